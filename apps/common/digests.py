@@ -1,4 +1,4 @@
-"""Canonical bytes and the digests taken over them."""
+"""Canonical bytes of values, and digests of them."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ def digest_of_lines(lines: Iterable[str]) -> str:
 
 
 def plain_numbers(value: Any) -> Any:
-    """The value with every whole number written as one: PostgreSQL gives 1e22 back as digits, SQLite as it came."""
+    """The value with every integral float as an int: PostgreSQL returns 1e22 as digits, SQLite as a float."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
@@ -44,5 +44,5 @@ def plain_numbers(value: Any) -> Any:
 
 
 def utc_text(at: datetime) -> str:
-    """A moment as it is digested: UTC, ISO 8601, always with microseconds."""
+    """A time as it enters digests: UTC, ISO 8601, always with microseconds."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")

@@ -1,4 +1,4 @@
-"""Finding what apps register by being imported: every module of a layer, in every app."""
+"""Imports all modules of a layer in every app, since apps register things by being imported."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -8,7 +8,7 @@ from django.apps import apps
 
 
 def load_layers(*layers: str) -> None:
-    """Import these layers of every app, a folder with all that is in it. An app without one is passed over."""
+    """Import these layers of every app, folders with all their modules. Apps without such a layer are skipped."""
     for config in apps.get_app_configs():
         for layer in layers:
             name = f"{config.name}.{layer}"

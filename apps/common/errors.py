@@ -1,10 +1,10 @@
-"""The two ways in which Karat says no: to an act (Refusal) and to a file (InputError)."""
+"""Exceptions for what Karat refuses: an action (Refusal) and an input file (InputError)."""
 
 from dataclasses import dataclass
 
 
 class Refusal(Exception):
-    """An act that the rules do not allow, with the sentence shown to the person.
+    """An action that the rules do not allow, with the sentence shown to the person.
 
     `code` is stable and machine readable: clients of the API branch on it, never on the sentence.
     """
@@ -18,7 +18,7 @@ class Refusal(Exception):
 
 
 class Forbidden(Refusal):
-    """A refusal because of who asks, not because of the state of the thing."""
+    """A refusal because of who acts, not because of the state of the object."""
 
     status = 403
 
@@ -46,9 +46,9 @@ class InputError(Exception):
 
 
 class InputErrors(Exception):
-    """Every fault found in one input, in file order; `capped` when reading stopped at the limit.
+    """Every fault in one input, in file order; `capped` when reading stopped at the limit.
 
-    `unlisted` counts those that were met beyond the limit, where they were counted.
+    `unlisted` counts faults beyond the limit, where they were counted.
     """
 
     def __init__(self, errors: list[InputError], *, capped: bool = False, unlisted: int = 0) -> None:

@@ -1,7 +1,7 @@
-"""The door through which apps below the audit write to it.
+"""The hook through which apps below the audit write to it.
 
-`audit` stands above `accounts`, so `accounts` cannot call it by name: it calls `record` here, and `audit` hands in
-its own function when Django starts.
+`audit` is above `accounts`, so `accounts` cannot import it: it calls `record` here, and `audit` registers its own
+function when Django starts.
 """
 
 from collections.abc import Callable
@@ -29,5 +29,5 @@ def record(
 ) -> None:
     """Write one audit event in the running transaction. Raises RuntimeError when the audit is not installed."""
     if _recorder is None:
-        raise RuntimeError("The audit has not handed in its recorder; is apps.audit installed?")
+        raise RuntimeError("The audit has not registered its recorder; is apps.audit installed?")
     _recorder(project=project, actor=actor, action=action, obj=obj, before=before, after=after, at=at)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
-from apps.common.files.faults import MOST_TOLD, ErrorList, all_of, shown
+from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, shown
 from apps.gates.core.rule import GateRule, RuleError, as_facts, rule_of
 
 LONGEST_FILE = 1_000_000
@@ -32,7 +32,7 @@ def read_rules(path: str | Path) -> list[GateRule]:
 
     Raises InputError for a file that is not TOML, and for one without a gate: such a pipeline would always pass.
     """
-    errors = ErrorList(MOST_TOLD)
+    errors = ErrorList(MOST_LISTED)
     found = parse_rules(_text_of(Path(path), str(path)), str(path), errors)
     if errors:
         raise all_of(errors)

@@ -6,7 +6,7 @@ import pytest
 from django.test import RequestFactory
 
 from apps.common.web import forwarding
-from apps.common.web.forwarding import NO_ADDRESS, NO_SCHEME, NOT_TOLD, fault_of
+from apps.common.web.forwarding import NO_ADDRESS, NO_SCHEME, UNEXPECTED_PROXY, fault_of
 from apps.common.web.requests import client_address
 from tests.factories import make_project, make_user
 
@@ -66,7 +66,7 @@ def test_a_proxy_that_sets_no_headers_is_told_of(behind, headers, fault):
 
 
 def test_a_proxy_that_karat_was_not_told_of_is_told_of():
-    assert fault_of(asked(X_Forwarded_For=PERSON)) == NOT_TOLD
+    assert fault_of(asked(X_Forwarded_For=PERSON)) == UNEXPECTED_PROXY
     assert fault_of(asked()) is None
 
 
@@ -79,13 +79,15 @@ def test_the_log_says_it_once(client, db, caplog):
         for _ in range(3):
             client.get("/login/", headers={"X-Forwarded-For": PERSON})
 
-    assert [record.getMessage() for record in caplog.records if record.name == forwarding.__name__] == [NOT_TOLD]
+    assert [record.getMessage() for record in caplog.records if record.name == forwarding.__name__] == [
+        UNEXPECTED_PROXY
+    ]
 
 
 @pytest.mark.parametrize(("is_operator", "told"), [(True, True), (False, False)])
 def test_operators_read_it_on_their_pages(client, db, seen, is_operator, told):
-    seen[NOT_TOLD] = None
+    seen[UNEXPECTED_PROXY] = None
     make_project()
     client.force_login(make_user(is_operator=is_operator))
 
-    assert (NOT_TOLD in client.get("/").content.decode()) == told
+    assert (UNEXPECTED_PROXY in client.get("/").content.decode()) == told

@@ -117,11 +117,11 @@ def test_the_next_address_is_tried_when_one_does_not_take_the_connection(port):
     ("path", "error", "words"),
     [
         ("/redirect", BadAnswer, "redirect"),
-        ("/packed", BadAnswer, "packed"),
+        ("/packed", BadAnswer, "compressed"),
         ("/huge", BadAnswer, "longer than 1,000,000 bytes"),
         ("/drip", Unreachable, "after 0.4 seconds"),
         ("/hang", Unreachable, "did not answer in time"),
-        ("/cut", BrokenOff, "broke off"),
+        ("/cut", BrokenOff, "closed the connection"),
     ],
 )
 def test_a_bad_answer_is_told_in_words_of_our_own(port, path, error, words):

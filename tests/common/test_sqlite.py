@@ -104,8 +104,8 @@ def test_who_waits_says_so(writers, clock: Clock, caplog: pytest.LogCaptureFixtu
 
     one.set_autocommit(True)
     assert [record.getMessage() for record in caplog.records] == [
-        "Others have been writing to the database for 10 s. Waiting goes on.",
-        "Others have been writing to the database for 20 s. Waiting goes on.",
+        "Other processes have been writing to the database for 10 s. Still waiting.",
+        "Other processes have been writing to the database for 20 s. Still waiting.",
     ]
 
 
@@ -167,10 +167,10 @@ def test_who_finds_enough_others_waiting_for_a_lock_that_does_not_move_is_told_a
 ) -> None:
     one, other = writers
     other.ensure_connection()
-    other.crowd, other.look = 2, 0.5
+    other.crowd, other.busy_timeout = 2, 0.5
     line, looks = base.WaitingThreads(), []
     monkeypatch.setattr(base, "waiting", line)
-    monkeypatch.setattr(other, "_look_for", looks.append)
+    monkeypatch.setattr(other, "_set_busy_timeout", looks.append)
     for thread in (-1, -2):
         with monkeypatch.context() as somebody:
             somebody.setattr(base.threading, "get_ident", lambda thread=thread: thread)
@@ -201,7 +201,7 @@ def test_a_lock_that_moves_is_worth_a_look(clock: Clock) -> None:
 def test_sqlite_itself_waits_as_long_as_it_is_told(writers) -> None:
     one, _ = writers
 
-    one._look_for(0.25)
+    one._set_busy_timeout(0.25)
 
     with one.cursor() as cursor:
         assert cursor.execute("PRAGMA busy_timeout").fetchone() == (250,)

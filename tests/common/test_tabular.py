@@ -218,7 +218,7 @@ def test_jsonl_gives_objects_with_their_lines():
     [
         ('{"a": ', "not JSON"),
         ("[1]", "must be one JSON object"),
-        ('{"a": 1, "a": 2}', "'a' is there twice"),
+        ('{"a": 1, "a": 2}', "'a' appears twice"),
         ('{"a": NaN}', "NaN is not JSON"),
         ('{"a": 1e999}', "1e999 is too large"),
         ('{"a": "\\u0000"}', "NUL"),

@@ -61,7 +61,7 @@ def test_bad_input_is_told_by_line_with_code_2_and_nothing_is_made(capsys, block
 
     assert caught.value.returncode == 2
     assert str(caught.value).splitlines() == [
-        "blocks.jsonl, line 1, block_id: 'b 1': an id holds no blanks or control characters",
+        "blocks.jsonl, line 1, block_id: 'b 1': an id must not contain blanks or control characters",
         "blocks.jsonl, line 2: 'not json': this is not JSON: Expecting value at column 1",
         "Nothing was imported.",
     ]

@@ -49,7 +49,7 @@ def test_jsonl_needs_only_ids_and_text():
     [
         ({"block_id": None}, "block_id", "is empty"),
         ({"block_id": 7}, "block_id", "must be text"),
-        ({"block_id": "a b"}, "block_id", "an id holds no blanks or control characters"),
+        ({"block_id": "a b"}, "block_id", "an id must not contain blanks or control characters"),
         ({"document_id": ""}, "document_id", "is empty"),
         ({"text": 5}, "text", "must be text"),
         ({"sectoin": "x"}, "sectoin", "unknown field"),

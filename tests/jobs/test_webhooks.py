@@ -211,7 +211,7 @@ def test_an_address_inside_the_network_is_never_asked(project, url):
 
     row = Outbox.objects.get()
     assert (row.state, row.attempts) == ("failed", 1), "another try would be refused as well"
-    assert "lies inside the network of this server, where requests are not let in. If it is meant, the" in row.error
+    assert "is inside the network of this server, where requests are not allowed. If it is intended, the" in row.error
     assert row.error.endswith("to KARAT_OUTBOUND_ALLOW.")
     assert not row.error.startswith("Blocked")
 

@@ -52,7 +52,7 @@ def test_a_run_is_pushed_as_the_text_of_a_run_file(lead, project, snapshot):
 @pytest.mark.parametrize(
     ("trec", "said"),
     [
-        ("Q01 Q0 a 1 2.0 t\rQ01 Q0 b 2 1.0 t\r", "a carriage return (CR) stands inside the line"),
+        ("Q01 Q0 a 1 2.0 t\rQ01 Q0 b 2 1.0 t\r", "the line contains a carriage return (CR)"),
         ("Q01 Q0 a 1 2.0 t\nQ01 Q0 b 2 1 8.5 t\n", "7 fields where there must be six"),
     ],
 )

@@ -48,7 +48,7 @@ def test_a_rank_may_be_any_whole_number():
     [
         (["q1 Q0 a 1 3"], "f.run, line 1, line: 5 fields where there must be"),
         (["q1 Q0 a 1 3 t", "q1 Q0 b 2 1 8.5 t"], "f.run, line 2, line: 7 fields where there must be six"),
-        (["q1 Q0 a 1 3 t\rq1 Q0 b 2 2 t\r"], "f.run, line 1, line end: a carriage return (CR) stands inside the line."),
+        (["q1 Q0 a 1 3 t\rq1 Q0 b 2 2 t\r"], "f.run, line 1, line end: the line contains a carriage return (CR)."),
         (["q1 Q0 a 1 3 t", "q1 Q0 a 2 2 t"], "f.run, line 2, block: 'a' appears twice"),
         (["q1 Q0 a one 3 t"], "f.run, line 1, rank: 'one' is not a whole number."),
         (["q1 Q0 a 1 inf t"], "f.run, line 1, score: 'inf' is not a finite number."),

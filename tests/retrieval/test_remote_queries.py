@@ -157,7 +157,7 @@ def test_a_run_that_was_interrupted_is_completed_by_the_next_attempt(project, sn
         ("redirect", "redirect"),
         ("nonsense", "not JSON"),
         ("nan", "not JSON"),
-        ("cut", "broke off"),
+        ("cut", "closed the connection"),
         ("hang", "did not answer in time"),
     ],
 )

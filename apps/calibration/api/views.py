@@ -43,7 +43,7 @@ def _cursor(text: str) -> log.Cursor | None:
     try:
         return log.cursor_from(text) if text else None
     except ValueError:
-        raise ValidationError({"before": "This is no cursor. Take `next` of the page before."}) from None
+        raise ValidationError({"before": "This is not a cursor. Use `next` of the previous page."}) from None
 
 
 class RatesView(ProjectAPIView):

@@ -13,7 +13,7 @@ from apps.cli.agree import output
 from apps.cli.agree.figures import figures_of
 from apps.cli.arguments import share, whole
 from apps.common.errors import InputError, InputErrors
-from apps.common.files.faults import MOST_TOLD, ErrorList, all_of, as_lines
+from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, as_lines
 from apps.common.files.linefiles import name_of
 from apps.metrics.agreement import CONFIDENCE, RESAMPLES, Settings
 from apps.metrics.agreement.alpha_values import LEVELS
@@ -114,8 +114,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _labelling(args: argparse.Namespace) -> tuple[ColumnLayout, Labelling]:
-    """The layout of the file and its labels. Raises InputErrors with the first MOST_TOLD errors."""
-    errors = ErrorList(MOST_TOLD)
+    """The layout of the file and its labels. Raises InputErrors with the first MOST_LISTED errors."""
+    errors = ErrorList(MOST_LISTED)
     reading = LabelLayout(
         columns=tuple(args.columns),
         has_heading=not args.no_heading,
@@ -142,7 +142,7 @@ def _strata(args: argparse.Namespace, labelling: Labelling) -> LabelStrata | Non
     """The strata of `--by`; None without it. Raises InputErrors as `_labelling` does."""
     if not args.by:
         return None
-    errors, strata = ErrorList(MOST_TOLD), None
+    errors, strata = ErrorList(MOST_LISTED), None
     try:
         if args.by == args.file == "-":
             raise InputError(name_of("-"), None, "", "", "cannot be both FILE and --by.")

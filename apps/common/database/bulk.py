@@ -10,14 +10,14 @@ T = TypeVar("T")
 
 
 def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The items in lists of `size`, the last one shorter."""
+    """The items in lists of `size`; the last one may be shorter."""
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk
 
 
 def reserve_ids(model: type[models.Model], count: int) -> Sequence[int]:
-    """`count` primary keys that nobody else will get, in rising order. Call inside a transaction.
+    """Reserve `count` primary keys, ascending, that nobody else will get. Call inside a transaction.
 
     On SQLite the transaction holds the only write lock, so the keys after the last one used are free.
     """
@@ -38,7 +38,7 @@ def reserve_ids(model: type[models.Model], count: int) -> Sequence[int]:
 def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows given as values in the order of `columns` (database columns). JSON is given as text.
 
-    Signals, defaults and `save` are passed by; constraints and triggers hold as ever.
+    Signals, defaults and `save` are skipped; constraints and triggers apply as usual.
     """
     quote = connection.ops.quote_name
     names = ", ".join(quote(column) for column in columns)

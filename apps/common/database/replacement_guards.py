@@ -1,9 +1,9 @@
-"""Rows that may not be deleted may not be replaced either: guards for SQLite, made from the unique keys of a table.
+"""Guards for SQLite against replacing rows that must not be deleted, made from the unique keys of a table.
 
-`REPLACE INTO`, `INSERT OR REPLACE` and `UPDATE OR REPLACE` take the row in the way out without firing a trigger of
-its deletion, unless the client asked for recursive triggers. So each write that would meet a kept row at one of its
-unique keys is refused before it is done. Every look is one step into an index that is there already. PostgreSQL knows
-no such statement: its `ON CONFLICT DO UPDATE` is an UPDATE, and meets the guards of one.
+`REPLACE INTO`, `INSERT OR REPLACE` and `UPDATE OR REPLACE` delete the conflicting row without firing its deletion
+trigger, unless the client turned on recursive triggers. So each write that would conflict with a protected row at one
+of its unique keys is refused. The check is one lookup in an existing index for each key. PostgreSQL has no such
+statement: its `ON CONFLICT DO UPDATE` is an UPDATE, and fires the guards on updates.
 """
 
 import re
@@ -29,7 +29,7 @@ def trigger_name(table: str, event: str) -> str:
 
 
 def install(cursor: Any, tables: Iterable[str]) -> None:
-    """Make the guards of these tables anew. A table whose rows may be deleted gets none."""
+    """Recreate the guards of these tables. A table whose rows may be deleted gets none."""
     for table in tables:
         for event in EVENTS:
             cursor.execute(f'DROP TRIGGER IF EXISTS "{trigger_name(table, event)}"')
@@ -53,17 +53,17 @@ def guarded_tables(cursor: Any) -> list[str]:
 
 
 def wanted(cursor: Any, table: str) -> dict[str, str]:
-    """The guards that the table needs now, by name: its keys and its guard on deletion say which."""
-    standing = _guards_on(cursor, table)
-    kept = [match["when"] or "" for sql in standing if (match := _WHEN_DELETED.search(sql))]
+    """The SQL of the guards that the table needs, by name, from its unique keys and its guards on deletion."""
+    guards = _guards_on(cursor, table)
+    kept = [match["when"] or "" for sql in guards if (match := _WHEN_DELETED.search(sql))]
     if not kept:
         return {}
-    protected = "" if "" in kept else " OR ".join(f"({_over(condition)})" for condition in kept)
+    protected = "" if "" in kept else " OR ".join(f"({_on_kept_row(condition)})" for condition in kept)
     keys = unique_keys(cursor, table)
-    found = {"INSERT": _condition(table, keys, protected, on_update=False)}
-    if not any(_ALWAYS_UPDATED.search(sql) for sql in standing):
-        found["UPDATE"] = _condition(table, keys, protected, on_update=True)
-    return {trigger_name(table, event): _trigger(table, event, condition) for event, condition in found.items()}
+    conditions = {"INSERT": _condition(table, keys, protected, on_update=False)}
+    if not any(_ALWAYS_UPDATED.search(sql) for sql in guards):
+        conditions["UPDATE"] = _condition(table, keys, protected, on_update=True)
+    return {trigger_name(table, event): _trigger(table, event, condition) for event, condition in conditions.items()}
 
 
 def unique_keys(cursor: Any, table: str) -> list[Key]:
@@ -92,29 +92,29 @@ def _guards_on(cursor: Any, table: str) -> list[str]:
     return [sql for (sql,) in cursor.fetchall()]
 
 
-def _over(condition: str) -> str:
-    """A condition over the row that a deletion takes, told of the row that is in the way."""
+def _on_kept_row(condition: str) -> str:
+    """A condition on the row to delete (OLD), rewritten for the row that is in the way (kept)."""
     return condition.replace("OLD.", "kept.")
 
 
 def _condition(table: str, keys: Sequence[Key], protected: str, *, on_update: bool) -> str:
-    return " OR ".join(f"({_meets(table, key, protected, on_update=on_update)})" for key in keys)
+    return " OR ".join(f"({_would_replace(table, key, protected, on_update=on_update)})" for key in keys)
 
 
-def _meets(table: str, key: Key, protected: str, *, on_update: bool) -> str:
-    """The row that is written would take the place of a kept one at this key."""
-    there = [f'kept."{column}" = NEW."{column}"' for column in key.columns]
+def _would_replace(table: str, key: Key, protected: str, *, on_update: bool) -> str:
+    """SQL that is true when the written row would replace a protected one at this key."""
+    same = [f'kept."{column}" = NEW."{column}"' for column in key.columns]
     before = []
     if key.where:
-        there.append(f"({_NAME.sub(lambda found: f'kept.{found[0]}', key.where)})")
+        same.append(f"({_NAME.sub(lambda found: f'kept.{found[0]}', key.where)})")
         before.append(f"({_NAME.sub(lambda found: f'NEW.{found[0]}', key.where)})")
     if protected:
-        there.append(f"({protected})")
+        same.append(f"({protected})")
     if on_update:
-        there.append('kept."id" <> OLD."id"')
+        same.append('kept."id" <> OLD."id"')
         moved = dict.fromkeys([*key.columns, *_NAME.findall(key.where)])
         before.insert(0, "(" + " OR ".join(f'NEW."{column}" IS NOT OLD."{column}"' for column in moved) + ")")
-    return " AND ".join([*before, f'EXISTS (SELECT 1 FROM "{table}" kept WHERE {" AND ".join(there)})'])
+    return " AND ".join([*before, f'EXISTS (SELECT 1 FROM "{table}" kept WHERE {" AND ".join(same)})'])
 
 
 def _trigger(table: str, event: str, condition: str) -> str:

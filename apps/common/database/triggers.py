@@ -1,7 +1,7 @@
 """Migration operations that make rows immutable on PostgreSQL and SQLite, from any client.
 
-Each operation belongs in a migration of the app that owns the table. The product has no switch that turns them off;
-only tests of what happens without them drop and restore them (see `drop_all` and `restore_all`).
+Each operation belongs in a migration of the app that owns the table. No setting turns the guards off; only tests drop
+and restore them (see `drop_all` and `restore_all`).
 """
 
 from collections.abc import Callable, Sequence
@@ -17,9 +17,9 @@ from apps.common.database.replacement_guards import PREFIX
 
 @dataclass(frozen=True)
 class Guard:
-    """One rule: `event` (UPDATE, DELETE or INSERT) on `table` is refused with `message` when `condition` holds.
+    """One rule: `event` (UPDATE, DELETE or INSERT) on `table` is refused with `message` when `condition` is true.
 
-    `condition` is SQL over OLD and NEW that both databases understand. An empty condition always holds.
+    `condition` is SQL over OLD and NEW that both databases understand. An empty condition is always true.
     """
 
     table: str
@@ -40,7 +40,7 @@ class Guard:
                 f'CREATE TRIGGER "{self.trigger}" BEFORE {self.event} ON "{self.table}" FOR EACH ROW {when}'
                 f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
             ]
-        # A condition may hold a subquery, which PostgreSQL's WHEN refuses: it stands in the function body.
+        # A condition may contain a subquery, which PostgreSQL does not allow in WHEN: so it is in the function body.
         guard = self.condition or "TRUE"
         passes = "RETURN OLD;" if self.event == "DELETE" else "RETURN NEW;"
         statements = [
@@ -72,7 +72,7 @@ class Guard:
 
 
 class _Statements(Operation):
-    """Something done to tables that needs no models: for `RunPython` Django draws all those of that moment anew."""
+    """A change of tables that needs no models: for `RunPython` Django would rebuild all historical models."""
 
     reduces_to_sql = False
 
@@ -86,8 +86,8 @@ class _Statements(Operation):
 class InstallGuards(_Statements):
     """The migration operation for a list of guards; reversible.
 
-    On SQLite a guard on deletion brings those on replacement (see `replacing`), made from the keys that the table has
-    then: a migration that gives a guarded table another unique key ends with `GuardReplacement`.
+    On SQLite a guard on deletion also installs those on replacement (see `replacement_guards`), made from the current
+    unique keys of the table: a migration that adds a unique key to a guarded table ends with `GuardReplacement`.
     """
 
     def __init__(self, guards: Sequence[Guard]) -> None:
@@ -110,7 +110,7 @@ class InstallGuards(_Statements):
 
 
 class LiftGuards(InstallGuards):
-    """The other way round: takes guards away, so that a later migration of the same upgrade can put better ones."""
+    """The reverse operation: drop guards, so that a later migration of the same upgrade can install better ones."""
 
     def database_forwards(self, app_label, schema_editor, from_state, to_state) -> None:
         self._execute(schema_editor, Guard.drop_sql)
@@ -120,7 +120,7 @@ class LiftGuards(InstallGuards):
 
 
 class GuardReplacement(_Statements):
-    """The migration operation that makes the guards on replacement of some tables anew. Undone, they stay."""
+    """The migration operation that recreates the guards on replacement of some tables. Reversing it does nothing."""
 
     def __init__(self, tables: Sequence[str]) -> None:
         self.tables = list(tables)
@@ -143,7 +143,7 @@ def _guard_replacement(schema_editor: BaseDatabaseSchemaEditor, tables: Sequence
 
 
 def append_only(table: str, what: str) -> list[Guard]:
-    """Rows of `table` are never updated or deleted. `what` names one of them: "a judgement"."""
+    """Guards by which rows of `table` are never updated or deleted. `what` names one row: "a judgement"."""
     return [
         Guard(table, "UPDATE", f"{what} is never changed; add a new one that supersedes it"),
         Guard(table, "DELETE", f"{what} is never deleted"),
@@ -151,7 +151,7 @@ def append_only(table: str, what: str) -> list[Guard]:
 
 
 def frozen_when(table: str, condition: str, what: str, *, delete_condition: str | None = None) -> list[Guard]:
-    """Rows of `table` are fixed once `condition` (SQL over OLD) holds: no update, no delete."""
+    """Guards against updates and deletions of rows of `table` for which `condition` (SQL over OLD) is true."""
     return [
         Guard(table, "UPDATE", f"{what} is fixed and cannot be changed", condition),
         Guard(table, "DELETE", f"{what} is fixed and cannot be deleted", delete_condition or condition),
@@ -159,9 +159,9 @@ def frozen_when(table: str, condition: str, what: str, *, delete_condition: str 
 
 
 def same(*columns: str) -> str:
-    """SQL that holds when each column has the same value in OLD and NEW, NULL equal to NULL, on both databases.
+    """SQL that is true when each column has the same value in OLD and NEW, NULL equal to NULL, on both databases.
 
-    It is true or false and never NULL: a value that becomes NULL is a change like any other.
+    It is never NULL: a value that becomes NULL counts as a change.
     """
     return " AND ".join(
         f'((OLD."{c}" = NEW."{c}" AND OLD."{c}" IS NOT NULL AND NEW."{c}" IS NOT NULL)'
@@ -171,7 +171,7 @@ def same(*columns: str) -> str:
 
 
 def drop_all(connection) -> list[str]:
-    """Drop every guard and return the statements that bring them back. For tests of what happens without them."""
+    """Drop every guard and return the statements that restore them. For tests only."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute(

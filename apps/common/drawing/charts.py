@@ -31,23 +31,23 @@ from apps.common.text.wording import interval, number
 
 KAPPA_BANDS = (0.4, 0.6)
 LETTER = 5.5  # px, the mean width of a letter at 12 px
-CHARACTER, NEXT_LINE = 6.8, 14.0  # px that a letter may need, and from one line of a label to the next
+CHARACTER, NEXT_LINE = 6.8, 14.0  # px: widest letter, and line height of a label
 
 
 def svg(width: float, height: float, name: str, parts: Iterable[str], *, fluid: bool = False) -> SafeString:
-    """As `apps.common.drawing.svg.drawing`, fit for a template."""
+    """`apps.common.drawing.svg.drawing` as a SafeString for templates."""
     return mark_safe(drawing(width, height, name, parts, fluid=fluid))
 
 
 def plot(chart: str, *, caption: str = "") -> SafeString:
-    """A chart that scrolls sideways on narrow screens: reachable by keyboard, and named as the chart is."""
+    """A chart that scrolls sideways on narrow screens, focusable by keyboard and named after the chart."""
     words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     name = chart.partition("<title>")[2].partition("</title>")[0]
     return mark_safe(f'<figure class="plot" tabindex="0" role="group" aria-label="{name}">{chart}{words}</figure>')
 
 
 def figures(head: Sequence[str], rows: Iterable[Sequence[object]], *, words: int = 1) -> SafeString:
-    """The table of figures under a chart; the first `words` columns hold words, the others figures."""
+    """The table of figures under a chart; the first `words` columns are text, the others numbers."""
 
     def cell(name: str, at: int, value: object) -> str:
         css = ' class="num"' if at >= words else ""
@@ -79,7 +79,7 @@ def estimates(
 ) -> SafeString:
     """Dot and whisker for each row on one axis; with `bands`, the κ bands at 0.4 and 0.6 in words above.
 
-    `unit` stands behind each value, as in "10.7 %".
+    `unit` follows each value, as in "10.7 %".
 
     The axis reaches below `low` when a row does: a coefficient may be negative. On a phone the style sheet puts the
     words of a row above its dot; it counts on `WIDTH`, `MARKS_FROM` and `MARKS_TO`.
@@ -101,7 +101,7 @@ def estimates(
 
 
 def _bands(place: Scale, low: float, high: float, top: float, bottom: float) -> list[str]:
-    """The bands with their words; a band that is too narrow for its word, on a long axis, goes without."""
+    """The bands with their words; a band that is too narrow for its word has none."""
     noisy, fine = KAPPA_BANDS
     edges = (("too noisy", low, noisy), ("unsettled", noisy, fine), ("acceptable", fine, high))
     parts = [tag("rect", class_="band", x=place(low), y=top, width=place(noisy) - place(low), height=bottom - top)]
@@ -159,7 +159,7 @@ class BarPart:
 
 
 def parts_bar(name: str, parts: Sequence[BarPart], *, width: int = 648, height: int = 16, gap: float = 2) -> SafeString:
-    """Parts of a whole as one bar; empty parts are left out, small ones keep 3 px so that they are seen."""
+    """Parts of a whole as one bar; empty parts are left out, small ones are at least 3 px wide."""
     shown = [part for part in parts if part.count > 0]
     total = sum(part.count for part in shown)
     if not total:
@@ -185,7 +185,7 @@ def parts_bar(name: str, parts: Sequence[BarPart], *, width: int = 648, height: 
 
 
 def meter(name: str, done: int, total: int, *, class_: str = "done", width: int = 648) -> SafeString:
-    """A 6 px line: how much of a known amount is there."""
+    """A 6 px progress line: `done` of `total`."""
     share = min(1.0, done / total) if total else 0.0
     return svg(
         width,
@@ -208,7 +208,7 @@ class Bar:
 
 
 def two_lines(words: str, most: int) -> list[str]:
-    """A label that is too long for one line of `most` letters, divided at a space; what two cannot hold is cut."""
+    """A label in at most two lines of `most` letters, divided at a space; the rest is cut."""
     if len(words) <= most:
         return [words]
     at = words.rfind(" ", 0, most + 1)
@@ -217,7 +217,7 @@ def two_lines(words: str, most: int) -> list[str]:
 
 
 def _label(lines: Sequence[str], y: float) -> list[str]:
-    """Lines of a label at the left edge, around the line that one alone would stand on."""
+    """Lines of a label at the left edge, centred around `y`."""
     top = y - NEXT_LINE * (len(lines) - 1) / 2
     return [text(0, top + NEXT_LINE * at, line, class_="word") for at, line in enumerate(lines)]
 
@@ -251,7 +251,7 @@ def target_bars(name: str, bars: Sequence[Bar], *, width: int = 480) -> SafeStri
 class Period(NamedTuple):
     """One period of a control chart: `hits` of `n`, and the limits for that n (shares from 0 to 1).
 
-    `is_small`: too few to say anything; drawn hollow, and never outside.
+    `is_small`: too few to judge; drawn hollow, and never outside.
     """
 
     label: str

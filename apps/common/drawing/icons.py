@@ -1,4 +1,4 @@
-"""Every drawn sign of Karat: icons on a 16 by 16 grid, and the glyph that goes with each state word."""
+"""Icons on a 16 by 16 grid, and the glyph of each state word."""
 
 from typing import NamedTuple
 

@@ -14,7 +14,7 @@ THINNEST = 2.0
 
 
 class Spot(NamedTuple):
-    """One point: its place from 0 to 1 along the line, its value, and the words of its title."""
+    """One point: its position along the line from 0 to 1, its value, and the text of its title."""
 
     place: float
     value: float

@@ -1,4 +1,4 @@
-"""The parts that charts are drawn from, as plain text: no Django, so that the command line draws the same.
+"""Elements of SVG charts as plain strings, without Django, so that the command line can use them.
 
 Colours are classes of a style sheet, every mark carries a <title>, every label is escaped here.
 `apps.common.drawing.charts` builds the charts of pages from these parts, `apps.evaluation.reporting` those of reports.
@@ -26,7 +26,7 @@ def scale(low: float, high: float, start: float, end: float) -> Scale:
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """At most `most` round values from `low` to `high`, both kept when they are round."""
+    """At most `most` round values from `low` to `high`, including both ends when they are round."""
     if high <= low:
         return [low]
     raw = (high - low) / max(1, most - 1)
@@ -38,12 +38,12 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def plain(value: float) -> str:
-    """A tick's words: "0", "0.2", "50", with a real minus."""
+    """The label of a tick: "0", "0.2", "50", with a real minus sign."""
     return number(value, 10).rstrip("0").rstrip(".") if value else "0"
 
 
 def tag(name: str, content: str = "", /, **attributes: object) -> str:
-    """One SVG element; `text_anchor` becomes text-anchor, `class_` class; `content` is taken as it is."""
+    """One SVG element; `text_anchor` becomes text-anchor, `class_` class; `content` is not escaped."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_pixels(value))}"'
         for key, value in attributes.items()
@@ -69,8 +69,8 @@ def text(x: float, y: float, words: str, *, anchor: str | None = None, class_: s
 def drawing(
     width: float, height: float, name: str, parts: Iterable[str], *, fluid: bool = False, folds: bool = False
 ) -> str:
-    """The chart. `fluid` ones hold no text and fill their column; others keep their drawn width and scroll, but for
-    those that the style sheet `folds` on a phone: it moves their parts and cuts off the width that is left over.
+    """The chart. `fluid` ones contain no text and fill their column; others keep their drawn width and scroll, except
+    those that the style sheet `folds` on a phone: it moves their parts and cuts off the unused width.
 
     The title names the chart to a screen reader; its first child, so that no id is needed.
     """
@@ -88,12 +88,12 @@ def drawing(
 
 
 def clip(words: str, most: int) -> str:
-    """Words cut to `most` characters; the full ones belong into the mark's title."""
+    """Text cut to `most` characters; the full text belongs in the mark's title."""
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
 
 
 class DrawnEstimate(NamedTuple):
-    """A value with its interval. `value` None: not defined, and `why` says so in words. `open` is drawn hollow."""
+    """A value with its interval. `value` None: not defined, for the reason in `why`. `open` is drawn hollow."""
 
     label: str
     value: float | None

@@ -1,8 +1,8 @@
 """Cells that a spreadsheet would run as a formula, made harmless on export and restored on import.
 
-A cell is dangerous when it begins with `= + - @`, with one of their full-width forms, or with a tab, carriage
-return or line feed; leading blanks do not make it safer. A dangerous cell gets an apostrophe in front, and
-so does a dangerous cell that already stands behind apostrophes, so that taking one away again is exact.
+A cell is dangerous when it begins with `= + - @`, with one of their full-width forms, or with a tab, carriage return or
+line feed; leading blanks do not make it safer. A dangerous cell gets an apostrophe in front, even if it already has
+some, so that removing one restores it exactly.
 """
 
 import re

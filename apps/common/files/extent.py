@@ -1,4 +1,4 @@
-"""How much there is to read in a file, found out by reading no more than matters."""
+"""The size of a file's content, counted without reading more than necessary."""
 
 import gzip
 import zlib
@@ -10,17 +10,16 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 class Extent(NamedTuple):
-    """Bytes, unpacked where the file is gzip, and line ends among them."""
+    """Number of bytes (uncompressed, if the file is gzip) and of line ends among them."""
 
     size: int
     lines: int
 
 
 def is_within(path: Path, most: Extent) -> bool:
-    """Whether a file, plain or gzip, holds no more than that. At most `most.size` bytes of it and a piece are unpacked.
+    """Whether a file, plain or gzip, contains no more than `most`. Unpacks at most `most.size` bytes and one chunk.
 
-    A packed file says nothing about itself that could be trusted. What is damaged is small: whoever reads it will say
-    so at once.
+    The size stored in a gzip file cannot be trusted. A damaged file counts as small: its reader reports the damage.
     """
     if path.stat().st_size > most.size:
         return False

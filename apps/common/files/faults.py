@@ -1,4 +1,4 @@
-"""The list of what is wrong with a file, as pages, downloads and the command line show it."""
+"""The list of mistakes in a file, as pages, downloads and the command line show it."""
 
 import csv
 import io
@@ -8,16 +8,16 @@ from apps.common.errors import InputError, InputErrors
 from apps.common.files.csvsafe import safe_cell
 
 MAX_LISTED = 200
-MOST_TOLD = 10
-"""How many mistakes a command without a database tells of one file."""
+MOST_LISTED = 10
+"""How many mistakes a command without a database lists for one file."""
 MAX_SHOWN_VALUE = 80
 COLUMNS = ("file", "line", "field", "value", "message")
 
 
 class ErrorList:
-    """Mistakes in the order they were met: the first `limit` in full, the rest as a count.
+    """Mistakes in the order of reading: the first `limit` in full, the rest as a count.
 
-    A warning is something a person should know and that stops nothing.
+    A warning does not stop an import.
     """
 
     def __init__(self, limit: int = MAX_LISTED) -> None:
@@ -38,7 +38,7 @@ class ErrorList:
             self.warnings.append(warning)
 
     def sort(self) -> None:
-        """Put what is listed in the order of lines: who reads ahead meets the mistakes of later ones first."""
+        """Sort the list by line: a reader that reads ahead adds mistakes of later lines first."""
         for found in (self.listed, self.warnings):
             found.sort(key=lambda error: error.line or 0)
 
@@ -57,7 +57,7 @@ class ErrorList:
 
 
 def fault(file: str, line: int | None, field: str, value: object, message: str) -> InputError:
-    """An InputError whose value is fit to be shown: one line of printable characters, cut at 80."""
+    """An InputError whose value can be shown: one line of printable characters, cut at 80."""
     return InputError(file, line or None, field, shown(value), message)
 
 
@@ -68,20 +68,20 @@ def shown(value: object) -> str:
 
 
 def as_line(error: InputError) -> str:
-    """The error on one line of a terminal: file, line, field, value, and the sentence."""
+    """The error as one line for a terminal: file, line, field, value, message."""
     if error.value and error.value not in error.message and error.value not in error.field:
         return str(InputError(error.file, error.line, error.field, "", f"'{error.value}': {error.message}"))
     return str(error)
 
 
 def all_of(errors: ErrorList) -> InputErrors:
-    """What is wrong with one file, in the order of its lines, to be raised."""
+    """The mistakes of one file, sorted by line, as an exception."""
     errors.sort()
     return InputErrors(list(errors), unlisted=errors.unlisted)
 
 
 def as_lines(found: InputError | InputErrors) -> Iterator[str]:
-    """What is wrong as lines of a terminal: each mistake, then how many more there are."""
+    """The mistakes as lines for a terminal: one line each, then the number of unlisted ones."""
     listed = found.errors if isinstance(found, InputErrors) else [found]
     yield from map(as_line, listed)
     if isinstance(found, InputErrors) and found.unlisted:
@@ -94,7 +94,7 @@ def as_row(error: InputError) -> dict[str, str | int | None]:
 
 
 def errors_as_csv(rows: Iterable[dict]) -> str:
-    """The error list as people download it. Cells quote the file they are about, so they are made safe."""
+    """The error list as a CSV download. Cells quote the imported file, so they are made formula-safe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)

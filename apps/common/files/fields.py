@@ -1,4 +1,4 @@
-"""One record of a file from outside, field by field: a checked value, or an InputError."""
+"""Validation of one record of an imported file: each field is a checked value, or an InputError."""
 
 from apps.common.files.tabular import TableFile
 
@@ -6,7 +6,7 @@ MAX_ID = 200
 
 
 class Fields:
-    """The fields of one record. A value must have the type it is asked as; nothing is converted silently."""
+    """The fields of one record. A value must have the requested type; nothing is converted silently."""
 
     def __init__(self, source: TableFile, line: int, values: dict) -> None:
         self.source = source
@@ -17,14 +17,14 @@ class Fields:
         return self.source.error(self.line, field, self.values.get(field), message)
 
     def only(self, known: frozenset[str]) -> None:
-        """Refuse a field nobody asks for: it is a typing error more often than it is nothing."""
+        """Reject an unknown field: it is more often a typo than something to ignore."""
         for field in self.values:
             if field not in known:
-                said = f"unknown field; known are {', '.join(sorted(known))}"
-                raise self.source.error(self.line, field, self.values[field], said)
+                message = f"unknown field; known are {', '.join(sorted(known))}"
+                raise self.source.error(self.line, field, self.values[field], message)
 
     def text(self, field: str, *, required: bool = False, limit: int | None = None) -> str:
-        """The text exactly as it stands in the file; "" when it is absent and not required."""
+        """The text exactly as in the file; "" when it is absent and not required."""
         value = self.values.get(field)
         if value is None:
             value = ""
@@ -37,18 +37,18 @@ class Fields:
         return value
 
     def word(self, field: str, *, limit: int = MAX_ID) -> str:
-        """A short text without blanks around it; "" when absent."""
+        """A short text, stripped; "" when absent."""
         return self.text(field, limit=limit).strip()
 
     def outside_id(self, field: str) -> str:
-        """An id. Blanks are refused, since run and qrels files are divided at blanks."""
+        """An id. Blanks are rejected, since they separate the columns of run and qrels files."""
         value = self.text(field, required=True, limit=MAX_ID)
         if any(letter.isspace() or not letter.isprintable() for letter in value):
-            raise self.wrong(field, "an id holds no blanks or control characters")
+            raise self.wrong(field, "an id must not contain blanks or control characters")
         return value
 
     def whole(self, field: str, *, least: int = 0) -> int | None:
-        """A whole number, written as one; None when absent."""
+        """A whole number, written as a JSON integer or in digits; None when absent."""
         value = self.values.get(field)
         if value is None or value == "":
             return None
@@ -59,7 +59,7 @@ class Fields:
         return value
 
     def words(self, field: str) -> list[str]:
-        """A list of short texts; one text is a list of one, divided at `;`."""
+        """A list of short texts; a single text is divided at `;`."""
         value = self.values.get(field)
         if value is None:
             return []

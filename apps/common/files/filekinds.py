@@ -1,6 +1,6 @@
-"""What a file is that is not text, told from its first bytes, with what to do about it.
+"""Detects files that are not text from their first bytes, and names the remedy.
 
-Gzip is not among them: the readers unpack it themselves.
+Gzip is not listed: the readers unpack it themselves.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
 HEAD_BYTES = 1_024
 TEXT = bytes(range(0x20, 0x100)) + b"\t\n\v\f\r\x1b"
 MOST_CONTROLS = 0.05
-"""The share of control characters from which bytes are no text: one stray NUL has a line that can be named."""
+"""The share of control characters from which bytes are not text. A few are left to the readers, which name the line."""
 
 
 def not_text(head: bytes) -> str:
-    """What a file that begins like this is, and the cure, as `the file is …`; "" for what may be text."""
+    """The type of a file with these first bytes, and the remedy, as `the file is …`; "" for what may be text."""
     for place, signature, name, cure in SIGNATURES:
         if head.startswith(signature, place):
             return f"the file is {name}; {cure}"
@@ -44,7 +44,7 @@ def not_text(head: bytes) -> str:
 
 
 def _is_utf8(head: bytes) -> bool:
-    """Whether the bytes are UTF-8, of which the last letter may be cut off."""
+    """Whether the bytes are UTF-8; the last character may be cut off."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Files of lines, as bytes: plain, gzipped or from standard input, read in chunks that are cut between lines.
+"""Reads files of lines as bytes: plain, gzipped or from standard input, in chunks that are cut between lines.
 
 Gzip is recognised by its first bytes, `-` is standard input, and a byte order mark is dropped. Memory is bounded by a
 chunk: no line is longer than 64 KiB.
@@ -21,21 +21,21 @@ MAX_LINE_BYTES = 64 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LINE_END = "line end"
-"""What errors call a line end that is none."""
+"""The field name of errors about line ends."""
 BARE_RETURN = (
-    "a carriage return (CR) stands inside the line. Lines end in LF or CR LF; save a file whose lines end in CR alone "
+    "the line contains a carriage return (CR). Lines end in LF or CR LF; save a file whose lines end in CR alone "
     "with one of those."
 )
-CHUNK_BYTES = 1 << 19  # what is made of it still fits a core's cache
+CHUNK_BYTES = 1 << 19  # what is parsed from it still fits a core's cache
 
 
 def name_of(path: str | Path) -> str:
-    """What errors call the file."""
+    """The name of the file in error messages."""
     return "standard input" if str(path) == "-" else str(path)
 
 
 def lines_of(path: str | Path, name: str) -> Iterator[bytes]:
-    """The lines of a file; `name` is what errors call it. Raises InputError."""
+    """The lines of a file; `name` is its name in errors. Raises InputError."""
     return lines_of_chunks(chunks_of(path, name), name)
 
 
@@ -45,7 +45,7 @@ def chunks_of(path: str | Path, name: str) -> Iterator[bytes]:
         yield from _chunks_in(sys.stdin.buffer, name)
         return
     try:
-        stream = Path(path).open("rb")  # noqa: SIM115 - an error while opening is told apart from the rest
+        stream = Path(path).open("rb")  # noqa: SIM115 - errors of opening and of reading are different
     except OSError as error:
         raise _unreadable(name, error) from error
     with stream:
@@ -53,7 +53,7 @@ def chunks_of(path: str | Path, name: str) -> Iterator[bytes]:
 
 
 class Caps(NamedTuple):
-    """What a file from somebody else may ask of us: how far gzip may grow, and how many of its lines may be empty."""
+    """Limits for a file from somebody else: how far gzip may grow, and how many lines may be empty."""
 
     gzip_ratio: int = 200
     gzip_floor: int = 5_000_000
@@ -67,34 +67,34 @@ CAPS = Caps()
 def lines_in(stream: BinaryIO, name: str, caps: Caps = CAPS) -> Iterator[bytes]:
     """The lines of a binary stream, unpacked when it is gzip; no line is longer than 64 KiB. Raises InputError.
 
-    These are files that people hand in, so the caps hold for them.
+    For files that people upload: the caps apply.
     """
     done = blank = 0
     for chunk in _capped(stream, name, caps):
         for line in lines_of_chunk(chunk, name, done):
             blank += not line or line.isspace()
             if blank > caps.blank_lines:
-                said = f"more than {caps.blank_lines:,} lines are empty; leave them out."
-                raise InputError(name, None, "", "", said)
+                message = f"more than {caps.blank_lines:,} lines are empty; leave them out."
+                raise InputError(name, None, "", "", message)
             yield line
         done += chunk.count(b"\n")
 
 
 def _capped(stream: BinaryIO, name: str, caps: Caps) -> Iterator[bytes]:
-    """The chunks of a stream, as far as what they are unpacked from accounts for them."""
+    """The chunks of a stream; rejects gzip that unpacks to more than the caps allow."""
     counted, grown = _Counted(stream), 0
     for chunk in _chunks_in(counted, name):  # type: ignore[arg-type]
         grown += len(chunk)
         if grown > caps.unpacked_bytes:
             raise InputError(name, None, "", "", f"unpacks to more than {caps.unpacked_bytes:,} bytes; split it.")
         if grown > max(caps.gzip_floor, caps.gzip_ratio * counted.taken):
-            said = f"the gzip file unpacks to more than {caps.gzip_ratio} times its size; unpack it first."
-            raise InputError(name, None, "", "", said)
+            message = f"the gzip file unpacks to more than {caps.gzip_ratio} times its size; unpack it first."
+            raise InputError(name, None, "", "", message)
         yield chunk
 
 
 def lines_of_chunks(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """The lines of a file that was opened as chunks. Raises InputError for one that is too long."""
+    """The lines of a file that is read as chunks. Raises InputError for a line that is too long."""
     done = 0
     for chunk in chunks:
         yield from lines_of_chunk(chunk, name, done)
@@ -110,7 +110,7 @@ def lines_of_chunk(chunk: bytes, name: str, done: int) -> Iterator[bytes]:
 
 
 def has_bare_return(line: bytes) -> bool:
-    """Whether a carriage return stands inside a line, where some programs end one: what follows would be misread."""
+    """Whether a line contains a carriage return, where some programs end a line: the rest would be misread."""
     return b"\r" in line and b"\r" in line.strip()
 
 
@@ -132,11 +132,11 @@ def _chunks_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
 
 def _cut(stream: BinaryIO | gzip.GzipFile, name: str) -> Iterator[bytes]:
     tail = b""
-    for place, read in enumerate(_reads(stream)):
+    for place, read in enumerate(_pieces(stream)):
         data = tail + read
         if place == 0:
-            if told := not_text(data):
-                raise InputError(name, None, "", "", f"{told}.")
+            if reason := not_text(data):
+                raise InputError(name, None, "", "", f"{reason}.")
             data = data.removeprefix(BYTE_ORDER_MARK)
         end = data.rfind(b"\n") + 1
         tail = data[end:]
@@ -148,8 +148,8 @@ def _cut(stream: BinaryIO | gzip.GzipFile, name: str) -> Iterator[bytes]:
         yield tail
 
 
-def _reads(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
-    """The bytes of a stream, the first of them enough to tell what the file is, however few a pipe gives at a time."""
+def _pieces(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+    """The bytes of a stream; the first piece is long enough to detect the file type, even from a slow pipe."""
     first = b""
     while len(first) < HEAD_BYTES and (read := stream.read(CHUNK_BYTES)):
         first += read
@@ -173,7 +173,7 @@ class _Counted:
 
 
 class _Prefixed:
-    """A stream of which the first bytes were already taken; good enough for gzip, which only reads."""
+    """A stream whose first bytes were already read; good enough for gzip, which only reads."""
 
     def __init__(self, head: bytes, stream: BinaryIO) -> None:
         self.head = head

@@ -1,4 +1,4 @@
-"""Files that nobody else on the machine may read, whatever was there before: 0600, and 0700 for folders."""
+"""Makes files and folders private: mode 0600, and 0700 for folders, whatever it was before."""
 
 import logging
 import os
@@ -14,10 +14,10 @@ CLOSED_FOLDERS = ("backups", "audit-heads", "files", "broker", "indexes")
 
 
 def close_data_dir(folder: Path) -> None:
-    """Close a data directory that is there: the folder, its keys, databases and copies, and the folders below it.
+    """Make an existing data directory private: the folder, its keys, databases and copies, and the folders below it.
 
-    A folder that all may write to by design, such as /tmp, stays as it is, and so does the root of a disk; what lies
-    in it is closed all the same.
+    A folder that all may write to by design, such as /tmp, keeps its mode, and so does the root of a disk; the files in
+    it are made private all the same.
     """
     if not folder.is_dir():
         return
@@ -33,7 +33,7 @@ def close_data_dir(folder: Path) -> None:
 
 
 def close_database(path: Path) -> None:
-    """Make an SQLite file before SQLite does, or close the one that is there. Its companions take after it."""
+    """Create an SQLite file, private, or make an existing one private. SQLite gives its companions the same mode."""
     if not path.exists() and path.parent.is_dir():
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, FILE))
     for suffix in SQLITE_SUFFIXES:
@@ -46,7 +46,7 @@ def _close(path: Path, mode: int) -> None:
     try:
         if stat.S_IMODE(path.lstat().st_mode) & 0o077 and not path.is_symlink():
             path.chmod(mode)
-    except FileNotFoundError:  # a companion that SQLite has just taken away
+    except FileNotFoundError:  # a companion that SQLite has just removed
         return
     except OSError as problem:
-        log.warning("Others may read %s, and that could not be changed (%s).", path, problem.strerror)
+        log.warning("Other users may read %s, and its mode could not be changed (%s).", path, problem.strerror)

@@ -1,4 +1,4 @@
-"""Tables named on a command line: divided by commas, tabs or semicolons, plain or gzipped, `-` for standard input."""
+"""Tables named on a command line: comma, tab or semicolon separated, plain or gzipped, `-` for standard input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from apps.common.files.tabular import TableFile, open_source
 
 DELIMITERS = ("\t", ",", ";")
 
-# What the columns that hold ids are called in the files people have; the first name is the documented one.
+# Accepted names of the id columns; the first one is the documented one.
 QUERY = ("query", "query_id", "qid", "query-id", "topic")
 BLOCK = ("block", "block_id", "doc_id", "docid", "docno", "corpus-id")
 ITEM = ("item", "item_id", "id")
@@ -22,9 +22,9 @@ ITEM = ("item", "item_id", "id")
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[tuple[TableFile, str]]:
-    """The file as a source of rows, with what divides its columns. `-` is standard input.
+    """The file as a source of rows, and its delimiter. `-` is standard input.
 
-    What can be read only once, standard input or a pipe, is read whole.
+    Standard input and pipes are read into memory, since they can be read only once.
     """
     if str(path) == "-":
         yield _in_memory(path, sys.stdin.buffer)
@@ -42,9 +42,9 @@ def _in_memory(path: str | Path, stream: BinaryIO) -> tuple[TableFile, str]:
 
 
 def delimiter_of(source: TableFile) -> str:
-    """What divides the columns: the first of tab, comma and semicolon that the first line holds.
+    """The delimiter of the columns: the first of tab, comma and semicolon that occurs in the first line.
 
-    The source stands at its beginning, before and after.
+    The source is at its beginning, before and after.
     """
     line = source.read_line(1)
     source.rewind()

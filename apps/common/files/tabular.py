@@ -1,8 +1,8 @@
-"""Line, CSV, TSV and JSONL reading for files from outside: streamed, capped, and never guessing.
+"""Reading of lines, CSV, TSV and JSONL from imported files: streamed, capped, and without guessing.
 
-Text is UTF-8, with or without a byte order mark; anything else is refused with its line. Memory stays
-bounded by one record whatever the file holds: lines, columns, nesting and the growth of gzip are capped.
-A mistake in one row goes to the error list and reading goes on; one that spoils the rest is raised.
+Text is UTF-8, with or without a byte order mark; anything else is refused with its line. Memory stays bounded by one
+record whatever the file holds: lines, columns, nesting and the growth of gzip are capped. A mistake in one row is added
+to the error list and reading continues; one that spoils the rest is raised.
 """
 
 import csv
@@ -27,7 +27,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 class Caps(NamedTuple):
-    """What one file may ask of us."""
+    """Limits for one file."""
 
     line_bytes: int = 5 * MEGABYTE
     columns: int = 1_000
@@ -43,9 +43,9 @@ csv.field_size_limit(CAPS.line_bytes)
 
 
 class TableFile:
-    """A file to read: the name shown in errors, its bytes, and the caps that hold for it.
+    """A file to read: the name shown in errors, its bytes, and its caps.
 
-    Gzip is recognised by its first bytes. The stream must be seekable and stand at its beginning.
+    Gzip is recognised by its first bytes. The stream must be seekable and at its beginning.
     """
 
     def __init__(self, name: str, stream: BinaryIO, caps: Caps = CAPS) -> None:
@@ -57,7 +57,7 @@ class TableFile:
         self.rewind()
 
     def rewind(self) -> None:
-        """Stand at the beginning again."""
+        """Go back to the beginning."""
         self._raw.seek(0)
         self._blank = 0
         self._stream = gzip.GzipFile(fileobj=self._raw) if self.is_gzip else self._raw  # type: ignore[assignment]
@@ -83,14 +83,14 @@ class TableFile:
     def _refuse_blanks(self, number: int) -> None:
         self._blank += 1
         if self._blank > self.caps.blank_lines:
-            said = f"the file holds more than {self.caps.blank_lines:,} empty lines; leave them out"
-            raise self.error(number, "", "", said)
+            message = f"the file has more than {self.caps.blank_lines:,} empty lines; leave them out"
+            raise self.error(number, "", "", message)
 
     def _refuse_bomb(self, number: int) -> None:
         grown = self._stream.tell()
         if grown > self.caps.unpacked_bytes:
-            said = f"the gzip file unpacks to more than {self.caps.unpacked_bytes:,} bytes; split it"
-            raise self.error(number, "", "", said)
+            message = f"the gzip file unpacks to more than {self.caps.unpacked_bytes:,} bytes; split it"
+            raise self.error(number, "", "", message)
         if grown > self.caps.gzip_floor and grown > self.caps.gzip_ratio * max(self._raw.tell(), 1):
             times = f"more than {self.caps.gzip_ratio} times its size"
             raise self.error(number, "", "", f"the gzip file unpacks to {times}; unpack it first")
@@ -98,7 +98,7 @@ class TableFile:
 
 @contextmanager
 def open_source(path: Path | str, *, name: str | None = None, caps: Caps = CAPS) -> Iterator[TableFile]:
-    """Open a file on disk for the readers. `name` is what errors call it, by default its file name."""
+    """Open a file on disk for the readers. `name` is shown in errors, by default the file name."""
     path = Path(path)
     try:
         stream = path.open("rb")
@@ -122,7 +122,7 @@ def read_lines(source: TableFile) -> Iterator[tuple[int, str]]:
 
 
 def read_jsonl(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
-    """(line number, object), one object a line. Blank lines are passed over."""
+    """(line number, object), one object a line. Blank lines are skipped."""
     for number, line in read_lines(source):
         if not line.strip():
             continue
@@ -142,17 +142,17 @@ def read_csv(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """(line the record starts on, cells by column). The first line names the columns.
 
-    A column that goes by several names is required as all of them; the file has exactly one, and it keeps that.
-    A missing, doubled or, when `known` is given, unknown column is raised: the whole file would be misread.
-    Cells that were made formula-safe on export are restored.
+    A required column with several accepted names is a tuple of them; the file must have exactly one, which is the key
+    in the rows. Raises InputError for a missing, doubled or (when `known` is given) unknown column: the whole file
+    would be misread. Cells that were made formula-safe on export are restored.
     """
     header: list[str] | None = None
     for line, cells in read_rows(source, delimiter=delimiter):
         if header is None:
             header = _checked_header(source, line, cells, required, known)
         elif len(cells) != len(header):
-            said = f"the row has {len(cells)} cells, the header has {len(header)}"
-            errors.add(source.error(line, "", cells[0], said))
+            message = f"the row has {len(cells)} cells, the header has {len(header)}"
+            errors.add(source.error(line, "", cells[0], message))
         else:
             yield line, dict(zip(header, map(restore_cell, cells), strict=True))
     if header is None:
@@ -160,7 +160,7 @@ def read_csv(
 
 
 def read_rows(source: TableFile, *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """(line the record starts on, its cells as they stand there), heading included. Blank lines are passed over."""
+    """(line the record starts on, its cells unchanged), header included. Blank lines are skipped."""
     feed = _RecordFeed(source)
     rows = csv.reader(feed, delimiter=delimiter, strict=True)
     while True:
@@ -178,7 +178,7 @@ def read_rows(source: TableFile, *, delimiter: str = ",") -> Iterator[tuple[int,
 
 
 def parse_object(line: str, nesting: int = CAPS.nesting) -> dict:
-    """One JSON object from one line. Raises ValueError with a sentence when it is not exactly that."""
+    """One JSON object from one line. Raises ValueError with a sentence for anything else."""
     if line.count("{") + line.count("[") > nesting and _depth(line) > nesting:
         raise ValueError(f"the JSON is nested deeper than {nesting} levels")
     try:
@@ -202,21 +202,21 @@ def _decoded(source: TableFile) -> Iterator[tuple[int, str]]:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
             bad = raw[error.start : error.start + 1].hex()
-            said = f"byte {error.start + 1} (0x{bad}) is not UTF-8; save the file as UTF-8"
-            raise source.error(number, "", "", said) from error
+            message = f"byte {error.start + 1} (0x{bad}) is not UTF-8; save the file as UTF-8"
+            raise source.error(number, "", "", message) from error
         if "\0" in text:
-            raise source.error(number, "", "", "the line holds a NUL character; this is not a text file")
+            raise source.error(number, "", "", "the line contains a NUL character; this is not a text file")
         yield number, text
 
 
 def _without_mark(source: TableFile, raw: bytes) -> bytes:
-    if told := not_text(raw):
-        raise source.error(None, "", "", told)
+    if reason := not_text(raw):
+        raise source.error(None, "", "", reason)
     return raw.removeprefix(b"\xef\xbb\xbf")
 
 
 class _RecordFeed:
-    """Feeds lines to csv.reader and keeps a record that never closes its quote from growing without end."""
+    """Feeds lines to csv.reader, and limits the length of a record that never closes its quote."""
 
     def __init__(self, source: TableFile) -> None:
         self._source = source
@@ -236,8 +236,8 @@ class _RecordFeed:
         self._last, text = next(self._lines)
         self._size += len(text)
         if self._size > self._source.caps.line_bytes:
-            said = "the record does not end; a quote that was opened here is not closed"
-            raise self._source.error(self.first, "", "", said)
+            message = "the record does not end; a quote that was opened here is not closed"
+            raise self._source.error(self.first, "", "", message)
         return text
 
 
@@ -264,7 +264,7 @@ def _checked_header(
 
 
 def _refuse_missing(source: TableFile, line: int, header: list[str], required: list[tuple[str, ...]]) -> None:
-    """Raise one mistake that names every missing column, the names that were looked for, and the heading found."""
+    """Raise one InputError that names every missing column, the accepted names, and the file's header."""
     for names in required:
         found = [name for name in names if name in header]
         if len(found) > 1:
@@ -272,11 +272,11 @@ def _refuse_missing(source: TableFile, line: int, header: list[str], required: l
     missing = [names for names in required if not set(names) & set(header)]
     if not missing:
         return
-    said = "this column is missing" if len(missing) == 1 else "these columns are missing"
+    message = "this column is missing" if len(missing) == 1 else "these columns are missing"
     for names in missing:
-        said += f"; looked for {', '.join(names)}" if len(names) > 1 else ""
-    said += f"; the file has {', '.join(header)[:200]}"
-    raise source.error(line, ", ".join(names[0] for names in missing), "", said)
+        message += f"; looked for {', '.join(names)}" if len(names) > 1 else ""
+    message += f"; the file has {', '.join(header)[:200]}"
+    raise source.error(line, ", ".join(names[0] for names in missing), "", message)
 
 
 def _no_doubles(pairs: list[tuple[str, object]]) -> dict:
@@ -284,7 +284,7 @@ def _no_doubles(pairs: list[tuple[str, object]]) -> dict:
     if len(value) != len(pairs):
         names = [name for name, _ in pairs]
         doubled = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {doubled!r} is there twice")
+        raise ValueError(f"the field {doubled!r} appears twice")
     return value
 
 
@@ -316,7 +316,7 @@ def _depth(line: str) -> int:
 
 
 def _refuse_unstorable(value: object) -> None:
-    """NUL and lone surrogates: JSON can escape them, no database can keep them as text."""
+    """Raise ValueError for NUL and lone surrogates: JSON can escape them, no database can store them as text."""
     if isinstance(value, dict):
         for key, inner in value.items():
             _refuse_unstorable(key)
@@ -326,6 +326,6 @@ def _refuse_unstorable(value: object) -> None:
             _refuse_unstorable(inner)
     elif isinstance(value, str):
         if "\0" in value:
-            raise ValueError("a text holds a NUL character")
+            raise ValueError("a text contains a NUL character")
         if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise ValueError("a text holds half of a surrogate pair, which is not a character")
+            raise ValueError("a text contains half of a surrogate pair, which is not a character")

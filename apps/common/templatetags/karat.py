@@ -28,7 +28,7 @@ def stylesheet_address() -> str:
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """A 16 px icon that says nothing to a screen reader: words stand beside it."""
+    """A 16 px icon, hidden from screen readers: it always has a text next to it."""
     return format_html('<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">{}</svg>', mark_safe(ICONS[name]))
 
 
@@ -47,7 +47,7 @@ def state_glyph(state: str, word: str = "") -> SafeString:
 
 @register.simple_tag
 def keycap(keys: str, variant: str = "") -> SafeString:
-    """`{% keycap "c" "large confirm" %}`; several keys apart by spaces are pressed together."""
+    """`{% keycap "c" "large confirm" %}`; several keys, separated by spaces, are pressed together."""
     caps = [
         format_html('<kbd class="{}">{}</kbd>', f"key {variant}".strip(), KEY_FACES.get(key, key))
         for key in keys.split()
@@ -84,19 +84,19 @@ def blocktext(
 
 @register.simple_tag
 def blockquote(text: str, span: tuple[int, int]) -> SafeString:
-    """The marked words of a block, as they stand in it."""
+    """The marked words of a block, with their formatting."""
     return block_text.quote(text, span)
 
 
 @register.simple_tag
 def blockdiff(pieces: Sequence[tuple[str, str]]) -> SafeString:
-    """The word difference of two texts of a block, laid out as a text of a block is."""
+    """The word difference of two texts of a block, formatted as a block."""
     return block_text.difference(pieces)
 
 
 @register.filter
 def gist(text: str, most: int = 180) -> str:
-    """How a text of a block begins, in one line and without Markdown's signs."""
+    """The beginning of a block's text, in one line and without Markdown's signs."""
     return block_text.plain(text, most)
 
 

@@ -1,4 +1,4 @@
-"""JSON for people and machines: what holds nothing but values stands on one line, what holds more on several.
+"""JSON for people and machines: a list or object of plain values is on one line, a nested one on several.
 
 A value for each of ten thousand queries is then ten thousand lines, not a hundred thousand, and written as fast as JSON
 without line breaks.
@@ -17,7 +17,7 @@ ONE_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class WrittenJson(str):
-    """JSON that is written already and stands as it is, on one line."""
+    """A value that is already JSON, on one line, and is written unchanged."""
 
     __slots__ = ()
 
@@ -26,7 +26,7 @@ NESTED = {dict, list, tuple, WrittenJson}
 
 
 def figures(names: Sequence[str], values: NDArray[np.float64]) -> Iterator[WrittenJson | dict[str, float | None]]:
-    """For each row of an array the object of its numbers by these names; NaN is null."""
+    """For each row of an array, the object of its numbers by name; NaN is null."""
     if not np.isfinite(values).all():
         for row in values.tolist():
             yield {name: None if number != number else number for name, number in zip(names, row, strict=True)}

@@ -15,7 +15,7 @@ class Piece(NamedTuple):
 
 
 def _islands_joined(pieces: list[Piece]) -> list[Piece]:
-    """Join changes that only white space keeps apart, so that a changed phrase reads as one."""
+    """Join changes that only white space separates, so that a changed phrase reads as one."""
     joined: list[Piece] = []
     for index, piece in enumerate(pieces):
         between = 0 < index < len(pieces) - 1 and piece.kind == "same" and not piece.text.strip()
@@ -44,7 +44,7 @@ def _runs_merged(pieces: list[Piece]) -> list[Piece]:
 
 
 def word_diff(old: str, new: str) -> list[Piece]:
-    """Pieces that, "ins" left out, spell `old` and, "del" left out, spell `new`. Both empty: no pieces."""
+    """Pieces that give `old` without "ins" and `new` without "del". Both empty: no pieces."""
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
     pieces: list[Piece] = []
     for tag, a0, a1, b0, b1 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -59,7 +59,7 @@ def word_diff(old: str, new: str) -> list[Piece]:
 
 
 def changed_spans(pieces: list[Piece], kind: str) -> list[tuple[int, int]]:
-    """Where the pieces of `kind` ("del" or "ins") lie in the text that they and the unchanged ones spell."""
+    """The spans of the pieces of `kind` ("del" or "ins") in the text that they and the unchanged ones form."""
     spans, at = [], 0
     for piece in pieces:
         if piece.kind == kind:

@@ -27,7 +27,7 @@ def signed(value: float | None, places: int = 3) -> str:
 
 
 def p_value(p: float, places: int = 4) -> str:
-    """`0.0132` as it is; what would round to zero is "below 0.0001", for no test says never."""
+    """`0.0132` → "0.0132"; what would round to zero is "below 0.0001", since p is never 0."""
     least = 10.0**-places
     return f"below {least:.{places}f}" if p < least / 2 else number(p, places)
 

@@ -1,4 +1,4 @@
-"""Which addresses outside this machine may be asked, whoever typed them."""
+"""Rules for addresses outside this machine that may be requested, whoever typed them."""
 
 import ipaddress
 import re
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# What `is_global` lets through although nobody is meant to be reached there, or older Pythons do not know.
+# Networks that `is_global` allows although no public host is there, or that older Pythons do not know.
 CLOSED = [ipaddress.ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15", "3fff::/20")]
 UNICAST = ipaddress.IPv6Network("2000::/3")
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -23,11 +23,11 @@ _NUMBER = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)\Z")
 
 
 class BadAddress(ValueError):
-    """An address that cannot be asked; the message is a sentence to show."""
+    """An address that cannot be requested; the message is a sentence to show."""
 
 
 class Target(NamedTuple):
-    """Where a request goes: `host` is lower case, an IPv6 address stands in it without brackets."""
+    """The target of a request: `host` is lower case, and without brackets if it is an IPv6 address."""
 
     scheme: str
     host: str
@@ -40,7 +40,7 @@ class Target(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """What the Host header says."""
+        """The value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -50,7 +50,7 @@ def parse_url(url: str) -> Target:
     if len(url) > LONGEST_URL:
         raise BadAddress(f"The address is longer than {LONGEST_URL:,} characters.")
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
-        raise BadAddress("The address holds a space or another character that must be written with % signs.")
+        raise BadAddress("The address contains a space or another character that must be written with % signs.")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -59,7 +59,7 @@ def parse_url(url: str) -> Target:
     if parts.scheme not in DEFAULT_PORTS:
         raise BadAddress("The address begins with neither https:// nor http://.")
     if "@" in parts.netloc:
-        raise BadAddress("The address holds a name or password. Keep those in a secret of the project.")
+        raise BadAddress("The address contains a name or password. Keep those in a secret of the project.")
     if port == 0:
         raise BadAddress("Port 0 is no port.")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -75,8 +75,8 @@ def _host(host: str) -> str:
 
 
 def _literal(host: str) -> str:
-    """An address written as numbers. Octal, hexadecimal and shortened forms are read differently by different
-    programs, so only the usual form is taken.
+    """A host written as an IP address. Programs read octal, hexadecimal and shortened forms differently, so only the
+    usual form is accepted.
     """
     try:
         address = ipaddress.ip_address(host)
@@ -88,7 +88,7 @@ def _literal(host: str) -> str:
 
 
 def unwrapped(address: Address) -> Address:
-    """The IPv4 address that a mapped, translated or tunnelled IPv6 address stands for, else the address itself."""
+    """The IPv4 address in a mapped, translated or tunnelled IPv6 address, else the address itself."""
     if isinstance(address, ipaddress.IPv6Address):
         number = int(address)
         if address.ipv4_mapped is not None or address in NAT64:
@@ -99,7 +99,7 @@ def unwrapped(address: Address) -> Address:
 
 
 def is_public(address: Address) -> bool:
-    """Whether anybody on the internet could be asked there, through whatever the address is wrapped in."""
+    """Whether the address, unwrapped, is public on the internet."""
     address = unwrapped(address)
     if any(address in network for network in CLOSED) or not address.is_global:
         return False
@@ -107,7 +107,7 @@ def is_public(address: Address) -> bool:
 
 
 def is_never_by_name(address: Address) -> bool:
-    """Link-local (the metadata services of clouds), multicast and unspecified: no name opens these."""
+    """Whether it is link-local (metadata services of clouds), multicast or unspecified: no host name opens these."""
     address = unwrapped(address)
     return address.is_link_local or address.is_multicast or address.is_unspecified
 
@@ -161,9 +161,9 @@ def _network(text: str) -> Network | None:
 
 
 def first_closed(target: Target, addresses: Sequence[Address], openings: Iterable[Opening]) -> Address | None:
-    """The first of a host's addresses that may not be asked, or None when all may.
+    """The first of a host's addresses that may not be requested, or None when all may.
 
-    One closed address closes the host: a name that answers with both is not to be trusted with either.
+    One closed address closes the host: a name that resolves to both kinds is not trusted.
     """
     openings = tuple(openings)
     for address in addresses:

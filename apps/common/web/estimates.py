@@ -6,10 +6,10 @@ from rest_framework import serializers
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
-    """A figure with its interval (95 % unless the request names another) and the `n` it rests on.
+    """A figure with its interval (95 % unless the request names another) and its `n`.
 
     `value` is null where it is not defined, `low` and `high` where it has no interval; `reason` then says why. `method`
-    names how the interval was made, "" without one.
+    names how the interval was computed, "" without one.
     """
 
     value = serializers.FloatField(allow_null=True)

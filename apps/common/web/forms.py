@@ -1,4 +1,4 @@
-"""The one look of every form field, and choices that only the rows at hand know."""
+"""The common style of form fields, and choices that are set per request."""
 
 from collections.abc import Iterable
 from typing import Any, cast
@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 
 class KaratForm(forms.Form):
-    """Text fields and selects wear the `input` class; templates draw them with _shell/field.html."""
+    """Text fields and selects have the `input` class; templates render them with _shell/field.html."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("label_suffix", "")
@@ -22,10 +22,10 @@ class KaratForm(forms.Form):
 
 
 def offer(form: forms.Form, name: str, choices: Iterable[tuple[Any, str]]) -> None:
-    """Have a field choose among these."""
+    """Set the choices of a field."""
     cast(forms.ChoiceField, form.fields[name]).choices = list(choices)
 
 
 def offer_rows(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:
-    """Have a field choose among these rows."""
+    """Set the rows that a field chooses from."""
     cast(forms.ModelChoiceField, form.fields[name]).queryset = rows

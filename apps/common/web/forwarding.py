@@ -1,4 +1,4 @@
-"""What a proxy says of a request, and whether that fits what Karat was told about proxies."""
+"""The headers that a proxy adds to a request, and whether they match Karat's proxy settings."""
 
 import ipaddress
 import logging
@@ -18,13 +18,13 @@ NO_SCHEME = (
     "KARAT_BEHIND_PROXY is on, but requests arrive without X-Forwarded-Proto. Karat then takes them for plain HTTP and"
     " sends people round in a circle. Let the proxy set the header."
 )
-NOT_TOLD = (
-    "A proxy stands in front of Karat, but KARAT_BEHIND_PROXY is off. Everybody then seems to come from the proxy and"
+UNEXPECTED_PROXY = (
+    "There is a proxy in front of Karat, but KARAT_BEHIND_PROXY is off. Everybody then seems to come from the proxy and"
     " shares one limit on tries to sign in. Set KARAT_BEHIND_PROXY=1 when the proxy overwrites X-Forwarded-For."
 )
 
 seen: dict[str, None] = {}
-"""The faults that this process has met, in their order. They are facts of the set-up and go with the next start."""
+"""The faults that this process has seen, in order. They concern the set-up, and are cleared at the next start."""
 
 
 def forwarded_address(request: HttpRequest) -> str | None:
@@ -43,16 +43,16 @@ def address_in(text: str) -> str | None:
 
 
 def fault_of(request: HttpRequest) -> str | None:
-    """What does not fit in how this request was handed on."""
+    """What is wrong with how this request was forwarded, or None."""
     if not settings.BEHIND_PROXY:
-        return NOT_TOLD if "X-Forwarded-For" in request.headers and _is_from_inside(request) else None
+        return UNEXPECTED_PROXY if "X-Forwarded-For" in request.headers and _is_from_inside(request) else None
     if "X-Forwarded-Proto" not in request.headers:
         return NO_SCHEME
     return NO_ADDRESS if forwarded_address(request) is None else None
 
 
 def watch_forwarding(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware that says once, in the log, what the first requests show; pages show it to operators."""
+    """Middleware that logs each fault once; pages show it to operators."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         fault = fault_of(request)
@@ -65,6 +65,6 @@ def watch_forwarding(get_response: Callable[[HttpRequest], HttpResponse]) -> Cal
 
 
 def _is_from_inside(request: HttpRequest) -> bool:
-    """Whether a proxy of ours may have sent it: anybody outside can write the header, and is not believed."""
+    """Whether it comes from a private address, as from a proxy of ours: anybody outside can write the header."""
     address = address_in(request.META.get("REMOTE_ADDR", ""))
     return address is not None and ipaddress.ip_address(address).is_private

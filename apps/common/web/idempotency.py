@@ -7,7 +7,7 @@ from rest_framework.request import Request
 
 
 def body_with_key(request: Request) -> dict[str, Any]:
-    """The JSON object of the body; an `Idempotency-Key` header stands in it as `idempotency_key`.
+    """The JSON object of the body; an `Idempotency-Key` header is added as `idempotency_key`.
 
     Raises ValidationError for a body that is no object.
     """

@@ -1,10 +1,10 @@
-"""What goes into the log."""
+"""Filters of the log."""
 
 import logging
 
 
 class NoTraceOfRefusals(logging.Filter):
-    """Lets every line through. An answer below 500 is no fault of ours, and its line brings no traceback."""
+    """Removes the traceback from lines about answers below 500, which are no fault of ours. Drops no line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if getattr(record, "status_code", 500) < 500:

@@ -1,4 +1,4 @@
-"""Headers and ids that every answer carries."""
+"""Middleware for the headers and ids of every response."""
 
 from collections.abc import Callable
 
@@ -36,7 +36,7 @@ def security_headers(get_response: Handler) -> Handler:
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         if request.path.startswith("/static/"):
-            # Not a page: nothing in it may load anything, and a page of twenty files need not carry the rest as often.
+            # Not a page: it may load nothing, and needs no other policy, which would only add bytes to each file.
             response.headers.setdefault("Content-Security-Policy", "default-src 'none'")
             return response
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 
 class OneForm(BaseContentNegotiation):
-    """The endpoint answers with a file; `format` in the query is its own parameter, not the framework's."""
+    """The endpoint returns a file; `format` in the query is its own parameter, not the framework's."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> None:
         return None

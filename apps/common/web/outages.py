@@ -1,4 +1,4 @@
-"""Times at which nothing can be saved, and what people are told then: a locked or lost database, a full disk."""
+"""Outages in which nothing can be saved, and their messages: a locked or lost database, a full disk."""
 
 import errno
 import sqlite3
@@ -66,7 +66,7 @@ FILES = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: UNWRITABLE}
 
 
 def outage_of(error: BaseException | None) -> Outage | None:
-    """What a fault says about database and disk; None when it is a fault of another kind."""
+    """The outage of database or disk that caused an error; None for any other error."""
     for one in _chain(error):
         if found := _outage(one):
             return found
@@ -74,7 +74,7 @@ def outage_of(error: BaseException | None) -> Outage | None:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and what it came from, the innermost first: the driver knows best."""
+    """The error and its causes, the innermost first: the driver's error is the most specific."""
     errors: list[BaseException] = []
     while error is not None and error not in errors:
         errors.append(error)
@@ -93,7 +93,7 @@ def _outage(error: Any) -> Outage | None:
 
 
 def _lost(cause: Any) -> Outage | None:
-    """PostgreSQL names its reasons; a connection that broke, and a pool that got none, have no name."""
+    """PostgreSQL's errors have codes; a broken connection, and a pool that got none, do not."""
     if isinstance(cause, sqlite3.Error):
         return None
     state = getattr(cause, "sqlstate", None)

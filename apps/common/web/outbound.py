@@ -1,4 +1,4 @@
-"""Requests to addresses that people typed: looked up once, checked, and asked at the address that was checked."""
+"""HTTP requests to addresses that people typed: resolved once, checked, and sent to the checked address."""
 
 import ipaddress
 import socket
@@ -25,28 +25,28 @@ Connection = HTTPConnection | HTTPSConnection
 
 
 class OutboundError(Exception):
-    """A request that brought no answer. The message is a sentence to show; it holds nothing the other side said."""
+    """A request without a usable answer. The message is a sentence to show, with nothing from the other side in it."""
 
 
 class Blocked(OutboundError):
-    """The address is not open to requests from here. Trying again would not help."""
+    """Requests to this address are not allowed. Do not retry."""
 
 
 class Unreachable(OutboundError):
-    """Nobody answered, or not in time. Trying again may help."""
+    """No answer, or not in time. A retry may help."""
 
 
 class BrokenOff(Unreachable):
-    """The connection could not be made, or ended before the answer did."""
+    """The connection could not be opened, or ended before the answer did."""
 
 
 class BadAnswer(OutboundError):
-    """What came back is not an answer that can be read: too long, packed, or a redirect."""
+    """The answer cannot be read: too long, compressed, or a redirect."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for connecting, for each wait on an open connection, and for the whole; and most bytes of an answer."""
+    """Timeouts in seconds (connect, each wait, the whole request) and the most bytes of an answer."""
 
     connect: float = 5.0
     read: float = 10.0
@@ -55,7 +55,7 @@ class Limits:
 
 
 class HttpAnswer(NamedTuple):
-    """`seconds` is from sending the request until the last byte; a connection that had to be opened counts."""
+    """`seconds` is from sending the request until the last byte, including the opening of a connection."""
 
     status: int
     headers: Mapping[str, str]
@@ -72,8 +72,8 @@ def look_up(host: str, port: int) -> list[Address]:
 class Client:
     """Keeps connections to one origin open, each to an address that was checked when it was made.
 
-    Safe to use from several threads. Redirects are not followed and proxies of the environment not used: both
-    would reach what nobody has checked. Certificates are checked against the name in the address.
+    Safe to use from several threads. Redirects are not followed and proxies of the environment not used: both would
+    reach unchecked addresses. Certificates are checked against the name in the address.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Client:
         with _Watch(self.limits.whole) as watch:
             kept = self._kept()
             if kept is not None:
-                # A connection that was kept may have been closed meanwhile; that says nothing about the other side.
+                # The server may have closed a kept connection meanwhile, so a failure here is not an error yet.
                 with suppress(BrokenOff):
                     return self._exchange(kept, watch, method, path, sent, body, time.perf_counter())
             began = time.perf_counter()
@@ -144,7 +144,7 @@ class Client:
                 "Write the address it leads to."
             )
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise BadAnswer("The server packed its answer although it was asked not to.")
+            raise BadAnswer("The server compressed its answer although the request did not allow it.")
 
     def _body(self, response: HTTPResponse) -> bytes:
         pieces, size = [], 0
@@ -186,11 +186,11 @@ class Client:
         except (OSError, UnicodeError):
             addresses = []
         if not addresses:
-            raise Unreachable(f"The name {host} is not known. Look at the address for a slip.")
+            raise Unreachable(f"The name {host} is not known. Check the address for a typo.")
         if first_closed(self.target, addresses, self._openings) is not None:
             raise Blocked(
-                f"{host} lies inside the network of this server, where requests are not let in. "
-                f"If it is meant, the operator adds {host}:{self.target.port} to KARAT_OUTBOUND_ALLOW."
+                f"{host} is inside the network of this server, where requests are not allowed. "
+                f"If it is intended, the operator adds {host}:{self.target.port} to KARAT_OUTBOUND_ALLOW."
             )
         return addresses
 
@@ -212,19 +212,19 @@ class Client:
     def _sentence(self, broken: BaseException | None, watch: "_Watch") -> OutboundError:
         host = self.target.host
         if watch.is_late:
-            return Unreachable(f"{host} had not answered whole after {self.limits.whole:g} seconds.")
+            return Unreachable(f"{host} had not answered completely after {self.limits.whole:g} seconds.")
         if _certificate_error(broken):
             return BadAnswer(f"The certificate of {host} is not one that this server trusts for that name.")
         if any(isinstance(cause, TimeoutError) for cause in _causes(broken)):
             return Unreachable(f"{host} did not answer in time.")
         if any(isinstance(cause, ConnectionRefusedError) for cause in _causes(broken)):
             return BrokenOff(f"{host} refused the connection: nothing listens at its port {self.target.port}.")
-        return BrokenOff(f"{host} could not be reached, or broke off.")
+        return BrokenOff(f"{host} could not be reached, or closed the connection.")
 
 
 class _Watch:
-    """Cuts a connection when the whole takes too long: a server that sends a byte now and then never meets the
-    timeout of a single wait.
+    """Closes a connection when the whole request takes too long: a server that sends a byte now and then never reaches
+    the timeout of a single wait.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -242,15 +242,15 @@ class _Watch:
         self._timer.cancel()
 
     def guard(self, connection: Connection) -> None:
-        # The socket is held apart: a connection that the server will close lets go of it before the answer is read.
+        # Keep the socket: a connection that the server will close drops its own before the answer is read.
         self._connection, self._socket = connection, connection.sock
 
     def _cut(self) -> None:
         self.is_late = True
-        held = self._socket or (self._connection.sock if self._connection else None)
-        if held is not None:
+        open_socket = self._socket or (self._connection.sock if self._connection else None)
+        if open_socket is not None:
             with suppress(OSError):
-                held.shutdown(socket.SHUT_RDWR)
+                open_socket.shutdown(socket.SHUT_RDWR)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

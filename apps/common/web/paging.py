@@ -1,7 +1,7 @@
-"""Pages of the API: `?after=<cursor>&limit=<n>`, answered with the next cursor.
+"""Pagination of the API: `?after=<cursor>&limit=<n>`, which returns the next cursor.
 
-A cursor is the last value of a unique, ordered column, so a page costs the same however far down it lies, and
-rows that are added meanwhile neither repeat nor hide others.
+A cursor is the last value of a unique, ordered column, so every page costs the same, and rows that are added meanwhile
+neither repeat nor hide others.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from rest_framework.exceptions import ValidationError
 T = TypeVar("T", bound=Model)
 LIMIT, MOST = 100, 1_000
 LONGEST = 18
-NO_CURSOR = "This is no cursor. Take `next` of the page before."
+NO_CURSOR = "This is not a cursor. Use `next` of the previous page."
 
 
 class Cut(NamedTuple):
@@ -24,7 +24,7 @@ class Cut(NamedTuple):
 
 
 def only_known(params: Mapping[str, Any], known: set[str]) -> None:
-    """Refuse a parameter nobody knows, relation paths among them, instead of answering something else."""
+    """Reject unknown parameters, relation paths among them, instead of ignoring them."""
     unknown = sorted(set(params) - known)
     if unknown:
         raise ValidationError({unknown[0]: f"Unknown parameter. Known are: {', '.join(sorted(known))}."})
@@ -33,7 +33,7 @@ def only_known(params: Mapping[str, Any], known: set[str]) -> None:
 def cut(
     rows: QuerySet[T], params: Mapping[str, Any], *, column: str, parse: Callable[[str], Any], read: Callable[[T], Any]
 ) -> Cut:
-    """The page that `after` and `limit` ask for. `rows` must be ordered by `column` alone, rising.
+    """The page for `after` and `limit`. `rows` must be ordered by `column` alone, ascending.
 
     `parse` makes a value of the column from the cursor (raising ValueError), `read` takes it from a row.
     """
@@ -48,7 +48,7 @@ def cut(
 
 
 def cut_list(rows: Sequence[Any] | QuerySet[Any], params: Mapping[str, Any]) -> Cut:
-    """The same for rows that keep their order for good: the cursor is the number of rows that came before."""
+    """The same for rows whose order never changes: the cursor is the number of rows before the page."""
     limit, start = _limit(params.get("limit", "")), 0
     if after := params.get("after", ""):
         if not (after.isascii() and after.isdigit() and len(after) <= LONGEST):
@@ -59,7 +59,7 @@ def cut_list(rows: Sequence[Any] | QuerySet[Any], params: Mapping[str, Any]) -> 
 
 
 def whole(text: str) -> int:
-    """A cursor that is a whole number. Raises ValueError, also for one that no database column holds."""
+    """A cursor that is a whole number. Raises ValueError, also for one too large for a database column."""
     if len(text) > LONGEST:
         raise ValueError(text)
     return int(text)

@@ -1,4 +1,4 @@
-"""Bodies of the API: read up to the endpoint's cap, and no deeper nested than anything here is."""
+"""Parsing of request bodies of the API: capped in length and in depth of nesting."""
 
 import json
 from collections.abc import Mapping
@@ -20,19 +20,19 @@ class PayloadTooLarge(exceptions.APIException):
 
 
 def most_bytes(view: object) -> int:
-    """How long a body the endpoint takes: its own `most_bytes`, or what every other takes."""
+    """The longest body of the endpoint: its own `most_bytes`, or the default."""
     return getattr(view, "most_bytes", None) or settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
 
 def too_large(most: int) -> PayloadTooLarge:
-    told = f"{most // 1024**2} MiB" if most % 1024**2 == 0 else f"{most:,} bytes"
-    return PayloadTooLarge(f"A body here has at most {told}. Send less at once, or use the command line for a file.")
+    limit = f"{most // 1024**2} MiB" if most % 1024**2 == 0 else f"{most:,} bytes"
+    return PayloadTooLarge(f"A body here has at most {limit}. Send less at once, or use the command line for a file.")
 
 
 class JSONParser(BaseParser):
-    """JSON in UTF-8, read piece by piece and not past the endpoint's cap.
+    """JSON in UTF-8, read in chunks and not past the endpoint's cap.
 
-    The framework's own reads no more than one cap that all of Django shares, and answers 400 beyond it.
+    The framework's own parser uses one cap for all of Django, and answers 400 beyond it.
     """
 
     media_type = "application/json"
@@ -71,7 +71,7 @@ def too_deep() -> exceptions.ParseError:
 
 
 def depth_exceeds(value: object, most: int) -> bool:
-    """Whether lists and objects lie in each other more than `most` deep. Level by level: depth costs no stack."""
+    """Whether lists and objects are nested more than `most` deep. Works level by level, without recursion."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(most):
         inside = [part.values() if isinstance(part, dict) else part for part in level]

@@ -1,4 +1,4 @@
-"""What a problem says (RFC 9457). Stands apart from DRF: the web server needs it before Django is loaded."""
+"""The fields of a problem (RFC 9457). Independent of DRF: the web server needs it before Django is loaded."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The request being answered: its id, readable from anywhere below the edge, and where it came from."""
+"""The current request: its id, available to all layers, and the client's address."""
 
 import uuid
 from contextvars import ContextVar
@@ -30,16 +30,16 @@ def new_request_id() -> str:
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """The address a request came from. A proxy is believed only when Karat was told that it stands behind one."""
+    """The client's address. A proxy's header is used only when KARAT_BEHIND_PROXY is on."""
     forwarded = forwarded_address(request) if settings.BEHIND_PROXY else None
     return forwarded or address_in(request.META.get("REMOTE_ADDR", ""))
 
 
 def link_for_others(request: HttpRequest, path: str) -> str:
-    """A link that leaves the page, for somebody else to open: it never follows a host that a stranger may name.
+    """An absolute link for somebody else to open; its host never comes from a request header alone.
 
-    A host that stands in KARAT_ALLOWED_HOSTS letter by letter is where the lead is reading; on one machine that is
-    better known to others than `localhost`. In production, and for hosts that only a pattern allows, it is KARAT_URL.
+    Outside production it is the request's host, if KARAT_ALLOWED_HOSTS lists that literally: others may know it better
+    than `localhost`. In production, and for hosts that only a pattern allows, it is KARAT_URL.
     """
     host, _ = split_domain_port(request.get_host())
     if settings.PRODUCTION or host not in settings.ALLOWED_HOSTS:

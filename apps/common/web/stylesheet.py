@@ -1,4 +1,4 @@
-"""The style sheet of every page: one file a component on disk, one request in a browser."""
+"""The style sheet of every page: one file per component on disk, served as one file."""
 
 from functools import cache
 from hashlib import sha256
@@ -38,13 +38,13 @@ SHEETS = (
     "components/width",
     "components/print",
 )
-"""In the order of the cascade: what comes later wins where both say something equally specific."""
+"""In the order of the cascade: of two equally specific rules, the later one wins."""
 CSS = Path(settings.BASE_DIR) / "static" / "css"
 KEPT_SECONDS = 365 * 24 * 60 * 60
 
 
 def stylesheet_url() -> str:
-    """Its address names its content, so that a browser keeps it for good and never shows an old one."""
+    """The address contains a digest, so that a browser caches it for good and never uses an old one."""
     return reverse("stylesheet", args=[_stylesheet()[0]])
 
 
@@ -61,7 +61,7 @@ def stylesheet(request: HttpRequest, digest: str) -> HttpResponse:
 
 
 def _stylesheet() -> tuple[str, bytes]:
-    """Digest and content; read once a process, and at every request while somebody works on them."""
+    """Digest and content; read once per process, and at every request in development."""
     return _read() if settings.DEBUG else _kept()
 
 

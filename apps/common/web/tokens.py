@@ -1,4 +1,4 @@
-"""Secrets handed out once and kept as digests."""
+"""Secrets that are shown once and stored as digests."""
 
 import hashlib
 import json
@@ -17,8 +17,8 @@ def new_token(key: str = "", *about: object) -> str:
 def new_link_token(key: str = "", *about: object) -> str:
     """A secret of 256 bits: random, or, for the key of a form, the same one whenever that form is sent.
 
-    So a form that is sent twice can show again what is kept as a digest alone. `about` is what else the form says:
-    with other words it is another form. Without SECRET_KEY nobody works it out from the key.
+    So a form that is sent twice can show the same secret again although only its digest is stored. `about` is the
+    form's other content: with other content it is another secret. It cannot be derived from the key without SECRET_KEY.
     """
     if not key:
         return secrets.token_urlsafe(32)

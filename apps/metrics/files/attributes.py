@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.common.files.faults import MOST_TOLD, ErrorList, all_of, fault
+from apps.common.files.faults import MOST_LISTED, ErrorList, all_of, fault
 from apps.common.files.linefiles import name_of
 from apps.common.files.tables import BLOCK, QUERY, opened
 from apps.common.files.tabular import read_csv
@@ -103,7 +103,7 @@ def load_block_attributes(path: str | Path, blocks: Vocabulary) -> BlockAttribut
     Raises InputErrors for invalid rows: a block without id or named twice, an invalid time; and InputError for errors
     of the file as a whole.
     """
-    errors = ErrorList(MOST_TOLD)
+    errors = ErrorList(MOST_LISTED)
     rows = rows_of(path, BLOCK, errors)
     times = _times_of(path, rows, errors)
     if errors:
@@ -121,7 +121,7 @@ def load_query_attributes(path: str | Path, queries: Sequence[str]) -> QueryAttr
 
     Raises as `load_block_attributes` does.
     """
-    errors = ErrorList(MOST_TOLD)
+    errors = ErrorList(MOST_LISTED)
     rows = rows_of(path, QUERY, errors, known=(*QUERY, "time", "domain"))
     times = dict(zip((row.id for row in rows), _times_of(path, rows, errors), strict=True))
     if errors:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from apps.common.errors import InputError
-from apps.common.files.faults import MOST_TOLD, ErrorList, all_of
+from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import chunks_of, lines_of_chunks, name_of
 from apps.common.files.tabular import TableFile
 from apps.metrics.columns import Ints, Judged, Ranked, faceted_columns
@@ -203,7 +203,7 @@ def _whole(
     Raises InputErrors with the first errors of the file and the number of the others, and one InputError for a file of
     another kind, as far as `guess` can detect it.
     """
-    errors, found = ErrorList(MOST_TOLD), []
+    errors, found = ErrorList(MOST_LISTED), []
     try:
         found = list(read(path, errors))
     except InputError as fault:
@@ -220,7 +220,7 @@ def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queri
     alike = in_order[1:][in_order[1:] == in_order[:-1]]
     if not len(alike):
         return
-    seen, errors = set(), ErrorList(MOST_TOLD)
+    seen, errors = set(), ErrorList(MOST_LISTED)
     for row in np.flatnonzero(np.isin(marks, alike) & (query >= 0)).tolist():
         pair = query_id, block_id = queries[int(query[row])], ids[row].decode()
         if pair in seen:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.errors import InputError
-from apps.common.files.faults import MOST_TOLD, ErrorList, all_of
+from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import name_of
 from apps.common.files.tables import QUERY
 from apps.metrics.columns import Floats, Ints
@@ -48,7 +48,7 @@ def load_strata(path: str | Path, queries: Sequence[str]) -> QueryStrata:
     Raises InputErrors for rows without a query or with a repeated one, and InputError for a file without rows, without
     a column besides that of the queries, or without any judged query.
     """
-    errors = ErrorList(MOST_TOLD)
+    errors = ErrorList(MOST_LISTED)
     rows = {row.id: row.cells for row in rows_of(path, QUERY, errors)}
     if errors:
         raise all_of(errors)

@@ -134,7 +134,7 @@ class BoardView(ProjectAPIView):
             raise ValidationError({name: [str(error) for error in errors] for name, errors in form.errors.items()})
         after = request.query_params.get("after", "")
         if after and place(after) is None:
-            raise ValidationError({"after": ["This is no cursor. Take `next` of the page before."]})
+            raise ValidationError({"after": ["This is not a cursor. Use `next` of the previous page."]})
         page = board_page(self.project, self.member.user, form.asked(), timezone.now(), after=after)
         return Response({"rows": [row_out(row) for row in page.rows], "next": page.next or None})
 

@@ -54,7 +54,7 @@ def test_a_run_whose_lines_end_in_cr_alone_is_refused_by_line(folder):
 
     assert found is None
     assert "run, line 1, line end: " in said
-    assert "a carriage return (CR) stands inside the line" in said
+    assert "the line contains a carriage return (CR)" in said
 
 
 def test_judgements_whose_lines_end_in_cr_alone_are_not_taken_for_a_run(folder):

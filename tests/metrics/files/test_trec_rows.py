@@ -58,7 +58,7 @@ def test_a_file_whose_lines_end_in_cr_alone_is_refused_by_its_line(read, start):
     error = refused(read, start + row * 3)
 
     assert (error.line, error.field) == (1, "line end")
-    assert error.message.startswith("a carriage return (CR) stands inside the line.")
+    assert error.message.startswith("the line contains a carriage return (CR).")
 
 
 def test_a_cr_in_one_line_of_many_is_named():
@@ -69,8 +69,8 @@ def test_a_long_file_whose_lines_end_in_cr_alone_is_not_told_of_its_length(tmp_p
     path = tmp_path / "run.txt"
     path.write_bytes(b"".join(b"Q%d Q0 B7 1 2 t\r" % number for number in range(20_000)))
 
-    assert "a carriage return (CR) stands inside the line" in refusal(lambda p: list(read_run(p)), path)
-    assert "a carriage return (CR) stands inside the line" in refusal(parts, path)
+    assert "the line contains a carriage return (CR)" in refusal(lambda p: list(read_run(p)), path)
+    assert "the line contains a carriage return (CR)" in refusal(parts, path)
 
 
 def test_a_mark_in_the_middle_of_joined_files_is_no_part_of_an_id(tmp_path):

@@ -62,7 +62,7 @@ def test_a_published_entry_is_read_whole():
         ({"metadata": {"machine_written": "yes"}}, "metadata.machine_written", "is true, false, or an object with by"),
         ({"metadata": {"machine_written": {"model": "x"}}}, "metadata.machine_written.model", "unknown field; known"),
         ({"anything": 1}, "anything", "unknown field; known are expected_answer"),
-        ({"id": "T 1"}, "id", "an id holds no blanks or control characters"),
+        ({"id": "T 1"}, "id", "an id must not contain blanks or control characters"),
     ],
 )
 def test_each_mistake_names_its_line_and_field(fields, field, message):

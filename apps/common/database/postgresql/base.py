@@ -1,8 +1,8 @@
-"""Django's PostgreSQL, whose pool gets over a restart of the server at the first request.
+"""Django's PostgreSQL backend, whose connection pool recovers from a restart of the server at the first request.
 
-psycopg's pool checks a connection when it hands it out. After a restart all that lie in it are dead, and it finds that
-out one by one: at once, at once, a second later, two seconds later, until a request that is alone in its process has
-waited out its time. Here the first dead connection empties the pool.
+psycopg's pool checks a connection when it gives it out. After a restart all its connections are dead, and it discovers
+that one by one, with growing pauses (0, 0, 1 s, 2 s), until a request that is alone in its process times out. Here the
+first dead connection empties the pool.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
-"""Django's SQLite, with manners: who cannot write yet waits, says so and goes on; who wrote long lets others in.
+"""Django's SQLite backend with fair locking: writers wait for the lock, and long writers leave gaps for others.
 
-SQLite lets one write at a time and keeps no queue. Whoever has to wait looks again every tenth of a second, so a
-process that begins its next transaction as soon as the last one ends is found writing at every look: the others fail
-with "database is locked" in the end, though no transaction of it lasted long.
+SQLite allows one writer at a time and has no queue. A waiting process polls the lock every tenth of a second, so a
+process that begins its next transaction as soon as the last one ends holds the lock at every poll: the others finally
+fail with "database is locked", though none of its transactions lasted long.
 """
 
 import logging
@@ -20,22 +20,22 @@ from apps.common.files.private import close_database
 log = logging.getLogger(__name__)
 
 LONGEST_LOOK_SECONDS = 0.1
-"""What SQLite sleeps at most between two looks at the lock."""
+"""The longest pause of SQLite between two attempts to take the lock."""
 SHORT_SECONDS = 0.02
 SHARE_LEFT_TO_OTHERS = 0.1
-TELL_EVERY_SECONDS = 10.0
+WARN_EVERY_SECONDS = 10.0
 
 GIVE_UP_SECONDS = 3.0
-"""How long the lock may stay away before a process leaves the waiting to a few of its threads."""
+"""After this time without the lock, only a few threads of a process go on waiting."""
 
 T = TypeVar("T")
 
 
 class WaitingThreads:
-    """The threads of this process that wait for the lock, and since when none of them got it.
+    """The threads of this process that wait for the lock, and the time since which none of them got it.
 
-    While one writer keeps the lock for long, all threads of a web server would wait for it and nobody could read. So
-    a few go on waiting, and the others say that the database is busy.
+    While one writer holds the lock for long, all threads of a web server would wait for it and nobody could read. So a
+    few wait, and the others answer that the database is busy.
     """
 
     def __init__(self) -> None:
@@ -56,12 +56,12 @@ class WaitingThreads:
                 self._since = now
 
     def is_given_up(self, now: float, crowd: int) -> bool:
-        """Whether enough threads wait already for a lock that does not move: one more need not even look long."""
+        """Whether `crowd` threads wait already and none got the lock lately: one more tries once, without waiting."""
         with self._lock:
             return len(self._line) >= crowd and now - self._since >= GIVE_UP_SECONDS
 
     def may_stay(self, now: float, crowd: int) -> bool:
-        """Whether this thread is among the first `crowd`, or the lock has moved lately."""
+        """Whether this thread may wait: it is among the first `crowd`, or some thread got the lock lately."""
         with self._lock:
             return now - self._since < GIVE_UP_SECONDS or threading.get_ident() in [*self._line][:crowd]
 
@@ -70,7 +70,7 @@ waiting = WaitingThreads()
 
 
 class PatientCursor(base.SQLiteCursorWrapper):
-    """A cursor whose statements wait for the lock as long as the connection is patient."""
+    """A cursor whose statements wait for the lock, up to the connection's `patience`."""
 
     patiently: Callable[[Callable[[], Any]], Any]
 
@@ -80,14 +80,14 @@ class PatientCursor(base.SQLiteCursorWrapper):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """The option `patience` says how many seconds to wait in all; `timeout` is how long SQLite waits at a time.
+    """The option `patience` is how many seconds to wait in all; `timeout` is how long SQLite waits at a time.
 
     With `crowd`, patience is for all statements of a request together, and only so many threads of the process wait
-    on when the lock does not move (see Waiting).
+    when the lock stays taken (see WaitingThreads).
     """
 
     patience = 0.0
-    look = 0.0
+    busy_timeout = 0.0
     crowd = 0
     waited = 0.0
     began_at = 0.0
@@ -97,11 +97,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         params = super().get_connection_params()
         self.patience = float(params.pop("patience", 0.0))
         self.crowd = int(params.pop("crowd", 0))
-        self.look = float(params.get("timeout", 0.0))
+        self.busy_timeout = float(params.get("timeout", 0.0))
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Open the file, which nobody else may read: whoever makes it first decides who may."""
+        """Open the file, readable by nobody else: created here first, since SQLite would take the default mode."""
         name = str(conn_params["database"])
         if ":memory:" not in name and not name.startswith("file:"):
             close_database(Path(name))
@@ -113,15 +113,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return cursor
 
     def patiently(self, do: Callable[[], T]) -> T:
-        """Do a statement, again and again while another process writes. One that was refused has done nothing.
+        """Run a statement, and retry while another process writes. A refused statement has changed nothing.
 
-        A reading transaction that has to write after somebody else did is refused for good, so that one is raised.
+        A reading transaction that has to write after another one did can never get the lock, so its error is raised.
         """
-        start = told = time.monotonic()
-        waits = got_it = False
-        hurries = bool(self.crowd) and waiting.is_given_up(start, self.crowd)
-        if hurries:
-            self._look_for(0.0)
+        start = warned_at = time.monotonic()
+        is_waiting = got_it = False
+        tries_once = bool(self.crowd) and waiting.is_given_up(start, self.crowd)
+        if tries_once:
+            self._set_busy_timeout(0.0)
         try:
             while True:
                 try:
@@ -132,25 +132,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
                     now = time.monotonic()
                     if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                         raise
-                    if not waits:
+                    if not is_waiting:
                         waiting.join(start)
-                        waits = True
+                        is_waiting = True
                     if not self._may_wait(now, start):
                         raise
-                if now - told >= TELL_EVERY_SECONDS:
-                    log.warning("Others have been writing to the database for %.0f s. Waiting goes on.", now - start)
-                    told = now
+                if now - warned_at >= WARN_EVERY_SECONDS:
+                    log.warning(
+                        "Other processes have been writing to the database for %.0f s. Still waiting.", now - start
+                    )
+                    warned_at = now
                 time.sleep(LONGEST_LOOK_SECONDS)
         finally:
-            if waits:
+            if is_waiting:
                 end = time.monotonic()
                 waiting.leave(end, got_it=got_it)
                 self.waited += end - start
-            if hurries:
-                self._look_for(self.look)
+            if tries_once:
+                self._set_busy_timeout(self.busy_timeout)
 
-    def _look_for(self, seconds: float) -> None:
-        """How long SQLite itself waits for the lock before it says that the database is busy."""
+    def _set_busy_timeout(self, seconds: float) -> None:
+        """How long SQLite itself waits for the lock before it raises SQLITE_BUSY."""
         self.connection.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
 
     def _may_wait(self, now: float, start: float) -> bool:
@@ -159,21 +161,21 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return self.waited + now - start < self.patience and waiting.may_stay(now, self.crowd)
 
     def close_if_unusable_or_obsolete(self) -> None:
-        """Between requests: patience begins anew."""
+        """Between requests: reset the time waited."""
         self.waited = 0.0
         super().close_if_unusable_or_obsolete()
 
     def _start_transaction_under_autocommit(self) -> None:
-        self._let_others_in()
+        self._leave_a_gap()
         super()._start_transaction_under_autocommit()  # type: ignore[misc]  # the stubs do not know it
         self.began_at = time.monotonic()
 
-    def _let_others_in(self) -> None:
-        """Leave a tenth of the time to others, and to each after a second of writing a gap that no look misses."""
-        held = self.ended_at - self.began_at
-        if held < SHORT_SECONDS:
+    def _leave_a_gap(self) -> None:
+        """Leave a tenth of the time to others; after a second of writing, a gap longer than their polling interval."""
+        wrote_seconds = self.ended_at - self.began_at
+        if wrote_seconds < SHORT_SECONDS:
             return
-        gap = min(held * SHARE_LEFT_TO_OTHERS, LONGEST_LOOK_SECONDS * 1.1)
+        gap = min(wrote_seconds * SHARE_LEFT_TO_OTHERS, LONGEST_LOOK_SECONDS * 1.1)
         rest = self.ended_at + gap - time.monotonic()
         if rest > 0:
             time.sleep(rest)

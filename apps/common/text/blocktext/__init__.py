@@ -1,6 +1,6 @@
 """The text of a block as safe HTML: its lines, code, links, lists and tables, with evidence lit.
 
-`blocks` and `inline` find what stands where and never touch the text; `painting` writes it. Pages import from here.
+`blocks` and `inline` parse the text into elements and never change it; `painting` writes HTML. Pages import from here.
 """
 
 from apps.common.text.blocktext.painting import Span, difference, is_cut, merge, plain, quote, render

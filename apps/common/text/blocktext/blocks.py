@@ -1,8 +1,7 @@
-"""Paragraphs, code, lists, quotations, headings and tables of a text. Linear in its length whatever it holds.
+"""Paragraphs, code, lists, quotations, headings and tables of a text, parsed in linear time whatever it contains.
 
-Texts come as Markdown, as plain text and as pieces cut out of either, and nothing says which. So Markdown's signs
-count where they stand as Markdown has them, and the lines of everything else are kept, but for those of prose that
-was filled to a width.
+Texts are Markdown, plain text or pieces cut out of either, and nothing records which. So Markdown's signs count where
+Markdown allows them, and all other line breaks are kept, except in prose that was filled to a width.
 """
 
 import re
@@ -18,13 +17,13 @@ TAB = 4
 CODE_INDENT = 4
 SCROLLS_FROM = 32  # characters of a line of code: fewer fit a phone in any font
 FILLED_FROM = 40  # characters: nobody fills lines narrower than this
-RAGGED = 14  # characters by which filled lines differ though the next word would have fitted
+RAGGED = 14  # characters: filled lines may end this early although the next word would have fitted
 FILLED_SHARE = 0.85
 RUNNING_SHARE = 0.6
 FEWEST = 30  # characters of a line on average: verses and lists of words are shorter
 CODE_SHARE = 0.7
 LONG_PROSE = 100
-LONGEST_CODE = 160  # characters of a line: longer ones that nothing marks as code are none
+LONGEST_CODE = 160  # characters: longer lines are not code unless marked as code
 
 _FENCE = re.compile(r"(?P<ticks>`{3,})(?P<info>[^`\n]*)$|(?P<tildes>~{3,})(?P<about>[^\n]*)$")
 _LANGUAGE = re.compile(r"[\w+#.-]{1,20}")
@@ -59,7 +58,7 @@ _WORDLIKE = re.compile(r"[\w ,.'’;:()-]")
 
 
 class TextLine(NamedTuple):
-    """A line without what stands around it: its indentation in columns, its first sign, its end without blanks."""
+    """A line of the text: its indentation in columns, and the offsets of its first and last non-blank characters."""
 
     start: int
     first: int
@@ -72,7 +71,7 @@ class TextLine(NamedTuple):
 
 
 def parse(text: str) -> list[Node]:
-    """The elements of `text` in order; every sign of it that is not blank lies in exactly one leaf."""
+    """The elements of `text` in order; every non-blank character of it is in exactly one leaf."""
     return _Reader(text).read()
 
 
@@ -80,7 +79,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.labels = inline.definitions(text)
-        self._at = 0  # everything before it lies in a leaf or is blank
+        self._at = 0  # everything before it is in a leaf or is blank
         self._last: Node | None = None
         self._prose_until = 0  # indented lines before it are known to be prose
 
@@ -122,18 +121,18 @@ class _Reader:
             at += 1
         return TextLine(at, line.first, max(at, line.end), max(0, line.indent - gone))
 
-    def _said(self, line: TextLine) -> str:
+    def _content(self, line: TextLine) -> str:
         return self.text[line.first : line.end]
 
     # Leaves --------------------------------------------------------------------------------------------------
 
     def _unread(self, end: int) -> int:
-        """Where the first sign stands that is in no leaf yet, or `end`."""
+        """The offset of the first character that is in no leaf yet, or `end`."""
         raw = self.text[self._at : end]
         return self._at + len(raw) - len(raw.lstrip())
 
     def _leaf(self, tag: str, start: int, end: int, pieces: list[Run | str], attributes: str = "") -> Node:
-        """A leaf from `start` to `end`; signs that were passed on the way to it become its own first ones."""
+        """A leaf from `start` to `end`; signs that were skipped before it become its first runs."""
         first = self._unread(start)
         if first < start:
             pieces = [Run(first, start, True), *pieces]
@@ -142,7 +141,7 @@ class _Reader:
         return self._last
 
     def _close(self, end: int) -> None:
-        """Give what was passed up to `end` to the last leaf: a closing fence, the pipe behind a cell."""
+        """Add what was skipped up to `end` to the last leaf: a closing fence, the pipe after a cell."""
         if self._last is not None and self._last.pieces is not None and self._unread(end) < end:
             self._last.pieces.append(Run(self._at, end, True))
             self._last.end = self._at = end
@@ -167,7 +166,7 @@ class _Reader:
 
     def _block(self, lines: Sequence[TextLine], at: int, depth: int) -> tuple[Node | None, int]:
         line = lines[at]
-        said = self._said(line)
+        content = self._content(line)
         if line.indent >= CODE_INDENT and line.start >= self._prose_until:
             return self._indented(lines, at, depth)
         if fence := self._fence(line):
@@ -176,41 +175,41 @@ class _Reader:
             run = _until_blank(lines, at)
             if self._is_code(run):
                 return self._code(line, run), at + len(run)
-        if heading := _HEADING.match(said):
+        if heading := _HEADING.match(content):
             return self._heading(line, line.first + heading.end()), at + 1
-        if _RULE.match(said):
+        if _RULE.match(content):
             rule: list[Run | str] = [Run(line.first, line.end, True)]
             return self._leaf("div", line.first, line.end, rule, ' class="rule" role="separator"'), at + 1
         if depth < DEEPEST:
-            if _QUOTE.match(said):
+            if _QUOTE.match(content):
                 return self._quotation(lines, at, depth)
-            if _ITEM.match(said):
+            if _ITEM.match(content):
                 return self._list(lines, at, depth)
         return self._paragraph(lines, at, depth)
 
     def _starts_block(self, line: TextLine) -> bool:
-        """Whether this line ends a paragraph that stands directly above it."""
-        said = self._said(line)
+        """Whether this line ends a paragraph directly above it."""
+        content = self._content(line)
         if line.indent >= CODE_INDENT:
             return False
-        if said[0] in "#`~>" and (_HEADING.match(said) or _QUOTE.match(said) or self._fence(line)):
+        if content[0] in "#`~>" and (_HEADING.match(content) or _QUOTE.match(content) or self._fence(line)):
             return True
-        if (item := _ITEM.match(said)) and item.end() < len(said):
+        if (item := _ITEM.match(content)) and item.end() < len(content):
             return item["number"] in (None, "1")
-        return bool(_RULE.match(said))
+        return bool(_RULE.match(content))
 
     # Code ----------------------------------------------------------------------------------------------------
 
     def _fence(self, line: TextLine) -> str:
-        """The fence that this line opens, or nothing."""
+        """The fence that this line opens, or ""."""
         if line.indent >= CODE_INDENT or line.is_blank or self.text[line.first] not in "`~":
             return ""
         match = _FENCE.match(self.text, line.first, line.end)
         return (match["ticks"] or match["tildes"]) if match else ""
 
     def _closes(self, line: TextLine, fence: str) -> bool:
-        said = self._said(line)
-        return line.indent < CODE_INDENT and len(said) >= len(fence) and not said.strip(fence[0])
+        content = self._content(line)
+        return line.indent < CODE_INDENT and len(content) >= len(fence) and not content.strip(fence[0])
 
     def _fenced(self, lines: Sequence[TextLine], at: int, fence: str) -> tuple[Node, int]:
         opening = lines[at]
@@ -220,14 +219,14 @@ class _Reader:
             while body and body[-1].is_blank:
                 body.pop()
         end = None if closing is None else lines[closing]
-        info = self._said(opening)[len(fence) :].strip()
+        info = self._content(opening)[len(fence) :].strip()
         return self._code(opening, body, info, end), len(lines) if closing is None else closing + 1
 
     def _cut_in_code(self, lines: Sequence[TextLine]) -> tuple[int, int] | None:
         """A text that was cut out of the middle of some code: the first line of code, and the fence that ends it.
 
-        The fences of such a text do not pair up. It is told from one whose last code goes on behind its end by what
-        stands before the first fence and behind the last.
+        The fences of such a text do not pair up. What precedes the first fence and follows the last distinguishes it
+        from a text whose last code block is cut off at the end.
         """
         opened: tuple[int, str] | None = None
         first = None
@@ -240,7 +239,7 @@ class _Reader:
                 opened = None
         if first is None or opened is None:
             return None
-        is_bare = all(self._said(lines[at]).strip("`~") == "" for at in (first, opened[0]))
+        is_bare = all(self._content(lines[at]).strip("`~") == "" for at in (first, opened[0]))
         before, behind = self._filled_lines(lines[:first]), self._filled_lines(lines[opened[0] + 1 :])
         if not is_bare or not before or self._code_share(before) <= self._code_share(behind):
             return None
@@ -258,17 +257,17 @@ class _Reader:
         return hits / len(lines) if lines else 0.0
 
     def _is_code(self, run: Sequence[TextLine]) -> bool:
-        """Whether lines that nothing marks as code are code all the same. Comments say neither."""
+        """Whether lines without a mark of code are code all the same. Comments do not count either way."""
         if _PROMPT.match(self.text, run[0].first, run[0].end):
             return True
-        head = self._said(run[0])
+        head = self._content(run[0])
         if head[0] == "|" or _ITEM.match(head) or _QUOTE.match(head) or any(self._fence(line) for line in run):
             return False
-        telling = [line for line in run if self.text[line.first] != "#" and not self._said(line).endswith(",")]
-        return len(telling) >= 2 and self._code_share(telling) >= CODE_SHARE
+        relevant = [line for line in run if self.text[line.first] != "#" and not self._content(line).endswith(",")]
+        return len(relevant) >= 2 and self._code_share(relevant) >= CODE_SHARE
 
     def _indented(self, lines: Sequence[TextLine], at: int, depth: int) -> tuple[Node, int]:
-        """Indented lines and the blank ones between them, up to those that plain lines follow on directly."""
+        """Indented lines and the blank ones between them, up to those directly followed by plain lines."""
         stop = at
         for place in range(at, len(lines)):
             if lines[place].is_blank:
@@ -289,14 +288,14 @@ class _Reader:
         if self._code_share(lines) > 1 - CODE_SHARE:
             return False
         is_long = any(line.end - line.first > LONG_PROSE for line in lines)
-        words = "".join(self._said(line) for line in lines)
+        words = "".join(self._content(line) for line in lines)
         is_worded = len(_WORDLIKE.findall(words)) >= 0.95 * len(words) and bool(_PROSE_END.search(words))
         return is_worded and (is_long or (len(lines) > 2 and self._is_filled(lines)))
 
     def _code(
         self, opening: TextLine, body: Sequence[TextLine], info: str | None = None, closing: TextLine | None = None
     ) -> Node:
-        """Code as it stands, line for line; fences, and what a list or quotation puts before its lines, are signs."""
+        """Code unchanged, line for line; fences, and the prefixes of a list or quotation, are signs."""
         start = opening.first if info is not None or not body else body[0].start
         runs: list[Run] = []
         at = start
@@ -319,7 +318,7 @@ class _Reader:
         return self._leaf("pre", start, end, list(runs), scrolls)
 
     def _line_end(self, line: TextLine) -> int:
-        """Behind the end of this line, its line break included."""
+        """The offset after this line and its line break."""
         found = self.text.find("\n", line.end)
         return len(self.text) if found < 0 else found + 1
 
@@ -373,14 +372,14 @@ class _Reader:
         return match
 
     def _item_match(self, line: TextLine) -> re.Match[str] | None:
-        if line.is_blank or line.indent >= CODE_INDENT + 2 or _RULE.match(self._said(line)):
+        if line.is_blank or line.indent >= CODE_INDENT + 2 or _RULE.match(self._content(line)):
             return None
         return _ITEM.match(self.text, line.first, line.end)
 
     def _item_lines(
         self, lines: Sequence[TextLine], at: int, item: re.Match[str], outer: int
     ) -> tuple[list[TextLine], int]:
-        """The lines of one item without its sign and without their share of indentation, and where the next begins."""
+        """The lines of one item without its sign and its indentation, and the index of the next line."""
         first = self._line(item.end(), lines[at].end)
         width = item.end() - item.start() + (first.indent if 0 < first.indent <= CODE_INDENT else 1)
         inner = [self._without(first, first.indent if first.indent <= CODE_INDENT else 1)]
@@ -416,7 +415,7 @@ class _Reader:
     def _paragraph(self, lines: Sequence[TextLine], at: int, depth: int) -> tuple[Node, int]:
         stop = at + 1
         while stop < len(lines) and not lines[stop].is_blank and not self._starts_block(lines[stop]):
-            if self._is_rule_row(lines, stop + 1) and "|" in self._said(lines[stop]):
+            if self._is_rule_row(lines, stop + 1) and "|" in self._content(lines[stop]):
                 break
             if stop == at + 1 and self._underline(lines[stop]):
                 break
@@ -431,12 +430,12 @@ class _Reader:
         return self._prose(run, is_inner=depth > 0), stop
 
     def _underline(self, line: TextLine) -> int:
-        """Where the line ends that makes a heading of the one above it; 0 for any other line."""
-        is_one = line.indent < CODE_INDENT and _UNDERLINE.match(self._said(line))
+        """The end of a line that makes the one above it a heading (setext); 0 for any other line."""
+        is_one = line.indent < CODE_INDENT and _UNDERLINE.match(self._content(line))
         return line.end if is_one else 0
 
     def _prose(self, run: Sequence[TextLine], *, is_inner: bool) -> Node:
-        keeps_lines = len(run) > 1 and not self._is_filled(run) and not (is_inner and self._runs_on(run))
+        keeps_lines = len(run) > 1 and not self._is_filled(run) and not (is_inner and self._all_continue(run))
         start = run[0].start if keeps_lines and self._unread(run[0].start) == run[0].start else run[0].first
         prefixes: list[Span] = []
         breaks: list[int] = []
@@ -447,7 +446,7 @@ class _Reader:
             is_broken = self.text[line.end - 1] == "\\"
             if is_broken:
                 prefixes.append((line.end - 1, line.end))
-            is_indented = following.indent > max(1, line.indent) and bool(_PROSE_END.search(self._said(line)))
+            is_indented = following.indent > max(1, line.indent) and bool(_PROSE_END.search(self._content(line)))
             if not keeps_lines and (is_broken or is_indented or self.text[line.end : feed].startswith("  ")):
                 breaks.append(feed)
         pieces = inline.pieces(self.text, start, run[-1].end, labels=self.labels, prefixes=prefixes, breaks=breaks)
@@ -456,40 +455,41 @@ class _Reader:
     def _is_filled(self, run: Sequence[TextLine]) -> bool:
         """Whether these lines are prose that was broken to fit a width, so that its line breaks mean nothing.
 
-        Such lines go on in the middle of a sentence, or none of them had room for the word that follows.
+        Such lines begin in the middle of a sentence, or none of them had room for the next word.
         """
         widths = [line.end - line.first for line in run]
         widest = max(widths)
         running = filled = 0
         for following, width in zip(run[1:], widths, strict=False):
-            word = len(self._said(following).split(maxsplit=1)[0])
+            word = len(self._content(following).split(maxsplit=1)[0])
             filled += width >= FILLED_FROM and width + 1 + word > widest - RAGGED
-            running += following.indent == run[0].indent and self._goes_on(following)
+            running += following.indent == run[0].indent and self._continues_sentence(following)
         breaks = len(run) - 1
         if running and filled >= FILLED_SHARE * breaks:
             return True
         return running >= RUNNING_SHARE * breaks and sum(widths) >= FEWEST * len(run)
 
-    def _goes_on(self, line: TextLine) -> bool:
+    def _continues_sentence(self, line: TextLine) -> bool:
         """Whether this line begins in the middle of a sentence."""
-        said = self._said(line)
-        is_lower = said.lstrip(_OPENING)[:1].islower() and not _SETTING.match(said)
-        return is_lower and said.count(" ") > 1 and not _CODE_LINE.match(said, 0, LONGEST_CODE)
+        content = self._content(line)
+        is_lower = content.lstrip(_OPENING)[:1].islower() and not _SETTING.match(content)
+        return is_lower and content.count(" ") > 1 and not _CODE_LINE.match(content, 0, LONGEST_CODE)
 
-    def _runs_on(self, run: Sequence[TextLine]) -> bool:
-        """Whether every line goes on with the sentence of the one before: how items of lists are wrapped."""
+    def _all_continue(self, run: Sequence[TextLine]) -> bool:
+        """Whether every line continues the sentence of the one before: how list items are wrapped."""
         return all(
-            said.lstrip(_OPENING)[:1].islower() and not _SETTING.match(said) for said in map(self._said, run[1:])
+            content.lstrip(_OPENING)[:1].islower() and not _SETTING.match(content)
+            for content in map(self._content, run[1:])
         )
 
     def _is_rule_row(self, lines: Sequence[TextLine], at: int) -> bool:
         if at >= len(lines) or lines[at].is_blank or self.text[lines[at].first] not in "|:-":
             return False
-        said = self._said(lines[at])
-        return "-" in said and not said.strip(_RULE_ROW) and ("|" in said or "---" in said)
+        content = self._content(lines[at])
+        return "-" in content and not content.strip(_RULE_ROW) and ("|" in content or "---" in content)
 
     def _is_table(self, run: Sequence[TextLine]) -> bool:
-        rows = [self._said(line) for line in run]
+        rows = [self._content(line) for line in run]
         if "|" in rows[0] and self._is_rule_row(run, 1):
             return "|" in rows[1] or len(run) > 2
         if all(row.count("|") >= 2 for row in rows):
@@ -498,7 +498,7 @@ class _Reader:
 
     def _table(self, run: Sequence[TextLine]) -> Node:
         has_head = self._is_rule_row(run, 1)
-        sign = "\t" if not has_head and not all("|" in self._said(line) for line in run) else "|"
+        sign = "\t" if not has_head and not all("|" in self._content(line) for line in run) else "|"
         rows = []
         for number, line in enumerate(run):
             if has_head and number == 1:
@@ -513,7 +513,7 @@ class _Reader:
         return Node("div", ' class="scroll" tabindex="0" role="region" aria-label="Table"', [table])
 
     def _cells(self, line: TextLine, sign: str) -> Iterator[Span]:
-        """Where the words of each cell stand. A pipe behind a backslash is no edge."""
+        """The span of each cell's text. A pipe after a backslash is no edge."""
         edges = [line.first - 1] if self.text[line.first] != sign else []
         edges += [
             at

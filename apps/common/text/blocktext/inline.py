@@ -1,7 +1,7 @@
-"""Code, emphasis, links and images inside of a paragraph. Linear in its length whatever it holds.
+"""Code, emphasis, links and images inside of a paragraph, parsed in linear time whatever it contains.
 
-Markdown's rules, and where plain text is more likely than Markdown, plain text's: `__init__`, `2*3*4`, ``TeX''
-quotes, `call[0](argument)` and `C:\\_old` stay as they are written.
+Follows Markdown's rules, except where plain text is more likely: `__init__`, `2*3*4`, ``TeX'' quotes,
+`call[0](argument)` and `C:\\_old` stay as they are written.
 """
 
 import re
@@ -73,8 +73,8 @@ def pieces(
 ) -> list[Run | str]:
     """The runs of text[start:end] with the tags between them.
 
-    `prefixes` are signs of what stands around the paragraph, at the beginnings of its lines; `breaks` are the line
-    ends at which a line was to break.
+    `prefixes` are the signs of enclosing elements at the beginnings of the paragraph's lines; `breaks` are the line
+    ends that are hard line breaks.
     """
     scan = _Scan(text, start, end, labels)
     scan.run()
@@ -100,7 +100,7 @@ class _Scan:
         self._pair(0)
 
     def _take(self, sign: str, start: int, end: int) -> int:
-        """What the sign at `start` begins or ends; answers where to read on."""
+        """Handle the sign at `start`; return the offset where scanning continues."""
         if sign == "\\":
             return self._escaped(start)
         if sign == "`":
@@ -165,7 +165,7 @@ class _Scan:
         return end
 
     def _target(self, bracket: _Bracket, at: int) -> tuple[int | None, str]:
-        """Where the link whose words end at `at` ends, and what it points to; (None, "") when it is none."""
+        """The end of the link whose text ends at `at`, and its target; (None, "") when it is not a link."""
         if found := _TARGET.match(self.text, at + 1, self.end):
             to = found.group("to").strip("<>")
             before = self.text[bracket.start - 1] if bracket.start > self.start else " "
@@ -214,7 +214,7 @@ class _Scan:
         del self._delimiters[first:]
 
     def _emphasis(self, opener: _Delimiter, closer: _Delimiter) -> None:
-        """Take from both what they have in common; two rows that touch have nothing between them to emphasise."""
+        """Use the signs that both have in common; two rows that touch have nothing between them to emphasise."""
         width = 2 if opener.count >= 2 and closer.count >= 2 else 1
         tag = "s" if opener.sign == "~" else "strong" if width == 2 else "em"
         inside = opener.start + opener.count
@@ -242,7 +242,7 @@ def _woven(
 
 
 class _Cutter:
-    """Runs from one place to the next, signs apart from words. `signs` are in order."""
+    """Cuts the text into runs, signs and words separately. `signs` are in order."""
 
     def __init__(self, start: int, signs: list[Span]) -> None:
         self._at = start
@@ -267,7 +267,7 @@ class _Cutter:
 
 
 def _is_quoted(content: str, ticks: int) -> bool:
-    """Whether backticks are the opening quotes of a text that closes them with apostrophes, as TeX has it."""
+    """Whether backticks are opening quotes that the text closes with apostrophes, as in TeX."""
     if ticks == 2:
         return "''" in content
     return ticks == 1 and content.count("'") % 2 == 1 and bool(_QUOTE_END.search(content))

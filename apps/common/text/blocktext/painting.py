@@ -1,8 +1,8 @@
 """Writes the elements of a text as HTML, with evidence and differences lit.
 
-Every sign of the text is in the page, in order: the text content of what is written is the text, and every leaf carries
-`data-at`, the code-point offset of its first sign. So a script turns a selection into offsets by counting. Markdown's
-own signs stand in `<i>`, which is not shown, not read aloud and not copied.
+Every character of the text is in the page, in order: the text content of the HTML is the text, and every leaf has
+`data-at`, the code-point offset of its first character. So a script turns a selection into offsets by counting.
+Markdown's own signs are in `<i>`, which is not shown, not read aloud and not copied.
 """
 
 import re
@@ -45,11 +45,11 @@ def render(
     added: Iterable[Span] = (),
     within: Iterable[Span] = (),
 ) -> SafeString:
-    """The text as its author meant it to be read; `spans` lit, paragraphs and code that meet `best` marked.
+    """The text as HTML, formatted as its author meant; `spans` are lit, paragraphs and code that overlap `best` marked.
 
-    `removed` and `added` are shown as a word difference inside of that; signs that they touch are shown. With `within`
-    only the paragraphs, items and tables that meet one of those spans are written. Offsets are code points into
-    `text`, ends exclusive. HTML in the text is shown, never obeyed.
+    `removed` and `added` are shown as a word difference; signs that they touch are shown. With `within` only the
+    paragraphs, items and tables that overlap one of those spans are written. Offsets are code points into `text`, ends
+    exclusive. HTML in the text is escaped.
     """
     size = len(text)
     layers = [("mark", merge(spans, size)), ("del", merge(removed, size)), ("ins", merge(added, size))]
@@ -58,13 +58,13 @@ def render(
 
 
 def quote(text: str, span: Span) -> SafeString:
-    """The marked words alone, as they stand in the text: code stays code."""
+    """The marked words alone, with their formatting: code stays code."""
     spans = merge([span], len(text))
     return mark_safe(_Painter(text, None, [("mark", spans)], parse(text), only=spans).paint())
 
 
 def difference(removed_and_added: Iterable[tuple[str, str]]) -> SafeString:
-    """A text with what went and what came, from pieces of kind "same", "del" and "ins" as `worddiff` gives them."""
+    """A text with its deletions and insertions, from pieces of kind "same", "del" and "ins" (see `worddiff`)."""
     pieces = list(removed_and_added)
     spans: dict[str, list[Span]] = {"del": [], "ins": [], "same": []}
     at = 0
@@ -81,7 +81,7 @@ def is_cut(text: str, spans: Iterable[Span]) -> bool:
 
 
 def chosen(nodes: list[Node], spans: list[Span]) -> list[Node]:
-    """The elements that meet one of the spans; of lists only the items that do. Without spans, or none met: all."""
+    """The elements that overlap one of the spans; of lists only such items. All elements when there are none."""
     kept: list[Node] = []
     for node in nodes if spans else ():
         if node.tag in _LISTS:
@@ -94,7 +94,7 @@ def chosen(nodes: list[Node], spans: list[Span]) -> list[Node]:
 
 
 def _items(node: Node, number: int, spans: list[Span]) -> list[Node]:
-    """The items that meet a span, each with the number that it has among all."""
+    """The items that overlap a span, each with its number in the whole list."""
     kept = []
     for item in node.children:
         given = _NUMBER.search(item.attributes)
@@ -112,7 +112,7 @@ def _extent(node: Node) -> Span:
 
 
 def plain(text: str, most: int | None = None) -> str:
-    """What a reader sees, in one line: without signs, white space of any kind one blank; at most `most` characters."""
+    """The visible text in one line: without signs, any white space as one blank; at most `most` characters."""
     words = " ".join(" ".join(_shown(text, parse(text if most is None else text[: 4 * most + 200]))).split())
     return words if most is None or len(words) <= most else words[: most - 1].rstrip() + "…"
 
@@ -154,7 +154,7 @@ class _Painter:
         return body + self._blank(len(self.text)) if self.only is None else body
 
     def _shown_signs(self) -> list[Span]:
-        """Where signs are shown: where a difference touches them, and where a mark holds nothing else."""
+        """The spans whose signs are shown: those in a difference, and marks that contain nothing but signs."""
         shown = [span for tag, spans in self.layers if tag != "mark" for span in spans]
         for tag, spans in self.layers:
             if tag == "mark":
@@ -203,7 +203,7 @@ class _Painter:
         return f'{before}<{node.tag}{attributes} data-at="{node.start}">{inner}</{node.tag}>'
 
     def _quoted(self, node: Node) -> str:
-        """The leaf with no more than the words asked for; nothing without any."""
+        """The leaf with only the quoted words; "" without any."""
         if not _meets(self.only or [], node.start, node.end):
             return ""
         inner = "".join(piece if isinstance(piece, str) else self._run(piece) for piece in self._cut(node.pieces or []))
@@ -221,7 +221,7 @@ class _Painter:
                     yield Run(max(start, piece.start), min(end, piece.end), piece.is_sign)
 
     def _blank(self, end: int) -> str:
-        """The white space between two leaves. What a browser would take for a line of its own is kept out of sight."""
+        """The white space between two leaves. What a browser would show as a line of its own is hidden."""
         blank = self.text[self.at : end]
         if blank.strip():  # what `chosen` left out
             return ""
@@ -262,6 +262,6 @@ def _runs(nodes: Iterable[Node]) -> Iterator[Run]:
 
 
 def _meets(spans: list[Span], start: int, end: int) -> bool:
-    """Whether one of the spans, in order and apart, shares a sign with start to end."""
+    """Whether one of the spans (sorted, disjoint) overlaps start to end."""
     at = bisect_right(spans, (start, -1))
     return any(left < end and start < right for left, right in spans[max(0, at - 1) : at + 1])

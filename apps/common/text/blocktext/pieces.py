@@ -1,4 +1,4 @@
-"""What a text is cut into: runs of characters, some of them Markdown's own signs, inside of elements."""
+"""Data types of a parsed text: runs of characters, some of them Markdown's own signs, inside of elements."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,9 +16,9 @@ class Run(NamedTuple):
 
 @dataclass(slots=True)
 class Node:
-    """An element: a leaf holds runs between literal tags, any other one holds elements.
+    """An element: a leaf contains runs and literal tags, any other one contains elements.
 
-    Whatever lies between the end of one leaf and the `start` of the next is white space.
+    Between the end of one leaf and the `start` of the next there is only white space.
     """
 
     tag: str
