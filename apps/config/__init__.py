@@ -1,1 +1,1 @@
-"""Settings, addresses, the entry of the command line, `karat up`: wires everything together."""
+"""Settings, URLs, the entry point of the command line, `karat up`: wires everything together."""

@@ -6,8 +6,8 @@ class ConfigConfig(AppConfig):
     label = "config"
 
     def ready(self) -> None:
-        """Load the Celery app with Django, and only then: commands without a server start without it."""
-        from apps.config import checks  # noqa: F401  registers them by being imported
+        """Load the Celery app together with Django; commands that do not load Django start without it."""
+        from apps.config import checks  # noqa: F401  the import registers the checks
         from apps.config.celery import app, prepare
         from apps.jobs.execution.worker import SweepStep
 

@@ -16,11 +16,11 @@ app.set_default()
 
 
 def prepare() -> None:
-    """Make the folders of the embedded broker, readable by nobody else, before the first message is written."""
+    """Create the folders of the embedded broker, readable by nobody else, before the first message is written."""
     if not settings.BROKER_URL.startswith("filesystem://"):
         return
     broker = Path(settings.BROKER_DIR)
-    with suppress(OSError):  # who needs the broker says so; other commands work without
+    with suppress(OSError):  # commands that need the broker report it; others work without
         for folder in (broker, broker / "messages", broker / "control"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -1,6 +1,6 @@
 """`karat`: one command line for everything.
 
-What needs no database (`score`, `verify`) is run without Django, so it starts in a blink on any machine.
+Commands that need no database (`score`, `verify`) run without Django, so they start fast on any machine.
 """
 
 import argparse
@@ -16,14 +16,14 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent.parent
 OK, FAULT, STOPPED = 0, 2, 130
 CLOSED = 141
-"""As a shell tells a program whose reader went away, such as `head`."""
+"""The exit code when the reader of the output, such as `head`, has closed it (128 + SIGPIPE)."""
 SPELLING = "spelt"
 SPELT = {
     "α": "alpha", "κ": "kappa", "χ": "chi", "−": "-", "–": "-", "—": "-", "…": "...", "\N{NO-BREAK SPACE}": " ",
     "\N{NARROW NO-BREAK SPACE}": " ", "’": "'", "‘": "'", "“": '"', "”": '"', "→": "->", "≥": ">=", "≤": "<=",
     "×": "x", "·": "*", "√": "sqrt", "█": "#", "░": ".", "\N{REPLACEMENT CHARACTER}": "?",
 }  # fmt: skip
-"""How the letters of our own messages and tables are written on a terminal that lacks them."""
+"""Replacements for non-ASCII characters of our own messages and tables on terminals that lack them."""
 DJANGO_OPTIONS = {"version", "settings", "pythonpath", "traceback"}
 DJANGO_OPTIONS |= {"no_color", "force_color", "skip_checks", "verbosity"}
 
@@ -35,13 +35,15 @@ class Command(NamedTuple):
 
 # Pure commands: a module with `add_parser(subparsers)` and `run(args) -> exit code`.
 PURE = {
-    "agree": Command("apps.cli.agree.command", "tell how far annotators agree, from a file of labels"),
+    "agree": Command("apps.cli.agree.command", "measure how far annotators agree, from a file of labels"),
     "score": Command("apps.cli.score.command", "score runs against qrels, no server needed"),
-    "eval": Command("apps.cli.evaluate.command", "run an outside system against a released gold set, and gate it"),
+    "eval": Command(
+        "apps.cli.evaluate.command", "run an external system against a released gold set, and check its gates"
+    ),
     "verify": Command("apps.cli.verify.command", "check an exported gold version against its manifest"),
 }
 
-# Commands of Django's kind, by the words people type.
+# Django management commands, by the words people type.
 MANAGED = {
     ("import", "corpus"): Command("import_corpus", "import a corpus file into a project"),
     ("import", "queries"): Command("import_queries", "import a query file into a project"),
@@ -88,9 +90,9 @@ def run_command(arguments: list[str]) -> int:
 
 
 def write_any_letter(encoding: str | None = None) -> None:
-    """Have standard output and error take every letter, in whatever encoding the terminal has or in this one.
+    """Let standard output and error accept every character, in the terminal's encoding or in `encoding`.
 
-    What an encoding lacks is spelt out for people. Data for machines goes out as UTF-8 everywhere.
+    Characters that an encoding lacks are replaced for people. Data for machines is written as UTF-8 everywhere.
     """
     codecs.register_error(SPELLING, spelt)
     for stream, own in ((sys.stdout, encoding), (sys.stderr, None)):
@@ -99,7 +101,7 @@ def write_any_letter(encoding: str | None = None) -> None:
 
 
 def spelt(fault: UnicodeError) -> tuple[str, int]:
-    """What stands for letters that an encoding lacks: a word for those of our own tables, else their escape."""
+    """Error handler for encoding: the replacement of a character from our own table, else its escape."""
     if not isinstance(fault, UnicodeEncodeError):
         raise fault
     letters = fault.object[fault.start : fault.end]
@@ -114,11 +116,11 @@ def overview() -> str:
     rows.append(("test", "run the test suite"))
     lines = [f"  {name:<20} {summary}" for name, summary in rows]
     head = "usage: karat COMMAND [options]      (or: python3 manage.py COMMAND)"
-    return "\n".join([head, "", *lines, "", "`karat COMMAND --help` tells the options of each."])
+    return "\n".join([head, "", *lines, "", "`karat COMMAND --help` lists the options of each."])
 
 
 def version() -> str:
-    """The version, without reading the settings: those make a secret key in the data directory."""
+    """The version, without loading the settings: those create a secret key in the data directory."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
 
@@ -141,7 +143,7 @@ def run_pure(arguments: list[str]) -> int:
 
 
 def refuse_output(command: str, fault: OSError) -> int:
-    """Say that standard output takes no more, and keep Python from trying once more at its end. The exit code."""
+    """Report that standard output cannot be written, and keep Python from retrying at exit. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(fault, BrokenPipeError):
         return CLOSED
@@ -157,7 +159,7 @@ def run_up(arguments: list[str]) -> int:
         "--data-dir",
         type=Path,
         default=os.environ.get("KARAT_DATA_DIR") or ROOT / "data",
-        help="where everything is kept (default: KARAT_DATA_DIR, else the folder data beside manage.py)",
+        help="where all data is stored (default: KARAT_DATA_DIR, else the folder data next to manage.py)",
     )
     parser.add_argument("--no-demo", action="store_true", help="do not offer the demo project")
     parser.add_argument("--no-setup", action="store_true", help="use the packages as they are")
@@ -181,14 +183,14 @@ def run_tests(arguments: list[str]) -> int:
         return FAULT
     os.chdir(ROOT)
     if not any(argument.startswith("-n") for argument in arguments):
-        # One more than there are cores, since browser stories wait as long as they work. The slow tests stand
-        # together; a worker that runs dry takes over some of another's.
+        # One more than the number of cores, since browser tests wait half of the time. The slow tests are
+        # grouped; an idle worker takes over some of another's.
         arguments = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal", *arguments]
     return int(pytest.main(arguments))
 
 
 def run_own(words: tuple[str, ...], rest: list[str]) -> int:
-    """Run one of our management commands under the words people type; a refusal is a sentence, not a class name."""
+    """Run one of our management commands under the words people type; a refusal is printed as a sentence."""
     from django.core.management import CommandError, get_commands, load_command_class
 
     module = MANAGED[words].module
@@ -233,8 +235,8 @@ def run_managed(arguments: list[str]) -> int:
         if not is_database_empty():
             raise
         print(
-            "There is no Karat here yet: the database is empty. `karat up` or `karat migrate` makes it. When it runs "
-            "with --data-dir, set KARAT_DATA_DIR to the same folder.",
+            "The database is empty. `karat up` or `karat migrate` creates it. If Karat runs with --data-dir, set "
+            "KARAT_DATA_DIR to the same folder.",
             file=sys.stderr,
         )
         return FAULT
@@ -251,7 +253,7 @@ def is_database_empty() -> bool:
 
 
 def following(word: str) -> str:
-    """What may follow a first word that is no command by itself, as `import` is not."""
+    """The rest of an error message about an unknown command: the second words that `word` needs, as `import` does."""
     seconds = [words[1] for words in MANAGED if words[0] == word and len(words) > 1]
     return f" alone; add one of {', '.join(seconds)}" if seconds else "; `karat --help` lists all"
 

@@ -1,4 +1,4 @@
-"""How the two kinds of servers hold on to the database: somebody sits in front of one, nobody of the other."""
+"""How long web servers and workers wait for the database: people wait for one, nobody for the other."""
 
 import sqlite3
 from pathlib import Path
@@ -14,7 +14,7 @@ WORKER_SECONDS = 600
 
 
 def wait_as_a_web_server() -> None:
-    """A request says within seconds that the database is busy, and most threads stay free for reading."""
+    """A request fails within seconds when the database is busy, and most threads stay free for reading."""
     seconds = settings.DATABASE_PATIENCE_SECONDS
     for database in connections.settings.values():
         options = database["OPTIONS"]
@@ -26,9 +26,9 @@ def wait_as_a_web_server() -> None:
 
 
 def wait_as_a_worker() -> None:
-    """A worker would rather wait for SQLite's lock than give up the work it has done.
+    """A worker waits long for SQLite's lock, so that it does not lose its work.
 
-    It forks, too, and a pool of connections does not survive that. Its few connections need none.
+    It has no connection pool: a pool does not survive a fork, and few connections need none.
     """
     for database in connections.settings.values():
         if database["OPTIONS"].pop("pool", None):
@@ -38,10 +38,10 @@ def wait_as_a_worker() -> None:
 
 
 def keep_open() -> None:
-    """Keep SQLite's shared files there for as long as this process lives.
+    """Keep SQLite's shared files as long as this process lives.
 
-    Whoever closes the last connection removes them, and making them anew takes room: on a full disk nobody could even
-    read any more. The connection that is kept does nothing and is in nobody's way.
+    Closing the last connection removes them, and creating them needs room: on a full disk nobody could even read any
+    more. The connection that stays open is idle and blocks nobody.
     """
     for database in connections.settings.values():
         if "patience" not in database["OPTIONS"] or not Path(database["NAME"]).is_file():

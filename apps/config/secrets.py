@@ -1,4 +1,4 @@
-"""The keys: from the environment, or generated once into the data directory."""
+"""The secret keys: from the environment, or generated once into the data directory."""
 
 import hashlib
 import hmac
@@ -16,8 +16,8 @@ MIN_LENGTH = 32
 def load_secret_key(from_environment: str | None, data_dir: Path, *, required: bool) -> str:
     """Return the signing key.
 
-    The environment wins; else the key kept in `data_dir/secret-key` (mode 0600) is read, and made when it is not
-    there. Raises ImproperlyConfigured for a short or well-known key, and when `required` and none is set.
+    The environment wins; else it is read from `data_dir/secret-key` (mode 0600), which is created if it is missing.
+    Raises ImproperlyConfigured for a short or well-known key, and when `required` and none is set.
     """
     if from_environment:
         weak = len(from_environment) < MIN_LENGTH or any(
@@ -40,8 +40,8 @@ def load_secret_key(from_environment: str | None, data_dir: Path, *, required: b
 def load_audit_key(from_environment: str | None, secret_key: str, data_dir: Path, *, shared: bool) -> str:
     """Return the key that signs the heads of the audit chains; it outlives a change of the secret key.
 
-    The environment wins. Else it is kept in `data_dir/audit-key`, or, where several hosts must have the same and
-    `shared` says so, made from the secret key. Raises ImproperlyConfigured for a short one.
+    The environment wins. Else it is stored in `data_dir/audit-key`, or, with `shared` (several hosts need the same
+    key), derived from the secret key. Raises ImproperlyConfigured for a short one.
     """
     if from_environment:
         if len(from_environment) < MIN_LENGTH:
@@ -53,7 +53,7 @@ def load_audit_key(from_environment: str | None, secret_key: str, data_dir: Path
 
 
 def audit_heads(from_environment: str | None, data_dir: Path) -> Path | None:
-    """The folder where the heads of the audit chains are noted; None when the environment says `off`."""
+    """The folder to which the heads of the audit chains are written; None when the environment says `off`."""
     if from_environment == "off":
         return None
     return Path(from_environment).resolve() if from_environment else data_dir / "audit-heads"

@@ -20,7 +20,7 @@ WORKER_PROCESSES = 2
 
 
 class Web(BaseApplication):
-    """gunicorn on a socket that is open already."""
+    """gunicorn on an open socket."""
 
     def __init__(self, application: Any, fileno: int) -> None:
         self.application = application
@@ -49,12 +49,12 @@ class Web(BaseApplication):
 
 
 def serve_web(application: Any, fileno: int) -> None:
-    _ = get_resolver().url_patterns  # all views, once and before the processes part: no first request waits for them
+    _ = get_resolver().url_patterns  # load all views once, before forking, so that no first request waits for them
     Web(application, fileno).run()
 
 
 def silence_banner() -> None:
-    """Send Celery's banner nowhere. What Karat itself writes still gets out: mail, without a mail server."""
+    """Discard Celery's banner, but not Karat's own output: without a mail server, mail is written there."""
     terminal = os.dup(sys.stdout.fileno())
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())  # Celery writes to the stream that Python started with
@@ -62,7 +62,9 @@ def silence_banner() -> None:
 
 
 def serve_worker(concurrency: int = WORKER_PROCESSES) -> None:
-    """One worker that speaks up only when something is wrong."""
-    warnings.filterwarnings("ignore", category=SecurityWarning)  # whoever starts `up` has chosen who runs it
+    """Run one worker, which by default logs errors only."""
+    warnings.filterwarnings(
+        "ignore", category=SecurityWarning
+    )  # the user who starts `up` is the choice of the operator
     silence_banner()
     app.worker_main(worker_arguments(concurrency, loglevel=os.environ.get("KARAT_LOG_LEVEL", "ERROR")))

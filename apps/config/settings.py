@@ -38,7 +38,7 @@ def _openings(entries: list[str]) -> tuple[Opening, ...]:
 
 
 def _public_url(scheme: str, hosts: list[str]) -> str:
-    """How people reach the server: what KARAT_URL says, or else the first host name."""
+    """The URL under which people reach the server: KARAT_URL, or else the first host name."""
     host = next((name.lstrip(".") for name in hosts if name != "*"), "localhost")
     url = (os.environ.get("KARAT_URL") or f"{scheme}://{host}").rstrip("/")
     if not url.startswith(("http://", "https://")):
@@ -51,7 +51,7 @@ PRODUCTION = _flag("KARAT_PRODUCTION", False)
 HTTPS = _flag("KARAT_HTTPS", PRODUCTION)
 DEBUG = _flag("KARAT_DEBUG", False)
 OFFER_DEMO = _flag("KARAT_DEMO", True)
-# With this as a bearer token /healthz names versions and the worker.
+# With this bearer token /healthz shows versions and the worker.
 HEALTH_TOKEN = os.environ.get("KARAT_HEALTH_TOKEN", "")
 
 close_data_dir(DATA_DIR)
@@ -68,7 +68,7 @@ if PRODUCTION and not ALLOWED_HOSTS:
 PUBLIC_URL = _public_url("https" if HTTPS else "http", ALLOWED_HOSTS)
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []
 
-# Hosts inside the operator's own network that people may have asked; everything else inside is closed.
+# Hosts inside the operator's own network that requests may reach; everything else inside is closed.
 OUTBOUND_ALLOW = _openings(_words("KARAT_OUTBOUND_ALLOW"))
 
 INSTALLED_APPS = [
@@ -142,9 +142,9 @@ TEMPLATES = [
 
 
 def _pool(most: int) -> dict:
-    """A pool that says within seconds that the server is away, and finds it within seconds when it is back.
+    """A pool that fails within seconds when the server is away, and reconnects within seconds when it is back.
 
-    With the library's defaults a request waits 30 s, and a pool that tried for a minute tries again after a minute.
+    With the library's defaults a request waits 30 s, and a pool that failed for a minute retries only after a minute.
     """
     return {"min_size": 1, "max_size": most, "timeout": 5, "reconnect_timeout": 3}
 
@@ -152,13 +152,12 @@ def _pool(most: int) -> dict:
 def _database() -> dict:
     """The database named by DATABASE_URL, or SQLite in the data directory.
 
-    SQLite runs in WAL with IMMEDIATE transactions: with Django's defaults most of 32 concurrent writers
-    fail with "database is locked"; with these none does. Our own backend keeps one that writes all the time from
-    shutting the others out.
+    SQLite runs in WAL with IMMEDIATE transactions: with Django's defaults most of 32 concurrent writers fail with
+    "database is locked"; with these none does. Our own backend keeps a constant writer from blocking the others.
     """
     url = os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'karat.sqlite3'}"
     config = dict(dj_database_url.parse(url))
-    config["CONN_HEALTH_CHECKS"] = True  # a server that was started again has dropped what we think is open
+    config["CONN_HEALTH_CHECKS"] = True  # a restarted server has dropped connections that we believe open
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["ENGINE"] = "apps.common.database.sqlite"
         config["CONN_MAX_AGE"] = 60
@@ -175,7 +174,7 @@ def _database() -> dict:
     elif config["ENGINE"] == "django.db.backends.postgresql":
         pool = int(os.environ.get("KARAT_DB_POOL", "12"))
         config["ENGINE"] = "apps.common.database.postgresql"
-        config["CONN_HEALTH_CHECKS"] = not pool  # our own backend checks what comes out of the pool
+        config["CONN_HEALTH_CHECKS"] = not pool  # our own backend checks the connections of the pool
         config["CONN_MAX_AGE"] = 0
         options: Any = config.get("OPTIONS", {})
         config["OPTIONS"] = {**options, "pool": _pool(pool)} if pool else options
@@ -207,7 +206,7 @@ LOGIN_URL = "accounts:login"
 LOGIN_REDIRECT_URL = "dashboard:projects"
 LOGOUT_REDIRECT_URL = "accounts:login"
 
-# In the memory of each process, and bounded: figures are few and small, grades themselves are large.
+# In the memory of each process, and bounded: figures are small, grades are large.
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 300}},
     "grades": {
@@ -242,7 +241,7 @@ MEDIA_ROOT = DATA_DIR / "files"
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
 UPLOAD_MAX_BYTES = int(os.environ.get("KARAT_UPLOAD_MAX_BYTES", str(2 * 1024**3)))
-# The web server collects a request before a thread works on it, gives up clients that are slower than this, and says
+# The web server collects a request before a thread works on it, drops clients that are slower than this, and answers
 # that the database is busy when it was waited for as long.
 INCOMING_DIR = DATA_DIR / "incoming"
 CLIENT_HEAD_SECONDS = float(os.environ.get("KARAT_HEAD_SECONDS", "10"))
@@ -260,7 +259,7 @@ CSRF_COOKIE_NAME = "__Host-karat-csrf" if HTTPS else "karat-csrf"
 DEVICE_COOKIE_NAME = "__Host-karat-device" if HTTPS else "karat-device"
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
-# Browsers remember these three for longer than a mistake lasts: other hosts of the domain are bound only by choice.
+# Browsers remember these for long, so that a mistake is hard to undo: other hosts of the domain only by choice.
 SECURE_HSTS_SECONDS = int(os.environ.get("KARAT_HSTS_SECONDS", "31536000")) if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and _flag("KARAT_HSTS_SUBDOMAINS", False)
 SECURE_HSTS_PRELOAD = HTTPS and _flag("KARAT_HSTS_PRELOAD", False)
@@ -323,10 +322,10 @@ CELERY_TASK_ROUTES: dict = {}
 # A job's lease outlives its worker by at most this; a worker extends it four times as often.
 JOB_LEASE_SECONDS = float(os.environ.get("KARAT_JOB_LEASE", "30"))
 JOB_SWEEP_SECONDS = float(os.environ.get("KARAT_JOB_SWEEP", "2"))
-# Indexes are built again when they are needed; 0 sets no limit.
+# Indexes are rebuilt when they are needed; 0 sets no limit.
 INDEX_MAX_BYTES = int(os.environ.get("KARAT_INDEX_MAX_BYTES", str(50 * 1024**3)))
 INDEX_MAX_DAYS = int(os.environ.get("KARAT_INDEX_MAX_DAYS", "90"))
-# Folders of models for dense retrieval, laid there by the operator.
+# Folder of the models for dense retrieval, installed by the operator.
 MODELS_DIR = Path(os.environ.get("KARAT_MODELS_DIR") or DATA_DIR / "models").resolve()
 if BROKER_URL.startswith("filesystem://"):
     CELERY_BROKER_TRANSPORT = "apps.jobs.execution.folder_broker:Transport"

@@ -1,4 +1,4 @@
-"""Child processes that are started, watched, started again, and never left behind."""
+"""Child processes: started, watched, restarted, and all ended at the end."""
 
 import logging
 import os
@@ -20,7 +20,7 @@ TICK_SECONDS = 0.1
 
 
 class Child:
-    """One forked process in a group of its own, so that it and all it starts can be ended together."""
+    """One forked process in its own process group, so that it and its children can be ended together."""
 
     def __init__(self, name: str, run: Callable[[], object]) -> None:
         self.name = name
@@ -54,7 +54,7 @@ class Child:
             return 1
 
     def has_ended(self) -> bool:
-        """Whether the process is gone; what it left of its group is ended then too."""
+        """Whether the process has ended; the rest of its group is then killed."""
         if self.pid is None:
             return True
         pid, _ = os.waitpid(self.pid, os.WNOHANG)
@@ -65,20 +65,20 @@ class Child:
         return True
 
     def schedule(self) -> None:
-        """Plan the next start: at once after a steady life, later and later when it keeps dying."""
+        """Schedule the next start: at once after a steady run, with growing delays when it keeps dying."""
         now = time.monotonic()
         steady = now - self.started_at > STEADY_SECONDS
         self.wait = 0.0 if steady else min(max(0.5, self.wait * 2), LONGEST_WAIT_SECONDS)
         self.start_at = now + self.wait
 
-    def ask_to_stop(self) -> None:
+    def terminate(self) -> None:
         if self.pid is not None:
             os.kill(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
         if self.pid is not None:
             self._signal_group(signal.SIGKILL)
-            os.kill(self.pid, signal.SIGKILL)  # in case it has not made its group yet
+            os.kill(self.pid, signal.SIGKILL)  # in case it has not created its group yet
 
     def _signal_group(self, number: signal.Signals) -> None:
         assert self.pid is not None
@@ -87,7 +87,7 @@ class Child:
 
 
 class Supervisor:
-    """Keeps its children running until it is told to stop, then ends every one of them."""
+    """Keeps its children running until it is stopped, then ends every one of them."""
 
     def __init__(self, *, say: Callable[[str], None], after_death: Callable[[str], None]) -> None:
         self.children: list[Child] = []
@@ -96,7 +96,7 @@ class Supervisor:
         self.is_stopping = False
 
     def listen(self) -> None:
-        """From here on Ctrl-C, a terminal that closes and SIGTERM all mean: stop."""
+        """From here on Ctrl-C, a closed terminal and SIGTERM stop it."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop)
 
@@ -110,7 +110,7 @@ class Supervisor:
         return child
 
     def watch(self) -> None:
-        """Start again what dies, until told to stop."""
+        """Restart children that end, until stopped."""
         while not self.is_stopping:
             for child in self.children:
                 self._look_after(child)
@@ -127,17 +127,17 @@ class Supervisor:
             child.start()
 
     def _tidy_up_after(self, child: Child) -> None:
-        """A helper that fails must not end the one who keeps the others alive."""
+        """Run `after_death`; its errors are logged, so that the supervisor goes on."""
         try:
             self.after_death(child.name)
         except Exception:
-            log.exception("What follows the end of the %s failed. It is started again all the same.", child.name)
+            log.exception("The clean-up after the end of the %s failed. It is restarted all the same.", child.name)
 
     def stop(self) -> None:
-        """Ask every child to stop, and end by force what has not done so in three seconds."""
+        """Send every child SIGTERM, and kill those that have not ended after three seconds."""
         for child in self.children:
             if not child.has_ended():
-                child.ask_to_stop()
+                child.terminate()
         end = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < end and not all(child.has_ended() for child in self.children):
             time.sleep(TICK_SECONDS / 2)

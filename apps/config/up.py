@@ -26,11 +26,11 @@ ANYWHERE = {"0.0.0.0", "::", ""}
 
 
 class UpRefused(Exception):
-    """Why Karat cannot start, with the cure, in one sentence or two."""
+    """Karat cannot start. The message is the reason and the remedy, in one sentence or two."""
 
 
 def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> int:
-    """Run until Ctrl-C or SIGTERM. Returns 0 then, 2 when something stands in the way (told on stderr)."""
+    """Run until Ctrl-C or SIGTERM. Returns 0 then, or 2 when it cannot start (the reason is on stderr)."""
     try:
         prepare_data_dir(data_dir)
         lock = lock_data_dir(data_dir)
@@ -50,7 +50,7 @@ def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> int:
 
 
 def prepare_data_dir(data_dir: Path) -> None:
-    """Make the folder, closed to others, and see that it can be written to. What Karat makes in it is closed too."""
+    """Create the folder and check that it can be written to. The folder and the files in it are private."""
     os.umask(0o077)
     trial = data_dir / f".trial-{os.getpid()}"
     try:
@@ -85,7 +85,7 @@ def lock_data_dir(data_dir: Path):
 
 
 def open_port(host: str, port: int) -> socket.socket:
-    """Listen before anything slow happens: a port that is taken is known at once, and early visitors queue."""
+    """Listen before anything slow happens: a port that is taken is reported at once, and early requests queue."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -108,7 +108,7 @@ def open_port(host: str, port: int) -> socket.socket:
 
 
 def allow_host(host: str) -> None:
-    """Answer to the names under which people reach this address, unless KARAT_ALLOWED_HOSTS says which."""
+    """Allow the host names under which people reach this address, unless KARAT_ALLOWED_HOSTS is set."""
     names = ["localhost", "127.0.0.1", "[::1]"]
     if host in ANYWHERE:
         names += [socket.gethostname(), socket.getfqdn(), *own_addresses()]
@@ -130,7 +130,7 @@ def load(data_dir: Path) -> datetime:
     from apps.config.upgrade import UnknownSchema, upgrade
 
     at = timezone.now()
-    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # the file server asks for it
+    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # the file server needs it
     try:
         copy = upgrade(data_dir=data_dir, at=at)
     except UnknownSchema as unknown:
@@ -151,7 +151,7 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
 
     supervisor = Supervisor(say=say, after_death=release_leases)
     supervisor.listen()
-    get_resolver().url_patterns  # noqa: B018  (load every page once, before the processes part)
+    get_resolver().url_patterns  # noqa: B018  (load every page once, before forking)
     address = address_of(host, listener)
     links = first_steps(address, at=at)
     release_leases("")
@@ -177,7 +177,7 @@ def work(listener: socket.socket, serve_worker) -> None:
 
 
 def answers(listener: socket.socket, supervisor: Supervisor) -> bool:
-    """Wait until the server answers, so that the address that is printed works."""
+    """Wait until the server answers, so that the printed address works."""
     host, port = listener.getsockname()[:2]
     url = f"http://{shown_host(host)}:{port}/healthz"
     end = time.monotonic() + PATIENCE_SECONDS
@@ -193,7 +193,7 @@ def answers(listener: socket.socket, supervisor: Supervisor) -> bool:
 
 
 def first_steps(address: str, *, at: datetime) -> list[str]:
-    """What to tell on this start: the one-time link while nobody runs this Karat, and the demo project."""
+    """Lines to print at this start: the one-time link while there is no operator, and the demo project."""
     from apps.accounts.actions.invitations import create_setup_link
     from apps.accounts.selectors import has_operator
     from apps.dashboard.actions.demo import offer_demo
@@ -201,17 +201,17 @@ def first_steps(address: str, *, at: datetime) -> list[str]:
     lines = []
     if not has_operator():
         link = address + reverse("accounts:setup", args=[create_setup_link(at=at)])
-        lines.append(f"Nobody runs it yet. Make your account here, once: {link}")
+        lines.append(f"There is no operator yet. Create your account here (the link works once): {link}")
     if offer := offer_demo(at=at):
         lines.append(offer)
     return lines
 
 
 def release_leases(name: str) -> None:
-    """On SQLite every worker of this folder is a child of ours: when they are gone, so are their leases.
+    """On SQLite every worker of this folder is our child: when they have ended, release their leases.
 
-    Without this a job would wait out its lease after each restart. Should a worker be alive after all, its attempt
-    is fenced off like that of any other late one.
+    Otherwise a job would wait until its lease ends after each restart. If a worker is alive after all, its attempt is
+    fenced off like any late one.
     """
     if name == WEB:
         return

@@ -1,4 +1,4 @@
-"""Bringing the database to this version: a copy first, and never over data that a newer version wrote."""
+"""Upgrades the database to this version: after a backup, and never over data of a newer version."""
 
 import sqlite3
 from contextlib import closing
@@ -15,9 +15,9 @@ class UnknownSchema(Exception):
 
 
 def upgrade(*, data_dir: Path, at: datetime) -> Path | None:
-    """Apply what is pending and return the copy made before, or None when there was nothing to copy.
+    """Apply pending migrations and return the backup made before, or None when there was nothing to copy.
 
-    Raises UnknownSchema, having changed nothing, when a newer Karat has been here.
+    Raises UnknownSchema, having changed nothing, when the data is from a newer Karat.
     """
     executor = MigrationExecutor(connection)
     unknown = sorted(set(executor.loader.applied_migrations) - set(executor.loader.disk_migrations))
@@ -32,7 +32,7 @@ def upgrade(*, data_dir: Path, at: datetime) -> Path | None:
 
 
 def back_up_sqlite(folder: Path, *, at: datetime) -> Path | None:
-    """Copy the SQLite database as one consistent whole, readable by nobody else; None on another database."""
+    """Back up the SQLite database consistently, readable by nobody else; None for another database."""
     if connection.vendor != "sqlite":
         return None
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

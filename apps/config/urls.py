@@ -1,4 +1,4 @@
-"""Where every page and endpoint hangs."""
+"""The URLs of all pages and endpoints."""
 
 from django.urls import include, path
 

@@ -97,7 +97,7 @@ def test_other_hosts_of_the_domain_are_bound_to_https_by_choice_only(tmp_path):
     ("environment", "words"),
     [
         ({"KARAT_HSTS_PRELOAD": "1"}, "KARAT_HSTS_PRELOAD is on, but browsers take no domain into their lists"),
-        ({"KARAT_ALLOWED_HOSTS": "*"}, "KARAT_ALLOWED_HOSTS holds “*”"),
+        ({"KARAT_ALLOWED_HOSTS": "*"}, "KARAT_ALLOWED_HOSTS contains “*”"),
     ],
 )
 def test_deployment_checks_warn_in_words(tmp_path, environment, words):
@@ -199,7 +199,8 @@ def test_an_unknown_database_is_refused_by_name(tmp_path):
 
 def test_the_web_server_says_at_its_start_what_its_settings_contradict(tmp_path):
     script = (
-        "import django; django.setup();from apps.config.checks import words_at_start as said; print(*said(), sep='\\n')"
+        "import django; django.setup(); from apps.config.checks import startup_messages; "
+        "print(*startup_messages(), sep='\\n')"
     )
     environment = PRODUCTION | {"KARAT_DATA_DIR": str(tmp_path), "KARAT_ALLOWED_HOSTS": "*"}
 
@@ -210,6 +211,6 @@ def test_the_web_server_says_at_its_start_what_its_settings_contradict(tmp_path)
         " Karat speaks plain HTTP: somebody in front of it has to end TLS."
         " Set KARAT_BEHIND_PROXY=1 when a proxy in front sets X-Forwarded-Proto and X-Forwarded-For, or KARAT_HTTPS=0"
         " without TLS.",
-        "KARAT_ALLOWED_HOSTS holds “*”: links in mails and redirects would follow whatever host a stranger names."
+        "KARAT_ALLOWED_HOSTS contains “*”: links in mails and redirects would follow whatever host a stranger names."
         " Name the hosts that people type, such as karat.example.org.",
     ]

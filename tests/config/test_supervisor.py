@@ -19,5 +19,5 @@ def test_a_helper_that_fails_keeps_nobody_from_being_started_again(caplog) -> No
     supervisor.stop()
     assert said == ["The worker ended and is started again."] * 2
     assert {record.getMessage() for record in caplog.records} == {
-        "What follows the end of the worker failed. It is started again all the same."
+        "The clean-up after the end of the worker failed. It is restarted all the same."
     }

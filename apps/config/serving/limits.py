@@ -1,4 +1,4 @@
-"""How long a client may take and how much it may send, before and after a thread works for it."""
+"""Limits on the time and the bytes of a client, before and after a thread works for it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Limits:
-    """`deadline` is for bodies and answers: some grace, and then as long as bytes move at a least rate."""
+    """Times in seconds. `deadline` is for bodies and answers: a grace period, then a least rate of bytes a second."""
 
     folder: Path
     body_bytes: int

@@ -1,4 +1,4 @@
-"""What a client has sent so far: when a request is whole. What it says is left to gunicorn's own parser."""
+"""Collects what a client sends until the request is complete. gunicorn's own parser reads its content."""
 
 import re
 import tempfile
@@ -28,7 +28,7 @@ class NoRoom(Exception):
 
 
 class Arrived(Unreader):
-    """The bytes that have come, as gunicorn's parser reads them. It never waits for the client."""
+    """The bytes received, as a source for gunicorn's parser. It never waits for the client."""
 
     def __init__(self, spool: Any = None) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Arrived(Unreader):
 
 
 class ChunkCounter:
-    """Finds where a chunked body ends and how long it is. gunicorn's reader decodes it and has the last word."""
+    """Computes the end and the length of a chunked body. gunicorn's reader decodes and validates it."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -50,7 +50,7 @@ class ChunkCounter:
         self._is_done = False
 
     def feed(self, data: bytes) -> int | None:
-        """Where the body ends in `data`, or None when more has to come. Raises gunicorn's errors for bad framing."""
+        """The end of the body in `data`, or None when it is incomplete. Raises gunicorn's errors for bad framing."""
         at = 0
         while at < len(data):
             if self._data_left:
@@ -72,10 +72,10 @@ class ChunkCounter:
         return None
 
     def _size(self, line: bytes) -> None:
-        found = SIZE.fullmatch(line)
-        if found is None:
+        match = SIZE.fullmatch(line)
+        if match is None:
             raise InvalidChunkSize(line[:40])
-        self._data_left = int(found[1], 16)
+        self._data_left = int(match[1], 16)
         self.total += self._data_left
         self._expects = self._end_of_data if self._data_left else self._trailer
 
@@ -92,19 +92,19 @@ class ChunkCounter:
 
 
 class Head:
-    """The first lines of a request, as they come in."""
+    """The request line and headers, collected as they arrive."""
 
     def __init__(self) -> None:
         self.data = bytearray()
         self.searched = 0
 
     def feed(self, data: bytes) -> bool:
-        """True when the head is whole."""
+        """True when the head is complete."""
         self.data += data
         start = max(self.searched - 3, 2 if self.data[:2] == b"\r\n" else 0)  # one empty line may come first
-        found = self.data.find(END_OF_HEAD, start) >= 0
+        is_complete = self.data.find(END_OF_HEAD, start) >= 0
         self.searched = len(self.data)
-        return found
+        return is_complete
 
 
 class Body:
@@ -122,7 +122,7 @@ class Body:
             raise TooLarge
 
     def feed(self, data: bytes) -> bytes | None:
-        """Take what belongs to the body. What came behind it when it is whole, None before.
+        """Take the bytes that belong to the body. Returns those after its end, or None while it is incomplete.
 
         Raises TooLarge, NoRoom, and gunicorn's errors for a chunked body that breaks its own rules.
         """
@@ -137,7 +137,7 @@ class Body:
         return None if end is None else data[end:]
 
     def finish(self) -> None:
-        """Let gunicorn's reader read what was collected."""
+        """Give the collected body to gunicorn's reader."""
         self.spool.seek(0)
         source = Arrived(self.spool)
         if self.counter is None:

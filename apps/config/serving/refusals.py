@@ -1,4 +1,4 @@
-"""What the server answers by itself, before a request reaches Karat: in words, and as problem+json for the API."""
+"""Error responses that the server sends before a request reaches Karat: plain text, and problem+json for the API."""
 
 import json
 from dataclasses import dataclass
@@ -58,6 +58,6 @@ def too_large(limit: int) -> Refusal:
 
 
 def path_in(head: bytes | bytearray) -> str:
-    """The path of a request whose head is not whole, as far as it can be seen."""
+    """The path of a request whose head is incomplete, as far as it was received."""
     words = bytes(head).lstrip().split(b" ", 2)
     return words[1].decode("latin-1") if len(words) > 1 else ""

@@ -1,4 +1,4 @@
-"""What an answer is written to: a slow reader is waited for by the event loop, not by the thread that answered."""
+"""Buffers answers, so that the event loop waits for slow readers and not the thread that answered."""
 
 import errno
 import os
@@ -16,8 +16,8 @@ from apps.config.serving.limits import Limits
 AT_ONCE = 1024 * 1024
 
 
-class Words:
-    """Bytes in memory that are still to be sent."""
+class Buffer:
+    """Bytes in memory to send."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         self.rest = memoryview(data)
@@ -36,7 +36,7 @@ class Words:
 
 
 class Range:
-    """A part of a file that is still to be sent, under a handle of its own: the answer may close the file."""
+    """A part of a file to send, with its own file handle: the answer may close the file."""
 
     def __init__(self, fileno: int, offset: int, left: int) -> None:
         self.fileno = os.dup(fileno)
@@ -56,9 +56,9 @@ class Range:
 
 
 class Outgoing:
-    """The socket as gunicorn's response sees it. Writing sends what the client takes now and keeps the rest.
+    """The socket as gunicorn's response sees it. Writing sends what the client accepts now and buffers the rest.
 
-    A little is kept in memory, more in a file without a name, and a thread waits only for a client who is more than
+    A little is buffered in memory, more in an unnamed file, and a thread waits only for a client who is more than
     `answer_bytes` behind (or when the disk is nearly full). While a request is answered, its thread alone uses this;
     afterwards the event loop does.
     """
@@ -66,7 +66,7 @@ class Outgoing:
     def __init__(self, sock: socket.socket, limits: Limits) -> None:
         self.sock = sock
         self.limits = limits
-        self.pieces: deque[Words | Range] = deque()
+        self.pieces: deque[Buffer | Range] = deque()
         self.in_memory = 0
         self.spool: BinaryIO | None = None
         self.spooled = 0
@@ -77,7 +77,7 @@ class Outgoing:
     def deadline(self) -> float:
         return self.limits.deadline(self.behind_since, self.sent_since)
 
-    # As gunicorn writes ---------------------------------------------------------------------------------
+    # For gunicorn ---------------------------------------------------------------------------------------
 
     def sendall(self, data: bytes) -> None:
         view = memoryview(data)
@@ -116,10 +116,10 @@ class Outgoing:
     def close(self) -> None:
         """The event loop closes the connection."""
 
-    # As the event loop goes on --------------------------------------------------------------------------
+    # For the event loop ---------------------------------------------------------------------------------
 
     def flush(self) -> bool:
-        """Send what the client takes now. True when nothing is left."""
+        """Send what the client accepts now. True when nothing is left."""
         while self.pieces:
             piece = self.pieces[0]
             try:
@@ -127,7 +127,7 @@ class Outgoing:
             except (BlockingIOError, InterruptedError):
                 return False
             self.sent_since += sent
-            if isinstance(piece, Words):
+            if isinstance(piece, Buffer):
                 self.in_memory -= sent
             if piece.left == 0:
                 self.pieces.popleft().close()
@@ -135,7 +135,7 @@ class Outgoing:
         return True
 
     def abandon(self) -> None:
-        """Let go of everything that was kept."""
+        """Drop everything that is buffered."""
         while self.pieces:
             self.pieces.popleft().close()
         self._forget_spool()
@@ -147,7 +147,7 @@ class Outgoing:
                 sent += self.sock.send(view[sent : sent + AT_ONCE])
         return sent
 
-    def _append(self, piece: Words | Range) -> None:
+    def _append(self, piece: Buffer | Range) -> None:
         if not self.pieces:
             self.behind_since, self.sent_since = time.monotonic(), 0
         self.pieces.append(piece)
@@ -155,14 +155,14 @@ class Outgoing:
     def _keep(self, view: memoryview) -> None:
         if self.in_memory + len(view) <= self.limits.memory_bytes:
             self.in_memory += len(view)
-            self._append(Words(bytes(view)))
+            self._append(Buffer(bytes(view)))
         elif not self._write_to_spool(view):
             self.in_memory += len(view)
-            self._append(Words(bytes(view)))
+            self._append(Buffer(bytes(view)))
             self._wait()
 
     def _write_to_spool(self, view: memoryview) -> bool:
-        """False when there is no room for it: enough was kept, or the disk is nearly full."""
+        """False when there is no room for it: `answer_bytes` are buffered, or the disk is nearly full."""
         if self.spooled + len(view) > self.limits.answer_bytes or not has_room(self.limits, len(view)):
             return False
         try:
@@ -178,7 +178,7 @@ class Outgoing:
         return True
 
     def _wait(self) -> None:
-        """Hold the thread until the client has caught up. One that reads slower than the least rate is let go."""
+        """Block the thread until the client has caught up. Raises OSError for one slower than the least rate."""
         poll = select.poll()
         poll.register(self.sock.fileno(), select.POLLOUT)
         while not self.flush():
@@ -194,7 +194,7 @@ class Outgoing:
 
 
 def has_room(limits: Limits, count: int) -> bool:
-    """Whether the disk keeps its reserve for the database when `count` bytes more are written."""
+    """Whether the disk still has its reserve for the database after `count` more bytes."""
     try:
         return shutil.disk_usage(limits.folder).free - count >= limits.disk_reserve
     except OSError:

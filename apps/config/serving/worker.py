@@ -1,9 +1,9 @@
 """gunicorn's worker with threads, made safe against slow clients.
 
-gunicorn gives a connection to a thread as soon as one byte has come, and that thread waits for the rest of the head,
-for the body, and for a client that reads its answer slowly: a few sockets that do nothing stop the site. Here the
-event loop collects the whole request, a thread then only works, and the event loop sends what the client did not take
-at once. Waiting costs a socket and no thread. Every wait has a deadline.
+gunicorn gives a connection to a thread as soon as one byte has arrived, and that thread waits for the rest of the head,
+for the body, and for a client that reads its answer slowly: a few idle sockets stop the site. Here the event loop
+collects the whole request, then a thread works on it without waiting, and the event loop sends what the client did not
+accept at once. Waiting needs a socket and no thread. Every wait has a deadline.
 """
 
 import errno
@@ -24,7 +24,7 @@ from gunicorn.errors import ConfigError
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import ThreadWorker
 
-from apps.config.checks import words_at_start
+from apps.config.checks import startup_messages
 from apps.config.patience import keep_open, wait_as_a_web_server
 from apps.config.serving import refusals
 from apps.config.serving.limits import Limits
@@ -36,14 +36,14 @@ log = logging.getLogger(__name__)
 MOST_FILES = 8192
 FILES_OF_OUR_OWN = 128
 FILES_OF_A_CLIENT = 3  # its socket, its body, its answer
-FRAMING_BYTES = 1024**2  # what a form puts around the largest file
+FRAMING_BYTES = 1024**2  # what a form adds to the largest file
 SWEEP_SECONDS = 0.5
 STOP_SECONDS = 1.0
 NO_FILES_LEFT = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 class Phase(Enum):
-    """What is waited for, in the order in which connections are given up when there are too many."""
+    """What a connection waits for, in the order in which connections are dropped when there are too many."""
 
     IDLE = "the next request"
     HEAD = "the rest of a head"
@@ -54,7 +54,7 @@ class Phase(Enum):
 
 
 class Client:
-    """One connection: what has come from it, what it is still to get, and until when it is waited for."""
+    """One connection: what it has sent, what is still to be sent to it, and its deadline."""
 
     def __init__(self, sock: socket.socket, address: Any, server: Any, limits: Limits) -> None:
         self.sock: Any = Outgoing(sock, limits)  # gunicorn's response writes to `sock`
@@ -80,7 +80,7 @@ class Client:
 
 
 class Worker(ThreadWorker):
-    """See the module."""
+    """gunicorn's threaded worker with the changes that the module describes."""
 
     limits: Limits
     clients: dict[int, Client]
@@ -105,9 +105,9 @@ class Worker(ThreadWorker):
         super().load_wsgi()
         wait_as_a_web_server()
         keep_open()
-        if self.age == 1:  # the first of all web processes says it for them
-            for words in words_at_start():
-                log.warning(words)
+        if self.age == 1:  # only the first web process logs them
+            for message in startup_messages():
+                log.warning(message)
         self.limits = limits_from_settings(idle_seconds=float(self.cfg.keepalive))
 
     # The loop -------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class Worker(ThreadWorker):
         self._sweep()
 
     def _has_place(self) -> bool:
-        """Whether one more can come: room is left, or somebody who is only waited for can go."""
+        """Whether one more connection can be accepted: there is room, or a waiting one can be dropped."""
         is_full = len(self.clients) >= self.worker_connections
         return not is_full or any(client.phase is not Phase.WORK for client in self.clients.values())
 
@@ -176,14 +176,14 @@ class Worker(ThreadWorker):
         self._watch(client, selectors.EVENT_READ)
 
     def _make_place(self) -> None:
-        """Give up the one that was waited for longest, of those with the least to lose."""
+        """Drop the connection that has waited longest, of those in the lowest phase."""
         waiting = [client for client in self.clients.values() if client.phase is not Phase.WORK]
         if waiting:
             order = list(Phase)
             self._drop(min(waiting, key=lambda client: (order.index(client.phase), client.since)))
 
     def _ready(self, client: Client, _wire: Any) -> None:
-        """The client sent something, or takes more."""
+        """The client sent something, or accepts more."""
         try:
             if client.phase is Phase.ANSWER:
                 self._send_more(client)
@@ -220,7 +220,7 @@ class Worker(ThreadWorker):
         except TooLarge:
             self._refuse(client, refusals.too_large(self.limits.body_bytes))
         except NoRoom:
-            log.error("No room on the disk for what a client sends (%s). It was asked to try again.", client.client)
+            log.error("No room on the disk for the request of a client (%s). It was told to retry.", client.client)
             self._refuse(client, refusals.NO_ROOM)
         except (StopIteration, http.errors.NoMoreData):
             self._refuse(client, refusals.UNREADABLE)
@@ -229,7 +229,7 @@ class Worker(ThreadWorker):
             self._end(client)
 
     def _begin(self, client: Client) -> None:
-        """The head is whole: read it, and see whether a body follows."""
+        """The head is complete: parse it, and see whether a body follows."""
         source = Arrived()
         source.unread(bytes(client.head.data))
         client.requests += 1
@@ -265,7 +265,7 @@ class Worker(ThreadWorker):
         try:
             return bool(self.handle_request(request, conn))
         except StopIteration:
-            pass  # the answer broke off, and the log says why
+            pass  # the answer was cut off, and the log has the reason
         except OSError as problem:
             if problem.errno not in self.HANDLED:
                 self.log.exception("Socket error processing request.")
@@ -276,7 +276,7 @@ class Worker(ThreadWorker):
     # Going out ------------------------------------------------------------------------------------------
 
     def finish_request(self, conn: Client, fs: "Future[bool]") -> None:
-        """Back in the event loop: send the rest of the answer, then listen again or part."""
+        """Back in the event loop: send the rest of the answer, then wait for the next request or close."""
         try:
             conn.stays = not fs.cancelled() and fs.result()
             conn.forget_request()
@@ -296,7 +296,7 @@ class Worker(ThreadWorker):
         elif client.stays:
             self._listen_again(client)
         else:
-            self._part(client)
+            self._close_gently(client)
 
     def _listen_again(self, client: Client) -> None:
         client.phase = Phase.IDLE
@@ -308,7 +308,7 @@ class Worker(ThreadWorker):
             self._take(client, ahead)
 
     def _refuse(self, client: Client, refusal: refusals.Refusal) -> None:
-        """Answer without a thread, and part."""
+        """Send a refusal without a thread, and close."""
         path = client.request.path if client.request is not None else refusals.path_in(client.head.data)
         log.info("%s: %s %s", client.client, refusal.status, refusal.title)
         try:
@@ -319,7 +319,7 @@ class Worker(ThreadWorker):
             self._end(client)
 
     def _end(self, client: Client) -> None:
-        """Nothing more is read; what is written still goes out."""
+        """Read nothing more; send what is buffered, then close."""
         client.forget_request()
         client.phase = Phase.ANSWER
         client.stays = False
@@ -328,8 +328,8 @@ class Worker(ThreadWorker):
         except OSError:
             self._drop(client)
 
-    def _part(self, client: Client) -> None:
-        """Close as RFC 9112, 9.6 asks for: what was sent is not torn away by what the client still sends."""
+    def _close_gently(self, client: Client) -> None:
+        """Close as RFC 9112, 9.6 requires: the answer is not lost while the client is still sending."""
         client.phase = Phase.GOODBYE
         client.since = time.monotonic()
         client.deadline = client.since + (self.limits.linger_seconds if self.alive else STOP_SECONDS)
@@ -356,7 +356,7 @@ class Worker(ThreadWorker):
 
 
 def limits_from_settings(*, idle_seconds: float) -> Limits:
-    """The limits of this process. Bodies are collected beside the data, on a disk that is made for them."""
+    """The limits of this process. Bodies are collected in the data directory, on a disk with room for them."""
     from django.conf import settings
 
     folder = Path(settings.INCOMING_DIR)
@@ -375,7 +375,7 @@ def limits_from_settings(*, idle_seconds: float) -> Limits:
 
 
 def room_for_clients() -> int:
-    """How many clients the open files of this process suffice for, after asking for more of them."""
+    """For how many clients the open-file limit of this process suffices, after raising it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < most:
