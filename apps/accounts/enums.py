@@ -2,7 +2,7 @@ from django.db import models
 
 
 class Role(models.TextChoices):
-    """What a person may do in a project. Rules bind to what somebody did to an item, not to these titles."""
+    """What a person may do in a project. Rules also depend on what somebody did to an item, not only on roles."""
 
     ANNOTATOR = "annotator", "annotator"
     REVIEWER = "reviewer", "reviewer"

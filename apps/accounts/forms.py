@@ -1,4 +1,4 @@
-"""What people type about themselves, their projects and their keys."""
+"""Forms for people, projects, invitations, tokens and secrets."""
 
 import zoneinfo
 from datetime import timedelta
@@ -34,7 +34,7 @@ class SignInForm(KaratForm):
 
 
 class NewPersonForm(KaratForm):
-    """Name and password of somebody who joins; `email` falls away when the invitation names it."""
+    """Name and password of a new person; `email` is omitted when the invitation names it."""
 
     email = forms.EmailField(
         label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username"})
@@ -126,7 +126,7 @@ class RolesForm(KaratForm):
 
 
 class OnceForm(KaratForm):
-    """A form that has one effect however often it is sent: `key` is made with the page and goes with every sending."""
+    """A form that has one effect however often it is sent: `key` is created with the page and sent each time."""
 
     key = forms.CharField(max_length=64, required=False, widget=forms.HiddenInput, initial=lambda: uuid4().hex)
 
@@ -157,7 +157,7 @@ class TokenForm(OnceForm):
 
 
 class SecretForm(KaratForm):
-    """A secret to keep. The value is never sent back to the browser, not even beside an error."""
+    """A secret to store. The value is never sent back to the browser, not even with an error."""
 
     name = forms.CharField(
         max_length=60,

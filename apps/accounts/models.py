@@ -45,7 +45,7 @@ class User(AbstractBaseUser):
         return self.name or self.email
 
     def check_password(self, raw_password: str | None) -> bool:
-        """Whether the password is right. A hash of an older kind is made anew then, if anything can be written."""
+        """Whether the password is right. If so, replace an outdated hash, if the database can be written to."""
 
         def renew(password: str | None) -> None:
             was = self.password
@@ -62,7 +62,7 @@ class User(AbstractBaseUser):
 
     @property
     def is_stand_in(self) -> bool:
-        """Whether this is a name in a file from elsewhere, not a person who could ever sign in."""
+        """Whether this is only a name in an imported file, who can never sign in."""
         return self.email.endswith(STAND_IN_DOMAIN)
 
 
@@ -94,7 +94,7 @@ def default_policies() -> dict:
 
 
 class Project(models.Model):
-    """The walls: everything belongs to exactly one project, and nothing is seen across."""
+    """The unit of access: everything belongs to exactly one project, and nothing is visible across projects."""
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
@@ -118,7 +118,7 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
 
 
 class Membership(models.Model):
-    """One role of one person in one project. A person may hold several; an ended one stays as history."""
+    """One role of one person in one project. A person may have several; an ended one stays as history."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="memberships")
@@ -143,7 +143,7 @@ class Membership(models.Model):
 
 
 class Invitation(models.Model):
-    """A single-use door. Only the digest of its token is kept; the link is shown once."""
+    """A single-use link to join. Only the digest of its token is stored; the link is shown once."""
 
     project = models.ForeignKey(Project, models.PROTECT, null=True, related_name="invitations")
     email = models.EmailField(blank=True)
@@ -173,7 +173,7 @@ class Invitation(models.Model):
 
 
 class ApiToken(models.Model):
-    """A machine's key, kept as a digest. `prefix` is what people see to tell tokens apart."""
+    """A machine's key, stored as a digest. People see `prefix` to distinguish tokens."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="tokens")
     project = models.ForeignKey(Project, models.PROTECT, related_name="tokens")
@@ -191,7 +191,7 @@ class ApiToken(models.Model):
 
 
 class Secret(models.Model):
-    """What a project needs to sign in elsewhere. `sealed` can be opened with the server's SECRET_KEY alone."""
+    """A credential of a project for another service. `sealed` can only be decrypted with the server's SECRET_KEY."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="+")
     name = models.CharField(max_length=60)
@@ -209,7 +209,7 @@ class Secret(models.Model):
 
 
 class LoginAttempt(models.Model):
-    """One failed try to sign in, kept to limit guessing per account and per address without a cache.
+    """One failed attempt to sign in, stored to limit guessing per account and per address without a cache.
 
     `device` is the browser when the account had signed in there before; "" for strangers.
     """

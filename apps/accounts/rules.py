@@ -1,4 +1,4 @@
-"""Who may change whose standing. Each rule returns the reason why not, or None."""
+"""Rules about people, roles, invitations and secrets. Each returns the reason against it, or None."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Who belongs where. Every page and endpoint finds its project through `membership_in`."""
+"""Reads people, memberships, invitations, tokens and secrets. Pages load their project with `membership_in`."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ from apps.common.web.tokens import token_digest
 
 @dataclass(frozen=True)
 class Member:
-    """A person inside a project, with the roles held right now."""
+    """A person in a project, with their current roles."""
 
     user: User
     project: Project
@@ -34,12 +34,12 @@ class Member:
         return Role.LEAD in self.roles
 
     def holds(self, *roles: str) -> bool:
-        """Whether any of `roles` is held. No roles named: any member."""
+        """Whether the person has any of `roles`. No roles named: any member."""
         return not roles or bool(self.roles.intersection(roles))
 
 
 def membership_in(user: User, slug: str) -> Member:
-    """The person's membership of the project, or Http404: a stranger cannot tell a closed door from no house."""
+    """The person's membership of the project, or Http404, so that strangers do not learn whether it exists."""
     rows = list(
         Membership.objects.live().filter(user=user, project__slug=slug, user__is_active=True).select_related("project")
     )
@@ -49,7 +49,7 @@ def membership_in(user: User, slug: str) -> Member:
 
 
 def members_of(project: Project, *roles: str) -> QuerySet[User]:
-    """Active people who hold any of `roles` (no roles named: any role), by name."""
+    """Active people who have any of `roles` (no roles named: any role), by name."""
     live = Membership.objects.live().filter(project=project)
     if roles:
         live = live.filter(role__in=roles)
@@ -61,7 +61,7 @@ def roles_of(user: User, project: Project) -> frozenset[str]:
 
 
 def locked_roles(user: User, project: Project) -> frozenset[str]:
-    """The roles this person holds, which nobody takes from them before the transaction ends."""
+    """The roles of this person, locked until the transaction ends."""
     live = Membership.objects.live().filter(user=user, project=project).select_for_update(no_key=True).order_by("pk")
     return frozenset(live.values_list("role", flat=True))
 
@@ -71,7 +71,7 @@ def has_operator() -> bool:
 
 
 def live_invitation(token: str, at: datetime) -> Invitation | None:
-    """The invitation that this link opens now, or None."""
+    """The invitation of this link, if it is valid now, or None."""
     return (
         Invitation.objects.select_related("project", "created_by")
         .filter(token_digest=token_digest(token), used_at=None, revoked_at=None, expires_at__gt=at)
@@ -87,15 +87,15 @@ def open_invitations(project: Project, at: datetime) -> QuerySet[Invitation]:
     )
 
 
-class MemberStanding(NamedTuple):
-    """A person's place in a project, for the list of people."""
+class MemberRoles(NamedTuple):
+    """A person's roles in a project, for the list of people."""
 
     user: User
     roles: tuple[str, ...]
     since: datetime
 
 
-def standings(project: Project) -> list[MemberStanding]:
+def people_with_roles(project: Project) -> list[MemberRoles]:
     """Everybody with a live role, by name, in one query."""
     rows = (
         Membership.objects.live().filter(project=project).select_related("user").order_by("user__name", "user", "role")
@@ -104,13 +104,13 @@ def standings(project: Project) -> list[MemberStanding]:
     for row in rows:
         people.setdefault(row.user_id, []).append(row)
     return [
-        MemberStanding(held[0].user, tuple(row.role for row in held), min(row.granted_at for row in held))
-        for held in people.values()
+        MemberRoles(own[0].user, tuple(row.role for row in own), min(row.granted_at for row in own))
+        for own in people.values()
     ]
 
 
 def member_user(project: Project, user_id: int) -> User:
-    """A person who holds or held a role in the project, or Http404."""
+    """A person who has or had a role in the project, or Http404."""
     user = User.objects.filter(pk=user_id, memberships__project=project).distinct().first()
     if user is None:
         raise Http404("No such person in this project.")
@@ -136,7 +136,7 @@ def invitation_in(project: Project, invitation_id: int) -> Invitation:
 
 
 def everybody() -> QuerySet[User]:
-    """Every person, with the number of projects they belong to now."""
+    """Every person, with the number of their current projects."""
     live = Count("memberships__project", filter=Q(memberships__ended_at=None), distinct=True)
     people = User.objects.exclude(email__endswith=STAND_IN_DOMAIN)
     return people.annotate(project_count=live).order_by("-is_active", "name", "pk")
@@ -150,7 +150,7 @@ def user_or_404(user_id: int) -> User:
 
 
 def secrets_in(project: Project) -> QuerySet[Secret]:
-    """The project's secrets by name, without what they hold."""
+    """The project's secrets by name, without their values."""
     return Secret.objects.filter(project=project).defer("sealed").select_related("changed_by").order_by("name")
 
 
@@ -162,5 +162,5 @@ def secret_in(project: Project, pk: int) -> Secret:
 
 
 def policy(project: Project, name: str) -> Any:
-    """The value of one policy. Raises KeyError for a name that no default knows."""
+    """The value of one policy. Raises KeyError for a name without a default."""
     return project.policies.get(name, default_policies()[name])

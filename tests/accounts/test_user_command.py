@@ -51,5 +51,5 @@ def test_deactivate_closes_the_account():
 
 
 def test_an_unknown_address_is_named():
-    with pytest.raises(CommandError, match=r"nobody with the address x@example\.org"):
+    with pytest.raises(CommandError, match=r"No person has the address x@example\.org"):
         said("deactivate", "x@example.org")

@@ -26,7 +26,7 @@ class InvitationRefused(Refusal):
 
 @transaction.atomic
 def create_setup_link(*, at: datetime) -> str:
-    """Make the one-time link that lets the first operator in, and end every earlier one. Returns its token."""
+    """Create the one-time set-up link for the first operator, and revoke every earlier one. Returns its token."""
     if has_operator():
         raise Refusal("There is an operator already. Sign in, or ask them for an invitation.", code="set_up")
     Invitation.objects.filter(makes_operator=True, used_at=None, revoked_at=None).update(revoked_at=at)
@@ -42,9 +42,9 @@ def create_setup_link(*, at: datetime) -> str:
 def invite(
     *, project: Project, actor: User, roles: Sequence[str], at: datetime, email: str = "", key: str = ""
 ) -> tuple[Invitation, str]:
-    """Make a single-use invitation and return it with its token, which is shown once and kept as a digest.
+    """Create a single-use invitation and return it with its token, which is shown once and stored as a digest.
 
-    `key` is the form's: sent again it makes no second invitation and returns the first one, while that is open.
+    `key` is the form's: sent again it creates no second invitation and returns the first one, while that is open.
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if reason := rules.people_refusal(actor, project):
@@ -86,7 +86,7 @@ def revoke_invitation(*, invitation_id: int, project: Project, actor: User, at: 
 def accept_invitation(
     *, token: str, at: datetime, user: User | None = None, email: str = "", name: str = "", password: str = ""
 ) -> User:
-    """Use an invitation once: join as `user`, or as a new person made from email, name and password.
+    """Use an invitation once: join as `user`, or as a new person with this email, name and password.
 
     Raises InvitationRefused when the link is unknown, used, withdrawn or expired.
     """
@@ -119,7 +119,7 @@ def accept_invitation(
 
 @transaction.atomic
 def set_up(*, token: str, email: str, name: str, password: str, project_name: str, at: datetime) -> User:
-    """Use the set-up link: make the first operator and, when it is named, their first project."""
+    """Use the set-up link: create the first operator and, when it is named, their first project."""
     user = accept_invitation(token=token, email=email, name=name, password=password, at=at)
     if project_name.strip():
         create_project(name=project_name, actor=user, at=at)

@@ -1,4 +1,4 @@
-"""Everything that changes people, projects and keys."""
+"""Actions that create, change and deactivate people."""
 
 import hashlib
 from datetime import datetime
@@ -13,7 +13,7 @@ from apps.common.trail import record
 
 @transaction.atomic
 def create_user(*, email: str, name: str, password: str | None, at: datetime, is_operator: bool = False) -> User:
-    """Make a person. Without a password nobody can sign in as them until one is set."""
+    """Create a person. Without a password nobody can sign in as them until one is set."""
     email = email.strip().lower()
     if User.objects.filter(email__iexact=email).exists():
         raise Refusal(f"{email} has an account already. Sign in with it.", code="email_taken")
@@ -26,7 +26,7 @@ def create_user(*, email: str, name: str, password: str | None, at: datetime, is
 
 @transaction.atomic
 def stand_in(*, project: Project, name: str, actor: User, at: datetime) -> User:
-    """Whoever stands for a name in a file from elsewhere: one for each name in a project, and no account.
+    """The stand-in for a name in an imported file, created once for each name in a project; not an account.
 
     Nobody can sign in as them, they belong to no project, and no list of people shows them.
     """
@@ -45,7 +45,7 @@ def stand_in(*, project: Project, name: str, actor: User, at: datetime) -> User:
 def deactivate_user(*, user_id: int, actor: User | None, at: datetime) -> User:
     """Close a person's account. Rows and name stay; sign-in and tokens end.
 
-    No actor: somebody at the machine's own command line.
+    `actor` is None for the command line.
     """
     if actor is not None and not actor.is_operator:
         raise PeopleRefused("Only an operator can deactivate accounts.")

@@ -16,7 +16,7 @@ from apps.common.trail import record
 
 @transaction.atomic
 def create_project(*, name: str, actor: User, at: datetime, slug: str = "", is_demo: bool = False) -> Project:
-    """Make a project whose maker is its first lead. The slug is made from the name when none is given."""
+    """Create a project with `actor` as its first lead. The slug is made from the name when none is given."""
     if not actor.is_operator:
         raise PeopleRefused("Only an operator can create projects.")
     slug = slug or free_slug(name)
@@ -44,7 +44,7 @@ def free_slug(name: str) -> str:
 def set_roles(*, project: Project, user: User, roles: Sequence[str], actor: User, at: datetime) -> frozenset[str]:
     """Make `roles` the live roles of `user` in the project; none at all ends the membership. Returns them.
 
-    The last lead cannot be taken away: somebody has to be able to let people in.
+    The last lead cannot be removed: somebody has to be able to invite people.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if reason := rules.people_refusal(actor, project):

@@ -1,4 +1,4 @@
-"""Secrets of a project: written once, used by engines that ask somebody else, shown to nobody."""
+"""Secrets of a project: written once, used for requests to other services, shown to nobody."""
 
 import re
 from datetime import datetime
@@ -20,20 +20,20 @@ _VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
 class SecretRefused(Refusal):
-    """A secret cannot be kept or used like that."""
+    """A secret cannot be stored or used."""
 
 
 class SecretForbidden(Forbidden):
-    """Not for this person to keep secrets."""
+    """This person may not manage secrets."""
 
 
 class NoSecret(SecretRefused):
-    """There is no such secret, or it cannot be opened."""
+    """The secret does not exist, or cannot be decrypted."""
 
 
 @transaction.atomic
 def save_secret(*, project: Project, name: str, value: str, actor: User, at: datetime) -> Secret:
-    """Keep a value under a name; one that has the name already is replaced. Nobody is shown it again."""
+    """Store a value under a name, replacing any earlier one. It is never shown again."""
     project = Project.objects.select_for_update().get(pk=project.pk)
     name, value = name.strip(), value.strip()
     _check(project, name, value, actor)
@@ -53,7 +53,7 @@ def save_secret(*, project: Project, name: str, value: str, actor: User, at: dat
 
 @transaction.atomic
 def delete_secret(*, project: Project, secret_id: int, actor: User, at: datetime) -> None:
-    """Forget a secret. Systems that name it are refused until it is there again."""
+    """Delete a secret. Systems that name it are refused until it is added again."""
     if reason := rules.secrets_refusal(actor, project):
         raise SecretForbidden(reason, code="leads_only")
     secret = Secret.objects.select_for_update().filter(project=project, pk=secret_id).first()
@@ -64,7 +64,7 @@ def delete_secret(*, project: Project, secret_id: int, actor: User, at: datetime
 
 
 def reveal(project: Project, name: str) -> str:
-    """The value of a secret, for the moment it is used in. Raises NoSecret."""
+    """The value of a secret, to use and not to store. Raises NoSecret."""
     secret = Secret.objects.filter(project=project, name=name).first()
     if secret is None:
         raise NoSecret(f"The project has no secret called {name}. A lead can add it in the settings.", code="no_secret")

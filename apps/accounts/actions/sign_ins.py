@@ -1,10 +1,10 @@
-"""Limits on guessing passwords: per account and per address, kept in the database so that no cache is needed.
+"""Limits on guessing passwords: per account and per address, stored in the database so that no cache is needed.
 
-A try counts before the password is looked at, so that many tries at once cannot slip through together. What is
-said, and how long it takes, is the same for people who exist and people who do not.
+An attempt counts before the password is checked, so that many concurrent attempts do not exceed the limit. The
+message and the time it takes are the same for existing and unknown people.
 
-A browser from which the account has signed in before counts apart (see `devices`): strangers lock out neither the
-person whose password they guess nor the colleagues who share their address.
+A browser from which the account has signed in before is counted separately (see `known_devices`): strangers lock out
+neither the person whose password they guess nor the colleagues who share their address.
 """
 
 import logging
@@ -31,7 +31,7 @@ KEPT = timedelta(days=1)
 
 
 class SignInRefused(Refusal):
-    """Wrong words, or too many tries."""
+    """Wrong e-mail address or password, or too many attempts."""
 
     status = 403
 
@@ -39,11 +39,11 @@ class SignInRefused(Refusal):
 def sign_in(
     *, request: HttpRequest, email: str, password: str, address: str | None, device: str = "", at: datetime
 ) -> User:
-    """The person with this e-mail address and password. `device` is a browser that knows the account, or "".
+    """The person with this e-mail address and password. `device` is the id of a known browser, or "".
 
     Raises SignInRefused: with code `too_many` after 8 failures within 15 minutes for the account or 40 from the
-    address, of strangers, or after 8 from the known device; with code `unknown` when address and password do not
-    belong together or the account is closed.
+    address, both from unknown browsers, or after 8 from the known device; with code `unknown` when address and password
+    do not match or the account is closed.
     """
     account = email.strip().lower()[:254]
     attempt = LoginAttempt(account=account, address=address, device=device, at=at)
@@ -61,7 +61,7 @@ def sign_in(
 
 
 def note_sign_in(sender: type[User], user: User, **kwargs: object) -> None:
-    """Write down when somebody signed in last, if anything can be written."""
+    """Store the time of the last sign-in, unless the database cannot be written to."""
     try:
         with transaction.atomic():
             update_last_login(sender, user, **kwargs)
@@ -71,7 +71,7 @@ def note_sign_in(sender: type[User], user: User, **kwargs: object) -> None:
 
 
 def _write(attempt: LoginAttempt) -> bool:
-    """False while nothing can be saved: people may sign in for reading then, and tries are counted in memory."""
+    """Store an attempt. False during an outage, in which people may sign in for reading and memory counts attempts."""
     try:
         with transaction.atomic():
             attempt.save()
@@ -79,7 +79,7 @@ def _write(attempt: LoginAttempt) -> bool:
         outage = outage_of(problem)
         if outage is None:
             raise
-        log.warning("%s: a try to sign in is counted in memory only.", outage.title)
+        log.warning("%s: a sign-in attempt is counted in memory only.", outage.title)
         attempt.pk = None
         return False
     return True
@@ -99,14 +99,14 @@ def _reaches(rows: "QuerySet[LoginAttempt]", most: int) -> bool:
 
 
 class Memory:
-    """Tries that could not be written down, counted in this process: better than none, and for a short time."""
+    """Attempts that could not be stored, counted in this process: a short-time substitute for the table."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._tries: list[tuple[datetime, str, str | None, str]] = []
 
     def has_room(self, attempt: LoginAttempt) -> bool:
-        """Count the try, and say whether it is one that the limits allow."""
+        """Count the attempt; return whether the limits allow it."""
         one = (attempt.at, attempt.account, attempt.address, attempt.device)
         with self._lock:
             recent = [tried for tried in self._tries if tried[0] > attempt.at - WINDOW]

@@ -18,9 +18,9 @@ LONGEST_TOKEN = timedelta(days=365)
 def create_token(
     *, project: Project, user: User, name: str, scopes: Sequence[str], at: datetime, lasts: timedelta, key: str = ""
 ) -> tuple[ApiToken, str]:
-    """Make a token for machines and return it with its secret, which is shown once and kept as a digest.
+    """Create an API token and return it with its secret, which is shown once and stored as a digest.
 
-    `key` is the form's: sent again it makes no second token and returns the first one, unless that has ended.
+    `key` is the form's: sent again it creates no second token and returns the first one, unless that has ended.
     """
     unknown = sorted(set(scopes) - set(Scope.values))
     if unknown or not scopes:

@@ -1,4 +1,4 @@
-"""Keeping text so that the database alone does not tell it: AES-256-GCM under a key made from SECRET_KEY."""
+"""Encryption of stored text: AES-256-GCM with a key derived from SECRET_KEY, which is not in the database."""
 
 import os
 
@@ -12,17 +12,17 @@ NONCE_BYTES = 12
 
 
 class SealBroken(Exception):
-    """The key is another one than it was sealed with, or the sealed bytes belong elsewhere."""
+    """The key differs from the one used to seal, or the sealed bytes belong to another place."""
 
 
 def seal(text: str, *, key: str, place: str) -> bytes:
-    """The text sealed for one `place`: moved to another, it cannot be opened."""
+    """The text encrypted for one `place`: it cannot be decrypted for another."""
     nonce = os.urandom(NONCE_BYTES)
     return VERSION + nonce + _cipher(key).encrypt(nonce, text.encode(), place.encode())
 
 
 def unseal(sealed: bytes, *, key: str, place: str) -> str:
-    """What `seal` was given. Raises SealBroken."""
+    """The text given to `seal`. Raises SealBroken."""
     nonce, rest = sealed[1 : 1 + NONCE_BYTES], sealed[1 + NONCE_BYTES :]
     if sealed[:1] != VERSION or len(nonce) < NONCE_BYTES:
         raise SealBroken

@@ -1,4 +1,4 @@
-"""The door of every project page: sign-in, membership, role, and refusals turned into answers."""
+"""Access to project pages: checks sign-in, membership and role, and turns refusals into responses."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -18,24 +18,24 @@ View = Callable[..., HttpResponseBase]
 
 
 class PersonRequest(HttpRequest):
-    """A request of somebody who is signed in."""
+    """A request of a signed-in person."""
 
     user: User
 
 
 class MemberRequest(PersonRequest):
-    """A request that has come through `member_view`."""
+    """A request that passed `member_view`."""
 
     member: Member
     project: Project
 
 
 def member_view(*roles: str) -> Callable[[View], View]:
-    """Open a view to members of the project in the URL who hold any of `roles` (none named: every member).
+    """Open a view to members of the project in the URL who have any of `roles` (none named: every member).
 
-    The view receives `request, project, **rest`; `request.member` tells the person's roles. Strangers and former
-    members get 404, members without the role 403, and a Refusal raised by the domain becomes a page with its
-    sentence and status.
+    The view receives `request, project, **rest`; `request.member` has the person's roles. Strangers and former members
+    get 404, members without the role 403, and a Refusal raised by the domain becomes a page with its sentence and
+    status.
     """
 
     def decorate(view: View) -> View:
@@ -81,7 +81,7 @@ def refusal_page(request: HttpRequest, refusal: Refusal) -> HttpResponse:
 
 
 def member_of(request: HttpRequest) -> Member:
-    """Whom `member_view` let in, with the roles held right now."""
+    """The member that `member_view` admitted, with their current roles."""
     return request.member  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""The door of every project endpoint of the API."""
+"""The base class of project endpoints of the API."""
 
 from typing import Any, ClassVar, cast
 
@@ -16,10 +16,10 @@ from apps.common.web.parsers import most_bytes, too_large
 class ProjectAPIView(APIView):
     """An endpoint under `/api/v1/projects/<slug>/`.
 
-    `roles` maps a method to the roles that may use it (an empty tuple: every member); `scopes` maps it to the scope
-    a token needs. HEAD is a GET whose body is left out. A token reaches its own project only; any other is 404, as for
-    strangers, whatever the method. `self.project` and `self.member` are set before the method runs. `most_bytes` is
-    how long a body may be, where it is not what all others take.
+    `roles` maps a method to the roles that may use it (an empty tuple: every member); `scopes` maps it to the scope a
+    token needs. HEAD is treated as GET without a body. A token works for its own project only; any other is 404, as for
+    strangers, whatever the method. `self.project` and `self.member` are set before the method runs. `most_bytes` is the
+    longest body, where it differs from the default.
     """
 
     roles: ClassVar[dict[str, tuple[str, ...]]] = {}
@@ -38,19 +38,19 @@ class ProjectAPIView(APIView):
         self._refuse_long_bodies(request)
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method not in self.roles:
-            return  # OPTIONS answers a member, anything else is refused by DRF with 405
+            return  # OPTIONS is open to members; DRF refuses any other method with 405
         if token is not None and self.scopes.get(method) not in token.scopes:
             raise exceptions.PermissionDenied(f"This token lacks the scope {self.scopes.get(method)}.")
         if not self.member.holds(*self.roles[method]):
             raise exceptions.PermissionDenied(f"This is for: {', '.join(sorted(self.roles[method]))}.")
 
     def _refuse_long_bodies(self, request: Request) -> None:
-        """Before anything is read of them. A body that says it is short and is not is cut off by its parser."""
+        """Reject long or compressed bodies by their headers. The parser caps bodies that declare a wrong length."""
         packed = request.headers.get("Content-Encoding", "identity").strip().lower()
         if packed != "identity":
-            raise exceptions.UnsupportedMediaType(packed, f"Send the body as it is, not packed as {packed[:40]}.")
-        told = request.META.get("CONTENT_LENGTH") or "0"
+            raise exceptions.UnsupportedMediaType(packed, f"Send the body uncompressed, not as {packed[:40]}.")
+        length = request.META.get("CONTENT_LENGTH") or "0"
         is_file = any(issubclass(parser, MultiPartParser) for parser in self.parser_classes)
         most = settings.UPLOAD_MAX_BYTES if is_file else most_bytes(self)
-        if not told.isdecimal() or int(told) > most:
+        if not length.isdecimal() or int(length) > most:
             raise too_large(most)

@@ -15,7 +15,7 @@ USED_AT_GRAIN_SECONDS = 60
 
 
 class TokenAuthentication(authentication.BaseAuthentication):
-    """Finds the live token; `request.auth` is then the ApiToken, whose project and scopes the view checks."""
+    """Looks up the live token; `request.auth` is the ApiToken, whose project and scopes the view checks."""
 
     keyword = "Bearer"
 
@@ -43,7 +43,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
 
 
 def _note_use(token: ApiToken, now: datetime) -> None:
-    """A token may read while nothing can be written: when it was used last is then known less well."""
+    """Store when the token was used last. Skipped during an outage, so that tokens can still read."""
     try:
         with transaction.atomic():
             ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

@@ -1,7 +1,7 @@
-"""Browsers from which a person has signed in before, so that others who guess do not lock that person out.
+"""Browsers from which a person has signed in before, so that people who guess passwords do not lock that person out.
 
-The cookie names the browser by a random id and the accounts that signed in there, signed and unreadable. It opens
-nothing: it only counts tries to sign in apart from those of strangers.
+The cookie contains a random id of the browser and marks of the accounts that signed in there; it is signed, and the
+marks are unreadable. It gives no access: attempts to sign in are only counted separately from those of strangers.
 """
 
 import secrets
@@ -24,7 +24,7 @@ def known_device(request: HttpRequest, account: str) -> str:
 
 
 def remember_device(response: HttpResponse, request: HttpRequest, account: str) -> None:
-    """Note in the browser that this account has signed in there, the latest first."""
+    """Add this account to the browser's cookie, the latest first."""
     cookie, mark = _read(request), _mark(account)
     accounts = [mark, *(other for other in cookie["accounts"] if other != mark)]
     response.set_cookie(

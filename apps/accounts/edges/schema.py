@@ -1,4 +1,4 @@
-"""How the API's description names the key of machines."""
+"""The token scheme in the API's OpenAPI description."""
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 

@@ -1,8 +1,8 @@
-"""Sessions in the database, and lent ones for a time at which nothing can be written there.
+"""Sessions in the database, and temporary ones in the cookie while the database cannot be written to.
 
-Who signs in while the database is locked or the disk is full gets the session itself, signed, in place of its key. It
-serves for a quarter of an hour, which is for reading: whatever is to be saved is refused anyway. It ends with the
-password or the account like any other; only signing out elsewhere does not reach it.
+People who sign in while the database is locked or the disk is full get a lent session: its data, signed, in place of
+its key. It lasts a quarter of an hour and is for reading: saving fails anyway. It ends with the password or the account
+like any other; only signing out elsewhere does not end it.
 """
 
 import logging
@@ -49,7 +49,7 @@ class SessionStore(db.SessionStore):
                 raise
             if not must_create:
                 raise _database_error(problem) from problem
-            log.warning("%s: somebody signs in for reading.", outage.title)
+            log.warning("%s: a person signed in for reading only.", outage.title)
             self._lend(getattr(self, "_session_cache", {}))
 
     def delete(self, session_key: str | None = None) -> None:
@@ -57,7 +57,7 @@ class SessionStore(db.SessionStore):
             super().delete(session_key)
 
     def cycle_key(self) -> None:
-        """A new key for the same session. The old key of a stranger may stay behind when it cannot be deleted."""
+        """Give the session a new key. During an outage the old key may remain, since it cannot be deleted."""
         data, old = dict(self.items()), self.session_key
         self.create()
         self._session_cache = data
@@ -74,5 +74,5 @@ class SessionStore(db.SessionStore):
 
 
 def _database_error(problem: BaseException) -> BaseException:
-    """What the framework calls a session that vanished meanwhile, when it is an outage."""
+    """The database error behind Django's UpdateError ("the session was deleted"), when it is an outage."""
     return problem if isinstance(problem, DatabaseError) else problem.__context__ or problem

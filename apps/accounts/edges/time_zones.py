@@ -1,4 +1,4 @@
-"""Pages show times in the zone of whoever reads them."""
+"""Pages show times in the reader's time zone."""
 
 import zoneinfo
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Who belongs to a project, and the keys of its machines."""
+"""Pages of a project's members, invitations, tokens and secrets."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -37,7 +37,7 @@ def _people(
     status: int = 200,
 ) -> HttpResponse:
     context = {
-        "standings": selectors.standings(project),
+        "standings": selectors.people_with_roles(project),
         "invitations": selectors.open_invitations(project, timezone.now()) if request.member.is_lead else [],
         "role_words": [(role.value, words) for role, words in ROLE_WORDS.items()],
         "form": form or InviteForm(),
@@ -122,7 +122,7 @@ def revoke_token(request: MemberRequest, project: Project, token_id: int) -> Htt
 @member_view(Role.LEAD)
 @require_http_methods(["GET", "HEAD", "POST"])
 def secrets(request: MemberRequest, project: Project) -> HttpResponse:
-    """The names of the project's secrets, and the form that keeps one."""
+    """The names of the project's secrets, and the form that saves one."""
     form = SecretForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data

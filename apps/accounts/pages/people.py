@@ -1,4 +1,4 @@
-"""The doors of the house: signing in and out, links to join, own profile, new projects, all people."""
+"""Pages for signing in and out, joining by link, the own profile, new projects, and all people."""
 
 from typing import cast
 
@@ -57,7 +57,7 @@ def _let_in(request: HttpRequest, user: User, where: str) -> HttpResponse:
 
 
 def _next(request: HttpRequest) -> str:
-    """Where the person wanted to go, when that is one of our own pages."""
+    """The page that the person requested before signing in, if it is one of our own."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return wanted if is_ours else resolve_url("dashboard:projects")
@@ -118,7 +118,7 @@ def _join_signed_in(request: PersonRequest, invitation: Invitation, token: str) 
 
 
 def _dead_link(request: HttpRequest) -> HttpResponse:
-    """One answer for unknown, used, withdrawn and expired links: guessing learns nothing."""
+    """The same page for unknown, used, withdrawn and expired links, so that guessing reveals nothing."""
     return render(request, "accounts/dead_link.html", status=404)
 
 

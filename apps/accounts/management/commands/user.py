@@ -1,4 +1,4 @@
-"""`karat user`: people from the command line, for the first hour and for lost passwords."""
+"""`karat user`: manages people from the command line, for the set-up and for lost passwords."""
 
 import getpass
 import secrets
@@ -14,19 +14,19 @@ from apps.common.errors import Refusal
 
 
 class Command(BaseCommand):
-    help = "Make, list or deactivate people; make a one-time set-up link; set a password."
+    help = "Create, list or deactivate people; create a one-time set-up link; set a password."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         steps = parser.add_subparsers(dest="step", required=True)
-        add = steps.add_parser("add", help="make a person")
+        add = steps.add_parser("add", help="create a person")
         add.add_argument("email")
         add.add_argument("--name", required=True)
-        add.add_argument("--operator", action="store_true", help="may make projects")
+        add.add_argument("--operator", action="store_true", help="may create projects")
         steps.add_parser("list", help="list people")
         for step, summary in (("password", "set a person's password"), ("deactivate", "close a person's account")):
             one = steps.add_parser(step, help=summary)
             one.add_argument("email")
-        steps.add_parser("setup-link", help="make a one-time link for the first operator")
+        steps.add_parser("setup-link", help="create a one-time link for the first operator")
 
     def handle(self, *args: Any, step: str, **options: Any) -> None:
         try:
@@ -60,5 +60,5 @@ class Command(BaseCommand):
     def _person(self, email: str) -> User:
         user = User.objects.filter(email__iexact=email).first()
         if user is None:
-            raise CommandError(f"There is nobody with the address {email}. `karat user list` shows all.", returncode=2)
+            raise CommandError(f"No person has the address {email}. `karat user list` shows all.", returncode=2)
         return user
