@@ -1,1 +1,1 @@
-"""Append-only events and the hash chain that seals them."""
+"""Append-only events, and the hash chains that seal them."""

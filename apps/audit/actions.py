@@ -1,4 +1,4 @@
-"""Writing history. Everybody records; nobody edits."""
+"""Actions that write events and sign chain heads. No action changes an event."""
 
 import json
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ def record(
     after: dict[str, Any] | None = None,
     at: datetime,
 ) -> Event:
-    """Write one event in the transaction of the change it tells of. `actor` is None when Karat itself acts.
+    """Write one event in the transaction of the change. `actor` is None when Karat itself acts.
 
-    `before` and `after` hold what changed; times, ids and decimals in them are kept as text.
+    `before` and `after` are the values that changed; times, ids and decimals in them are stored as text.
     """
     event = Event.objects.create(
         project=project,
@@ -59,7 +59,7 @@ def record_all(
     changes: Sequence[tuple[models.Model, dict[str, Any], dict[str, Any]]],
     at: datetime,
 ) -> None:
-    """Write the event of one and the same change to many objects: (object, before, after) each. One statement."""
+    """Write one event for each object of the same change, as (object, before, after), in one statement."""
     Event.objects.bulk_create(
         [
             Event(
@@ -82,10 +82,10 @@ def record_all(
 
 @transaction.atomic
 def sign_heads(*, projects: Sequence[Project | None], at: datetime) -> list[str]:
-    """Take the chains of these projects as they stand, and return the names of those whose heads were signed anew.
+    """Accept the chains of these projects as they are, and return the names of those whose heads were signed again.
 
-    For after a restore of an older copy, or with another audit key. A chain whose links do not follow from each other
-    is left as it is. The event tells of it, and what the note outside the database said before.
+    For use after a restore of an older copy, or with another audit key. A chain with a broken link is not signed. An
+    event records the fault and the previous note of the head.
     """
     signed = []
     for project in projects:

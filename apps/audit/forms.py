@@ -6,7 +6,7 @@ from apps.common.web.forms import offer
 
 
 class FilterForm(forms.Form):
-    """The filters of the audit page. Values come from lists of what this project's history holds."""
+    """The filters of the audit page. Choices are the values in this project's history."""
 
     actor = forms.ChoiceField(label="Person", required=False)
     action = forms.ChoiceField(label="Action", required=False)
@@ -26,7 +26,7 @@ class FilterForm(forms.Form):
 
     @property
     def filters(self) -> EventFilters:
-        """What was chosen; a form with a mistake filters nothing and says what is wrong."""
+        """The chosen filters; none for an invalid form, which shows its errors."""
         if not self.is_valid():
             return EventFilters()
         values = self.cleaned_data

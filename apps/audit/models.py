@@ -6,8 +6,8 @@ from django.db.models import Q
 class Event(models.Model):
     """One change of state: who did what to which object, before and after. Never changed, never deleted.
 
-    The keys to project and actor are held without a database constraint: no event may ever stand in the way
-    of another table, and no deletion elsewhere may empty a line of history.
+    The foreign keys to project and actor have no database constraint: no event may block a change of another table, and
+    no deletion elsewhere may empty a line of history.
     """
 
     project = models.ForeignKey(
@@ -37,9 +37,9 @@ class Event(models.Model):
 
 
 class Chain(models.Model):
-    """The head of one hash chain: one for each project, and one (project empty) for what belongs to none.
+    """The head of one hash chain: one for each project, and one (project empty) for records of none.
 
-    Only the sealer writes here; it locks this row, so that those who record never wait for the chain.
+    Only the sealer writes it, and locks this row; writers of records never wait for the chain.
     """
 
     name = models.CharField(max_length=32, unique=True)
@@ -76,7 +76,7 @@ class Link(models.Model):
 
 
 class SealMark(models.Model):
-    """How far the sealer has come in the records of one kind: it need not look at all of them again."""
+    """The last record of one kind that the sealer has read, so that it need not read all of them again."""
 
     kind = models.CharField(max_length=32, unique=True)
     record_id = models.PositiveBigIntegerField(default=0)

@@ -292,7 +292,7 @@ def test_the_command_says_that_chains_hold(project, capsys):
     call_command("verify_audit", "--project", project.slug)
 
     count = Event.objects.filter(project=project).count() - 1
-    assert capsys.readouterr().out.startswith(f"{project.slug}: {count} links hold, 1 not sealed yet, head ")
+    assert capsys.readouterr().out.startswith(f"{project.slug}: {count} links intact, 1 not sealed yet, head ")
 
 
 def test_the_command_fails_and_names_the_first_broken_link(project, capsys):

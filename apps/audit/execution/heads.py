@@ -1,8 +1,8 @@
-"""The heads of the chains, kept where the database's password does not reach.
+"""Signatures and notes of chain heads, out of reach of whoever has the database's password.
 
-Whoever can write the database can compute every digest of a chain anew. They cannot sign its head: the key lies
-beside the secret key. Nor can they take back the notes of heads in a folder outside the database, by which a tail
-that was cut off is found although its shorter head was signed in its day.
+Whoever can write the database can recompute every digest of a chain. They cannot sign its head: the key is stored with
+the secret key. Nor can they change the notes of heads in a folder outside the database, which reveal a tail that was
+cut off although the shorter head was once signed.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class ChainHead(NamedTuple):
-    """How long a chain was, and the digest of its last link then."""
+    """The length of a chain at some time, and the digest of its last link then."""
 
     length: int
     digest: str
@@ -40,7 +40,7 @@ def sign(chain: Chain) -> None:
 
 
 def fault_of(chain: Chain) -> str | None:
-    """Why the head is not the one that this installation left; None when it is."""
+    """The reason why the head is not the last one of this installation; None when it is."""
     if noted := noted_head(chain.name):
         if chain.length < noted.length:
             return f"it has {chain.length:,} links and had {noted.length:,}: its end was cut off"
@@ -49,19 +49,19 @@ def fault_of(chain: Chain) -> str | None:
     if chain.length == 0 and not chain.signature:
         return None
     if not hmac.compare_digest(chain.signature, signature_of(chain.name, chain.length, chain.digest)):
-        return "its head is not signed with the key of this installation: the chain was written anew without it"
+        return "its head is not signed with the key of this installation: the chain was rewritten without it"
     return None
 
 
 def has_link(chain: Chain, head: ChainHead) -> bool:
-    """Whether the chain has gone through this head."""
+    """Whether the chain contains this head."""
     if head.length == 0:
         return True
     return Link.objects.filter(chain=chain, position=head.length, chain_digest=head.digest).exists()
 
 
 def noted_head(name: str) -> ChainHead | None:
-    """The head that was noted last outside the database; None when there is no note, or none that can be read."""
+    """The head that was last noted outside the database; None without a readable note."""
     path = _path(name)
     if path is None:
         return None
@@ -76,7 +76,7 @@ def noted_head(name: str) -> ChainHead | None:
 
 
 def note(name: str, head: ChainHead) -> None:
-    """Write a head down outside the database. A folder that cannot be written to is told of and stops nobody."""
+    """Write a head to a file outside the database. A failure to write is logged and not raised."""
     path = _path(name)
     if path is None:
         return

@@ -1,8 +1,7 @@
-"""The sealer: takes what was recorded since the last time and chains it, in small batches, after the commit.
+"""The sealer: adds new records to the chains, in small batches, after their commit.
 
-Those who record never touch the chain. A record is found by its key: the sealer remembers how far it has come
-and looks back a little, because keys are handed out before their transactions commit and so may appear out of
-order.
+Writing a record never touches the chain. The sealer stores the last key it has seen and also reads some keys before it,
+because keys are assigned before their transactions commit and so may appear out of order.
 """
 
 import logging
@@ -35,9 +34,9 @@ class SealedRecord(NamedTuple):
 
 
 def seal_all(*, from_the_start: bool = False) -> int:
-    """Seal every record that is not sealed yet and return how many there were.
+    """Seal every unsealed record and return their number.
 
-    `from_the_start` looks at all records instead of the latest ones; a worker does so once when it starts.
+    `from_the_start` reads all records instead of the latest ones; a worker does so once when it starts.
     """
     return sum(seal_kind(kind, from_the_start=from_the_start) for kind in kinds())
 
@@ -54,13 +53,13 @@ def seal_kind(kind: SealedKind, *, from_the_start: bool = False) -> int:
 
 
 def unsealed(kind: SealedKind, *, after: int = 0) -> QuerySet:
-    """Records of this kind without a link, whose key lies above `after`."""
+    """Records of this kind without a link and with a key above `after`."""
     links = Link.objects.filter(kind=kind.name, record_id=OuterRef("pk"))
     return kind.model._default_manager.filter(~Exists(links), pk__gt=after)
 
 
 def has_unsealed() -> bool:
-    """Whether the sealer has work. Cheap: looks only where the sealer would."""
+    """Whether the sealer has work. Cheap: reads only the records that the sealer would read."""
     marks = dict(SealMark.objects.values_list("kind", "record_id"))
     return any(unsealed(kind, after=max(0, marks.get(kind.name, 0) - LOOK_BACK)).exists() for kind in kinds())
 
@@ -131,18 +130,18 @@ def _append(project_id: int | None, records: list[SealedRecord]) -> int:
 
 
 def _close(chain: Chain, fault: str | None) -> None:
-    """Sign the new head and note it outside. A head that was not ours before stays without: nothing is covered up."""
+    """Sign the new head and note it outside. With a fault, the head stays unsigned, so that the fault stays visible."""
     if fault is None:
         heads.sign(chain)
         head = ChainHead(chain.length, chain.digest)
         transaction.on_commit(lambda: heads.note(chain.name, head), robust=True)
     else:
-        log.error("The audit chain %s was changed past Karat: %s. Run karat verify-audit.", chain.name, fault)
+        log.error("The audit chain %s was changed outside of Karat: %s. Run karat verify-audit.", chain.name, fault)
     chain.save(update_fields=["length", "digest", "signature"])
 
 
 def _without_sealed(records: list[SealedRecord]) -> Iterable[SealedRecord]:
-    """Another sealer may have been here between our reading and our lock."""
+    """Drop records that another sealer has sealed between our read and our lock."""
     sealed = set(
         Link.objects.filter(kind=records[0].kind, record_id__in=[record.record_id for record in records]).values_list(
             "record_id", flat=True

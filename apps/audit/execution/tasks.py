@@ -1,4 +1,4 @@
-"""The nudge that wakes the sealer. It may be lost: every worker also looks by itself every few seconds."""
+"""The task that wakes the sealer. Its message may be lost: every worker also checks every few seconds."""
 
 import logging
 import threading
@@ -23,9 +23,9 @@ def seal(from_the_start: bool = False) -> None:
 
 
 def seal_soon() -> None:
-    """Ask for a seal, at most once in two seconds from this process; never raises.
+    """Queue the sealing task, at most once in two seconds from this process; never raises.
 
-    A broker that cannot be reached is left alone for half a minute, so that no request waits for it twice.
+    After a failure of the broker it is not tried for half a minute, so that no request waits for it twice.
     """
     global _not_before
     with _lock:
@@ -37,4 +37,4 @@ def seal_soon() -> None:
         seal.apply_async(retry=False)
     except Exception as problem:
         _not_before = time.monotonic() + AFTER_FAILURE_SECONDS
-        log.warning("The sealer could not be nudged (%s). The next sweep seals what is due.", problem)
+        log.warning("The sealer could not be woken (%s). The next sweep seals new records.", problem)

@@ -1,4 +1,4 @@
-"""Walking the chains again from the first link: is every sealed record still what it was?"""
+"""Verification of the chains from the first link: whether every sealed record is unchanged."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class Break:
-    """The first place where a chain does not hold."""
+    """The first broken link of a chain."""
 
     position: int
     kind: str
@@ -27,9 +27,9 @@ class Break:
 
 @dataclass(frozen=True)
 class ChainCheck:
-    """What a walk along one chain found. `digest` is the head: kept elsewhere, it tells of a cut tail.
+    """The result of verifying one chain. `digest` is the head: stored elsewhere, it reveals a tail that was cut off.
 
-    `faults` are sentences about frozen things whose digests, taken again, are not those on record.
+    `faults` are sentences about frozen objects whose recomputed digests differ from the recorded ones.
     """
 
     name: str
@@ -45,31 +45,31 @@ class ChainCheck:
 
 
 def verify_chain(project: Project | None) -> ChainCheck:
-    """Recompute every digest of one chain, and of what was frozen in its project.
+    """Recompute every digest of one chain, and of the frozen objects of its project.
 
-    `project` None is the chain of what belongs to no project.
+    `project` None is the chain of records that belong to no project.
     """
     name = chain_name(project.pk if project else None)
-    waiting = count_unsealed(project)
+    pending = count_unsealed(project)
     chain = Chain.objects.filter(name=name).first()
     if chain is None:
-        return ChainCheck(name, 0, waiting, GENESIS, _missing(name, project, waiting), _faults_in(project))
+        return ChainCheck(name, 0, pending, GENESIS, _missing(name, project, pending), _faults_in(project))
     links, digest, broken = _walk(chain)
     if broken is None and (links, digest) != (chain.length, chain.digest):
         broken = Break(links + 1, "", 0, f"the head counts {chain.length:,} links, the chain has {links:,}")
     if broken is None and (fault := heads.fault_of(chain)):
         broken = Break(links, "", 0, fault)
-    return ChainCheck(name, links, waiting, digest, broken, _faults_in(project))
+    return ChainCheck(name, links, pending, digest, broken, _faults_in(project))
 
 
 def links_hold(chain: Chain) -> bool:
-    """Whether every link follows from the one before, and every record is what it was."""
+    """Whether every link follows from the one before, and every record is unchanged."""
     links, digest, broken = _walk(chain)
     return broken is None and (links, digest) == (chain.length, chain.digest)
 
 
 def is_passed(project: Project | None, head: ChainHead) -> bool:
-    """Whether the chain has gone through a head that somebody kept."""
+    """Whether the chain contains a head that somebody stored."""
     chain = Chain.objects.filter(name=chain_name(project.pk if project else None)).first()
     return head.length == 0 if chain is None else heads.has_link(chain, head)
 
@@ -78,11 +78,11 @@ def _faults_in(project: Project | None) -> list[str]:
     return [] if project is None else [fault for check in digest_checks() for fault in check(project)]
 
 
-def _missing(name: str, project: Project | None, waiting: int) -> Break | None:
+def _missing(name: str, project: Project | None, pending: int) -> Break | None:
     noted = heads.noted_head(name)
     if noted is not None:
         return Break(0, "", 0, f"the chain is missing, and had {noted.length:,} links")
-    return None if waiting or not _is_expected(project) else Break(0, "", 0, "the chain is missing")
+    return None if pending or not _is_expected(project) else Break(0, "", 0, "the chain is missing")
 
 
 def count_unsealed(project: Project | None) -> int:
@@ -135,11 +135,11 @@ def _rows_of(batch: list[Link]) -> dict[str, dict[int, Any]]:
     ids: dict[str, list[int]] = defaultdict(list)
     for link in batch:
         ids[link.kind].append(link.record_id)
-    found: dict[str, dict[int, Any]] = {}
+    rows_by_kind: dict[str, dict[int, Any]] = {}
     for name, keys in ids.items():
         kind = kind_named(name)
         if kind is not None:
             related = kind.project_path.rpartition("__")[0]
             rows = kind.model._default_manager.filter(pk__in=keys)
-            found[name] = {row.pk: row for row in (rows.select_related(related) if related else rows)}
-    return found
+            rows_by_kind[name] = {row.pk: row for row in (rows.select_related(related) if related else rows)}
+    return rows_by_kind

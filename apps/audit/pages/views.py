@@ -29,7 +29,7 @@ def event_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def changes(event: Event) -> list[tuple[str, object, object]]:
-    """What an event changed: name, value before, value after. None where there was or is none."""
+    """The changes of an event: name, value before, value after. None for a missing value."""
     before, after = event.before or {}, event.after or {}
     names = [*before, *(name for name in after if name not in before)]
     return [(name, before.get(name), after.get(name)) for name in names]

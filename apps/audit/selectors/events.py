@@ -1,4 +1,4 @@
-"""Reading history, newest first, within one project."""
+"""Reads the events of one project, newest first."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ MAX_KEY = 2**63 - 1
 
 
 class EventFilters(NamedTuple):
-    """What an audit page may be narrowed by; nothing else from outside reaches a query."""
+    """The filters of an audit page; no other user input reaches a query."""
 
     actor: int | None = None
     action: str = ""
@@ -29,7 +29,7 @@ def events_in(project: Project, filters: EventFilters | None = None) -> QuerySet
 
 
 def page_of(events: QuerySet[Event], *, before: int | None) -> tuple[list[Event], int | None]:
-    """One page below the key `before` (None: from the newest), and the key where the next one begins."""
+    """One page of events with keys below `before` (None: the newest), and the `before` of the next page."""
     if before is not None:
         events = events.filter(pk__lt=min(before, MAX_KEY))
     rows = list(events[: PAGE_SIZE + 1])
@@ -51,13 +51,13 @@ def object_types_in(project: Project) -> list[str]:
 
 
 def recorded_digests(action: str, obj: Model, name: str = "digest") -> set[str]:
-    """What the events of this action say of an object's digest. One event, one digest; two tell of a forger."""
+    """The digests of an object in the events of this action. One event has one digest; two reveal a forgery."""
     events = Event.objects.filter(action=action, object_type=obj._meta.label_lower, object_id=str(obj.pk))
     return {str(after[name]) for after in events.values_list("after", flat=True) if after and name in after}
 
 
 def recorded_objects(action: str, model: type[Model]) -> set[str]:
-    """Keys, as text, of the objects that this was done to."""
+    """The keys, as text, of the objects of these events."""
     events = Event.objects.filter(action=action, object_type=model._meta.label_lower)
     return set(events.values_list("object_id", flat=True))
 

@@ -1,7 +1,6 @@
-"""Which records are sealed into the chain, and what of each is digested.
+"""The registry of the kinds of records that are sealed, and of the values that are digested.
 
-Apps above register their append-only rows from `AppConfig.ready`; the sealer and the verifier walk this
-table.
+Apps above register their append-only rows from `AppConfig.ready`; the sealer and the verifier read this registry.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,7 +31,7 @@ _kinds: dict[str, SealedKind] = {}
 def sealed_kind(name: str, model: type[Model], *, project_path: str, payload: Payload) -> None:
     """Seal the rows of `model` as `name`.
 
-    `payload` returns plain values of what must never change, without anything that redaction may take away.
+    `payload` returns the plain values that must never change, without anything that redaction may remove.
     """
     _kinds[name] = SealedKind(name, model, project_path, payload)
 
@@ -41,9 +40,9 @@ _checks: dict[str, Check] = {}
 
 
 def digest_check(name: str, check: Check) -> None:
-    """Let `verify-audit` ask `check`, which takes the digests of a project's frozen things again.
+    """Register a check for `verify-audit`, which recomputes the digests of a project's frozen objects.
 
-    It yields a sentence for each thing that is not what the sealed events say was frozen.
+    It yields a sentence for each object that differs from what the sealed events recorded.
     """
     _checks[name] = check
 

@@ -18,8 +18,8 @@ BROKEN, USAGE = 1, 2
 
 class Command(BaseCommand):
     help = (
-        "Walk the audit chains, take the digests of what was frozen again, and name what does not hold. "
-        "Exit code 1 when something does not."
+        "Verify the audit chains, recompute the digests of frozen objects, and list every fault. "
+        "Exit code 1 if there is one."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,26 +29,26 @@ class Command(BaseCommand):
             "--heads",
             metavar="FILE",
             type=Path,
-            help="what --format json printed earlier and you kept: each chain must have gone through those heads",
+            help="an earlier output of --format json: each chain must contain those heads",
         )
         parser.add_argument(
             "--sign",
             action="store_true",
-            help="sign the heads as they are, after a restore of an older copy or with a new audit key; it is recorded",
+            help="sign the present heads, after a restore of an older copy or with a new audit key; writes an event",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         projects = self._projects(options["project"])
-        kept = kept_heads(options["heads"]) if options["heads"] else {}
+        stored = stored_heads(options["heads"]) if options["heads"] else {}
         if options["sign"]:
             self._sign(projects)
-        verdicts = [against(verdict_on(project), project, kept) for project in projects]
+        checks = [compared_with(check_of(project), project, stored) for project in projects]
         if options["format"] == "json":
-            self.stdout.write(json.dumps([asdict(verdict) for verdict in verdicts], indent=2))
+            self.stdout.write(json.dumps([asdict(check) for check in checks], indent=2))
         else:
-            for verdict in verdicts:
-                self.stdout.write("\n".join(lines(verdict)))
-        if not all(verdict.holds for verdict in verdicts):
+            for check in checks:
+                self.stdout.write("\n".join(lines(check)))
+        if not all(check.holds for check in checks):
             raise SystemExit(BROKEN)
 
     def _projects(self, slug: str | None) -> list[Project | None]:
@@ -61,41 +61,41 @@ class Command(BaseCommand):
 
     def _sign(self, projects: list[Project | None]) -> None:
         for name in sign_heads(projects=projects, at=timezone.now()):
-            self.stderr.write(f"{name}: signed as it is now.")
+            self.stderr.write(f"{name}: signed.")
 
 
-def kept_heads(path: Path) -> dict[str, ChainHead]:
-    """The heads in a file that this command wrote, by the names of the chains."""
+def stored_heads(path: Path) -> dict[str, ChainHead]:
+    """The heads in an output file of this command, by chain name."""
     try:
         return {entry["name"]: ChainHead(entry["links"], entry["digest"]) for entry in json.loads(path.read_bytes())}
     except OSError as problem:
         raise CommandError(f"{path} cannot be read: {problem.strerror}.", returncode=USAGE) from None
     except (ValueError, KeyError, TypeError):
-        said = f"{path} is not what `karat verify-audit --format json` prints."
-        raise CommandError(said, returncode=USAGE) from None
+        message = f"{path} is not an output of `karat verify-audit --format json`."
+        raise CommandError(message, returncode=USAGE) from None
 
 
-def verdict_on(project: Project | None) -> ChainCheck:
-    """The verdict on a chain under the name by which people call the project."""
-    verdict = verify_chain(project)
-    return replace(verdict, name=project.slug) if project else verdict
+def check_of(project: Project | None) -> ChainCheck:
+    """The result for one chain, named after its project."""
+    check = verify_chain(project)
+    return replace(check, name=project.slug) if project else check
 
 
-def against(verdict: ChainCheck, project: Project | None, kept: dict[str, ChainHead]) -> ChainCheck:
-    head = kept.get(verdict.name)
-    if verdict.broken is not None or head is None or is_passed(project, head):
-        return verdict
-    reason = f"it never had the head that was kept, link {head.length:,} with the digest {head.digest}"
-    return replace(verdict, broken=Break(verdict.links, "", 0, reason))
+def compared_with(check: ChainCheck, project: Project | None, stored: dict[str, ChainHead]) -> ChainCheck:
+    head = stored.get(check.name)
+    if check.broken is not None or head is None or is_passed(project, head):
+        return check
+    reason = f"it does not contain the stored head, link {head.length:,} with the digest {head.digest}"
+    return replace(check, broken=Break(check.links, "", 0, reason))
 
 
-def lines(verdict: ChainCheck) -> Iterator[str]:
-    tail = f"{verdict.unsealed:,} not sealed yet, head {verdict.digest}"
-    if verdict.broken is None:
-        yield f"{verdict.name}: {verdict.links:,} links hold, {tail}"
+def lines(check: ChainCheck) -> Iterator[str]:
+    tail = f"{check.unsealed:,} not sealed yet, head {check.digest}"
+    if check.broken is None:
+        yield f"{check.name}: {check.links:,} links intact, {tail}"
     else:
-        place = f"broken at link {verdict.broken.position:,}"
-        if verdict.broken.kind:
-            place += f" ({verdict.broken.kind} {verdict.broken.record_id})"
-        yield f"{verdict.name}: {place}: {verdict.broken.reason}; {verdict.links:,} links before it hold, {tail}"
-    yield from (f"{verdict.name}: {fault}" for fault in verdict.faults)
+        place = f"broken at link {check.broken.position:,}"
+        if check.broken.kind:
+            place += f" ({check.broken.kind} {check.broken.record_id})"
+        yield f"{check.name}: {place}: {check.broken.reason}; {check.links:,} links before it intact, {tail}"
+    yield from (f"{check.name}: {fault}" for fault in check.faults)
