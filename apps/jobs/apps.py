@@ -6,5 +6,5 @@ class JobsConfig(AppConfig):
     label = "jobs"
 
     def ready(self) -> None:
-        # The outbox finds whoever delivers a kind of message once its module is imported.
+        # Importing the module registers its sender with the outbox.
         from apps.jobs.actions import webhooks  # noqa: F401

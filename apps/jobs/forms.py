@@ -13,7 +13,7 @@ HOURS = range(25)
 
 
 class MailForm(KaratForm):
-    """How and when a person is told by mail."""
+    """How and when a person gets mail."""
 
     how = forms.ChoiceField(label="Mail", choices=MailHow.choices, widget=forms.RadioSelect)
     from_hour = forms.TypedChoiceField(label="From", choices=[(h, f"{h}:00") for h in HOURS[:-1]], coerce=int)
@@ -32,7 +32,7 @@ class MailForm(KaratForm):
 
 
 class WebhookForm(KaratForm):
-    """An address to tell, and the secret that signs what it is told."""
+    """The address of a webhook, and the secret that signs its messages."""
 
     url = forms.CharField(max_length=LONGEST_URL, label="Address", help_text="Such as https://ci.example.org/karat.")
     secret = forms.ChoiceField(help_text="A secret of the project. The receiver needs its value too.")

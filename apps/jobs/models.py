@@ -18,10 +18,10 @@ class JobQuerySet(models.QuerySet["Job"]):
 
 
 class Job(models.Model):
-    """A piece of slow work. This table is the queue; a message on the broker is only a nudge.
+    """A piece of slow work. This table is the queue; a message on the broker only wakes a worker.
 
-    `attempt` is the fencing token: it rises with every claim, and a worker may write only while it holds the
-    current one. `lease_expires_at` and `next_at` are times of the database's clock, never of a host's.
+    `attempt` is the fencing token: it rises with every claim, and a worker may write only while it has the current one.
+    `lease_expires_at` and `next_at` are times of the database's clock, never of a host's.
     """
 
     project = models.ForeignKey("accounts.Project", models.PROTECT, null=True, related_name="jobs")
@@ -90,7 +90,7 @@ class Job(models.Model):
 
     @property
     def seconds_left(self) -> int | None:
-        """By the pace of this attempt; both times are the database's, so hosts' clocks do not matter."""
+        """Estimated from the rate of this attempt; both times are the database's, so hosts' clocks do not matter."""
         if self.state != JobState.RUNNING or not self.started_at or not self.progress_at:
             return None
         return seconds_left(self.done, self.total, (self.progress_at - self.started_at).total_seconds())
@@ -133,7 +133,7 @@ class WorkerBeat(models.Model):
 
 
 class Outbox(models.Model):
-    """A message to the world outside, delivered at least once; `delivery_id` tells a second one."""
+    """An outgoing message, delivered at least once; a receiver recognises a repeat by `delivery_id`."""
 
     delivery_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey("accounts.Project", models.PROTECT, null=True, related_name="+")
@@ -164,7 +164,7 @@ class Outbox(models.Model):
 
 
 class Webhook(models.Model):
-    """An address elsewhere that is told what happens in a project. What is sent is signed with the named secret."""
+    """An address elsewhere that gets the events of a project. Messages are signed with the named secret."""
 
     project = models.ForeignKey("accounts.Project", models.PROTECT, related_name="webhooks")
     url = models.CharField(max_length=2_000)
@@ -188,10 +188,9 @@ class Webhook(models.Model):
 
 
 class Upload(models.Model):
-    """A file somebody gave us, kept under a name of our own making.
+    """An uploaded file, stored under a generated name.
 
-    `filename` is what the person called it: shown, never used as a path. `path` is relative to the files
-    folder.
+    `filename` is the person's name for it: shown, never used as a path. `path` is relative to the files folder.
     """
 
     project = models.ForeignKey("accounts.Project", models.PROTECT, related_name="uploads")
@@ -214,15 +213,15 @@ class Upload(models.Model):
 
     @property
     def file(self) -> Path:
-        """Where the bytes are."""
+        """The path of the file."""
         return Path(settings.MEDIA_ROOT) / self.path
 
 
 class Notification(models.Model):
-    """Something one person should know of, listed in the app and told by mail when they want it.
+    """A notification of one person, listed in the app and mailed if they want.
 
-    `key` makes it happen once: a second notification of the same key to the same person is none. It says what
-    anybody who opens `path` would see anyway, and nothing more.
+    `key` makes it unique: a second notification with the same key to the same person is not written. It contains only
+    what the person would see at `path` anyway.
     """
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="notifications")
@@ -253,10 +252,10 @@ class Notification(models.Model):
 
 
 class MailChoice(models.Model):
-    """How a person wants to be told by mail. Without a row: a digest in working hours.
+    """How a person wants to get mail. Without a row: a digest in working hours.
 
-    Hours are of the person's own time zone, `from_hour` included and `to_hour` not. The row is what two workers that
-    are about to write the same mail wait for each other at.
+    Hours are of the person's own time zone, `from_hour` included and `to_hour` not. Two workers that are about to write
+    the same mail lock this row.
     """
 
     person = models.OneToOneField(settings.AUTH_USER_MODEL, models.PROTECT, related_name="mail_choice")
@@ -279,7 +278,7 @@ class MailChoice(models.Model):
 
 
 class PeriodicTask(models.Model):
-    """When a periodic task was last taken up, by the database's clock: several workers share one."""
+    """When a periodic task was last claimed, by the database's clock, which all workers share."""
 
     name = models.CharField(max_length=80, unique=True)
     taken_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Why a job may not be touched, or None."""
+"""Rules about cancelling and retrying jobs. Each returns the reason against it, or None."""
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User

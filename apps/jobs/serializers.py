@@ -4,7 +4,7 @@ from apps.jobs.models import Job
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
-    """A job as a machine follows it. `seconds_left` is null when it cannot be known."""
+    """A job in the API. `seconds_left` is null when it cannot be estimated."""
 
     seconds_left = serializers.IntegerField(read_only=True, allow_null=True)
 

@@ -45,11 +45,10 @@ def move(
     at: datetime,
     **changes: Any,
 ) -> Job | None:
-    """Walk one edge by one conditional update, with its audit event, or return None when the row did not
-    allow it.
+    """Move a job along one edge by one conditional update, with its audit event, or return None.
 
-    `where` narrows the update further, to the holder of an attempt for example. None means that somebody else
-    was first, or that the step does not lead out of the job's state: nothing has been written.
+    `where` narrows the update further, to one attempt for example. None means that somebody else was first, or that the
+    step does not start from the job's state: nothing was written.
     """
     state = Job.objects.filter(pk=job_id).values_list("state", flat=True).first()
     target = EDGES.get((state or "", step))

@@ -348,7 +348,7 @@ def test_looking_for_whom_to_tell_is_one_query_however_many_there_are(project, d
 
 def test_what_was_read_or_mailed_is_not_looked_at_again(project, person):
     """The look goes by an index that holds what is still to be told, and nothing else."""
-    explained = mailing._to_mail().filter(person=person).explain()
+    explained = mailing._unmailed().filter(person=person).explain()
 
     assert connection.vendor != "sqlite" or "notification_to_mail" in explained
 

@@ -70,7 +70,7 @@ def test_a_periodic_task_that_fails_is_logged_and_done_again_at_its_next_time(re
     registered(broken)
 
     assert periodic.do("test.tidy", at=AT) is True
-    assert "The task test.tidy failed. It is done again in 1:00:00." in caplog.text
+    assert "The task test.tidy failed. It is repeated in 1:00:00." in caplog.text
     assert periodic.due() == []
     pass_time(HOUR)
     assert periodic.due() == ["test.tidy"]

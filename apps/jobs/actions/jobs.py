@@ -1,4 +1,4 @@
-"""What people and machines do with jobs."""
+"""Actions that queue, cancel and retry jobs."""
 
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ from apps.jobs.selectors.job_kinds import kind_named
 
 
 class JobRefused(Refusal):
-    """A job cannot be cancelled or run again."""
+    """A job cannot be cancelled or retried."""
 
 
 @transaction.atomic
@@ -32,10 +32,10 @@ def enqueue(
     title: str = "",
     max_attempts: int = MAX_ATTEMPTS,
 ) -> Job:
-    """Ask for slow work, in the transaction of the rows that the work is about.
+    """Queue slow work, in the transaction of the rows that the work is about.
 
-    `params` holds plain JSON values. `title` is what people read in the list; the kind's own by default.
-    Raises UnknownKind for a kind that nobody registered.
+    `params` are plain JSON values. `title` is shown in the list; the kind's own by default. Raises UnknownKind for a
+    kind that nobody registered.
     """
     job = Job.objects.create(
         project=project,
@@ -60,7 +60,7 @@ def enqueue(
 
 @transaction.atomic
 def cancel_job(*, job_id: int, actor: User, at: datetime) -> Job:
-    """Stop a job: at once while it waits, at its next step while it runs."""
+    """Cancel a job: at once while it is queued, at its next step while it runs."""
     job = _locked(job_id)
     if reason := rules.cancel_refusal(job, actor=actor, roles=_roles(actor, job)):
         raise JobRefused(reason, code="job_not_cancellable")
@@ -78,7 +78,7 @@ def cancel_job(*, job_id: int, actor: User, at: datetime) -> Job:
 
 @transaction.atomic
 def retry_job(*, job_id: int, actor: User, at: datetime) -> Job:
-    """Give a failed or cancelled job three more attempts; the parts already done stay done."""
+    """Give a failed or cancelled job three more attempts; completed parts are not repeated."""
     job = _locked(job_id)
     if reason := rules.retry_refusal(job, roles=_roles(actor, job)):
         raise JobRefused(reason, code="job_not_retryable")
@@ -95,7 +95,7 @@ def retry_job(*, job_id: int, actor: User, at: datetime) -> Job:
         error="",
     )
     nudge_on_commit(job.pk)
-    assert moved is not None  # the row is locked and the rule has looked at its state
+    assert moved is not None  # the row is locked and the rule has checked its state
     return moved
 
 

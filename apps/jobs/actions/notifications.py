@@ -1,4 +1,4 @@
-"""Telling people what happened that concerns them."""
+"""Actions that write notifications, mark them as read, and store a person's choice of mail."""
 
 from datetime import datetime
 
@@ -23,10 +23,10 @@ def notify(
     at: datetime,
     about: int | None = None,
 ) -> Notification | None:
-    """Tell `person` once, in the transaction of what it is about. None when a notification of this `key` was there.
+    """Notify `person` once, in the transaction of the event. None when a notification with this `key` exists.
 
-    The sentence may hold what every page shows to this person at this moment, and nothing of an open round. `about` is
-    the triple of whose closed rounds it tells: such a row is hidden while the verdicts of the triple are.
+    The sentence may contain what every page shows to this person at this moment, and nothing of an open round. `about`
+    is the triple whose closed rounds it mentions: the row is hidden while the triple's verdicts are.
     """
     row, is_new = Notification.objects.get_or_create(
         person=person,
@@ -49,18 +49,18 @@ def _one_line(sentence: str) -> str:
 
 
 def read_about(*, person: User, project: Project, prefix: str, at: datetime) -> None:
-    """Mark as read what `person` was told under keys that begin with `prefix`: they have just dealt with it."""
+    """Mark as read the notifications whose keys begin with `prefix`: the person has just dealt with them."""
     rows = Notification.objects.filter(person=person, project=project, read_at=None)
     rows.filter(key__startswith=prefix).update(read_at=at)
 
 
 def mark_read(*, notification: Notification, at: datetime) -> None:
-    """Opened for the first time; later openings change nothing."""
+    """Mark one notification as read; a second time changes nothing."""
     Notification.objects.filter(pk=notification.pk, read_at=None).update(read_at=at)
 
 
 def mark_all_read(*, person: User, project: Project, up_to: int, at: datetime) -> int:
-    """Mark as read what stood on the page, whose newest row was `up_to`; what came in since stays unread."""
+    """Mark as read all notifications up to `up_to`, the newest on the page; later ones stay unread."""
     rows = Notification.objects.filter(person=person, project=project, read_at=None, pk__lte=up_to)
     return rows.update(read_at=at)
 
@@ -69,7 +69,7 @@ def mark_all_read(*, person: User, project: Project, up_to: int, at: datetime) -
 def choose_mail(
     *, person: User, how: MailHow, from_hour: int, to_hour: int, weekdays_only: bool, at: datetime
 ) -> MailChoice:
-    """Keep how a person wants to be told. What is unread and was never mailed follows the new choice."""
+    """Store when a person wants mail. Unread notifications that were never mailed follow the new choice."""
     choice, _ = MailChoice.objects.select_for_update().get_or_create(person=person)
     choice.how, choice.from_hour, choice.to_hour, choice.weekdays_only = how, from_hour, to_hour, weekdays_only
     choice.save(update_fields=["how", "from_hour", "to_hour", "weekdays_only"])

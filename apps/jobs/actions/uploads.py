@@ -1,4 +1,4 @@
-"""A safe place for files that people give us: names of our own, a size cap, a digest, nothing in memory."""
+"""Storage of uploaded files: under generated names, with a size cap and a digest, streamed."""
 
 import hashlib
 import os
@@ -26,11 +26,11 @@ FOLDER = "uploads"
 
 
 class UploadRefused(Refusal):
-    """A file that is not kept."""
+    """A file that is not stored."""
 
 
 class StoredUpload(NamedTuple):
-    """A file on disk that no row names yet."""
+    """A file on disk without a row yet."""
 
     path: str
     filename: str
@@ -44,12 +44,11 @@ class StoredUpload(NamedTuple):
 
 @contextmanager
 def written(file: UploadedFile | BinaryIO, *, filename: str = "", at: datetime) -> Iterator[StoredUpload]:
-    """Stream a file to disk under a name of our making, before any transaction is open.
+    """Stream a file to disk under a generated name, before any transaction is open.
 
-    Within, `keep_upload` gives it its row, in one transaction with whatever is to become of it: no file stays behind
-    without the job that reads it. When anything is raised nothing stays on disk. `filename` is only shown; the
-    uploaded file's own by default. Raises UploadRefused for an empty file and for one above
-    `settings.UPLOAD_MAX_BYTES`.
+    In the block, `keep_upload` writes its row, in one transaction with the job that reads it, so that no file remains
+    without a job. On any exception the file is deleted. `filename` is only shown; the uploaded file's own by default.
+    Raises UploadRefused for an empty file and for one above `settings.UPLOAD_MAX_BYTES`.
     """
     path = f"{FOLDER}/{at:%Y-%m}/{uuid.uuid4().hex}"
     target = Path(settings.MEDIA_ROOT) / path
@@ -72,7 +71,7 @@ def keep_upload(
     actor: User | None,
     at: datetime,
 ) -> Upload:
-    """The row of a file that is on disk. `kind` says what is in it ("corpus", "run"), `purpose` what it is for."""
+    """Write the row of a file on disk. `kind` is its content ("corpus", "run"), `purpose` its use."""
     upload = Upload.objects.create(
         project=project,
         kind=kind,
@@ -89,13 +88,13 @@ def keep_upload(
 
 @transaction.atomic
 def mark_used(*, upload_id: int, actor: User | None, at: datetime) -> Upload:
-    """Note that the file's content has been taken in. The file stays as evidence."""
+    """Mark the file's content as imported. The file stays as evidence."""
     return _close(upload_id, UploadState.USED, actor, at)
 
 
 @transaction.atomic
 def discard_upload(*, upload_id: int, actor: User | None, at: datetime) -> Upload:
-    """Throw away a file that is not going to be used; its row stays and says what it was."""
+    """Delete an unused file; its row stays as a record."""
     upload = _close(upload_id, UploadState.DISCARDED, actor, at)
     transaction.on_commit(remover(upload.file), robust=True)
     return upload
@@ -110,7 +109,7 @@ def upload_in(project: Project, pk: int) -> Upload:
 
 
 def shown_name(name: str) -> str:
-    """What a person called the file: its last part, in one line of printable characters."""
+    """The file's name as the person gave it: the last part of the path, in one line of printable characters."""
     last = name.replace("\\", "/").rpartition("/")[2]
     clean = "".join(letter for letter in last if letter.isprintable()).strip()
     return clean[:FILENAME_LENGTH] or "unnamed"

@@ -1,7 +1,7 @@
-"""Telling machines elsewhere what happened: signed, at least once, never an address inside this network.
+"""Webhooks: signed messages to other machines, sent at least once, never to an address inside this network.
 
 A delivery is a POST of JSON. Its header `Karat-Signature` is `t=SECONDS,v1=HEX`: HMAC-SHA256 under the project's secret
-over the seconds, a dot and the bytes of the body. `Karat-Delivery` is the same in every try of one message.
+over the seconds, a dot and the bytes of the body. `Karat-Delivery` is the same in every attempt to send one message.
 """
 
 import hashlib
@@ -35,19 +35,19 @@ ENDED = "The webhook was removed before this was sent."
 
 
 class WebhookRefused(Refusal):
-    """An address cannot be told, or not like that."""
+    """A webhook cannot be added, or a message not sent again."""
 
 
 class NotTaken(Undelivered):
-    """The other side could not be reached, or did not take the message. It may take it later."""
+    """The receiver could not be reached, or did not accept the message. A retry may help."""
 
 
 class NotSent(Undeliverable):
-    """The message may not go out at all: the address is closed to us, or no longer told. Somebody has to act first."""
+    """The message must not be sent: the address is closed, or the webhook was removed. A retry does not help."""
 
 
 def webhooks_in(project: Project) -> QuerySet[Webhook]:
-    """Those in use, oldest first."""
+    """The webhooks in use, oldest first."""
     return Webhook.objects.filter(project=project, ended_at=None).select_related("created_by").order_by("pk")
 
 
@@ -59,13 +59,13 @@ def webhook_in(project: Project, pk: int) -> Webhook:
 
 
 def deliveries_in(project: Project) -> list[Outbox]:
-    """What was last sent, or is to be sent, to webhooks of the project; newest first."""
+    """The latest messages to webhooks of the project, sent or queued; newest first."""
     return list(Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK).order_by("-pk")[:MOST_SHOWN])
 
 
 @transaction.atomic
 def add_webhook(*, project: Project, url: str, secret: str, actor: User, at: datetime) -> Webhook:
-    """Tell this address from now on of what happens in the project."""
+    """Send the project's events to this address from now on."""
     project = Project.objects.select_for_update().get(pk=project.pk)
     url = url.strip()
     try:
@@ -74,10 +74,10 @@ def add_webhook(*, project: Project, url: str, secret: str, actor: User, at: dat
         raise WebhookRefused(str(wrong), code="bad_address") from None
     if not secrets_in(project).filter(name=secret).exists():
         raise WebhookRefused(f"The project has no secret called {secret}. Add it first.", code="no_secret")
-    there = webhooks_in(project)
-    if there.filter(url=url).exists():
+    existing = webhooks_in(project)
+    if existing.filter(url=url).exists():
         raise WebhookRefused("That address is already a webhook.", code="webhook_there")
-    if there.count() >= MOST_WEBHOOKS:
+    if existing.count() >= MOST_WEBHOOKS:
         raise WebhookRefused(f"A project has at most {MOST_WEBHOOKS} webhooks. Remove one first.", code="webhooks_full")
     webhook = Webhook.objects.create(project=project, url=url, secret=secret, created_by=actor, created_at=at)
     record(
@@ -88,7 +88,7 @@ def add_webhook(*, project: Project, url: str, secret: str, actor: User, at: dat
 
 @transaction.atomic
 def end_webhook(*, webhook: Webhook, actor: User, at: datetime) -> Webhook:
-    """Stop telling an address; what waits for it is not sent any more."""
+    """Stop sending to an address; its queued messages are not sent."""
     webhook = Webhook.objects.select_for_update().get(pk=webhook.pk)
     if webhook.ended_at is None:
         webhook.ended_by, webhook.ended_at = actor, at
@@ -110,7 +110,7 @@ def end_webhook(*, webhook: Webhook, actor: User, at: datetime) -> Webhook:
 
 @transaction.atomic
 def try_webhook(*, webhook: Webhook, at: datetime) -> Outbox:
-    """Send an address something that means nothing, so that its owner sees whether it arrives."""
+    """Queue a test message, so that the owner sees whether it arrives."""
     return _post(webhook, PING, {}, at)
 
 
@@ -123,7 +123,7 @@ def delivery_in(project: Project, pk: int) -> Outbox:
 
 @transaction.atomic
 def send_again(*, delivery: Outbox, actor: User, at: datetime) -> Outbox:
-    """Send at once what was given up or waits for its next try: the same message, told by the same delivery."""
+    """Retry a failed or queued message at once, with the same content and the same delivery id."""
     row = Outbox.objects.select_for_update().get(pk=delivery.pk)
     if row.state == DeliveryState.SENT:
         raise WebhookRefused("That message was accepted, so it is not sent again.", code="was_taken")
@@ -140,7 +140,7 @@ def send_again(*, delivery: Outbox, actor: User, at: datetime) -> Outbox:
 
 
 def post_to_webhooks(*, project: Project, event: str, facts: dict[str, Any], at: datetime) -> None:
-    """Tell every webhook of the project, in the transaction of what it is told. `facts` holds plain JSON values."""
+    """Queue a message to every webhook of the project, in the transaction of the event. `facts` are JSON values."""
     for webhook in webhooks_in(project):
         _post(webhook, event, facts, at)
 
@@ -160,10 +160,10 @@ def _post(webhook: Webhook, event: str, facts: dict[str, Any], at: datetime) -> 
 def send_webhook(delivery: Outbox) -> None:
     """Send one message.
 
-    Raises NotTaken for any answer but 2xx, and where nobody answered; NotSent where the address must not be asked.
+    Raises NotTaken for any answer but 2xx, and for none; NotSent where the address must not be requested.
     """
     try:
-        status, host = _ask(delivery)
+        status, host = _request(delivery)
     except (BadAddress, NoSecret, Blocked) as problem:
         raise NotSent(str(problem)) from problem
     except OutboundError as problem:
@@ -172,8 +172,8 @@ def send_webhook(delivery: Outbox) -> None:
         raise NotTaken(f"{host} answered {status}.")
 
 
-def _ask(delivery: Outbox) -> tuple[int, str]:
-    """What was answered, and by which host."""
+def _request(delivery: Outbox) -> tuple[int, str]:
+    """Send the request; return the status and the host."""
     webhook = Webhook.objects.select_related("project").get(pk=delivery.payload["webhook"])
     if webhook.ended_at is not None:
         raise NotSent(ENDED)
@@ -193,6 +193,6 @@ def _ask(delivery: Outbox) -> tuple[int, str]:
 
 
 def signature(secret: str, seconds: int, body: bytes) -> str:
-    """What `Karat-Signature` holds. A receiver computes it again and refuses old seconds: nothing can be replayed."""
-    told = hmac.new(secret.encode(), f"{seconds}.".encode() + body, hashlib.sha256).hexdigest()
-    return f"t={seconds},v1={told}"
+    """The value of `Karat-Signature`. A receiver recomputes it and rejects old times, which prevents replays."""
+    digest = hmac.new(secret.encode(), f"{seconds}.".encode() + body, hashlib.sha256).hexdigest()
+    return f"t={seconds},v1={digest}"

@@ -24,7 +24,7 @@ class JobDetail(ProjectAPIView):
 
 
 class JobCancel(ProjectAPIView):
-    """Ask a job to stop."""
+    """Cancel a job."""
 
     roles: ClassVar = {"POST": ()}
     scopes: ClassVar = {"POST": Scope.RUNS_WRITE}

@@ -15,7 +15,7 @@ from apps.jobs.selectors import jobs
 
 
 class NotificationSerializer(serializers.ModelSerializer[Notification]):
-    """What one person was told. `read_at` is null while it is unread."""
+    """A notification of one person. `read_at` is null while it is unread."""
 
     class Meta:
         model = Notification
@@ -29,7 +29,7 @@ class NotificationPageSerializer(serializers.Serializer[dict]):
 
 
 class NotificationList(ProjectAPIView):
-    """What this person was told, oldest first, so that a machine asks for what came since: `?after=<id>`."""
+    """The person's notifications, oldest first, so that a machine can read newer ones with `?after=<id>`."""
 
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.NOTIFICATIONS}
@@ -37,8 +37,8 @@ class NotificationList(ProjectAPIView):
     @extend_schema(
         operation_id="notifications_list",
         parameters=[
-            OpenApiParameter("unread", str, enum=["1"], description="What is unread only."),
-            OpenApiParameter("after", str, description="A cursor: `next` of the page before."),
+            OpenApiParameter("unread", str, enum=["1"], description="Only unread ones."),
+            OpenApiParameter("after", str, description="A cursor: `next` of the previous page."),
             OpenApiParameter("limit", int, description="1 to 1,000; 100 by default."),
         ],
         responses=NotificationPageSerializer,

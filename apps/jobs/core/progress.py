@@ -1,4 +1,4 @@
-"""How far a job is, in words and numbers."""
+"""The progress of a job in words and numbers."""
 
 MIN_ELAPSED_SECONDS = 1.0
 
@@ -9,7 +9,7 @@ def percent_done(done: int, total: int | None) -> int | None:
 
 
 def seconds_left(done: int, total: int | None, elapsed: float | None) -> int | None:
-    """Seconds until the end at the pace so far; None while that would be a guess."""
+    """Estimated seconds until the end, at the rate so far; None while there is too little to estimate from."""
     if not total or not done or elapsed is None or elapsed < MIN_ELAPSED_SECONDS or done > total:
         return None
     return round((total - done) * elapsed / done)

@@ -1,4 +1,4 @@
-"""What a job's handler holds while it works."""
+"""The context that a job's handler works with: progress, exactly-once parts, the end of the job."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -24,22 +24,22 @@ TEXT_LENGTH = 200
 
 
 class LeaseLost(Exception):
-    """Raised in a worker that is no longer the holder: what it was about to write is rolled back."""
+    """Raised in a worker whose attempt is no longer the current one; its open transaction is rolled back."""
 
 
 class JobCancelled(Exception):
-    """Raised in a handler when somebody asked for the job to stop."""
+    """Raised in a handler when the job was cancelled."""
 
 
 class JobFailed(Exception):
-    """Raised by a handler to fail at once, with a sentence for people: trying again would not help."""
+    """Raised by a handler to fail without a retry, with a sentence for people."""
 
 
 class JobContext:
     """One attempt at one job.
 
-    Compute outside of transactions; write inside `chunk` or `finish`, which commit only while this attempt is
-    the current one. `progress` may be called as often as one likes.
+    Compute outside of transactions; write inside `chunk` or `finish`, which commit only while this attempt is the
+    current one. `progress` may be called as often as needed.
     """
 
     def __init__(self, job: Job, *, clock: Callable[[], datetime]) -> None:
@@ -57,7 +57,7 @@ class JobContext:
 
     @property
     def at(self) -> datetime:
-        """The time to hand to actions."""
+        """The current time, to pass to actions."""
         return self._clock()
 
     @cached_property
@@ -66,18 +66,18 @@ class JobContext:
 
     @cached_property
     def actor(self) -> User | None:
-        """Who asked for the job."""
+        """The person who queued the job."""
         return self._job.created_by
 
     @property
-    def held(self) -> Q:
+    def current_attempt(self) -> Q:
         """The condition under which this attempt may still write."""
         return Q(attempt=self.attempt)
 
     def progress(self, done: int, total: int | None = None, text: str = "") -> None:
-        """Tell how far the work is, at most four times a second and never inside a transaction of the work.
+        """Store the progress, at most four times a second and never inside a transaction of the work.
 
-        Raises JobCancelled when somebody asked to stop, LeaseLost when another worker has taken over.
+        Raises JobCancelled when the job was cancelled, LeaseLost when another worker has taken over.
         """
         self._progress = {"done": done, "total": total, "progress_text": text[:TEXT_LENGTH]}
         now = time.monotonic()
@@ -88,7 +88,7 @@ class JobContext:
         self._mine().update(**self._progress, progress_at=Now())
 
     def check(self) -> None:
-        """Raise JobCancelled or LeaseLost when there is no point in going on. Reads one row."""
+        """Raise JobCancelled or LeaseLost when the attempt must end. Reads one row."""
         row = self._mine().values_list("cancel_requested_at", flat=True)[:1]
         if self.lost.is_set() or not row:
             raise LeaseLost(f"Attempt {self.attempt} of job {self.job_id} is no longer the current one.")
@@ -114,14 +114,14 @@ class JobContext:
 
     @contextmanager
     def finish(self) -> Iterator[dict[str, Any]]:
-        """Do the last part and end the job in one commit. Yields the result, a dict to be filled."""
+        """Do the last part and end the job in one commit. Yields the result, a dict to fill."""
         with transaction.atomic():
             self._open()
             yield self.result
             moved = workflow.move(
                 self.job_id,
                 JobStep.FINISH,
-                where=self.held,
+                where=self.current_attempt,
                 at=self.at,
                 result=self.result,
                 lease_expires_at=None,
@@ -134,7 +134,7 @@ class JobContext:
         self.is_finished = True
 
     def _whole(self) -> dict[str, Any]:
-        """The progress of finished work: all of it, whatever was said last, in this attempt or in one before."""
+        """The progress of finished work: `done` equals `total`, whatever was stored last."""
         if not self._progress:
             return {"done": Coalesce(F("total"), F("done"))}
         total = self._progress["total"]
@@ -153,11 +153,10 @@ class JobContext:
         return set(JobChunk.objects.filter(job_id=self.job_id).values_list("key", flat=True))
 
     def _mine(self):
-        return Job.objects.filter(self.held, pk=self.job_id, state=JobState.RUNNING)
+        return Job.objects.filter(self.current_attempt, pk=self.job_id, state=JobState.RUNNING)
 
     def _open(self) -> None:
-        """Begin an effect. On PostgreSQL a frozen worker's transaction is ended by the server, so that the
-        locks it sits on do not stop the one who takes over."""
+        """Begin a transaction of the work. PostgreSQL ends it if the worker freezes, which releases its locks."""
         if connection.vendor == "postgresql":
             milliseconds = int(settings.JOB_LEASE_SECONDS * 2_000)
             with connection.cursor() as cursor:
@@ -167,10 +166,10 @@ class JobContext:
         self.check()
 
     def _lock(self) -> None:
-        """Hold the job's row until the commit: nobody can take over between this look and the commit.
+        """Lock the job's row until the commit, so that nobody takes over between this check and the commit. The lease
+        is extended too:
 
-        What commits is alive, so the lease is extended with it: on SQLite parts that follow each other closely may
-        keep the thread that extends it from ever writing.
+        on SQLite, parts in close succession may keep the heartbeat thread from writing.
         """
         if not self._mine().update(lease_expires_at=from_now(settings.JOB_LEASE_SECONDS)):
             raise LeaseLost(f"Attempt {self.attempt} of job {self.job_id} came too late to write.")

@@ -11,7 +11,7 @@ from kombu.utils.json import dumps
 
 
 class Channel(filesystem.Channel):
-    """Writes a message under another name first, so that nobody ever reads half of one."""
+    """Writes a message under a temporary name first, so that nobody reads an incomplete one."""
 
     def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"

@@ -1,4 +1,4 @@
-"""Notifications by mail: what has not been read and not been mailed, in the hours and the way each person chose."""
+"""Mails unread notifications that were not mailed yet, at the times that each person chose."""
 
 from datetime import UTC, datetime, tzinfo
 from itertools import groupby
@@ -17,20 +17,20 @@ from apps.jobs.selectors.hidden_objects import hidden_for
 
 MOST_IN_A_MAIL = 100
 FRIDAY = 4
-MADE_UP = ".example"  # reserved: nobody has an address there, so the people of the demo do
+MADE_UP = ".example"  # a reserved domain, used by the people of the demo
 
 
 def mail_what_is_due(at: datetime) -> int:
-    """Put a mail into the outbox for everybody who is to be told now; returns how many."""
-    waits = _to_mail().filter(person=OuterRef("pk"))
-    people = User.objects.filter(Exists(waits), is_active=True).select_related("mail_choice").order_by("pk")
+    """Queue a mail in the outbox for everybody for whom one is due; return the number of mails."""
+    has_mail = _unmailed().filter(person=OuterRef("pk"))
+    people = User.objects.filter(Exists(has_mail), is_active=True).select_related("mail_choice").order_by("pk")
     return sum(mail_to(person, at) for person in people if is_due(_choice(person), person, at))
 
 
-def _to_mail() -> QuerySet[Notification]:
-    """What is unread and was never mailed, in projects that its person still belongs to.
+def _unmailed() -> QuerySet[Notification]:
+    """Unread notifications that were never mailed, in projects that their person still belongs to.
 
-    Apart from the people that the demo makes up. Who was asked into a demo project is mailed about it.
+    Excludes the made-up people of the demo. People who were invited to a demo project get mail about it.
     """
     member = Membership.objects.live().filter(user=OuterRef("person"), project=OuterRef("project"))
     found = Notification.objects.filter(Exists(member), read_at=None, mailed_at=None)
@@ -43,22 +43,22 @@ def _choice(person: User) -> MailChoice:
 
 @transaction.atomic
 def mail_to(person: User, at: datetime) -> bool:
-    """Write one mail. The person's choice is locked: of two workers the second finds that nothing is left to tell."""
+    """Queue one mail. The person's choice is locked, so that of two workers the second has nothing left to mail."""
     MailChoice.objects.get_or_create(person=person)
     choice = MailChoice.objects.select_for_update().get(person=person)
-    told = _to_mail().filter(person=person).exclude(hidden_for(person))
-    found = told.aggregate(count=Count("pk"), newest=Max("pk"))
+    unread = _unmailed().filter(person=person).exclude(hidden_for(person))
+    found = unread.aggregate(count=Count("pk"), newest=Max("pk"))
     if not found["count"] or not is_due(choice, person, at):
         return False
-    told = told.filter(pk__lte=found["newest"])
+    unread = unread.filter(pk__lte=found["newest"])
     post_mail(
         to=[person.email],
         subject=f"Karat: {found['count']:,} notification{'' if found['count'] == 1 else 's'}",
-        body=body_of(told, found["count"], choice, person),
+        body=body_of(unread, found["count"], choice, person),
         project=None,
         at=at,
     )
-    Notification.objects.filter(pk__in=told.values("pk")).update(mailed_at=at)
+    Notification.objects.filter(pk__in=unread.values("pk")).update(mailed_at=at)
     choice.digest_at = at
     choice.save(update_fields=["digest_at"])
     return True
@@ -76,7 +76,7 @@ def zone_of(person: User) -> tzinfo:
 
 
 def is_due(choice: MailChoice, person: User, at: datetime) -> bool:
-    """Whether a mail may go to the person at this moment. A digest goes once on a day of theirs."""
+    """Whether a mail to the person is due at this time. A digest is sent once a day, in their time zone."""
     zone = zone_of(person)
     here = at.astimezone(zone)
     if choice.how == MailHow.NEVER or not choice.from_hour <= here.hour < choice.to_hour:
@@ -91,9 +91,9 @@ def is_due(choice: MailChoice, person: User, at: datetime) -> bool:
 # What --------------------------------------------------------------------------------------------------------------
 
 
-def body_of(told: QuerySet[Notification], count: int, choice: MailChoice, person: User) -> str:
-    """The sentences by project, each with its link, and how to change the choice. Of many, the first hundred."""
-    rows = told.select_related("project").order_by("project__name", "project", "pk")[:MOST_IN_A_MAIL]
+def body_of(unread: QuerySet[Notification], count: int, choice: MailChoice, person: User) -> str:
+    """The sentences by project, each with its link, and how to change the choice. At most 100 sentences."""
+    rows = unread.select_related("project").order_by("project__name", "project", "pk")[:MOST_IN_A_MAIL]
     parts = [_part(list(group)) for _, group in groupby(rows, key=lambda row: row.project_id)]
     if count > MOST_IN_A_MAIL:
         parts.append(f"{count - MOST_IN_A_MAIL:,} more are unread:\n{absolute(reverse('dashboard:projects'))}")

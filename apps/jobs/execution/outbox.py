@@ -1,6 +1,4 @@
-"""Messages to the world outside: written in the transaction that causes them, delivered afterwards, at least
-once.
-"""
+"""The outbox: messages are written in the transaction that causes them, and delivered afterwards, at least once."""
 
 import logging
 from collections.abc import Callable
@@ -17,7 +15,7 @@ from apps.jobs.selectors.database_clock import from_now
 
 log = logging.getLogger(__name__)
 
-MAX_TRIES = 12  # over some ten hours: who is down for a night is told in the morning
+MAX_TRIES = 12  # over some ten hours, so that a receiver that is down for a night gets it in the morning
 BASE_WAIT_SECONDS = 30
 MAX_WAIT_SECONDS = 3 * 3_600
 BATCH = 50
@@ -28,17 +26,15 @@ _senders: dict[str, Sender] = {}
 
 
 class Undelivered(Exception):
-    """A message did not go out. The text is a sentence for people, shown as it is."""
+    """A message was not delivered. The text is a sentence to show to people."""
 
 
 class Undeliverable(Undelivered):
-    """A message that another try would not bring out either. It is given up at once."""
+    """A message that a retry would not deliver either. It fails at once."""
 
 
 def sender(kind: str) -> Callable[[Sender], Sender]:
-    """Register the function that delivers messages of this kind. It raises when the delivery has to be tried
-    again.
-    """
+    """Register the function that delivers messages of this kind. It raises when the delivery must be retried."""
 
     def register(function: Sender) -> Sender:
         _senders[kind] = function
@@ -48,7 +44,7 @@ def sender(kind: str) -> Callable[[Sender], Sender]:
 
 
 def post_mail(*, to: list[str], subject: str, body: str, project: Project | None, at: datetime) -> Outbox:
-    """Put a mail into the outbox, in the transaction of what it tells about."""
+    """Put a mail into the outbox, in the transaction of the event."""
     return Outbox.objects.create(
         kind=DeliveryKind.MAIL,
         project=project,
@@ -75,7 +71,7 @@ def deliver_due(*, at: datetime) -> int:
 
 
 def deliver(outbox_id: int, *, at: datetime) -> bool:
-    """Take one message by a conditional update, then send it. A sender killed in between leaves it due again."""
+    """Claim one message by a conditional update, then send it. If the sender is killed in between, it is due again."""
     rows = Outbox.objects.filter(pk=outbox_id, state=DeliveryState.WAITING, next_at__lte=Now())
     row = rows.first()
     if row is None or not rows.filter(attempts=row.attempts).update(
@@ -89,13 +85,13 @@ def deliver(outbox_id: int, *, at: datetime) -> bool:
         log.warning("Delivery %s failed: %s", row.delivery_id, problem)
         is_over = isinstance(problem, Undeliverable) or row.attempts + 1 >= MAX_TRIES
         state = DeliveryState.FAILED if is_over else DeliveryState.WAITING
-        said = str(problem) if isinstance(problem, Undelivered) else f"{type(problem).__name__}: {problem}"
-        mine.update(state=state, error=said[:REASON_LENGTH])
+        reason = str(problem) if isinstance(problem, Undelivered) else f"{type(problem).__name__}: {problem}"
+        mine.update(state=state, error=reason[:REASON_LENGTH])
         return False
     mine.update(state=DeliveryState.SENT, sent_at=at, error="")
     return True
 
 
 def wait_after(attempts: int) -> int:
-    """Seconds until the next try: 30, 60, 120 and so on, up to three hours."""
+    """Seconds until the next attempt: 30, 60, 120 and so on, up to three hours."""
     return min(BASE_WAIT_SECONDS * 2 ** (attempts - 1), MAX_WAIT_SECONDS)

@@ -1,4 +1,4 @@
-"""Claiming a job and doing it."""
+"""Claims and performs jobs."""
 
 import logging
 import threading
@@ -34,9 +34,7 @@ CAN_BE_CLAIMED = Q(attempt__lt=F("max_attempts"), cancel_requested_at=None) & (
 
 
 def claim(job_id: int, *, worker: str, at: datetime) -> Job | None:
-    """Take the job by one conditional update that raises the attempt, or return None when it is not to be
-    had.
-    """
+    """Take the job by one conditional update that raises the attempt, or return None when it cannot be claimed."""
     state = Job.objects.filter(CAN_BE_CLAIMED, pk=job_id).values_list("state", flat=True).first()
     if state is None:
         return None
@@ -54,13 +52,13 @@ def claim(job_id: int, *, worker: str, at: datetime) -> Job | None:
 
 
 def extend_lease(job_id: int, attempt: int) -> bool:
-    """Keep the job for another lease; False when this attempt no longer holds it."""
+    """Extend the lease of the job; False when this attempt is no longer the current one."""
     rows = Job.objects.filter(pk=job_id, attempt=attempt, state=JobState.RUNNING)
     return rows.update(lease_expires_at=from_now(settings.JOB_LEASE_SECONDS)) == 1
 
 
 def perform(job_id: int, *, worker: str, clock: Callable[[], datetime], with_heartbeat: bool = True) -> Job | None:
-    """Claim the job and do it. Returns the job as it stands afterwards, None when it was not to be had."""
+    """Claim the job and do it. Returns the job as it is afterwards, None when it could not be claimed."""
     job = claim(job_id, worker=worker, at=clock())
     if job is None:
         return None
@@ -75,12 +73,12 @@ def perform(job_id: int, *, worker: str, clock: Callable[[], datetime], with_hea
 
 
 def _attempt(job: Job, ctx: JobContext) -> None:
-    """Run the handler and settle how it ended."""
+    """Run the handler and store its outcome."""
     try:
         answer = kind_named(job.kind).handler(ctx)
         _end(ctx, answer or {})
     except LeaseLost as lost:
-        log.warning("%s It was given up here.", lost)
+        log.warning("%s This worker stopped working on it.", lost)
     except JobCancelled:
         _close(ctx, JobStep.CANCEL, finished_at=Now())
     except (JobFailed, UnknownKind, Refusal, InputErrors) as refusal:
@@ -98,7 +96,7 @@ def _end(ctx: JobContext, answer: dict) -> None:
         with ctx.finish() as result:
             result.update(answer)
     elif answer and answer != ctx.result:
-        done = Job.objects.filter(ctx.held, pk=ctx.job_id, state=JobState.DONE)
+        done = Job.objects.filter(ctx.current_attempt, pk=ctx.job_id, state=JobState.DONE)
         done.update(result={**ctx.result, **answer})
 
 
@@ -114,8 +112,8 @@ def _close(ctx: JobContext, step: JobStep, **changes: Any) -> None:
     if not connection.in_atomic_block:
         connection.close_if_unusable_or_obsolete()
     if ctx.is_finished:
-        return  # the effect and "done" are committed; what went wrong afterwards is in the log
-    workflow.move(ctx.job_id, step, where=ctx.held, at=ctx.at, lease_expires_at=None, **changes)
+        return  # the effect and "done" are committed; later errors are in the log
+    workflow.move(ctx.job_id, step, where=ctx.current_attempt, at=ctx.at, lease_expires_at=None, **changes)
 
 
 def _reason(problem: Exception) -> str:
@@ -126,7 +124,7 @@ def _reason(problem: Exception) -> str:
 
 @contextmanager
 def heartbeat(ctx: JobContext) -> Iterator[None]:
-    """Keep extending the lease from a thread with a connection of its own, until the block ends."""
+    """Extend the lease repeatedly from a thread with its own connection, until the block ends."""
     stop = threading.Event()
     thread = threading.Thread(target=_beat, args=(ctx, stop), name=f"lease-of-job-{ctx.job_id}", daemon=True)
     thread.start()
@@ -141,12 +139,12 @@ def _beat(ctx: JobContext, stop: threading.Event) -> None:
     try:
         while not stop.wait(settings.JOB_LEASE_SECONDS / 4):
             try:
-                held = extend_lease(ctx.job_id, ctx.attempt)
-            except DatabaseError as problem:  # a busy or restarting database; the lease may outlast it
+                is_extended = extend_lease(ctx.job_id, ctx.attempt)
+            except DatabaseError as problem:  # a busy or restarting database; the lease may last longer
                 log.warning("The lease of job %s could not be extended: %s", ctx.job_id, problem)
                 connection.close()
                 continue
-            if not held:
+            if not is_extended:
                 ctx.lost.set()
                 return
     finally:

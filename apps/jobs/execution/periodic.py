@@ -1,4 +1,4 @@
-"""What is done again and again without anybody asking: each task once in its time, however many workers there are."""
+"""Periodic tasks: each is done once in its interval, for any number of workers."""
 
 import logging
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class TaskKind:
 
     @property
     def is_due(self) -> Q:
-        """Its time has come; or it was taken in the future, since the database's clock has been set back."""
+        """The interval has passed; or it was last taken in the future, since the database's clock was set back."""
         last = -self.every.total_seconds()
         return Q(name=self.name) & (Q(taken_at__lte=from_now(last)) | Q(taken_at__gt=from_now(STEP_BACK_SECONDS)))
 
@@ -40,8 +40,8 @@ _kinds: dict[str, TaskKind] = {}
 def periodic_task(name: str, *, every: timedelta) -> Callable[[Work], Work]:
     """Register `work(at)` to be done once in every `every`, by one worker.
 
-    Tasks are found in the layers `execution` and `actions` of the apps. One that raises is logged and done again at
-    its next time, and so is one whose worker was killed in the middle: it must be able to go on from where it stopped.
+    Tasks are loaded from the layers `execution` and `actions` of the apps. One that raises is logged and repeated after
+    the interval, and so is one whose worker was killed: it must be able to continue where it stopped.
     """
 
     def register(work: Work) -> Work:
@@ -57,7 +57,7 @@ def _load_all() -> None:
 
 
 def due() -> list[str]:
-    """The tasks whose time has come, by name. A task that was never done is due."""
+    """The names of the tasks that are due. A task that was never done is due."""
     _load_all()
     is_due = Q(pk__in=[])
     for kind in _kinds.values():
@@ -67,7 +67,7 @@ def due() -> list[str]:
 
 
 def do(name: str, *, at: datetime) -> bool:
-    """Take the task by one conditional update and do it. False when it was not due or another worker has it."""
+    """Claim the task by one conditional update and do it. False when it was not due or another worker has it."""
     _load_all()
     kind = _kinds.get(name)
     if kind is None or not _take(kind):
@@ -75,7 +75,7 @@ def do(name: str, *, at: datetime) -> bool:
     try:
         kind.work(at)
     except Exception:
-        log.exception("The task %s failed. It is done again in %s.", name, kind.every)
+        log.exception("The task %s failed. It is repeated in %s.", name, kind.every)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Processes that must not outlive the one that started them."""
+"""Ends processes when their parent ends."""
 
 import ctypes
 import os
@@ -11,9 +11,9 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(number: signal.Signals = signal.SIGKILL) -> None:
-    """Have this process get `number` when its parent ends, however the parent ends.
+    """Send this process the signal `number` when its parent ends, however the parent ends.
 
-    Linux does this by itself; elsewhere a thread looks once a second whether the parent is still the same.
+    Linux does this itself; elsewhere a thread checks once a second whether the parent is still the same.
     """
     parent = os.getppid()
     if sys.platform == "linux":

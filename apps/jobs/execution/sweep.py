@@ -1,4 +1,4 @@
-"""What every worker does every few seconds, beat or no beat: show its life and find forgotten work."""
+"""The sweep that every worker does every few seconds: store that it lives, and pick up forgotten work."""
 
 import logging
 from datetime import datetime
@@ -24,7 +24,7 @@ LAPSED = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
 
 
 def beat(worker: str) -> None:
-    """Write down, by the database's clock, that this worker lives."""
+    """Store the database's time as the last sign of life of this worker."""
     if WorkerBeat.objects.filter(worker=worker).update(seen_at=Now()):
         return
     WorkerBeat.objects.filter(seen_at__lt=from_now(-FORGET_WORKER_SECONDS)).delete()
@@ -32,8 +32,10 @@ def beat(worker: str) -> None:
 
 
 def close_abandoned(*, at: datetime) -> None:
-    """End running jobs whose worker is gone and which are not to be taken over: cancelled ones, and those out
-    of attempts (a job that kills its worker each time would otherwise go round for ever)."""
+    """End running jobs whose worker has ended and which must not be taken over: cancelled, or without attempts left.
+
+    A job that kills its worker each time would otherwise be retried for ever.
+    """
     for job in Job.objects.filter(LAPSED):
         try:
             _close(job, at=at)
@@ -51,7 +53,7 @@ def _close(job: Job, *, at: datetime) -> None:
 
 
 def jobs_to_nudge() -> list[int]:
-    """Jobs that could be claimed and that no message is known to be on its way for; marks them as nudged now."""
+    """Jobs that can be claimed and for which no message is known to be under way; marks them as nudged now."""
     quiet = Q(nudged_at=None) | Q(nudged_at__lt=from_now(-NUDGE_AGAIN_SWEEPS * settings.JOB_SWEEP_SECONDS))
     due = Job.objects.filter(CAN_BE_CLAIMED & quiet, attempt__lt=F("max_attempts")).order_by("pk")
     ids = list(due.values_list("pk", flat=True)[:NUDGES_A_SWEEP])

@@ -1,4 +1,4 @@
-"""What the broker carries: the id of a job, never the work itself."""
+"""Celery tasks. Messages contain the id of a job, never the work itself."""
 
 import logging
 import os
@@ -42,11 +42,11 @@ def run_periodic_task(name: str) -> None:
 
 
 def nudge(job_id: int) -> None:
-    """Wake a worker for this job. A broker that is away costs nothing: the sweep finds the job."""
+    """Wake a worker for this job. If the broker is unreachable, the next sweep picks up the job."""
     try:
         run_job.apply_async((job_id,), retry=False)
     except Exception as problem:
-        log.warning("Job %s could not be announced (%s). The next sweep finds it.", job_id, problem)
+        log.warning("Job %s could not be sent to the broker (%s). The next sweep picks it up.", job_id, problem)
 
 
 def nudge_on_commit(job_id: int) -> None:

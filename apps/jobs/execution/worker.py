@@ -23,13 +23,13 @@ log = logging.getLogger(__name__)
 BEAT_SECONDS = 5.0
 TASK_EVERY_SECONDS = 5.0
 
-# A fork in the middle of a query would give the child a copy of an open connection. Forks wait for the
-# sweep's end, and the sweep closes its connection each time.
+# A fork in the middle of a query would give the child a copy of an open connection. So forks wait for the
+# end of the sweep, which closes its connection each time.
 _no_fork = threading.Lock()
 
 
 def worker_arguments(concurrency: int, *, loglevel: str) -> list[str]:
-    """One prefork worker without chatter between workers: the database tells all they need to know."""
+    """Arguments of one prefork worker, without gossip between workers: they share their state in the database."""
     return [
         "worker",
         "--pool=prefork",
@@ -43,12 +43,12 @@ def worker_arguments(concurrency: int, *, loglevel: str) -> list[str]:
 
 @worker_process_init.connect
 def _end_with_worker(**kwargs: object) -> None:
-    """A worker that is killed outright leaves no process behind that goes on with a job."""
+    """Make child processes end with the worker, so that none continues a job after the worker is killed."""
     die_with_parent()
 
 
 class SweepStep(bootsteps.StartStopStep):
-    """Sweeps from a thread for as long as the worker lives, also while all its processes are busy."""
+    """Sweeps in a thread as long as the worker lives, also while all its processes are busy."""
 
     requires = ("celery.worker.components:Pool",)
 

@@ -38,7 +38,7 @@ def job_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_safe
 @member_view()
 def progress(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The fragment that a page asks for each second, until the job has ended.
+    """The fragment that a page requests each second, until the job has ended.
 
     With `?refresh=1` the end of the job reloads the page around it.
     """
@@ -82,13 +82,13 @@ def _context(request: HttpRequest, job: Job) -> dict:
 
 
 def _plain_results(job: Job) -> list[tuple[str, object]]:
-    """The counts and words of the result, named as people read them."""
+    """The counts and texts of the result, with readable names."""
     plain = [(name, value) for name, value in (job.result or {}).items() if isinstance(value, (str, int, float))]
     return [(name.replace("_", " ").capitalize(), value) for name, value in plain]
 
 
 def _page(jobs: QuerySet[Job], before: str) -> tuple[list[Job], int | None]:
-    """One page of jobs, newest first, and where the next one begins."""
+    """One page of jobs, newest first, and the key where the next one begins."""
     if before.isdecimal():
         jobs = jobs.filter(pk__lt=int(before[:18]))
     rows = list(jobs[: PAGE_SIZE + 1])

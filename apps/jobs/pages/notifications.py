@@ -1,4 +1,4 @@
-"""What a person was told, by project, and how they want to be told."""
+"""Pages of a person's notifications in a project, and of their choice of mail."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -26,7 +26,7 @@ def notification_list(request: MemberRequest, project: Project) -> HttpResponse:
 @require_POST
 @member_view()
 def open_one(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """Mark it as read and go where it leads. Paths are written by Karat alone."""
+    """Mark a notification as read and redirect to its path. Only Karat writes paths."""
     notification = jobs.notification_for(request.user, project, pk)
     notifications.mark_read(notification=notification, at=timezone.now())
     return redirect(notification.path)

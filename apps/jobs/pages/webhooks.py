@@ -1,4 +1,4 @@
-"""The page of webhooks: whom a project tells, and what became of the last messages."""
+"""The page of a project's webhooks and the state of the last messages."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -25,10 +25,10 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
         else:
             messages.success(request, "The webhook is added. Test it to see whether a message arrives.")
             return redirect("jobs:webhooks", slug=project.slug)
-    told = list(webhooks.webhooks_in(project))
+    webhooks_in_use = list(webhooks.webhooks_in(project))
     context = {
-        "webhooks": told,
-        "told": {webhook.pk for webhook in told},
+        "webhooks": webhooks_in_use,
+        "active": {webhook.pk for webhook in webhooks_in_use},
         "deliveries": webhooks.deliveries_in(project),
         "form": form,
         "section": "Jobs",

@@ -1,6 +1,6 @@
-"""The door through which apps above say what a person must not be told of for now.
+"""The registry through which apps above hide notifications from a person for some time.
 
-Somebody who reviews a past triple once more, blindly, is not to find in an old notification what was said of it.
+People who review a past triple again, blindly, must not read its earlier verdicts in an old notification.
 """
 
 from collections.abc import Callable
@@ -21,12 +21,12 @@ def add_hidden(select: Hidden) -> Hidden:
 
 
 def hidden_for(person: User) -> Q:
-    """What is hidden, as part of the query that lists the rest. What is about nothing never is."""
+    """The notifications hidden from the person, as a condition to exclude. Those about no triple are never hidden."""
     return hidden_by_id(person, "about")
 
 
 def hidden_by_id(person: User, column: str) -> Q:
-    """The rows whose `column` holds an id that is hidden from the person, as part of a query."""
+    """The rows whose `column` is an id hidden from the person, as a condition."""
     found = Q(pk__in=[])
     for select in _hidden:
         found |= Q(**{f"{column}__in": select(person)})

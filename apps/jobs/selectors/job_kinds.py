@@ -1,4 +1,4 @@
-"""The kinds of jobs there are, and the function that does each."""
+"""The registry of job kinds, and of the function that does each."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -35,11 +35,11 @@ _kinds: dict[str, JobKind] = {}
 def job_kind(name: str, *, title: str, follower: Follower = _nobody_follows) -> Callable[[Handler], Handler]:
     """Register `handler(ctx: apps.jobs.execution.context.JobContext) -> dict | None` as the work of jobs of this kind.
 
-    The dict is kept as the job's result. What the handler writes must happen inside `ctx.chunk(...)` or
-    `ctx.finish()`: only there is an effect exactly once, whoever is killed and whenever.
+    The dict is stored as the job's result. The handler must write inside `ctx.chunk(...)` or `ctx.finish()`: only there
+    is an effect exactly once, whichever process is killed at whatever time.
 
-    `follower(job, at)` is called in the transaction of every step the job takes, with the job as it now
-    stands: rows that wait for the job learn there that it failed, was cancelled, or runs again.
+    `follower(job, at)` is called in the transaction of every step of the job, with its new state, to update rows that
+    depend on the job when it fails, is cancelled, or runs again.
     """
 
     def register(handler: Handler) -> Handler:
@@ -64,6 +64,6 @@ def _load_all() -> None:
 
 
 def follow(job: Any, at: datetime) -> None:
-    """Tell the rows that wait for this job. A job of an unknown kind has none."""
+    """Update the rows that depend on this job. A job of an unknown kind has none."""
     with suppress(UnknownKind):
         kind_named(job.kind).follower(job, at)

@@ -1,4 +1,4 @@
-"""Reading jobs, found through their project, and notifications, found through their person as well."""
+"""Reads jobs, by project, and notifications, by project and person."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -31,7 +31,7 @@ def job_in(project: Project, pk: int) -> Job:
 
 
 def worker_last_seen() -> int | None:
-    """Whole seconds since any worker showed itself, by the database's clock; None when none ever did."""
+    """Whole seconds since the last sign of life of any worker, by the database's clock; None without any."""
     row = WorkerBeat.objects.order_by("-seen_at").annotate(clock=Now()).values_list("seen_at", "clock").first()
     return None if row is None else max(0, int((row[1] - row[0]).total_seconds()))
 
@@ -39,7 +39,7 @@ def worker_last_seen() -> int | None:
 def worker_notice(now: datetime | None = None) -> str:
     """The sentence of the banner when no worker is at work, else "".
 
-    `now` stands in for the database's clock where the caller has a reason to ask about another moment.
+    `now` replaces the database's clock, for another time.
     """
     if now is None:
         seconds = worker_last_seen()
@@ -54,7 +54,7 @@ def worker_notice(now: datetime | None = None) -> str:
 
 
 def notifications_of(person: User, project: Project) -> QuerySet[Notification]:
-    """Theirs in this project, apart from what must not be told to them for now."""
+    """The person's notifications in this project, without those hidden for now."""
     return Notification.objects.filter(person=person, project=project).exclude(hidden_for(person))
 
 
@@ -74,9 +74,9 @@ def unread_words(person: User, project: Project) -> str:
 
 
 class NotificationPage(NamedTuple):
-    """One page of a list that has what is unread first, and newest first in both parts.
+    """One page of a list with unread ones first, and newest first in both parts.
 
-    `older` is where the next page begins, "" on the last one.
+    `older` is the `before` of the next page, "" on the last one.
     """
 
     unread: list[Notification]
@@ -85,7 +85,7 @@ class NotificationPage(NamedTuple):
 
 
 def notification_page(person: User, project: Project, before: str = "") -> NotificationPage:
-    """The page that begins behind `before`, the `older` of the page above it. Anything else begins at the top."""
+    """The page after `before`, the `older` of the previous page. Any other value gives the first page."""
     part, _, last = before.partition("-")
     below = int(last[:18]) if last.isascii() and last.isdigit() else None
     rows = notifications_of(person, project).order_by("-pk")
@@ -108,5 +108,5 @@ def _below(rows: QuerySet[Notification], pk: int | None) -> QuerySet[Notificatio
 
 
 def mail_choice_of(person: User) -> MailChoice:
-    """What the person chose, or what holds for somebody who has not chosen (not saved then)."""
+    """The person's choice, or the unsaved default."""
     return MailChoice.objects.filter(person=person).first() or MailChoice(person=person)

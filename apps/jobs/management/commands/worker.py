@@ -8,7 +8,7 @@ from apps.jobs.execution.worker import worker_arguments
 
 
 class Command(BaseCommand):
-    help = "Run one worker: it does jobs, and sweeps up what others left."
+    help = "Run one worker: it does jobs, and takes over those of workers that died."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
