@@ -5,7 +5,7 @@ FREEZE = "corpus.freeze"
 
 
 class ImportState(models.TextChoices):
-    """How far a file has come. Ready, faulty and applying wait; applied, failed and discarded are ends."""
+    """The state of an import. Ready, faulty and applying are open; applied, failed and discarded are final."""
 
     READING = "reading", "being read"
     READY = "ready", "waiting for confirmation"
@@ -17,7 +17,7 @@ class ImportState(models.TextChoices):
 
 
 class ImportMode(models.TextChoices):
-    """What becomes of blocks that the file does not name."""
+    """Whether blocks that the file does not contain are removed."""
 
     REPLACE = "replace", "The file is the whole corpus: passages it does not contain are removed"
     MERGE = "merge", "The file adds to the corpus: passages it does not contain stay"

@@ -9,7 +9,7 @@ JSON_LINES = frozenset({"jsonl", "beir"})
 
 
 class ImportForm(KaratForm):
-    """The file and how it is to be read. Subclasses add their options; `options()` must be plain JSON."""
+    """The file and its format. Subclasses add their options; `options()` must be plain JSON."""
 
     file = forms.FileField(label="File", help_text="UTF-8, plain or gzip.")
 
@@ -18,19 +18,21 @@ class ImportForm(KaratForm):
         self.project = project
 
     def clean_format(self) -> str:
-        """The form chosen, unless the file's name says another one: else every line would be a mistake."""
+        """The chosen format. Rejects one that contradicts the file's name: every line would be a mistake."""
         chosen: str = self.cleaned_data["format"]
         name = self.cleaned_data["file"].name if "file" in self.cleaned_data else ""
-        if said := _said_by(name, chosen):
-            raise forms.ValidationError(f"{name} has a file name that says {said}. Choose {said}, or rename the file.")
+        if named := _format_in_name(name, chosen):
+            raise forms.ValidationError(
+                f"{name} has a file name that says {named}. Choose {named}, or rename the file."
+            )
         return chosen
 
     def options(self) -> dict[str, Any]:
         return {name: value for name, value in self.cleaned_data.items() if name != "file"}
 
 
-def _said_by(name: str, chosen: str) -> str:
-    """The form that a file's name says when it cannot be the chosen one; empty when the two go together."""
+def _format_in_name(name: str, chosen: str) -> str:
+    """The format in the file's name when it contradicts the chosen one; "" when the two agree."""
     plain = name.lower().removesuffix(".gz")
     if plain.endswith(".csv") and chosen in JSON_LINES:
         return "CSV"

@@ -8,7 +8,7 @@ from apps.jobs.models import Job, Upload
 
 
 class Corpus(models.Model):
-    """A body of documents that is retrieved from, kept apart from its frozen snapshots."""
+    """A set of documents to search in, which can change; its snapshots are frozen."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="corpora")
     slug = models.SlugField(max_length=60)
@@ -29,12 +29,12 @@ class Corpus(models.Model):
 
     @property
     def is_being_frozen(self) -> bool:
-        """Whether a job is to freeze it. Select `freeze_job` with it."""
+        """Whether a job is queued or running to freeze it. Select `freeze_job` with it."""
         return self.freeze_job is not None and not self.freeze_job.is_ended
 
 
 class Document(models.Model):
-    """What blocks are cut from. `outside_id` is the owner's name for it, unique in the corpus."""
+    """The source of blocks. `outside_id` is the owner's name for it, unique in the corpus."""
 
     corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="documents")
     outside_id = models.CharField(max_length=300)
@@ -48,9 +48,9 @@ class Document(models.Model):
 
 
 class Block(models.Model):
-    """The retrievable unit. Its texts are versions; `current` is the latest imported, empty when it is gone.
+    """The retrievable unit. Its texts are versions; `current` is the latest imported, empty when it was removed.
 
-    A block stays with its document for good: snapshots name both.
+    A block never changes its document: snapshots name both.
     """
 
     corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="blocks")
@@ -68,9 +68,9 @@ class Block(models.Model):
 class BlockVersion(models.Model):
     """The exact text of a block at one time; never changed, except that a redaction leaves a tombstone.
 
-    `digest` names the canonical bytes of all that a reader sees (title, section path, pages, text);
-    `text_digest` those of title and text alone: a block that only moved to another page is not a changed text.
-    `metadata_digest` names the metadata, which nobody grades and every export holds; "" when there is none.
+    `digest` is over the canonical bytes of everything a reader sees (title, section path, pages, text); `text_digest`
+    over title and text alone: a block that only moved to another page is not a changed text. `metadata_digest` is over
+    the metadata, which nobody grades and every export contains; "" when there is none.
     """
 
     block = models.ForeignKey(Block, models.PROTECT, related_name="versions")
@@ -154,7 +154,7 @@ class SnapshotBlock(models.Model):
 
 
 class SnapshotDocument(models.Model):
-    """What a document was called when a snapshot was frozen. A document without a title has no row."""
+    """The title of a document when a snapshot was frozen. A document without a title has no row."""
 
     snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="titles")
     document = models.ForeignKey(Document, models.PROTECT, related_name="+")
@@ -168,10 +168,10 @@ class SnapshotDocument(models.Model):
 
 
 class Import(models.Model):
-    """One file on its way into a project: what it is, what it would change, and what became of it.
+    """The import of one file into a project: its kind, its plan and its result.
 
-    `kind` names who reads it ("corpus", "queries", …), `options` how, as the person said. `plan` is what the
-    preview shows; `result` the same figures once it is applied.
+    `kind` names its import kind ("corpus", "queries", …), `options` the person's choices. `plan` is shown in the
+    preview; `result` has the same figures once it is applied.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="imports")

@@ -5,7 +5,7 @@ from apps.jobs.serializers import JobSerializer
 
 
 class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
-    """A snapshot. `digest` names exactly these texts."""
+    """A snapshot. `digest` is over exactly these texts."""
 
     corpus = serializers.CharField(source="corpus.slug", read_only=True)
 
@@ -16,7 +16,7 @@ class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
 
 
 class BlockSerializer(serializers.ModelSerializer[SnapshotBlock]):
-    """A block as a snapshot holds it. A redacted text is empty and says since when and why."""
+    """A block in a snapshot. A redacted text is empty, with the time and the reason."""
 
     block_id = serializers.CharField(source="block.outside_id", read_only=True)
     document_id = serializers.CharField(source="block.document.outside_id", read_only=True)
@@ -50,14 +50,14 @@ class BlockSerializer(serializers.ModelSerializer[SnapshotBlock]):
 
 
 class FreezeSerializer(serializers.Serializer):
-    """Which corpus to freeze, by its slug, and what to call the snapshot."""
+    """The slug of the corpus to freeze, and the name of the snapshot."""
 
     corpus = serializers.CharField(max_length=60)
     name = serializers.CharField(max_length=120, required=False, allow_blank=True, default="")
 
 
 class FrozenSerializer(serializers.Serializer):
-    """What became of a freeze: the snapshot once it is there, and the job that makes it when the corpus is large."""
+    """The result of a freeze: the snapshot once it exists, and the job that makes it when the corpus is large."""
 
     snapshot = SnapshotSerializer(allow_null=True)
     job = JobSerializer(allow_null=True)

@@ -123,7 +123,7 @@ def test_more_blocks_than_one_chunk():
     ("bad", "field", "said"),
     [
         (line("b1"), "block_id", "is in the file twice, first in line 1"),
-        (line("b9", document_id="a b"), "document_id", "holds no blanks"),
+        (line("b9", document_id="a b"), "document_id", "must not contain blanks"),
     ],
 )
 def test_one_mistake_stops_the_whole_file(bad, field, said):

@@ -143,7 +143,7 @@ def test_a_next_version_holds_the_titles_and_metadata_of_its_own_snapshot(versio
         (
             "UPDATE corpus_blockversion SET text = '', redaction_reason = 'x', redacted_at = %s WHERE title = 'Keys'",
             [AT],
-            "the audit tells of no redaction",
+            "the audit records no redaction",
         ),
     ],
 )

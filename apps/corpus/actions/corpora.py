@@ -1,4 +1,4 @@
-"""What people do with a corpus: make it, import into it, freeze it, and, where the law asks, redact a text."""
+"""Actions on a corpus: create it, import into it, freeze it, and, where the law requires it, redact a text."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -29,15 +29,15 @@ FREEZE_AT_ONCE_BLOCKS = 10_000
 
 
 class CorpusRefused(Refusal):
-    """A corpus cannot be made, or takes nothing in for now."""
+    """A corpus cannot be created, or cannot be imported into now."""
 
 
 class RedactionRefused(Refusal):
-    """A text cannot be redacted, or not again."""
+    """A text cannot be redacted."""
 
 
 class RequestedFreeze(NamedTuple):
-    """What asking for a freeze came to: the snapshot, or the job that will make it."""
+    """The result of requesting a freeze: the snapshot, or the job that will make it."""
 
     snapshot: Snapshot | None
     job: Job | None
@@ -47,7 +47,7 @@ class RequestedFreeze(NamedTuple):
 def create_corpus(
     *, project: Project, name: str, actor: User, at: datetime, slug: str = "", language: str = "en"
 ) -> Corpus:
-    """Make an empty corpus. Its slug comes from the name unless given; a slug is taken once in a project."""
+    """Create an empty corpus. Its slug is made from the name unless given; slugs are unique in a project."""
     slug = slug or slugify(name)[:60]
     if not slug:
         raise CorpusRefused("A corpus needs a name with a letter or a digit in it.", code="corpus_unnamed")
@@ -72,10 +72,10 @@ def import_blocks(
     actor: User,
     at: datetime,
 ) -> ImportPlan:
-    """Take a file's blocks into a corpus: all of them, or, when one is wrong, none.
+    """Import a file's blocks into a corpus: all of them, or none when one is wrong.
 
-    With mode `replace` the file is the whole corpus, and blocks it does not name are gone from it (snapshots keep
-    them); with `merge` they stay. Raises InputErrors. A file that changes nothing leaves no trace.
+    With mode `replace` the file is the whole corpus, and blocks it does not contain are removed (snapshots keep them);
+    with `merge` they stay. Raises InputErrors. A file that changes nothing writes nothing.
     """
     corpus = locked(corpus_id)
     if reason := rules.busy_refusal(corpus):
@@ -91,7 +91,7 @@ def import_blocks(
 
 @transaction.atomic
 def request_freeze(*, corpus_id: int, actor: User, at: datetime, name: str = "") -> RequestedFreeze:
-    """Freeze a small corpus at once, and have a job freeze a large one. Asked twice, it is the same job."""
+    """Freeze a small corpus at once, and queue a job for a large one. A second request returns the same job."""
     corpus = locked(corpus_id)
     if corpus.is_being_frozen:
         return RequestedFreeze(None, corpus.freeze_job)
@@ -110,7 +110,7 @@ def request_freeze(*, corpus_id: int, actor: User, at: datetime, name: str = "")
 
 @transaction.atomic
 def redact_version(*, version_id: int, reason: str, actor: User, at: datetime) -> BlockVersion:
-    """Empty a block's text for good, leaving its digest, its place and the reason. Snapshots stay as they are."""
+    """Empty a block's text for good; its digest, its position and the reason stay. Snapshots do not change."""
     version = BlockVersion.objects.select_for_update().select_related("block__corpus__project").get(pk=version_id)
     if refusal := rules.redaction_refusal(version, reason):
         raise RedactionRefused(refusal, code="not_redactable")

@@ -1,4 +1,4 @@
-"""What a person does with an import: hand in a file, look, say yes or no."""
+"""Actions on an import: upload a file for a preview, confirm it, discard it."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -35,7 +35,7 @@ def start_import(
     actor: User,
     at: datetime,
 ) -> Import:
-    """Keep the file and read it: at once when there is little in it, else in a job. Nothing else changes yet."""
+    """Store the file and read it: at once when it is small, else in a job. Nothing else changes yet."""
     with written(file, at=at) as stored:
         item = _start(project=project, kind=kind, file=stored, options=options, actor=actor, at=at)
     if item.job_id is None:
@@ -47,7 +47,7 @@ def start_import(
 def _start(
     *, project: Project, kind: str, file: StoredUpload, options: dict[str, Any], actor: User, at: datetime
 ) -> Import:
-    """The rows of file and import, and the job that reads the file when there is much in it."""
+    """Write the rows of the upload and the import, and queue the job that reads a large file."""
     upload = keep_upload(project=project, kind=kind, purpose="import", file=file, options=options, actor=actor, at=at)
     item = Import.objects.create(
         project=project, kind=kind, upload=upload, options=options, created_by=actor, created_at=at
@@ -59,7 +59,7 @@ def _start(
 
 @transaction.atomic
 def read_in_job(*, import_id: int, at: datetime) -> Import:
-    """Have a job read a file whose reader was interrupted, a server that was stopped for one."""
+    """Queue a job for a file whose reading was interrupted, for example by a restart of the server."""
     item = import_steps.locked(import_id)
     if item.state == ImportState.READING and item.job_id is None:
         _enqueue(item, jobs.READ, f"Read {item.upload.filename}", item.created_by, at)
@@ -68,10 +68,10 @@ def read_in_job(*, import_id: int, at: datetime) -> Import:
 
 @transaction.atomic
 def confirm_import(*, import_id: int, actor: User, at: datetime) -> Import:
-    """Take the file in: at once when it is small, else in a job.
+    """Apply the import: at once when it is small, else in a job.
 
-    When what the file is compared with has changed since the preview so that it has mistakes now, the import
-    becomes faulty and says which.
+    When the project has changed since the preview so that the file has mistakes now, the import becomes faulty and
+    lists them.
     """
     item = import_steps.locked(import_id)
     if item.state != ImportState.READY:
@@ -90,7 +90,7 @@ def confirm_import(*, import_id: int, actor: User, at: datetime) -> Import:
 
 @transaction.atomic
 def discard_import(*, import_id: int, actor: User, at: datetime) -> Import:
-    """Say no: the file is thrown away, nothing was changed."""
+    """Discard an import and delete its file; nothing else changes."""
     item = import_steps.locked(import_id)
     if item.state not in {ImportState.READY, ImportState.FAULTY, ImportState.FAILED}:
         raise ImportRefused(f"This import {_is(item)}; it cannot be discarded.", code="import_not_waiting")
@@ -113,7 +113,7 @@ def _is(item: Import) -> str:
 
 
 PATIENCE = timedelta(minutes=10)
-"""Longer than a request may last: until then somebody may be reading."""
+"""Longer than a request may last: until then the file may still be being read."""
 
 
 @periodic_task("corpus.unread", every=timedelta(minutes=10))

@@ -22,11 +22,11 @@ from apps.corpus.serializers import (
 )
 
 PAGING = [
-    OpenApiParameter("after", str, description="`next` of the page before"),
+    OpenApiParameter("after", str, description="`next` of the previous page"),
     OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
 ]
-FIND = OpenApiParameter("find", str, description="only the blocks that fit these words best, best first, at most 100")
-FOUND = 100
+FIND = OpenApiParameter("find", str, description="only the blocks that match these words best, best first, at most 100")
+MOST_FOUND = 100
 
 
 class SnapshotList(ProjectAPIView):
@@ -48,20 +48,20 @@ class SnapshotList(ProjectAPIView):
         responses={201: FrozenSerializer, 202: FrozenSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Freeze a corpus as it is now; a large one is answered with 202 and the job that does it."""
-        said = FreezeSerializer(data=request.data)
-        said.is_valid(raise_exception=True)
-        corpus = corpora_in(self.project).filter(slug=said.validated_data["corpus"]).first()
+        """Freeze a corpus as it is now; for a large one, returns 202 and the job that does it."""
+        serializer = FreezeSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        corpus = corpora_in(self.project).filter(slug=serializer.validated_data["corpus"]).first()
         if corpus is None:
             raise ValidationError({"corpus": ["No corpus is called that."]})
-        asked = corpora.request_freeze(
-            corpus_id=corpus.pk, actor=self.member.user, at=timezone.now(), name=said.validated_data["name"]
+        requested = corpora.request_freeze(
+            corpus_id=corpus.pk, actor=self.member.user, at=timezone.now(), name=serializer.validated_data["name"]
         )
-        return Response(FrozenSerializer(asked).data, status=202 if asked.snapshot is None else 201)
+        return Response(FrozenSerializer(requested).data, status=202 if requested.snapshot is None else 201)
 
 
 class FreezeDetail(ProjectAPIView):
-    """A freeze that a job does, and what became of it."""
+    """A freeze that a job does, and its result."""
 
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.CORPUS_READ}
@@ -86,7 +86,7 @@ class SnapshotDetail(ProjectAPIView):
 
 
 class BlockList(ProjectAPIView):
-    """The blocks of a snapshot in the order of their ids, or those that fit some words."""
+    """The blocks of a snapshot in the order of their ids, or those that match some words."""
 
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.CORPUS_READ}
@@ -96,7 +96,7 @@ class BlockList(ProjectAPIView):
         only_known(request.query_params, {"after", "limit", "find"})
         snapshot = snapshot_in(self.project, pk)
         if words := request.query_params.get("find", ""):
-            found = search_blocks(snapshot, words[:1_000], limit=FOUND)
+            found = search_blocks(snapshot, words[:1_000], limit=MOST_FOUND)
             return Response({"results": BlockSerializer(found, many=True).data, "next": None})
         rows = entries_of(snapshot)
         page = cut(rows, request.query_params, column="position", parse=whole, read=lambda row: row.position)

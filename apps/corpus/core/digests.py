@@ -1,4 +1,4 @@
-"""The canonical form of a block's text and of a snapshot, and the digests that name them."""
+"""The canonical forms of a block's text and of a snapshot, and their digests."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -7,14 +7,14 @@ from apps.common.digests import canonical_json, digest_of, digest_of_lines, plai
 
 
 class BlockDigests(NamedTuple):
-    """`version` covers all that a reader sees; `text` title and text alone."""
+    """`version` covers everything a reader sees; `text` only title and text."""
 
     version: str
     text: str
 
 
 class SnapshotEntry(NamedTuple):
-    """One block as a snapshot names it: ids, digests, and the title that its document had."""
+    """One block in a snapshot: ids, digests, and the title of its document at that time."""
 
     block_id: str
     document_id: str
@@ -26,7 +26,7 @@ class SnapshotEntry(NamedTuple):
 def block_digests(
     *, title: str, section_path: Sequence[str], page_start: int | None, page_end: int | None, text: str
 ) -> BlockDigests:
-    """The names of a block's text. Metadata is not part of it: nobody grades metadata."""
+    """The digests of a block's text. Metadata is not part of it: nobody grades metadata."""
     seen = {
         "page_end": page_end,
         "page_start": page_start,
@@ -38,20 +38,21 @@ def block_digests(
 
 
 def metadata_digest(metadata: dict[str, Any]) -> str:
-    """The name of a block's metadata; "" when there is none."""
+    """The digest of a block's metadata; "" when there is none."""
     return digest_of(plain_numbers(metadata)) if metadata else ""
 
 
 def snapshot_digest(entries: Iterable[SnapshotEntry]) -> str:
     """The digest over the entries in the order given: bytewise by block id.
 
-    Metadata and the document's title count where there are any, so a corpus without has the digest it always had.
+    Metadata and the document's title are included only where there are any, so older digests of a corpus without stay
+    valid.
     """
     return digest_of_lines(canonical_json(_named(entry)).decode() for entry in entries)
 
 
 def older_snapshot_digest(entries: Iterable[SnapshotEntry]) -> str:
-    """The digest of a snapshot that was frozen before metadata and titles counted."""
+    """The digest as computed before metadata and titles were included."""
     return digest_of_lines(canonical_json(list(entry[:3])).decode() for entry in entries)
 
 

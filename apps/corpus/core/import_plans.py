@@ -1,4 +1,4 @@
-"""What an import would do, or did: figures, a few samples, and the mistakes that stop it."""
+"""The plan of an import: counts of changes, a few samples, and the mistakes that stop it."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ UNTOUCHED = "unchanged"
 
 
 class ImportPlan:
-    """Counts by word ("new", "changed", "unchanged", "gone"), in the order in which they are shown."""
+    """Counts by kind of change ("new", "changed", "unchanged", "gone"), in display order."""
 
     def __init__(self, words: list[str]) -> None:
         self.counts: dict[str, int] = dict.fromkeys(words, 0)
@@ -24,7 +24,7 @@ class ImportPlan:
         self._sampled = dict.fromkeys(words, 0)
 
     def add(self, word: str, outside_id: str, title: str, text: str) -> None:
-        """Count one row, and keep it as a sample when it is among the first of its kind."""
+        """Count one row, and store it as a sample when it is among the first of its kind."""
         self.rows += 1
         self.counts[word] += 1
         if word != UNTOUCHED and self._sampled[word] < SAMPLES:
@@ -61,7 +61,7 @@ class ImportPlan:
 
 
 def until_broken(rows: Iterable[T], errors: ErrorList) -> Iterator[T]:
-    """The rows up to a mistake after which the file cannot be read on; that mistake goes to the list."""
+    """The rows up to a mistake after which the file cannot be read further; the mistake is added to the list."""
     try:
         yield from rows
     except InputError as error:

@@ -1,8 +1,8 @@
-"""Which blocks say nearly the same: normalised text, shingles and MinHash. Knows no database.
+"""Near-duplicate blocks: normalised text, shingles and MinHash. Does not use the database.
 
-Two texts resemble each other as far as their sets of shingles (runs of three words) overlap: Jaccard, 0 to 1
-(Broder 1997, "On the resemblance and containment of documents"). A signature of `PERMUTATIONS` minima estimates that
-with a standard error of at most 0.07; whoever needs the exact value asks `resemblance`.
+The resemblance of two texts is the Jaccard overlap of their sets of shingles (runs of three words), 0 to 1 (Broder
+1997, "On the resemblance and containment of documents"). A signature of `PERMUTATIONS` minima estimates it with a
+standard error of at most 0.07; `resemblance` computes the exact value.
 """
 
 import re
@@ -35,24 +35,24 @@ class Signatures(NamedTuple):
 
 
 class Near(NamedTuple):
-    """A text by its place, and how alike it is by its signature."""
+    """The index of a text, and its estimated resemblance."""
 
     position: int
     likeness: float
 
 
 def normalised(text: str) -> list[str]:
-    """The words of a text in lower case; signs, white space and markup between them count for nothing."""
+    """The words of a text in lower case, without punctuation, white space and markup."""
     return _WORD.findall(text.casefold())
 
 
 def normalised_hash(text: str) -> str:
-    """Equal for texts that differ in case, signs and white space alone."""
+    """A digest that is equal for texts that differ only in case, punctuation and white space."""
     return sha256_hex(" ".join(normalised(text)).encode())
 
 
 def shingles(text: str) -> NDArray[np.uint64]:
-    """The different shingles of a text as 64-bit numbers, ascending. A text shorter than one gives its words' one."""
+    """The distinct shingles of a text as 64-bit numbers, ascending. A text of fewer than three words is one shingle."""
     words = normalised(text)
     if not words:
         return np.zeros(0, dtype=np.uint64)
@@ -67,7 +67,7 @@ def shingles(text: str) -> NDArray[np.uint64]:
 
 
 def resemblance(one: str, other: str) -> float:
-    """The share of shingles that two texts have in common, 0 to 1. Two empty texts do not resemble each other."""
+    """The share of shingles that two texts have in common, 0 to 1; 0 for two empty texts."""
     left, right = shingles(one), shingles(other)
     shared = len(np.intersect1d(left, right, assume_unique=True))
     every = len(left) + len(right) - shared
@@ -89,9 +89,9 @@ def signatures(texts: Iterable[str]) -> Signatures:
 
 
 def near(found: Signatures, own: NDArray[np.uint32], at_least: float, limit: int = 20) -> list[Near]:
-    """The texts whose signature agrees with `own` in at least that share, likest first, then by place.
+    """The texts whose signature agrees with `own` in at least that share, most similar first, then by index.
 
-    The text itself is among them. Empty texts are like nothing.
+    The text itself is among them. Empty texts resemble nothing.
     """
     if own[0] == _EMPTY and (own == _EMPTY).all():
         return []
@@ -102,7 +102,7 @@ def near(found: Signatures, own: NDArray[np.uint32], at_least: float, limit: int
 
 
 class NearDuplicates:
-    """Signatures as an index that is built once and kept on disk (see `retrieval.engines.store`)."""
+    """Signatures as an index that is built once and stored on disk (see `retrieval.engines.store`)."""
 
     def index(self, blocks: Iterable[str]) -> Signatures:
         return signatures(blocks)

@@ -1,4 +1,4 @@
-"""What the import commands share: the project, who acts, the preview, and mistakes told on stderr with code 2."""
+"""The base of the import commands: project, acting person, preview, and mistakes on stderr with exit code 2."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -20,11 +20,11 @@ BAD_INPUT = 2
 
 
 class ProjectCommand(BaseCommand):
-    """A command inside one project. Refusals and mistakes end it with code 2 and nothing changed."""
+    """A command in one project. Refusals and mistakes end it with exit code 2 and change nothing."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, help="slug of the project")
-        parser.add_argument("--user", default="", help="e-mail of who does it (default: the first lead)")
+        parser.add_argument("--user", default="", help="e-mail of the acting person (default: the first lead)")
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
@@ -47,8 +47,8 @@ class ProjectCommand(BaseCommand):
         project = Project.objects.filter(slug=slug).first()
         if project is None:
             known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:20])
-            said = f"There is no project {slug}. There are: {known or 'none yet'}."
-            raise CommandError(said, returncode=BAD_INPUT)
+            message = f"There is no project {slug}. There are: {known or 'none yet'}."
+            raise CommandError(message, returncode=BAD_INPUT)
         return project
 
     def actor(self, project: Project, options: dict[str, Any]) -> User:
@@ -65,17 +65,17 @@ class ProjectCommand(BaseCommand):
 
 
 class ImportCommand(ProjectCommand):
-    """Import one file of a kind that pages import too. Subclasses say how their options are called."""
+    """Import one file of a kind that pages import too. Subclasses define their options."""
 
     kind: str
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", help="the file, plain or gzip")
         super().add_arguments(parser)
-        parser.add_argument("--dry-run", action="store_true", help="say what would change, change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="show what would change, change nothing")
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
-        """The options as the kind's form would give them."""
+        """The options in the format of the kind's form."""
         raise NotImplementedError
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -89,13 +89,13 @@ class ImportCommand(ProjectCommand):
             else:
                 actor = self.actor(project, options)
                 plan = self.apply(project, source, chosen, actor)
-        self.tell(project, chosen, plan, dry=options["dry_run"])
+        self.report(project, chosen, plan, dry=options["dry_run"])
 
     def apply(self, project: Project, source: Any, chosen: dict[str, Any], actor: User) -> ImportPlan:
         with transaction.atomic():
             return kind_named(self.kind).apply(project, source, chosen, actor=actor, at=timezone.now())
 
-    def tell(self, project: Project, chosen: dict[str, Any], plan: ImportPlan, *, dry: bool) -> None:
+    def report(self, project: Project, chosen: dict[str, Any], plan: ImportPlan, *, dry: bool) -> None:
         kind = kind_named(self.kind)
         for warning in plan.errors.warnings:
             self.stderr.write(f"note: {as_line(warning)}")

@@ -1,4 +1,4 @@
-"""Importing a corpus."""
+"""The form and the import kind of corpus files."""
 
 from datetime import datetime
 from typing import Any
@@ -21,7 +21,7 @@ from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import corpora_in, corpus_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
 
-NEW = "+"  # no slug
+NEW = "+"  # not a valid slug
 
 
 class CorpusImportForm(ImportForm):
@@ -139,7 +139,7 @@ def _slug(options: dict[str, Any]) -> str:
 
 
 def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
-    """The corpus the options name; None when it is to be made and has not been yet."""
+    """The corpus in the options; None when it does not exist yet."""
     if options["corpus"] != NEW:
         return corpus_in(project, options["corpus"])
     return corpora_in(project).filter(slug=slugify(options["name"])[:60]).first()

@@ -1,4 +1,4 @@
-"""The freeze itself, which people and jobs do alike, and the door through which apps above hear of a new snapshot."""
+"""The freeze, used by actions and jobs, and the registry through which apps above react to a new snapshot."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -26,12 +26,12 @@ class Measured(NamedTuple):
 
 
 def bytewise() -> Collate:
-    """Outside ids in the order of their bytes, which no locale changes."""
+    """Outside ids in bytewise order, independent of the locale."""
     return Collate("outside_id", "C" if connection.vendor == "postgresql" else "BINARY")
 
 
 def measure(corpus: Corpus) -> Measured:
-    """The digest and the counts that a snapshot of the corpus would have now. Streams; memory stays flat."""
+    """The digest and the counts that a snapshot of the corpus would have now. Streams, in constant memory."""
     documents: set[str] = set()
     count = 0
     rows = current_blocks(corpus).order_by(bytewise())
@@ -53,9 +53,10 @@ def measure(corpus: Corpus) -> Measured:
 def write_snapshot(
     *, corpus: Corpus, measured: Measured, number: int, name: str, actor: User, at: datetime
 ) -> Snapshot:
-    """The snapshot's row, its documents' titles and its list, in one statement each. The caller holds the corpus.
+    """Write the snapshot's row, its documents' titles and its list, in one statement each. The caller has locked the
+    corpus.
 
-    The list comes last: from then on the snapshot takes nothing further.
+    The list is written last: after that the snapshot cannot change.
     """
     snapshot = Snapshot.objects.create(
         corpus=corpus,
@@ -89,11 +90,11 @@ _listeners: list[Listener] = []
 
 
 class FreezeRefused(Refusal):
-    """There is nothing new to freeze, or somebody else is at it."""
+    """There is nothing new to freeze, or the corpus is already being frozen."""
 
 
 def after_freezing(listener: Listener) -> Listener:
-    """Call `listener(snapshot, actor, at)` in the transaction of every freeze. Handed in when Django starts."""
+    """Call `listener(snapshot, actor, at)` in the transaction of every freeze. Registered when Django starts."""
     if listener not in _listeners:
         _listeners.append(listener)
     return listener
@@ -103,7 +104,7 @@ def after_freezing(listener: Listener) -> Listener:
 def freeze_snapshot(
     *, corpus_id: int, actor: User, at: datetime, name: str = "", job_id: int | None = None
 ) -> Snapshot:
-    """Freeze the corpus as it is now: which version of which block, for good.
+    """Freeze the current block versions of the corpus as a snapshot.
 
     Refuses an empty corpus, one that equals an earlier snapshot, and one that another job than `job_id` freezes.
     """
@@ -130,7 +131,7 @@ def freeze_snapshot(
 
 
 def _same(corpus: Corpus, measured: Measured) -> Snapshot | None:
-    """A snapshot that holds exactly this; one from before metadata counted has another digest for it."""
+    """A snapshot with exactly this content, also by the older digest, which did not include metadata."""
     if same := Snapshot.objects.filter(corpus=corpus, digest=measured.digest).first():
         return same
     latest = latest_snapshot(corpus)
@@ -138,11 +139,11 @@ def _same(corpus: Corpus, measured: Measured) -> Snapshot | None:
 
 
 def announce(snapshot: Snapshot, actor: User, at: datetime) -> None:
-    """Let the apps above hear of a new snapshot."""
+    """Call the listeners of apps above for a new snapshot."""
     for listener in _listeners:
         listener(snapshot, actor, at)
 
 
 def locked(corpus_id: int) -> Corpus:
-    """The corpus as it is once its row is held. Its job is read afterwards: a joined row is the one before the wait."""
+    """The corpus, locked. Its job is read after the lock: a joined row would show the state before it."""
     return Corpus.objects.select_for_update().get(pk=corpus_id)

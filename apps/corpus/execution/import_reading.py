@@ -1,4 +1,4 @@
-"""Reading an import's file: for the preview, and once more to take it in."""
+"""Reads an import's file: for the preview, and again to apply it."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from apps.corpus.selectors.import_kinds import Progress, kind_named
 
 
 def preview(item: Import, progress: Progress = lambda done: None) -> dict[str, Any]:
-    """The plan as it is kept. A file that cannot be read at all has a plan with that one mistake."""
+    """The plan as it is stored. A file that cannot be read at all has a plan with that one mistake."""
     kind = kind_named(item.kind)
     try:
         with open_source(item.upload.file, name=item.upload.filename) as source:

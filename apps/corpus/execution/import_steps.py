@@ -1,4 +1,4 @@
-"""The steps of an import that both people and jobs take. Each locks the row and decides on what it then says."""
+"""The steps of an import, for actions and jobs. Each locks the row and decides on its locked state."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from apps.jobs.actions.uploads import mark_used
 
 
 class ImportRefused(Refusal):
-    """The import is not in a state for this."""
+    """The import is in the wrong state for this step."""
 
 
 def locked(import_id: int) -> Import:
@@ -24,7 +24,7 @@ def locked(import_id: int) -> Import:
 
 @transaction.atomic
 def keep_plan(*, import_id: int, plan: dict[str, Any]) -> Import:
-    """Keep what reading the file has found; with mistakes, the import stops here."""
+    """Store the plan of the file; with mistakes, the import becomes faulty."""
     item = locked(import_id)
     if item.state == ImportState.READING:
         item.plan = plan
@@ -35,7 +35,7 @@ def keep_plan(*, import_id: int, plan: dict[str, Any]) -> Import:
 
 @transaction.atomic
 def apply_import(*, import_id: int, actor: User, at: datetime) -> Import:
-    """Take the file in: all rows in this transaction, or none. Raises InputErrors, and then nothing is changed."""
+    """Apply the file: all rows in this transaction, or none. Raises InputErrors, and then nothing is changed."""
     item = locked(import_id)
     if item.state not in {ImportState.READY, ImportState.APPLYING}:
         raise ImportRefused(f"This import {item.get_state_display()}.", code="import_not_ready")
@@ -51,7 +51,7 @@ def apply_import(*, import_id: int, actor: User, at: datetime) -> Import:
 
 @transaction.atomic
 def note_faults(*, import_id: int, errors: InputErrors) -> Import:
-    """The file that looked right has mistakes now, because what it is compared with has changed meanwhile."""
+    """Mark an import as faulty that had no mistakes in the preview: the project has changed meanwhile."""
     item = locked(import_id)
     item.plan, item.state = faulty_plan(errors.errors), ImportState.FAULTY
     item.save(update_fields=["plan", "state"])

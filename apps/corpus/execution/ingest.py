@@ -1,4 +1,4 @@
-"""Comparing a file's blocks with a corpus, and taking them in. Work is done chunk by chunk, never row by row."""
+"""Compares a file's blocks with a corpus, and imports them. Works in chunks, never row by row."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +22,7 @@ Progress = Callable[[int], None]
 
 
 class KnownBlock(NamedTuple):
-    """What the corpus holds of a block: its keys, and the digest of its current text, None when it is gone."""
+    """A block of the corpus: its keys, and the digest of its current text, None when it was removed."""
 
     pk: int
     document_id: str
@@ -40,12 +40,12 @@ class BlockChange(NamedTuple):
 
     @property
     def name(self) -> tuple[str, str]:
-        """What tells this version of a block from its others."""
+        """What distinguishes this version of a block from its others."""
         return self.digests.version, self.metadata_digest
 
     @property
     def keeps_its_words(self) -> bool:
-        """Whether only what nobody grades has changed: metadata, or what the document is called."""
+        """Whether only ungraded content has changed: metadata, or the document's title."""
         return self.word == "changed" and self.known is not None and self.known.digest == self.digests.version
 
 
@@ -58,18 +58,18 @@ def plan_blocks(
     mode: str,
     progress: Progress = lambda done: None,
 ) -> ImportPlan:
-    """What importing these rows would do; nothing is written. `corpus` is None for one yet to be made."""
+    """The plan of importing these rows; writes nothing. `corpus` is None for a new one."""
     plan = ImportPlan(["new", "changed", "unchanged", "gone"])
-    still_there = wordless = 0
+    still_present = wordless = 0
     for chunk in _compared(corpus, rows, source, errors):
         for change in chunk:
-            still_there += change.known is not None and change.known.digest is not None
+            still_present += change.known is not None and change.known.digest is not None
             wordless += change.keeps_its_words
             plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
         progress(plan.rows)
     if corpus is not None and mode == ImportMode.REPLACE:
         current = Block.objects.filter(corpus=corpus, current__isnull=False)
-        plan.counts["gone"] = current.count() - still_there
+        plan.counts["gone"] = current.count() - still_present
     _note_wordless(plan, wordless)
     plan.take_errors(errors)
     return plan
@@ -84,9 +84,9 @@ def take_blocks(
     mode: str,
     at: datetime,
 ) -> ImportPlan:
-    """Write the rows into a corpus that the caller has locked, and say what changed. Call in a transaction.
+    """Write the rows into a corpus that the caller has locked, and return the changes. Call in a transaction.
 
-    Mistakes are only counted: the caller looks at the plan's errors and rolls back.
+    Mistakes are only counted: the caller checks the plan's errors and rolls back.
     """
     plan = ImportPlan(["new", "changed", "unchanged", "gone"])
     current = set(Block.objects.filter(corpus=corpus, current__isnull=False).values_list("pk", flat=True))
@@ -144,8 +144,8 @@ def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, KnownBlock]:
 def _refuse_twice(row: BlockRow, lines: dict[str, int], source: TableFile) -> None:
     first = lines.setdefault(row.block_id, row.line)
     if first != row.line:
-        said = f"the block is in the file twice, first in line {first}"
-        raise source.error(row.line, "block_id", row.block_id, said)
+        message = f"the block is in the file twice, first in line {first}"
+        raise source.error(row.line, "block_id", row.block_id, message)
 
 
 def _compare(row: BlockRow, known: KnownBlock | None, source: TableFile) -> BlockChange:
@@ -160,8 +160,8 @@ def _compare(row: BlockRow, known: KnownBlock | None, source: TableFile) -> Bloc
     if known is None:
         return BlockChange(row, digests, facts, None, "new")
     if known.document_id != row.document_id:
-        said = f"the block belongs to document {known.document_id} for good; give it another id to move it"
-        raise source.error(row.line, "document_id", row.document_id, said)
+        message = f"the block belongs to document {known.document_id} for good; give it another id to move it"
+        raise source.error(row.line, "document_id", row.document_id, message)
     if known.digest is None:
         return BlockChange(row, digests, facts, known, "new")
     is_same = (known.digest, known.metadata_digest) == (digests.version, facts)
@@ -177,7 +177,7 @@ def _write(corpus: Corpus, changes: list[BlockChange], at: datetime) -> None:
 
 
 def _documents(corpus: Corpus, rows: list[BlockRow]) -> dict[str, int]:
-    """Keys of the rows' documents by outside id; missing ones are made, titles that are given are kept up."""
+    """Keys of the rows' documents by outside id. Creates missing ones and updates given titles."""
     titles: dict[str, str] = {}
     for row in rows:
         titles[row.document_id] = row.document_title or titles.get(row.document_id, "")
@@ -198,7 +198,7 @@ def _documents(corpus: Corpus, rows: list[BlockRow]) -> dict[str, int]:
 
 
 def _insert(changes: list[BlockChange], corpus: Corpus, documents: dict[str, int], at: datetime) -> None:
-    """New blocks with their first versions. Foreign keys are checked at the commit, so either may come first."""
+    """Insert new blocks with their first versions. Foreign keys are checked at the commit, so the order is free."""
     block_ids = reserve_ids(Block, len(changes))
     version_ids = reserve_ids(BlockVersion, len(changes))
     insert_rows(
@@ -213,7 +213,7 @@ def _insert(changes: list[BlockChange], corpus: Corpus, documents: dict[str, int
 
 
 def _repoint(changes: list[BlockChange], at: datetime) -> None:
-    """Known blocks get the version they now have: an earlier one when the text has come back, else a new one."""
+    """Set the current version of known blocks: an earlier one when the text is the same, else a new one."""
     wanted = {change.known.pk: change for change in changes if change.known is not None}
     earlier = {
         (block, (digest, facts)): version

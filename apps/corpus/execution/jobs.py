@@ -1,4 +1,4 @@
-"""The slow half: files too large to be read or taken in, and corpora too large to be frozen, while a person waits."""
+"""Jobs for files too large to read or apply, and corpora too large to freeze, in a request."""
 
 from datetime import datetime
 from typing import Any
@@ -21,7 +21,7 @@ APPLY = "corpus.apply_import"
 
 
 def follow_import(job: Job, at: datetime) -> None:
-    """The import learns how its job fares: failed and cancelled end it, a retry takes it up again."""
+    """Update the import when its job fails, is cancelled or is retried."""
     waiting = ImportState.READING if job.kind == READ else ImportState.APPLYING
     imports = Import.objects.filter(pk=job.params["import_id"])
     if job.state in {JobState.FAILED, JobState.CANCELLED}:
@@ -58,12 +58,12 @@ def apply_import(ctx: JobContext) -> dict[str, Any] | None:
 
 @job_kind(FREEZE, title="Freeze a snapshot")
 def freeze_corpus(ctx: JobContext) -> dict[str, Any] | None:
-    """Make the texts of the corpus `corpus_id` searchable part by part, then freeze it in one short commit.
+    """Index the texts of the corpus `corpus_id` for search, part by part, then freeze it in one short commit.
 
-    Texts that are searchable and stand in no snapshot are found by nobody, so a job that ends between leaves nothing.
+    Search shows only texts of snapshots, so a job that ends in between has no visible effect.
     """
     corpus = Corpus.objects.get(pk=ctx.params["corpus_id"])
-    assert ctx.actor is not None  # a person, or a token of one, asked for it
+    assert ctx.actor is not None  # requested by a person, or by a person's token
     total, done = current_blocks(corpus).count(), 0
     for part in parts_of(corpus):
         with ctx.chunk(f"words:{part.first}") as fresh:

@@ -13,7 +13,7 @@ MAX_INDEXED = 400_000
 
 
 class BlockRange(NamedTuple):
-    """Some blocks of a corpus that are current, by their keys: from `first` to `last`, `blocks` in number."""
+    """A range of a corpus's current blocks: keys from `first` to `last`, `blocks` in number."""
 
     corpus_id: int
     first: int
@@ -22,7 +22,7 @@ class BlockRange(NamedTuple):
 
 
 def parts_of(corpus: Corpus) -> Iterator[BlockRange]:
-    """All that is current in the corpus, part by part, in the order of keys: the same parts while nobody imports."""
+    """The current blocks of the corpus in parts, in the order of keys: the same parts until the next import."""
     keys = Block.objects.filter(corpus=corpus, current__isnull=False).order_by("pk").values_list("pk", flat=True)
     last = 0
     while part := list(keys.filter(pk__gt=last)[:PART]):
@@ -31,7 +31,7 @@ def parts_of(corpus: Corpus) -> Iterator[BlockRange]:
 
 
 def index_part(part: BlockRange) -> None:
-    """Put those texts of a part that are not yet in the index there. Call in a transaction."""
+    """Add the part's texts that are missing in the index. Call in a transaction."""
     missing = (
         "SELECT b.current_id FROM corpus_block b"
         " LEFT JOIN corpus_searched s ON s.version_id = b.current_id"
@@ -41,7 +41,7 @@ def index_part(part: BlockRange) -> None:
 
 
 def index_snapshot(snapshot: Snapshot) -> None:
-    """Put the snapshot's versions that are not yet in the index there. Call in the freeze's transaction."""
+    """Add the snapshot's versions that are missing in the index. Call in the freeze's transaction."""
     missing = (
         "SELECT e.version_id FROM corpus_snapshotblock e"
         " LEFT JOIN corpus_searched s ON s.version_id = e.version_id"
@@ -51,7 +51,7 @@ def index_snapshot(snapshot: Snapshot) -> None:
 
 
 def _index(missing: str, named: list[int]) -> None:
-    """Take in the versions that the statement `missing` finds."""
+    """Index the versions that the statement `missing` selects."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             words = (
@@ -73,7 +73,7 @@ def _index(missing: str, named: list[int]) -> None:
 
 
 def forget_version(version: BlockVersion) -> None:
-    """Take a version out of the index, before its text is redacted: FTS5 needs the words it forgets."""
+    """Remove a version from the index, before its text is redacted: FTS5 needs the words to remove them."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM corpus_searched WHERE version_id = %s", [version.pk])
         if cursor.fetchone() is None:

@@ -27,8 +27,8 @@ _READERS: dict[str, Reader] = {"jsonl": read_block_lines, "csv": read_flat, "bei
 def read_blocks(source: TableFile, errors: ErrorList, *, format: str, ids: str = "file") -> Iterator[BlockRow]:
     """The blocks of a corpus file in file order.
 
-    `ids` is "file" or, for SMART files only, "position": some of those number their records with gaps while
-    everything that speaks of them counts places. Which one holds is for the person to say.
+    `ids` is "file" or, for SMART files only, "position": some of those number their records with gaps, while judgements
+    refer to them by position. The person must choose.
     """
     if format == "smart":
         yield from read_smart(source, errors, ids=ids)

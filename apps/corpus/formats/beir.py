@@ -1,6 +1,6 @@
 """BEIR's corpus.jsonl: `_id`, `title`, `text`, `metadata`. Each record is its own document.
 
-Other fields are common in files of this form and are kept in the metadata.
+Other fields are common in such files and are stored in the metadata.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""CSV: the columns of the JSONL form. ` > ` divides the headings of `section`; `metadata.x` holds field x."""
+"""CSV: the columns of the JSONL form. ` > ` separates the headings of `section`; `metadata.x` is field x."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""JSONL: `block_id`, `document_id`, `title`, `text`, and what else is known of a block.
+"""JSONL with `block_id`, `document_id`, `text` and optional fields.
 
 Optional are `title`, `document_title`, `section`, `page_start`, `page_end` and `metadata`.
 """
@@ -21,7 +21,7 @@ KNOWN = frozenset(
         "page_start",
         "page_end",
         "metadata",
-        "redacted",  # an export's word on a text that was emptied; it says nothing of a new one
+        "redacted",  # an export's mark of an emptied text; ignored on import
     }
 )
 

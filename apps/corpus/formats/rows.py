@@ -1,4 +1,4 @@
-"""What every reader of a corpus file yields, and the checks they share."""
+"""The rows that every reader of a corpus file yields, and shared checks."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from apps.common.files.tabular import TableFile
 
 
 class BlockRow(NamedTuple):
-    """One block as a file gives it. `line` is where its record begins."""
+    """One block of a file. `line` is where its record begins."""
 
     line: int
     block_id: str
@@ -30,7 +30,7 @@ def rows_from(
     records: Iterable[tuple[int, dict]],
     make: Callable[[Fields], BlockRow],
 ) -> Iterator[BlockRow]:
-    """`make` over each record; a record it refuses goes to the list."""
+    """`make` of each record; rejected records are added to `errors`."""
     for line, values in records:
         try:
             row = make(Fields(source, line, values))
@@ -43,7 +43,7 @@ def rows_from(
 
 
 def pages(fields: Fields) -> tuple[int | None, int | None]:
-    """(first, last) page. The last one defaults to the first; it may not stand alone or come before it."""
+    """(first, last) page. The last one defaults to the first; it must not be alone or before the first."""
     first, last = fields.whole("page_start"), fields.whole("page_end")
     if first is None and last is not None:
         raise fields.wrong("page_end", "page_end needs a page_start")

@@ -1,7 +1,7 @@
-"""The SMART form: records that begin with `.I id` and hold fields `.T .A .B .W` and a few others.
+"""The SMART format: records that begin with `.I id` and have fields `.T .A .B .W` and a few others.
 
-A record's fields come once each. A marker that stands again inside a record (Cranfield has four) opens
-nothing: the marker line is left out, the lines after it stay in the field before, and a warning names it.
+Each field occurs once in a record. A repeated marker (Cranfield has four) opens no field: the marker line is left out,
+the lines after it stay in the field before, and a warning names it.
 """
 
 import re
@@ -43,8 +43,8 @@ def read_smart(source: TableFile, errors: ErrorList, *, ids: str) -> Iterator[Bl
 def read_records(source: TableFile, errors: ErrorList, *, ids: str) -> Iterator[SmartRecord]:
     """The records with their lines by field name, for corpora and queries alike.
 
-    With ids by position the first record is "1", whatever its `.I` says. Raises InputError when text stands
-    before the first `.I`: then this is another form of file.
+    With ids by position the first record is "1", whatever its `.I`. Raises InputError for text before the first `.I`:
+    the file has another format.
     """
     if ids not in {"file", "position"}:
         raise source.error(None, "ids", ids, "say file or position")
@@ -68,7 +68,7 @@ def read_records(source: TableFile, errors: ErrorList, *, ids: str) -> Iterator[
         elif field is not None:
             field.append(line)
         elif line.strip():
-            errors.add(source.error(number, "", line, "text stands before the record's first field"))
+            errors.add(source.error(number, "", line, "text before the record's first field"))
     if record:
         yield record
 
@@ -86,15 +86,15 @@ def _open_field(
         errors.add(source.error(number, "", f".{letter}", f"unknown field; known are .{' .'.join(NAMES)}"))
         return field
     if name in record.fields:
-        said = f".{letter} stands twice in record {record.record_id}; its lines stay in the field before"
-        errors.warn(source.error(number, "", f".{letter}", said))
+        message = f".{letter} appears twice in record {record.record_id}; its lines stay in the field before"
+        errors.warn(source.error(number, "", f".{letter}", message))
         return field
     record.fields[name] = []
     return record.fields[name]
 
 
 def joined(lines: list[str]) -> str:
-    """Field lines as one text, kept as they are but for blank lines at both ends."""
+    """Field lines as one text, unchanged except for blank lines at both ends, which are removed."""
     return "\n".join(lines).strip("\n")
 
 

@@ -52,14 +52,14 @@ def corpus_list(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view()
 def corpus_page(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResponse:
     corpus = corpus_in(project, corpus_slug)
-    held = list(snapshots_in(project).filter(corpus=corpus))
-    latest = held[0] if held else None
+    snapshots_of_corpus = list(snapshots_in(project).filter(corpus=corpus))
+    latest = snapshots_of_corpus[0] if snapshots_of_corpus else None
     pending = snapshots.pending(corpus, latest)
     find = request.GET.get("find", "").strip()[:200]
     blocks = found_blocks(current_blocks(corpus), find)
     context = {
         "corpus": corpus,
-        "snapshots": held,
+        "snapshots": snapshots_of_corpus,
         "latest": latest,
         "job": _freeze_job(corpus, latest),
         "pending": pending,
@@ -90,7 +90,7 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
 @require_safe
 @member_view()
 def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The snapshot: its figures, what differs from the one before, and its blocks, found by words."""
+    """The snapshot: its figures, its differences from the previous one, and its blocks, with a search."""
     snapshot = snapshot_in(project, pk)
     find = request.GET.get("find", "").strip()[:200]
     entries = search_blocks(snapshot, find, limit=PAGE_SIZE) if find else None
@@ -111,7 +111,7 @@ def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @require_safe
 @member_view()
 def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """What differs from the snapshot before, block by block, changed words marked."""
+    """The differences from the previous snapshot, block by block, with changed words marked."""
     snapshot = snapshot_in(project, pk)
     before = snapshot_before(snapshot)
     word = request.GET.get("show", "changed")
@@ -153,7 +153,7 @@ def redact(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 
 def _freeze_job(corpus: Corpus, latest: Snapshot | None) -> Job | None:
-    """The job that is to freeze the corpus, or that ended without a snapshot and was not made good since."""
+    """The job that freezes the corpus, or that failed to and was not followed by a later snapshot."""
     job = corpus.freeze_job
     if job is None or job.state == JobState.DONE:
         return None

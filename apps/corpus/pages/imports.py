@@ -43,13 +43,13 @@ def import_new(request: HttpRequest, project: Project, kind: str) -> HttpRespons
             )
             return redirect("corpus:import", slug=project.slug, pk=item.pk)
     else:
-        form = chosen.form_class(project=project, initial=_said_before(request, project, kind))
+        form = chosen.form_class(project=project, initial=_initial(request, project, kind))
     context = {"kind": chosen, "form": form, "section": chosen.section}
     return render(request, "corpus/import_new.html", context, status=400 if form.errors else 200)
 
 
-def _said_before(request: HttpRequest, project: Project, kind: str) -> dict[str, Any]:
-    """What the form begins with: the words of the address, or with `?again=` what was said of an earlier file."""
+def _initial(request: HttpRequest, project: Project, kind: str) -> dict[str, Any]:
+    """Initial values of the form: the query parameters, or with `?again=` the options of an earlier import."""
     again = request.GET.get("again", "")
     if not again.isdecimal():
         return request.GET.dict()

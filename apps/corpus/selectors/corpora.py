@@ -36,7 +36,7 @@ def freeze_in(project: Project, pk: int) -> Job:
 
 
 def counted(corpora: QuerySet[Corpus]) -> QuerySet[Corpus]:
-    """With `block_count`, `snapshot_count` and `frozen_at`, the time of the last snapshot."""
+    """Annotates `block_count`, `snapshot_count` and `frozen_at`, the time of the last snapshot."""
     return corpora.annotate(
         block_count=Count("blocks", filter=Q(blocks__current__isnull=False), distinct=True),
         snapshot_count=Count("snapshots", distinct=True),
@@ -73,7 +73,7 @@ def current_blocks(corpus: Corpus) -> QuerySet[Block]:
 
 
 def found_blocks(blocks: QuerySet[Block], words: str) -> QuerySet[Block]:
-    """Those whose id, title or document has `words` in it; all of them for no words."""
+    """The blocks whose id, title or document contains `words`; all for no words."""
     if not words:
         return blocks
     ids = Q(outside_id__icontains=words) | Q(document__outside_id__icontains=words)
@@ -97,7 +97,7 @@ def version_in(project: Project, pk: int) -> BlockVersion:
 
 
 class TextKey(NamedTuple):
-    """What makes a text the same: its block, and the digest of title and text. Pages and headings are no part of it."""
+    """The identity of a text: its block, and the digest of title and text, without pages and headings."""
 
     block_id: int
     digest: str
@@ -121,7 +121,7 @@ def block_names(versions: Iterable[int]) -> dict[int, str]:
 
 
 def texts_in(snapshot: Snapshot) -> dict[TextKey, int]:
-    """The texts of a snapshot, each with the block version that holds it there."""
+    """The texts of a snapshot, each with the key of its block version there."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot).values_list("block_id", "version__text_digest", "version_id")
     return {TextKey(block, digest): version for block, digest, version in rows.iterator(chunk_size=AT_ONCE)}
 
@@ -132,7 +132,7 @@ def versions_of(block: Block) -> QuerySet[BlockVersion]:
 
 
 def snapshots_holding(block: Block) -> dict[int, list[Snapshot]]:
-    """The snapshots that hold each version of a block, oldest first, by version key."""
+    """The snapshots that contain each version of a block, oldest first, by version key."""
     holding: dict[int, list[Snapshot]] = {}
     entries = SnapshotBlock.objects.filter(block=block).select_related("snapshot")
     for entry in entries.order_by("snapshot__number"):
@@ -158,6 +158,6 @@ def import_in(project: Project, pk: int) -> Import:
 
 
 def left_unread(before: datetime) -> list[int]:
-    """Imports begun before then that nobody has read and no job is to read: whoever read them was interrupted."""
+    """Imports begun before `before` whose reading was interrupted: not read yet, and without a job."""
     found = Import.objects.filter(state=ImportState.READING, job=None, created_at__lt=before)
     return list(found.order_by("pk").values_list("pk", flat=True))

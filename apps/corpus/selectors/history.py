@@ -1,4 +1,4 @@
-"""The texts of a block over time, and the words that changed between them."""
+"""The history of a block's texts, and their word differences."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ MAX_COMPARED = 20_000
 
 
 class Text(NamedTuple):
-    """One version in the history of a block. `pieces` marks what changed from the one before, newest last."""
+    """One version in the history of a block. `pieces` is the word difference from the previous one."""
 
     version: BlockVersion
     is_current: bool
@@ -51,7 +51,7 @@ def texts_of(block: Block) -> list[Text]:
 
 
 def word_diffs(entries: list[SnapshotBlock]) -> list[ChangedBlock]:
-    """Entries that carry `old_version_id`, with their word differences."""
+    """The word differences of entries that have `old_version_id`."""
     old = BlockVersion.objects.in_bulk([entry.old_version_id for entry in entries])  # type: ignore[attr-defined]
     rows = []
     for entry in entries:
@@ -71,21 +71,21 @@ def word_diffs(entries: list[SnapshotBlock]) -> list[ChangedBlock]:
 
 
 def facts_of(before: BlockVersion, after: BlockVersion) -> list[tuple[str, object, object]]:
-    """What of the metadata differs: name, value before, value after; None where there was or is none."""
+    """The differences of metadata: name, value before, value after; None for a missing value."""
     names = [*before.metadata, *(name for name in after.metadata if name not in before.metadata)]
     values = [(name, before.metadata.get(name), after.metadata.get(name)) for name in names]
     return [(name, old, new) for name, old, new in values if old != new]
 
 
 def compared(before: BlockVersion, after: BlockVersion) -> list[Piece] | None:
-    """The word difference of two texts; None when one is redacted or they are too long to compare in a page."""
+    """The word difference of two texts; None when one is redacted or they are too long to compare on a page."""
     if before.redacted_at or after.redacted_at or len(before.text) + len(after.text) > MAX_COMPARED:
         return None
     return word_diff(before.text, after.text)
 
 
 def place_of(version: BlockVersion) -> str:
-    """Section path and pages in words, to tell where a block has moved."""
+    """Section path and pages in words, to show where a block has moved."""
     pages = [str(page) for page in (version.page_start, version.page_end) if page is not None]
     path = " / ".join(version.section_path) or "no section"
     return f"{path}, page {'–'.join(dict.fromkeys(pages))}" if pages else path

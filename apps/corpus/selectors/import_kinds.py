@@ -1,4 +1,4 @@
-"""The kinds of files people import. An app that takes files registers its kind in `edges/imports.py`."""
+"""The registry of import kinds. An app that imports files registers its kind in `edges/imports.py`."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -17,7 +17,7 @@ Progress = Callable[[int], None]
 
 
 class FormatExample(NamedTuple):
-    """How a file of one form looks: its name, a sentence, a few lines."""
+    """An example of a file format: its name, a sentence, a few lines."""
 
     name: str
     words: str
@@ -25,10 +25,10 @@ class FormatExample(NamedTuple):
 
 
 class ImportKind:
-    """How one kind of file is previewed and taken in.
+    """How one kind of file is previewed and applied.
 
-    `preview` writes nothing. `apply` runs inside a transaction and raises InputErrors when the file has mistakes.
-    Both read the file from its beginning, so what is applied is what the file says then, not what was previewed.
+    `preview` writes nothing. `apply` runs inside a transaction and raises InputErrors when the file has mistakes. Both
+    read the file from its beginning, so that the file is applied and not the preview.
     """
 
     name: ClassVar[str]
@@ -36,7 +36,7 @@ class ImportKind:
     one: ClassVar[str]
     many: ClassVar[str]
     on_pages: ClassVar[str] = ""
-    """The noun in both numbers where pages use another one than commands and files: "passage,passages"."""
+    """The noun on pages, singular and plural, where it differs from that of commands and files: "passage,passages"."""
     section: ClassVar[str]
     examples: ClassVar[tuple[FormatExample, ...]] = ()
     roles: ClassVar[tuple[str, ...]] = (Role.LEAD,)
@@ -53,15 +53,15 @@ class ImportKind:
 
     @property
     def forms(self) -> str:
-        """The noun in both numbers, as templates take it: "query,queries"."""
+        """The noun, singular and plural, for templates: "query,queries"."""
         return self.on_pages or f"{self.one},{self.many}"
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
-        """Where the rows go, in words: "the corpus Handbook"."""
+        """The target of the import in words: "the corpus Handbook"."""
         return project.name
 
     def done_url(self, project: Project, options: dict[str, Any]) -> str:
-        """The page to look at once it is applied."""
+        """The page to show after the import."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Is a frozen snapshot still what was frozen? Every digest is taken again over the rows as they are now."""
+"""Checks frozen snapshots for changes: recomputes every digest from the present rows."""
 
 from collections.abc import Iterator
 
@@ -20,18 +20,18 @@ CHUNK = 2_000
 
 
 class Forged(Exception):
-    """A row that does not hold what its digest names; the message is a sentence's middle."""
+    """A row whose content does not match its digest; the message is part of a sentence."""
 
 
 def faults_in(project: Project) -> Iterator[str]:
-    """One sentence for each snapshot of the project that is not what was frozen."""
+    """One sentence for each snapshot of the project that was changed."""
     for snapshot in Snapshot.objects.filter(corpus__project=project).order_by("pk"):
         if fault := fault_of(snapshot):
             yield fault
 
 
 def fault_of(snapshot: Snapshot) -> str | None:
-    """Why the snapshot is not what was frozen, in a sentence that names the place; None when it is."""
+    """The first fault of a snapshot, in a sentence that names the place; None without one."""
     try:
         entries = list(_entries(snapshot))
     except Forged as forged:
@@ -39,12 +39,12 @@ def fault_of(snapshot: Snapshot) -> str | None:
     if snapshot.digest not in {snapshot_digest(entries), older_snapshot_digest(entries)}:
         return f"Snapshot {snapshot.name}: its list of blocks, ids or titles is not the one that was frozen."
     if recorded_digests("snapshot.frozen", snapshot) != {snapshot.digest}:
-        return f"Snapshot {snapshot.name}: the audit tells of another digest than {snapshot.digest}."
+        return f"Snapshot {snapshot.name}: the audit records another digest than {snapshot.digest}."
     return None
 
 
 def with_titles(entries: QuerySet[SnapshotBlock]) -> QuerySet[SnapshotBlock]:
-    """With `document_title`: what the block's document was called when the snapshot was frozen."""
+    """Annotates `document_title`, the title of the block's document when the snapshot was frozen."""
     titles = SnapshotDocument.objects.filter(snapshot=OuterRef("snapshot"), document=OuterRef("block__document"))
     return entries.annotate(document_title=Coalesce(Subquery(titles.values("title")[:1]), Value("", TextField())))
 
@@ -64,13 +64,13 @@ def _entries(snapshot: Snapshot) -> Iterator[SnapshotEntry]:
 
 
 def _compare(row: SnapshotBlock, redacted: set[str]) -> None:
-    """Raises Forged when the text or the metadata of an entry is not the one that its digests name."""
+    """Raises Forged when the text or the metadata of an entry does not match its digests."""
     version = row.version
     if version.block_id != row.block_id:
-        raise Forged(f"block {row.block.outside_id} holds the text of another block")
+        raise Forged(f"block {row.block.outside_id} has the text of another block")
     if version.redacted_at is not None:
         if version.text or version.metadata or str(version.pk) not in redacted:
-            raise Forged(f"the text of block {row.block.outside_id} was emptied, and the audit tells of no redaction")
+            raise Forged(f"the text of block {row.block.outside_id} was emptied, and the audit records no redaction")
         return
     digests = block_digests(
         title=version.title,

@@ -1,8 +1,7 @@
 """Live search over the texts of a snapshot: FTS5 on SQLite, full text on PostgreSQL.
 
-It serves people who look for a block; runs that are scored come from the engines. Versions enter the index when
-a snapshot is frozen, or just before. The words people type are data: they are quoted one by one, whatever signs
-stand among them.
+It is for people who look for a block; scored runs come from the engines. Versions are indexed when a snapshot is
+frozen, or just before. The words people type are data: each is quoted, whatever signs it contains.
 """
 
 import re
@@ -17,10 +16,10 @@ _WORD = re.compile(r"\w+")
 
 
 def search_blocks(snapshot: Snapshot, text: str, *, limit: int = 20) -> list[SnapshotBlock]:
-    """The snapshot's entries that fit best, best first; a block whose id was typed comes before all.
+    """The snapshot's best matching entries, best first; a block whose id was typed comes before all.
 
-    Words are joined by "or" and ranked; the last one also counts as a beginning, since it may still be typed. No
-    words: nothing.
+    Words are joined by "or" and ranked; the last one also matches as a prefix, since it may be incomplete. No words:
+    empty.
     """
     words = list(dict.fromkeys(_WORD.findall(text)))[:MAX_WORDS]
     positions = _positions(snapshot, words, limit) if words else []

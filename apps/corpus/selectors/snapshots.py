@@ -1,4 +1,4 @@
-"""Freezing a corpus, and what differs between two snapshots. Both are done in the database, set by set."""
+"""Differences between a corpus and its snapshots, and between two snapshots, computed in the database."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,10 @@ from apps.corpus.models import Block, Corpus, Document, Snapshot, SnapshotBlock,
 
 
 class SnapshotDifference(NamedTuple):
-    """Blocks by what became of them.
+    """Blocks by kind of change.
 
-    `moved` are those whose title and text stayed and whose place did not; of `described` only the metadata changed.
+    `moved` are those with the same title and text and another section or page; of `described` only the metadata
+    changed.
     """
 
     added: QuerySet[SnapshotBlock]
@@ -25,7 +26,7 @@ class SnapshotDifference(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """How the corpus as it is now differs from its latest snapshot, or from nothing."""
+    """The differences of the corpus from its latest snapshot, or from nothing."""
 
     blocks: int
     added: int
@@ -43,7 +44,7 @@ def current_blocks(corpus: Corpus) -> QuerySet[Block]:
 
 
 def pending(corpus: Corpus, latest: Snapshot | None) -> Pending:
-    """What freezing now would add to the record: blocks, and documents that are called something else."""
+    """The changes that freezing now would record: blocks, and renamed documents."""
     blocks = Block.objects.filter(corpus=corpus)
     if latest is None:
         count = blocks.filter(current__isnull=False).count()
@@ -59,19 +60,19 @@ def pending(corpus: Corpus, latest: Snapshot | None) -> Pending:
 
 
 def renamed_documents(corpus: Corpus, latest: Snapshot) -> QuerySet[Document]:
-    """Documents of the snapshot's blocks that are called otherwise now."""
+    """Documents of the snapshot's blocks whose title has changed."""
     frozen = SnapshotDocument.objects.filter(snapshot=latest, document=OuterRef("pk")).values("title")[:1]
-    there = Exists(SnapshotBlock.objects.filter(snapshot=latest, block__document=OuterRef("pk")))
+    in_snapshot = Exists(SnapshotBlock.objects.filter(snapshot=latest, block__document=OuterRef("pk")))
     title = Coalesce(Subquery(frozen), Value("", TextField()))
-    return Document.objects.filter(there, corpus=corpus).annotate(frozen=title).exclude(title=F("frozen"))
+    return Document.objects.filter(in_snapshot, corpus=corpus).annotate(frozen=title).exclude(title=F("frozen"))
 
 
 def renamed_between(old: Snapshot, new: Snapshot) -> QuerySet[Document]:
-    """Documents in both that are called otherwise in `new`, with `title_before` and `title_after`, by their ids."""
+    """Documents in both whose title differs, with `title_before` and `title_after`, ordered by id."""
     titles = SnapshotDocument.objects.filter(document=OuterRef("pk"))
-    held = SnapshotBlock.objects.filter(block__document=OuterRef("pk"))
+    entries = SnapshotBlock.objects.filter(block__document=OuterRef("pk"))
     documents = Document.objects.filter(
-        Exists(held.filter(snapshot=old)), Exists(held.filter(snapshot=new)), corpus=new.corpus_id
+        Exists(entries.filter(snapshot=old)), Exists(entries.filter(snapshot=new)), corpus=new.corpus_id
     )
     named = documents.annotate(
         title_before=Coalesce(Subquery(titles.filter(snapshot=old).values("title")[:1]), Value("", TextField())),
@@ -81,10 +82,10 @@ def renamed_between(old: Snapshot, new: Snapshot) -> QuerySet[Document]:
 
 
 def difference(old: Snapshot, new: Snapshot) -> SnapshotDifference:
-    """What became of the blocks from `old` to `new`, as querysets ordered by position.
+    """The changes of blocks from `old` to `new`, as querysets ordered by position.
 
-    Entries of `gone` belong to `old`, all others to `new`; those of `changed`, `moved` and `described` carry the key
-    of the version before as `old_version_id`.
+    Entries of `gone` belong to `old`, all others to `new`; those of `changed`, `moved` and `described` have the key of
+    the previous version as `old_version_id`.
     """
     before = SnapshotBlock.objects.filter(snapshot=old, block=OuterRef("block"))
     after = SnapshotBlock.objects.filter(snapshot=new, block=OuterRef("block"))

@@ -25,10 +25,10 @@ class Command(ProjectCommand):
         corpus = corpora.filter(slug=options["corpus"]).first()
         if corpus is None:
             known = ", ".join(corpora.values_list("slug", flat=True)) or "none yet"
-            said = f"There is no corpus {options['corpus']} in {project.name}. There are: {known}."
-            raise CommandError(said, returncode=BAD_INPUT)
+            message = f"There is no corpus {options['corpus']} in {project.name}. There are: {known}."
+            raise CommandError(message, returncode=BAD_INPUT)
         actor = self.actor(project, options)
-        for part in parts_of(corpus):  # one by one, so that others may write in between
+        for part in parts_of(corpus):  # one transaction each, so that others can write in between
             with transaction.atomic():
                 index_part(part)
         snapshot = freeze_snapshot(corpus_id=corpus.pk, actor=actor, at=timezone.now(), name=options["name"])

@@ -10,13 +10,13 @@ from apps.corpus.selectors.corpora import corpora_in
 
 
 class Command(ImportCommand):
-    help = "Import a corpus file into a project. A corpus that is not there yet is made."
+    help = "Import a corpus file into a project. A missing corpus is created."
     kind = "corpus"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--corpus", required=True, help="slug of the corpus, or the name of a new one")
-        parser.add_argument("--format", required=True, choices=list(FORMATS), help="form of the file")
+        parser.add_argument("--format", required=True, choices=list(FORMATS), help="format of the file")
         parser.add_argument(
             "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
         )
@@ -24,7 +24,7 @@ class Command(ImportCommand):
             "--mode",
             choices=ImportMode.values,
             default=ImportMode.REPLACE,
-            help="what becomes of blocks the file does not name: replace, they are gone (default); merge, they stay",
+            help="blocks missing from the file: replace removes them (default); merge keeps them",
         )
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
