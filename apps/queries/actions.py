@@ -1,4 +1,4 @@
-"""What people do with queries and the sources they come from."""
+"""Actions on queries, their sources and permissions."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -36,11 +36,11 @@ EDITABLE = (
 
 
 class QueryRefused(Refusal):
-    """A query cannot be made, changed or retired like this."""
+    """A query cannot be created, changed or retired."""
 
 
 class SourceRefused(Refusal):
-    """A source cannot be made, or a permission not revoked, like this."""
+    """A source cannot be created, or a permission cannot be revoked."""
 
 
 @transaction.atomic
@@ -91,9 +91,9 @@ def edit_query(*, query_id: int, actor: User, at: datetime, **changes: Any) -> Q
 def set_source(
     *, project: Project, query_ids: Collection[int], source: Source | None, actor: User, at: datetime
 ) -> int:
-    """Say of many queries where they come from; None: nobody knows. Retired ones stay as they are.
+    """Set the source of many queries; None: not known. Retired ones do not change.
 
-    Answers how many changed; each is on the record as if it had been edited alone.
+    Returns how many changed; each gets the same event as a single edit.
     """
     if reason := rules.source_refusal(project, source, len(query_ids)):
         raise QueryRefused(reason, code="source_not_set")
@@ -110,7 +110,7 @@ def set_source(
 
 @transaction.atomic
 def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Query:
-    """Take a query out of everything that is made from now on. What was made with it stays."""
+    """Retire a query: new runs, pools and versions leave it out; earlier ones keep it."""
     query = Query.objects.select_for_update().get(pk=query_id)
     if refusal := rules.retire_refusal(query, reason):
         raise QueryRefused(refusal, code="query_not_retirable")
@@ -119,7 +119,7 @@ def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Qu
 
 @transaction.atomic
 def lock_queries(query_ids: Iterable[int], *, at: datetime) -> int:
-    """From its first run or grade on, a query's words are fixed. Answers how many were not yet."""
+    """Fix the words of queries at their first run or grade. Returns how many were not fixed yet."""
     fresh = Query.objects.filter(locked_at=None)
     return sum(fresh.filter(pk__in=part).update(locked_at=at) for part in chunks(query_ids, 500))
 
@@ -135,10 +135,10 @@ def import_queries(
     actor: User,
     at: datetime,
 ) -> ImportPlan:
-    """Take a file's queries in: all of them, or, when one is wrong, none. Queries it does not name stay.
+    """Import a file's queries: all of them, or none when one is wrong. Queries it does not contain stay.
 
-    Raises InputErrors: also for a query whose words would change after it was used. A file that changes nothing
-    leaves no trace.
+    Raises InputErrors: also for a query whose words would change after it was used. A file that changes nothing writes
+    nothing.
     """
     Project.objects.select_for_update().get(pk=project.pk)
     comparison = QueryComparison(project=project, file=file, errors=errors, default_source=default_source)
@@ -211,7 +211,7 @@ def grant_permission(
     granted_at: datetime | None = None,
     expires_at: datetime | None = None,
 ) -> Permission:
-    """Write down under which terms a source may be used. The latest that stands is the one that counts."""
+    """Record the terms under which a source may be used. The latest valid permission counts."""
     source = Source.objects.select_for_update().get(pk=source_id)
     permission = Permission.objects.create(
         source=source,
@@ -229,7 +229,7 @@ def grant_permission(
 
 @transaction.atomic
 def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datetime) -> list[Query]:
-    """Take a permission back. When the source rests on no other, its queries are retired; these are returned."""
+    """Revoke a permission. If the source has no other valid one, its live queries are retired and returned."""
     permission = Permission.objects.select_for_update().select_related("source__project").get(pk=permission_id)
     if refusal := rules.revoke_refusal(permission, reason):
         raise SourceRefused(refusal, code="permission_not_revocable")
@@ -239,11 +239,11 @@ def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datet
     source = permission.source
     after = {"source": source.slug, "owner": permission.owner, "reason": permission.revocation_reason}
     record(project=source.project, actor=actor, action="permission.revoked", obj=permission, after=after, at=at)
-    if selectors.standing_permission(source, at) is not None:
+    if selectors.valid_permission(source, at) is not None:
         return []
     live = Query.objects.select_for_update().filter(source=source, retired_at=None).order_by("pk")
-    said = f"permission of {permission.owner} revoked"
-    return [_retire(query, said, actor, at) for query in live]
+    reason = f"permission of {permission.owner} revoked"
+    return [_retire(query, reason, actor, at) for query in live]
 
 
 def _retire(query: Query, reason: str, actor: User, at: datetime) -> Query:

@@ -14,7 +14,7 @@ class SourceKind(models.TextChoices):
 
 
 class PermissionScope(models.TextChoices):
-    """How far material of a source may travel."""
+    """The allowed use of a source's material."""
 
     INTERNAL = "internal", "internal"
     PUBLIC = "public", "public"

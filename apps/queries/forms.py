@@ -1,4 +1,4 @@
-"""What people type about queries and their sources."""
+"""Forms for queries, sources and permissions."""
 
 from datetime import datetime, time
 from typing import Any
@@ -17,7 +17,7 @@ ANY = ("", "any")
 
 
 class QueryForm(KaratForm):
-    """A query's fields. The words of one that was used are shown and cannot be changed."""
+    """A query's fields. The words of a used query are shown and cannot be changed."""
 
     text = forms.CharField(label="Query", max_length=4_000, widget=forms.Textarea(attrs={"rows": 2, "class": "serif"}))
     intent = forms.CharField(
@@ -105,13 +105,13 @@ class PermissionForm(KaratForm):
     expires_on = forms.DateField(label="Ends on", required=False, widget=forms.DateInput(attrs={"type": "date"}))
 
     def expires_at(self) -> datetime | None:
-        """The end of the day that was typed."""
+        """The end of the typed day."""
         day = self.cleaned_data["expires_on"]
         return None if day is None else timezone.make_aware(datetime.combine(day, time.max))
 
 
 class FilterForm(KaratForm):
-    """The filter of the list. A value that is not offered is passed over."""
+    """The filter of the list. A value that is not a choice is ignored."""
 
     find = forms.CharField(label="Words or id", required=False, max_length=200)
     state = forms.ChoiceField(choices=list(STATES.items()), required=False)

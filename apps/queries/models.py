@@ -7,7 +7,7 @@ from apps.queries.enums import Difficulty, PermissionScope, SourceKind
 
 
 class Source(models.Model):
-    """Where queries come from, and its share of the set that the team aims at."""
+    """The origin of queries, and the team's target for its share of the set."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="sources")
     slug = models.SlugField(max_length=60)
@@ -31,7 +31,7 @@ class Source(models.Model):
 
 
 class Permission(models.Model):
-    """Under which terms a source may be used. A source rests on its latest permission that is not revoked."""
+    """The terms under which a source may be used. The latest permission that is not revoked counts."""
 
     source = models.ForeignKey(Source, models.PROTECT, related_name="permissions")
     owner = models.CharField(max_length=200)

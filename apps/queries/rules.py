@@ -1,4 +1,4 @@
-"""Why an act on a query or a source is refused, in a sentence; None when it is not."""
+"""Rules about queries and sources. Each returns the reason against an action as a sentence, or None."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ def edit_refusal(query: Query, changes: Mapping[str, object]) -> str | None:
 
 
 def source_refusal(project: Project, source: Source | None, number: int) -> str | None:
-    """Why so many queries of the project cannot be given this source in one go."""
+    """Why `number` queries of the project cannot be given this source at once."""
     if source is not None and source.project_id != project.pk:
         return "The source belongs to another project."
     if number > MOST_AT_ONCE:

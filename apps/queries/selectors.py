@@ -20,7 +20,7 @@ STRATA = {
 
 
 class QueryFilters(NamedTuple):
-    """What a list of queries may be narrowed by. `source` is a slug or NO_SOURCE, `state` one of STATES."""
+    """The filters of a list of queries. `source` is a slug or NO_SOURCE, `state` one of STATES."""
 
     text: str = ""
     state: str = "live"
@@ -31,7 +31,7 @@ class QueryFilters(NamedTuple):
 
 
 NO_SOURCE = "~"
-"""In place of a source's slug, which never holds this sign: queries without a source."""
+"""The filter value for queries without a source; no slug contains this sign."""
 
 STATES = {"live": "live", "used": "used", "retired": "retired", "all": "all"}
 
@@ -41,7 +41,7 @@ def queries_in(project: Project) -> QuerySet[Query]:
 
 
 def live_queries(project: Project) -> QuerySet[Query]:
-    """Those that are not retired: what runs, pools and versions are made from."""
+    """Queries that are not retired, from which runs, pools and versions are made."""
     return queries_in(project).filter(retired_at=None)
 
 
@@ -53,7 +53,7 @@ def query_in(project: Project, pk: int) -> Query:
 
 
 def keys_of(project: Project, outside_ids: Iterable[str]) -> dict[str, int]:
-    """Keys by outside id, of those that are queries of the project."""
+    """Keys by outside id, without ids that are not queries of the project."""
     found: dict[str, int] = {}
     for part in chunks(outside_ids, 500):
         rows = Query.objects.filter(project=project, outside_id__in=part)
@@ -82,7 +82,7 @@ def narrowed(queries: QuerySet[Query], filters: QueryFilters) -> QuerySet[Query]
 
 
 def choices_in(project: Project) -> dict[str, list[str]]:
-    """The values that domains and types have, for the filter's lists."""
+    """The existing domains and types, for the filter's lists."""
     live = Query.objects.filter(project=project)
     return {
         name: list(live.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct())
@@ -119,20 +119,20 @@ def permission_in(project: Project, pk: int) -> Permission:
         raise Http404("No such permission.") from None
 
 
-def standing_permission(source: Source, at: datetime) -> Permission | None:
-    """What the source rests on at this time: its latest permission that is neither revoked nor expired."""
-    standing = [
+def valid_permission(source: Source, at: datetime) -> Permission | None:
+    """The source's latest permission that is neither revoked nor expired at this time."""
+    valid = [
         permission
         for permission in source.permissions.all()
         if permission.revoked_at is None and (permission.expires_at is None or permission.expires_at > at)
     ]
-    return max(standing, key=lambda permission: (permission.granted_at, permission.pk), default=None)
+    return max(valid, key=lambda permission: (permission.granted_at, permission.pk), default=None)
 
 
 def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, str]:
-    """Why a source may not be used, by its key; sources with a permission in force are left out.
+    """Why a source may not be used, by its key; sources with a valid permission are left out.
 
-    Words for what is nearest to a permission: one that has expired, else one that was revoked, else none.
+    The reason is the closest to a permission: an expired one, else a revoked one, else none.
     """
     reasons = {source.pk: (0, "has no permission") for source in sources}
     for permission in Permission.objects.filter(source__in=list(reasons)):
@@ -147,13 +147,13 @@ def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, 
 
 
 def lost_permissions(project: Project, *, at: datetime) -> dict[int, str]:
-    """Sources of the project that may not be used any more, with the reason; one that was never granted is not here."""
+    """Sources of the project that may not be used any more, with the reason; not those that never had a permission."""
     granted = Source.objects.filter(project=project, permissions__isnull=False).distinct().order_by("slug")
     return permission_reasons(granted, at=at)
 
 
 def stratum_counts(project: Project) -> list[tuple[str, str, str, str, int]]:
-    """(source, type, difficulty, domain, live queries), one row for each combination there is."""
+    """(source, type, difficulty, domain, live queries), one row for each existing combination."""
     live = Query.objects.filter(project=project, retired_at=None).order_by()
     columns = ("source__slug", "query_type", "difficulty", "domain")
     rows = live.values_list(*columns).annotate(number=Count("pk"))

@@ -38,7 +38,7 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
 
 
 class QuerySourceSerializer(serializers.Serializer):
-    """Which queries, by their outside ids, come from which source, by its slug; null: none is known."""
+    """Queries, by their outside ids, and their source, by its slug; null: not known."""
 
     source = serializers.SlugField(max_length=60, allow_null=True)  # type: ignore[assignment]
     query_ids = serializers.ListField(

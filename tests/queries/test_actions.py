@@ -8,7 +8,7 @@ from apps.common.errors import InputErrors
 from apps.queries import actions
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query
-from apps.queries.selectors import standing_permission
+from apps.queries.selectors import valid_permission
 from tests.factories import AT, lead_of, make_project
 from tests.queries.factories import import_csv, make_permission, make_query, make_source
 
@@ -256,15 +256,15 @@ def test_a_source_rests_on_what_still_stands():
     query.refresh_from_db()
     assert retired == []
     assert query.retired_at is None
-    assert standing_permission(source, AT) == first
+    assert valid_permission(source, AT) == first
 
 
 def test_a_permission_that_ended_does_not_stand():
     source = make_source()
     make_permission(source, expires_at=AT + timedelta(days=1))
 
-    assert standing_permission(source, AT) is not None
-    assert standing_permission(source, AT + timedelta(days=1)) is None
+    assert valid_permission(source, AT) is not None
+    assert valid_permission(source, AT + timedelta(days=1)) is None
 
 
 def test_revoke_refuses_without_reason_and_twice():

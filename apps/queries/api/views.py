@@ -26,7 +26,7 @@ PARAMETERS = [
     OpenApiParameter("domain", str),
     OpenApiParameter("query_type", str),
     OpenApiParameter("text", str, description="part of the words, the label or the id"),
-    OpenApiParameter("after", str, description="`next` of the page before"),
+    OpenApiParameter("after", str, description="`next` of the previous page"),
     OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
 ]
 
@@ -52,22 +52,22 @@ class QueryList(ProjectAPIView):
 
 
 class QuerySource(ProjectAPIView):
-    """Where many queries come from."""
+    """The source of many queries."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
     scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="queries_set_source", request=QuerySourceSerializer, responses=QuerySourceSetSerializer)
     def post(self, request: Request, slug: str) -> Response:
-        """Set the source of many queries, or of none when one is not known. Retired ones stay as they are."""
-        said = QuerySourceSerializer(data=request.data)
-        said.is_valid(raise_exception=True)
-        named = said.validated_data["source"]
+        """Set the source of many queries, or of none of them when one is unknown. Retired ones do not change."""
+        serializer = QuerySourceSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        named = serializer.validated_data["source"]
         source = selectors.sources_in(self.project).filter(slug=named).first() if named else None
         if named and source is None:
             raise ValidationError({"source": ["No source is called that."]})
-        keys = selectors.keys_of(self.project, said.validated_data["query_ids"])
-        if unknown := [name for name in said.validated_data["query_ids"] if name not in keys]:
+        keys = selectors.keys_of(self.project, serializer.validated_data["query_ids"])
+        if unknown := [name for name in serializer.validated_data["query_ids"] if name not in keys]:
             raise ValidationError({"query_ids": [f"{name} is no query of this project." for name in unknown[:20]]})
         changed = actions.set_source(
             project=self.project,

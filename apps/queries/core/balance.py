@@ -1,4 +1,4 @@
-"""How a set of queries is made up, against what the team aims at. Pure: counts in, shares out."""
+"""The balance of a set of queries compared with the team's targets. Pure: counts in, shares out."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ UNNAMED = ""
 
 
 class StratumShare(NamedTuple):
-    """One value of a stratum. `share` is of all queries; `short` is how many more the target asks for."""
+    """One value of a stratum. `share` is of all queries; `short` is how many more the target requires."""
 
     value: str
     number: int
@@ -22,10 +22,10 @@ def shares(
     targets: Mapping[str, float] | None = None,
     order: Iterable[str] = (),
 ) -> list[StratumShare]:
-    """The values with their shares: those of `order` first, then the largest, and what has no value at the end.
+    """The values with their shares: those of `order` first, then by size, and the empty value last.
 
-    Targets are shares of the whole set as it is now, so `short` says how many are missing today; values that
-    have a target and no query are listed with 0. No queries: every share is 0.
+    Targets are shares of the present set, so `short` is how many are missing now; values that have a target and no
+    query are listed with 0. No queries: every share is 0.
     """
     targets = targets or {}
     total = sum(counts.values())
@@ -41,7 +41,7 @@ def shares(
 
 
 def tally(rows: Iterable[tuple], place: int) -> Counter[str]:
-    """Counts by the value in one place of rows that end in a number."""
+    """Sums of the last column of rows, by the value in column `place`."""
     counts: Counter[str] = Counter()
     for row in rows:
         counts[row[place]] += row[-1]
@@ -49,7 +49,7 @@ def tally(rows: Iterable[tuple], place: int) -> Counter[str]:
 
 
 def crossed(rows: Iterable[tuple], row_place: int, column_place: int) -> Counter[tuple[str, str]]:
-    """Counts by two places at once."""
+    """Sums of the last column of rows, by the values in two columns."""
     counts: Counter[tuple[str, str]] = Counter()
     for row in rows:
         counts[row[row_place], row[column_place]] += row[-1]

@@ -1,4 +1,4 @@
-"""Importing queries."""
+"""The form and the import kind of query files."""
 
 from datetime import datetime
 from typing import Any

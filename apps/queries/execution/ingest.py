@@ -1,4 +1,4 @@
-"""Comparing a file's queries with a project's, and taking them in, chunk by chunk."""
+"""Compares a file's queries with a project's, and imports them, in chunks."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
@@ -33,7 +33,7 @@ Progress = Callable[[int], None]
 
 
 class QueryChange(NamedTuple):
-    """One row against what is there: `values` is what the query has to become."""
+    """One row and the query with its id, if there is one; `values` are the new values of the fields."""
 
     word: str
     row: QueryRow
@@ -68,8 +68,8 @@ class QueryComparison:
     def _compare(self, row: QueryRow, query: Query | None) -> QueryChange:
         first = self.lines.setdefault(row.query_id, row.line)
         if first != row.line:
-            said = f"the query is in the file twice, first in line {first}"
-            raise self.file.error(row.line, "query_id", row.query_id, said)
+            message = f"the query is in the file twice, first in line {first}"
+            raise self.file.error(row.line, "query_id", row.query_id, message)
         values = self._values(row)
         if query is None:
             default = self.default_source.pk if self.default_source else None
@@ -82,13 +82,13 @@ class QueryComparison:
         return QueryChange("changed", row, query, changed)
 
     def _values(self, row: QueryRow) -> dict:
-        """What the row says, by field of the model; what it says nothing of is left out."""
+        """The row's values by field of the model, without the fields that the file does not contain."""
         values = row._asdict() | {"tags": None if row.tags is None else list(row.tags)}
         if row.source:
             if row.source not in self.sources:
                 known = ", ".join(sorted(self.sources)) or "none yet"
-                said = f"no source has this name; there are: {known}"
-                raise self.file.error(row.line, "source", row.source, said)
+                message = f"no source has this name; there are: {known}"
+                raise self.file.error(row.line, "source", row.source, message)
             values["source_id"] = self.sources[row.source]
         return {name: values[name] for name in FIELDS if values.get(name) is not None}
 
@@ -96,7 +96,7 @@ class QueryComparison:
 def plan_queries(
     comparison: QueryComparison, rows: Iterable[QueryRow], progress: Progress = lambda done: None
 ) -> ImportPlan:
-    """What importing these rows would do; nothing is written."""
+    """The plan of importing these rows; writes nothing."""
     plan = ImportPlan(WORDS)
     for chunk in comparison.changes(rows):
         _count(plan, chunk)

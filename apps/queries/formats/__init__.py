@@ -33,9 +33,8 @@ _READERS: dict[str, Reader] = {
 def read_queries(source: TableFile, errors: ErrorList, *, format: str, ids: str = "file") -> Iterator[QueryRow]:
     """The queries of a file in file order.
 
-    `ids` is "file" or, for SMART files only, "position". Cranfield's questions bear numbers up to 365 while
-    its judgements count them from 1 to 225: taking the wrong one runs without an error and scores nonsense,
-    so nobody but the person may say which.
+    `ids` is "file" or, for SMART files only, "position". Cranfield's questions have ids up to 365 while its judgements
+    number them from 1 to 225: the wrong choice gives no error and meaningless scores, so the person must choose.
     """
     if format == "smart":
         yield from read_smart_queries(source, errors, ids=ids)

@@ -1,4 +1,4 @@
-"""BEIR's queries.jsonl: `_id`, `text`, `metadata`; other fields are kept in the metadata."""
+"""BEIR's queries.jsonl: `_id`, `text`, `metadata`; other fields are stored in the metadata."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What every reader of a query file yields."""
+"""The rows that every reader of a query file yields."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from apps.common.files.tabular import TableFile
 
 
 class QueryRow(NamedTuple):
-    """One query as a file gives it. None: the file says nothing of it, and what is known stays.
+    """One query of a file. None: the field is not in the file, and the stored value stays.
 
     `source` is the slug of a source.
     """
@@ -36,7 +36,7 @@ def rows_from(
     records: Iterable[tuple[int, dict]],
     make: Callable[[Fields], QueryRow],
 ) -> Iterator[QueryRow]:
-    """`make` over each record; a record it refuses goes to the list."""
+    """`make` of each record; rejected records are added to `errors`."""
     for line, values in records:
         try:
             yield make(Fields(source, line, values))

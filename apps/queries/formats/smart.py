@@ -10,7 +10,7 @@ from apps.queries.formats.rows import QueryRow, rows_from
 
 
 def read_smart_queries(source: TableFile, errors: ErrorList, *, ids: str) -> Iterator[QueryRow]:
-    """`ids` is "file" or "position"; by position, the number the file gave is kept as `metadata.file_id`."""
+    """`ids` is "file" or "position"; by position, the file's number is stored as `metadata.file_id`."""
     records = (
         (
             record.line,

@@ -1,6 +1,6 @@
-"""CSV and JSONL with named fields: `query_id` and `text`, and whatever else is known of a query.
+"""CSV and JSONL with named fields: `query_id`, `text` and optional ones.
 
-In CSV `;` divides tags and a column `metadata.x` holds field x.
+In CSV `;` separates tags and a column `metadata.x` is field x.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,7 @@
 """TREC topics: `<top>` with `<num>`, `<title>`, `<desc>`, `<narr>`, closed by `</top>`.
 
-Inner tags may stay open, as they do in most collections. The title is the query's text, the description its
-description, and the narrative, which says what counts, its intent. The file is not XML: characters are taken
-as they stand.
+Inner tags may stay open, as in most collections. The title is the query's text, the description its description, and
+the narrative, which defines what is relevant, its intent. The file is not XML: characters are not unescaped.
 """
 
 import re
@@ -50,20 +49,20 @@ def _topics(source: TableFile, errors: ErrorList) -> Iterator[Topic]:
                     errors.add(source.error(topic.line, "top", "", "the topic is not closed by </top>"))
                 topic, part = Topic(number, {}), None
             elif topic is None:
-                raise source.error(number, name, line, "the tag stands outside a <top>")
+                raise source.error(number, name, line, "the tag is outside a <top>")
             elif name == "top":
                 yield topic
                 topic = part = None
             elif closing:
                 part = None
             elif name in topic.parts:
-                errors.add(source.error(number, name, line, f"<{name}> stands twice in one topic"))
+                errors.add(source.error(number, name, line, f"<{name}> appears twice in one topic"))
             else:
                 part = topic.parts.setdefault(name, [])
         if part is not None:
             part.append(re.sub(r"</(num|title|desc|narr)>\s*$", "", rest, flags=re.IGNORECASE))
         elif rest.strip():
-            errors.add(source.error(number, "", rest, "text stands outside the fields of a topic"))
+            errors.add(source.error(number, "", rest, "text outside the fields of a topic"))
     if topic:
         raise source.error(topic.line, "top", "", "the topic is not closed by </top>")
 

@@ -1,4 +1,4 @@
-"""The balance board: how the live queries are made up, drawn for the page."""
+"""The balance board: shares of the live queries by stratum, as charts and tables."""
 
 from typing import NamedTuple
 
@@ -12,11 +12,10 @@ from apps.queries.models import Source
 from apps.queries.selectors import stratum_counts
 
 SOURCE, QUERY_TYPE, DIFFICULTY, DOMAIN = range(4)
-NOT_SAID = "not set"
 
 
 class StratumBoard(NamedTuple):
-    """One way of dividing the queries."""
+    """The shares by one property of the queries."""
 
     title: str
     name: str
@@ -24,7 +23,7 @@ class StratumBoard(NamedTuple):
 
 
 class SourceBalance(NamedTuple):
-    """`mix` is the drawing of the sources, None when there is none; `short` names those that miss their target."""
+    """`mix` is the chart of the sources, None without any; `short` names those below their target."""
 
     total: int
     mix: SafeString | None

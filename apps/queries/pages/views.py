@@ -37,7 +37,7 @@ def query_list(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @member_view(Role.LEAD)
 def set_source(request: HttpRequest, project: Project) -> HttpResponse:
-    """Set the source of the queries that were ticked, or of all that fit the filter in the address."""
+    """Set the source of the selected queries, or of all that match the filter in the address."""
     slug, query_ids = request.POST.get("source", ""), _chosen(request, project)
     if not slug:
         messages.warning(request, "Choose a source first.")
@@ -200,8 +200,10 @@ def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRe
         at=timezone.now(),
     )
     one = len(retired) == 1
-    said = f"The permission is revoked. {len(retired):,} {'query that depends' if one else 'queries that depend'} on it"
-    messages.success(request, f"{said} {'is' if one else 'are'} retired.")
+    message = (
+        f"The permission is revoked. {len(retired):,} {'query that depends' if one else 'queries that depend'} on it"
+    )
+    messages.success(request, f"{message} {'is' if one else 'are'} retired.")
     return redirect("queries:source", slug=project.slug, pk=permission.source_id)
 
 
@@ -219,7 +221,7 @@ def _filled(source: Source) -> SourceForm:
 
 def _sources_page(request: HttpRequest, project: Project, form: SourceForm) -> HttpResponse:
     at = timezone.now()
-    rows = [(source, selectors.standing_permission(source, at)) for source in selectors.sources_in(project)]
+    rows = [(source, selectors.valid_permission(source, at)) for source in selectors.sources_in(project)]
     return _form_page(request, "queries/sources.html", form, rows=rows)
 
 
@@ -231,12 +233,12 @@ def _source_page(request: HttpRequest, source: Source, form: SourceForm, grant: 
         form,
         source=source,
         grant=grant,
-        standing=selectors.standing_permission(source, at),
+        standing=selectors.valid_permission(source, at),
         now=at,
     )
 
 
 def _form_page(request: HttpRequest, template: str, form: Any, **context: Any) -> HttpResponse:
-    """A page around a form; 400 when what was typed into one of its forms does not fit."""
+    """A page with forms; status 400 when one of them is invalid."""
     wrong = bool(form.errors) or bool(getattr(context.get("grant"), "errors", False))
     return render(request, template, {"form": form, "section": SECTION, **context}, status=400 if wrong else 200)

@@ -10,21 +10,21 @@ from apps.queries.models import Source
 
 
 class Command(ImportCommand):
-    help = "Import a query file into a project. Queries the file does not name stay as they are."
+    help = "Import a query file into a project. Queries that the file does not contain do not change."
     kind = "queries"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--format", required=True, choices=list(FORMATS), help="form of the file")
+        parser.add_argument("--format", required=True, choices=list(FORMATS), help="format of the file")
         parser.add_argument(
             "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
         )
-        parser.add_argument("--source", default="", help="slug of the source of new queries that name none")
+        parser.add_argument("--source", default="", help="slug of the source for new queries without one")
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
         source = options["source"]
         known = list(Source.objects.filter(project=project).order_by("slug").values_list("slug", flat=True))
         if source and source not in known:
-            said = f"There is no source {source}. There are: {', '.join(known) or 'none yet'}."
-            raise CommandError(said, returncode=BAD_INPUT)
+            message = f"There is no source {source}. There are: {', '.join(known) or 'none yet'}."
+            raise CommandError(message, returncode=BAD_INPUT)
         return {name: options[name] for name in ("format", "ids", "source")}
