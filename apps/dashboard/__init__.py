@@ -1,1 +1,1 @@
-"""Home, health, the demo project: pages that look across apps."""
+"""Home page, health check, demo project: pages that use several apps."""

@@ -12,7 +12,7 @@ MOST_GRADES = 6
 
 
 class SettingsForm(KaratForm):
-    """Name and policies. Each policy field carries the name of the policy it sets."""
+    """Name and policies. Each policy field has the name of its policy."""
 
     name = forms.CharField(max_length=120)
     copied_run_limit = forms.IntegerField(

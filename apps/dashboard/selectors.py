@@ -1,4 +1,4 @@
-"""Reads across apps for the pages that look at a project as a whole."""
+"""Reads from several apps for pages about a project as a whole."""
 
 from itertools import groupby
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from apps.jobs.selectors.hidden_objects import hidden_for
 
 
 class ProjectPlace(NamedTuple):
-    """A project as one person sees it in the list of projects. `loading` is the job that a demo still waits for."""
+    """A project in one person's list of projects. `loading` is the open job that fills a demo."""
 
     project: Project
     roles: tuple[str, ...]
@@ -24,7 +24,7 @@ class ProjectPlace(NamedTuple):
 
 
 def places_of(user: User) -> list[ProjectPlace]:
-    """The projects a person belongs to, by name, with the roles held there and whether something there is unread."""
+    """The projects of a person, by name, with their roles and whether they have unread notifications there."""
     unread = Notification.objects.filter(person=user, project=OuterRef("project"), read_at=None)
     rows = (
         Membership.objects.live()
@@ -47,7 +47,7 @@ def places_of(user: User) -> list[ProjectPlace]:
 
 
 def _loading(demos: list[Project]) -> dict[int, Job]:
-    """The job that is to fill each demo, of those that are not filled."""
+    """The open job of each demo that is not filled yet."""
     if not demos:
         return {}
     jobs = Job.objects.filter(kind=LOAD_DEMO, project__in=demos).exclude(state=JobState.DONE)
@@ -55,7 +55,7 @@ def _loading(demos: list[Project]) -> dict[int, Job]:
 
 
 def demo_being_loaded(project: Project) -> Job | None:
-    """The job that fills this project now; no question is asked of projects that are no demo."""
+    """The job that fills this demo project now; None, without a query, for other projects."""
     if not project.is_demo:
         return None
     return Job.objects.open().filter(kind=LOAD_DEMO, project=project).first()

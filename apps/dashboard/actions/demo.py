@@ -1,4 +1,4 @@
-"""Asking for the demo project."""
+"""Actions that queue the demo project and offer it at the start."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ NAME = "Tarnwick Handbook"
 
 @transaction.atomic
 def request_demo(*, host: User, at: datetime, name: str = NAME) -> Job:
-    """Make a fresh demo project, led by `host`, and the job that fills it. Returns the job, which names the project."""
+    """Create a demo project, led by `host`, and queue the job that fills it. Returns the job, which has the project."""
     if not host.is_operator:
         raise PeopleRefused("Only an operator can create projects, and the demo is a project.")
     project = create_demo_project(name=name, slug=free_slug(name), host=host, now=at)
@@ -27,7 +27,7 @@ def request_demo(*, host: User, at: datetime, name: str = NAME) -> Job:
 
 
 def offer_demo(*, at: datetime) -> str:
-    """The line that a fresh start prints about the demo; "" when it is not offered or there already."""
+    """The line that a first start prints about the demo; "" when it is not offered or already exists."""
     if not settings.OFFER_DEMO or Project.objects.filter(is_demo=True).exists():
         return ""
     if has_operator():

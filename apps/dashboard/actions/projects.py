@@ -1,4 +1,4 @@
-"""What is decided about a project as a whole, where one app alone does not know enough."""
+"""Actions on a project as a whole that need data of several apps."""
 
 from datetime import datetime
 

@@ -1,9 +1,9 @@
-"""The API's own description, and an answer in its own form to paths that do not exist."""
+"""URLs of the API's OpenAPI description, and problem+json for unknown paths."""
 
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from apps.accounts.edges import schema  # noqa: F401  registers the scheme by being imported
+from apps.accounts.edges import schema  # noqa: F401  the import registers the scheme
 from apps.dashboard.api import description
 
 app_name = "api"

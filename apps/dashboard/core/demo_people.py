@@ -1,8 +1,7 @@
 """The people of the demo, and how they grade. Plain values, no database.
 
-The annotators are honest and differ: each has a temperament that decides, by a hash of person and pair, where they
-stray from the careful reader's grade. So the demo's agreement is real agreement, computed from real rows, and the
-same on every machine.
+The annotators differ: each has a temperament that determines, by a hash of person and pair, where they deviate from the
+careful reader's grade. So the demo's agreement is computed from real rows, and the same on every machine.
 """
 
 import hashlib
@@ -12,7 +11,7 @@ from apps.accounts.enums import Role
 
 
 class Person(NamedTuple):
-    """One of the cast."""
+    """One person of the demo."""
 
     key: str
     name: str
@@ -20,10 +19,10 @@ class Person(NamedTuple):
 
 
 class Temperament(NamedTuple):
-    """How often somebody strays: shares of pairs, 0 to 1.
+    """How often a person deviates: shares of pairs, 0 to 1.
 
-    `generous` and `strict`: one grade up or down; half as often, a generous person sees something in a block that has
-    nothing. `hasty`: calls a related block not relevant. `unsure`: cannot judge.
+    `generous` and `strict`: one grade up or down; half as often, a generous person grades a block that is not
+    relevant above 0. `hasty`: grades a related block as not relevant. `unsure`: can't judge.
     """
 
     generous: float
@@ -64,9 +63,9 @@ WAVERING = 0.4
 def graded(
     person: str, query_id: str, block_id: str, careful: int, *, highest: int = 3, is_again: bool = False
 ) -> DemoGrade:
-    """What `person` answers to a pair for which a careful reader gives `careful`.
+    """The answer of `person` to a pair with the careful reader's grade `careful`.
 
-    When a pair comes back they make up their mind anew on a share of WAVERING.
+    When a pair comes back (`is_again`) they decide again on a share of WAVERING.
     """
     temper = ANNOTATORS[person]
     if _share(person, query_id, block_id, "unsure") < temper.unsure:
@@ -86,6 +85,6 @@ def graded(
 
 
 def _share(*words: str) -> float:
-    """A number from 0 up to 1 that depends on the words alone."""
+    """A number from 0 to below 1, determined by the words."""
     digest = hashlib.sha256("\x1f".join(words).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

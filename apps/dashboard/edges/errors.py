@@ -39,14 +39,14 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """A fault of ours, or a time at which nothing can be saved: Django calls this while it handles the exception."""
+    """An error of ours, or an outage: Django calls this while it handles the exception."""
     if outage := outage_of(sys.exception()):
         return _out(request, outage)
     return _answer(request, 500, "Fault", "Something broke on our side. It is in the log.", "fault")
 
 
 class Outages:
-    """Middleware that answers for a view that could not save: a line in the log says it, without a traceback."""
+    """Middleware that answers 503 for a view during an outage, and logs one line without a traceback."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -63,7 +63,7 @@ class Outages:
 
 
 def _out(request: HttpRequest, outage: Outage) -> HttpResponse:
-    """503 in words, without a look at the database: the page has no shell, which would ask it who reads."""
+    """A 503 page that does not use the database: it has no shell, which would load the signed-in person."""
     if request.path.startswith("/api/"):
         facts = facts_of(status=503, title=outage.title, detail=outage.detail, code=outage.code)
         response: HttpResponse = JsonResponse(facts, status=503, content_type=CONTENT_TYPE)

@@ -1,4 +1,4 @@
-"""Is Karat well? For load balancers, containers and people with curl. Strangers are told "ok" and no more."""
+"""The health check for load balancers, containers and people with curl. Strangers get only "ok"."""
 
 import platform
 from collections.abc import Callable
@@ -34,18 +34,18 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 
 def knows_more(request: HttpRequest) -> bool:
-    """Whether the answer may name versions: to operators who are signed in, and to monitors that know the word."""
+    """Whether the answer may name versions: to signed-in operators, and to monitors with the health token."""
     if settings.HEALTH_TOKEN:
-        kind, _, told = request.headers.get("Authorization", "").partition(" ")
-        if kind.lower() == "bearer" and constant_time_compare(told.strip(), settings.HEALTH_TOKEN):
+        kind, _, token = request.headers.get("Authorization", "").partition(" ")
+        if kind.lower() == "bearer" and constant_time_compare(token.strip(), settings.HEALTH_TOKEN):
             return True
     return getattr(getattr(request, "user", None), "is_operator", False)
 
 
 def answer_health(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware that answers before the host is checked: probes come by an address that no person types.
+    """Middleware that answers before the host is checked, since probes use addresses that no person types.
 
-    Whoever brings a session goes on to where sessions are read, by a host name that is known.
+    Requests with a session are passed on to the view, which needs an allowed host.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Where the pages are that the dashboard points at."""
+"""The addresses of pages that the dashboard links to."""
 
 from django.urls import reverse
 
@@ -21,6 +21,6 @@ PAGES: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def path(page: str, project: Project, **more: object) -> str:
-    """The address of a page in a project; `page` is a word of PAGES or a URL name."""
+    """The address of a page in a project; `page` is a key of PAGES or a URL name."""
     name, fixed = PAGES.get(page, (page, {}))
     return reverse(name, kwargs={"slug": project.slug, **fixed, **more})

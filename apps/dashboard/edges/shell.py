@@ -1,4 +1,4 @@
-"""What the shell around every page needs to know."""
+"""The template context of the shell around every page."""
 
 from functools import cache, partial
 from typing import NamedTuple
@@ -40,9 +40,9 @@ class Link(NamedTuple):
 
 
 def shell(request: HttpRequest) -> dict:
-    """`shell` for the bar and the menu; `project` and `member` when the page stands inside a project.
+    """`shell` for the bar and the menu; `project` and `member` when the page is inside a project.
 
-    What is unread is counted when the bar asks for it: fragments have none.
+    Unread notifications are counted lazily: fragments have no bar.
     """
     project = getattr(request, "project", None)
     member = getattr(request, "member", None)
@@ -70,12 +70,12 @@ def shell(request: HttpRequest) -> dict:
 
 
 def _set_up_faults(request: HttpRequest) -> list[str]:
-    """What operators should know about the proxy in front, on every page until it is mended."""
+    """Faults of the proxy's set-up, shown to operators on every page until they are fixed."""
     return list(forwarding.seen) if getattr(getattr(request, "user", None), "is_operator", False) else []
 
 
 def _links(pages: tuple[tuple[str, str], ...], member: Member) -> list[Link]:
-    """The pages that open to this person: each view knows its own roles."""
+    """The pages that this person may open, by the roles of each view."""
     return [Link(word, path(page, member.project)) for word, page in pages if member.holds(*_roles(page))]
 
 
@@ -86,6 +86,6 @@ def _roles(page: str) -> frozenset[str]:
 
 
 def _back(request: HttpRequest) -> str:
-    """The page before this one when it is ours, else the list of projects."""
+    """The previous page if it is ours, else the list of projects."""
     came_from = urlsplit(request.headers.get("referer", ""))
     return came_from.path if came_from.netloc == request.headers.get("host") else "/"

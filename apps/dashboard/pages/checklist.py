@@ -1,4 +1,4 @@
-"""The way from an empty project to a scored release, step by step, derived from what is there."""
+"""The checklist from an empty project to a scored release, derived from the project's data."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ RELEASED = [VersionState.RELEASED, VersionState.SUPERSEDED]
 
 
 class ChecklistStep(NamedTuple):
-    """`is_next` marks the one step to do now."""
+    """`is_next` marks the step to do now."""
 
     title: str
     small: str
@@ -53,11 +53,11 @@ STEPS = (
 )
 
 BEGUN = ("grades", "Judge the pairs", "some pairs have no grade or no decision yet", "Go on", "judging:index")
-"""The step of the grades once there is a round."""
+"""Replaces the step "grades" once the project has a round."""
 
 
 def done(project: Project) -> dict[str, bool]:
-    """For each step whether it has been taken, in a fixed number of queries."""
+    """Whether each step is done, in a fixed number of queries."""
     facts = {
         "corpus": Block.objects.filter(corpus__project=project),
         "snapshot": Snapshot.objects.filter(corpus__project=project),
@@ -79,7 +79,7 @@ def done(project: Project) -> dict[str, bool]:
 
 
 def steps(project: Project) -> list[ChecklistStep]:
-    """The steps with their marks; empty once all are taken."""
+    """The steps with their marks; empty once all are done."""
     taken = done(project)
     if all(taken.values()):
         return []

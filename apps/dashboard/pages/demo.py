@@ -10,7 +10,7 @@ from apps.dashboard.actions.demo import request_demo
 @operator_view
 @require_POST
 def load(request: PersonRequest) -> HttpResponse:
-    """Ask for the demo and show its job, whose page tells how far it is and leads to the project."""
+    """Queue the demo and show the page of its job, with its progress and a link to the project."""
     job = request_demo(host=request.user, at=timezone.now())
     assert job.project is not None
     return redirect("jobs:job", slug=job.project.slug, pk=job.pk)

@@ -1,4 +1,4 @@
-"""Drift over the last twelve weeks: people beside themselves, how high they grade, blocks that changed."""
+"""Drift over the last twelve weeks: agreement of people with themselves, mean grade, changed blocks."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ MANY_CHANGED = 0.05
 
 
 class Spark(NamedTuple):
-    """One sparkline: what it shows, of what, and its drawing."""
+    """One sparkline: its title, its subject, and its drawing."""
 
     what: str
     of: str
@@ -51,7 +51,7 @@ class Spark(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """The sparklines, what to do where the figures say so, and the figures. `has_band`: one has its usual range."""
+    """The sparklines, advice where the figures call for it, and the figures. `has_band`: one shows a usual range."""
 
     sparks: list[Spark]
     advice: str
@@ -60,7 +60,7 @@ class Drift(NamedTuple):
 
 
 class Grades(NamedTuple):
-    """Every week's figures, and the lines through those that have enough grades."""
+    """The figures of every week, and lines through the weeks with enough grades."""
 
     alike: list[FigureWeek]
     means: list[FigureWeek]
@@ -70,7 +70,7 @@ class Grades(NamedTuple):
 
 
 def drift(member: Member, snapshot: Snapshot | None, at: datetime) -> Drift | None:
-    """What this member may see of it; None where pairs came back in fewer than three of the weeks.
+    """The drift that this member may see; None where pairs came back in fewer than three of the weeks.
 
     `snapshot` is the one that blocks are compared with. A lead who grades in an open round sees nothing of that round.
     """
@@ -97,11 +97,11 @@ def drift(member: Member, snapshot: Snapshot | None, at: datetime) -> Drift | No
         )
     if snapshot and len(changed) >= LEAST_WEEKS:
         sparks.append(Spark("Passages changed", f"since {snapshot}", _blocks_spark(snapshot, changed, today)))
-    told = [grades.advice, _of_blocks(snapshot, changed)]
+    sentences = [grades.advice, _of_blocks(snapshot, changed)]
     lines = [line for line in (grades.alike_line, grades.mean_line) if line]
     return Drift(
         sparks,
-        " ".join(words for words in told if words),
+        " ".join(words for words in sentences if words),
         _figures(grades, changed),
         any(line.usual for line in lines),
     )
@@ -111,7 +111,7 @@ def drift(member: Member, snapshot: Snapshot | None, at: datetime) -> Drift | No
 
 
 def _grades(member: Member, rounds: Sequence[Round], today: date) -> Grades | None:
-    """Kept until the next grade or week; None while a job still reads them."""
+    """Cached until the next grade or week; None while a job still computes them."""
     project = member.project
     try:
         found: Grades = kept(project, rounds, f"drift {monday_of(today)}", lambda: _read(member, rounds, today))
@@ -145,7 +145,7 @@ def _spark(name: str, line: DriftLine, today: date, write: Any) -> SafeString:
 
 
 def _place(begins: date, today: date) -> float:
-    """From 0, twelve weeks ago, to 1, this week."""
+    """The position on the time axis: 0 is twelve weeks ago, 1 is this week."""
     return ((begins - first_week(today)) / WEEK) / (WEEKS - 1)
 
 
@@ -153,9 +153,9 @@ def _place(begins: date, today: date) -> float:
 
 
 def _changed(snapshot: Snapshot, today: date) -> list[FigureWeek]:
-    """How many blocks of the snapshot had another text at the end of each week, of those that it holds.
+    """How many blocks of the snapshot had another text at the end of each week, of all its blocks.
 
-    A block counts from the day its present text came in. Gone blocks do not count: nothing tells when they went.
+    A block counts from the day its present text was imported. Removed blocks do not count: their date is not stored.
     """
     newest = BlockVersion.objects.order_by("-pk").values_list("pk", flat=True).first()
     key = f"dashboard:changed:{snapshot.pk}:{newest}"
@@ -170,8 +170,8 @@ def _changed(snapshot: Snapshot, today: date) -> list[FigureWeek]:
 
 
 def _changed_by_day(snapshot: Snapshot) -> list[tuple[str, int]]:
-    held = SnapshotBlock.objects.filter(snapshot=snapshot, block__current__isnull=False)
-    other = held.exclude(block__current__text_digest=F("version__text_digest"))
+    in_corpus = SnapshotBlock.objects.filter(snapshot=snapshot, block__current__isnull=False)
+    other = in_corpus.exclude(block__current__text_digest=F("version__text_digest"))
     rows = other.values_list(Day("block__current__created_at")).annotate(n=Count("pk")).order_by()
     return [(day, n) for day, n in rows]
 
@@ -189,7 +189,7 @@ def _of(week: FigureWeek) -> str:
 
 
 def _of_blocks(snapshot: Snapshot | None, changed: list[FigureWeek]) -> str:
-    """Said from every twentieth block on."""
+    """Advice from a share of one block in twenty on; else ""."""
     if snapshot is None or not changed or changed[-1].value < MANY_CHANGED * changed[-1].n:
         return ""
     return f"{_of(changed[-1])} passages have changed since {snapshot}: base the next version on a newer snapshot."
@@ -199,7 +199,7 @@ def _of_blocks(snapshot: Snapshot | None, changed: list[FigureWeek]) -> str:
 
 
 def _figures(grades: Grades, changed: list[FigureWeek]) -> SafeString:
-    """A row for each of the weeks that has a figure."""
+    """The table of figures, with a row for each week that has any."""
     alike, means, blocks = ({week.begins: week for week in weeks} for weeks in (grades.alike, grades.means, changed))
     every = sorted({*alike, *means, *blocks})
     rows = [

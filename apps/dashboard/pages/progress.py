@@ -1,4 +1,4 @@
-"""How a project is doing: states, progress, agreement, flag rates, source mix. Numbers and their charts."""
+"""The state of a project: triples by state, progress, agreement, flag rates, source mix, with charts."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class StateCount:
 
 
 class States(NamedTuple):
-    """Triples by state; `stale` are taken out of `accepted`, so that the parts add up to `total`."""
+    """Triples by state; `stale` ones are not in `accepted`, so that the parts add up to `total`."""
 
     total: int
     counts: list[StateCount]
@@ -75,7 +75,7 @@ def states(project: Project) -> States | None:
 
 
 class Judging(NamedTuple):
-    """How far the newest round is; `forecast` says in words how it goes on."""
+    """The progress of the newest round; `forecast` is a sentence."""
 
     round: Round
     done: int
@@ -101,7 +101,7 @@ class ProgressChart(NamedTuple):
 
 
 def agreement_chart(member: Member) -> ProgressChart | None:
-    """Agreement of everybody, of the pairs of people who share most, and of reviewers; None before any was shared."""
+    """Agreement of everybody, of the pairs of people with most shared items, and of reviewers; None without any."""
     rows = _coefficients(member)
     if not any(coefficient.n for _, _, coefficient in rows):
         return None
@@ -116,7 +116,7 @@ def agreement_chart(member: Member) -> ProgressChart | None:
 
 
 def _estimate(label: str, measure: str, coefficient: Coefficient, *, strong: bool) -> charts.DrawnEstimate:
-    """A number without an interval is not shown: the row says why in words."""
+    """A coefficient without an interval is not shown; the row gives the reason instead."""
     if coefficient.value is None or coefficient.interval is None:
         why = coefficient.reason or "too few items for an interval"
         return charts.DrawnEstimate(label, None, n=coefficient.n, measure=measure, strong=strong, why=why)
@@ -130,7 +130,7 @@ Line = tuple[tuple[int, ...], str, Coefficient]
 
 
 def _coefficients(member: Member) -> list[Line]:
-    """The coefficients of the chart, from the rounds this member may see; while a job reads them reviewers' alone."""
+    """The coefficients of the rounds this member may see; only the reviewers' while a job computes the others."""
     project = member.project
     rounds = agreement.rounds_for(member)
     have_grades_read(project=project, rounds=rounds, actor=member.user, at=timezone.now())
@@ -139,13 +139,15 @@ def _coefficients(member: Member) -> list[Line]:
         grades = overview_of(project, rounds)
     except GradesNotRead:
         return [reviewers]
-    told = zip(grades.pairs, grades.pair_alphas, strict=True)
-    pairs = [((pair.first, pair.second), ALPHA, alpha) for pair, alpha in islice(told, MOST_PAIRS_OF_PEOPLE)]
+    pairs_with_alpha = zip(grades.pairs, grades.pair_alphas, strict=True)
+    pairs = [
+        ((pair.first, pair.second), ALPHA, alpha) for pair, alpha in islice(pairs_with_alpha, MOST_PAIRS_OF_PEOPLE)
+    ]
     return [((), ALPHA, grades.alpha), *pairs, reviewers]
 
 
 class AuthorRate(NamedTuple):
-    """Flags that first revisions of one author received."""
+    """Flags on the first revisions of one author."""
 
     name: str
     flags: int
@@ -161,7 +163,7 @@ class FlagRates(NamedTuple):
 
 
 def flag_rates(member: Member) -> FlagRates | None:
-    """First-round flag rates by author and by week; None before any first round closed. Others see their own alone."""
+    """First-round flag rates by author and by week; None before the first closed round. Members see their own only."""
     found = rates.side_rates(member.project, RateSide.AUTHOR)
     if not found.everybody.n:
         return None
@@ -176,7 +178,7 @@ def flag_rates(member: Member) -> FlagRates | None:
 
 
 def _by_week(project: Project) -> ProgressChart | None:
-    """The control chart of the last weeks, when there are enough of them."""
+    """The control chart of the last weeks; None when there are too few."""
     weeks: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
     for day, flags, n in rates.kept(project, "days", lambda: tracking.flags_by_day(project)):
         year, week, _ = date.fromisoformat(day).isocalendar()
@@ -207,7 +209,7 @@ class SourceMix(NamedTuple):
 
 
 def source_mix(project: Project) -> SourceMix | None:
-    """Queries by source against the targets of the sources; None before queries name their source."""
+    """Queries by source against the targets of the sources; None while no query has a source."""
     live = Q(queries__retired_at=None, queries__isnull=False)
     counted = Source.objects.filter(project=project).annotate(n=Count("queries", filter=live))
     sources = list(counted.order_by("-n", "name"))

@@ -1,4 +1,4 @@
-"""The latest gold version in a few lines, and the draft that comes after it."""
+"""A summary of the latest gold version, and the next draft."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ FIGURES = {"grades": "Agreement of grades", "verdicts": "Agreement of reviewers"
 
 
 class LatestRelease(NamedTuple):
-    """`facts` are pairs of a term and its words; `url` is the page of all versions."""
+    """`facts` are pairs of a term and its description; `url` is the page of all versions."""
 
     version: Version | None
     draft: Version | None
@@ -33,7 +33,7 @@ def latest(project: Project, *, with_draft: bool) -> LatestRelease:
 
 def _facts(manifest: dict[str, Any]) -> list[tuple[str, str]]:
     counts = manifest["counts"]
-    holds = ", ".join(
+    contents = ", ".join(
         f"{count(counts[kind])} {one if counts[kind] == 1 else many}"
         for kind, one, many in (
             ("queries", "query", "queries"),
@@ -43,7 +43,7 @@ def _facts(manifest: dict[str, Any]) -> list[tuple[str, str]]:
     )
     figures = manifest.get("agreement", {})
     return [
-        ("Contains", holds),
+        ("Contains", contents),
         *((term, _figure(figures[key])) for key, term in FIGURES.items() if key in figures),
         ("Snapshot", manifest["snapshot"]["name"]),
     ]

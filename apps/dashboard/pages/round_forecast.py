@@ -1,4 +1,4 @@
-"""The line below how far a round is: its overlap, when it is done, who judges today, which seats are held."""
+"""The line under a round's progress: its overlap, expected end, people who judge today, and open seats."""
 
 from datetime import date, datetime, timedelta
 
@@ -15,7 +15,7 @@ WEEK = timedelta(days=7)
 
 
 def forecast(round_: Round, seats: Totals, *, at: datetime) -> str:
-    """The line of an open round, or when a closed one was closed."""
+    """The line of an open round, or the closing date of a closed one."""
     overlap = _overlap(round_)
     today = timezone.localdate(at)
     if round_.state == RoundState.CLOSED:
@@ -27,11 +27,11 @@ def forecast(round_: Round, seats: Totals, *, at: datetime) -> str:
     left = f" {_seats(stuck)} that nobody can give." if stuck else ""
     midnight = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
     people = _people(board.judged_since(round_, midnight))
-    return f"{overlap}, {end}.{left} {people}; {_held(seats.held, board.lapsed(round_, at=at))}."
+    return f"{overlap}, {end}.{left} {people}; {_open_seats(seats.held, board.lapsed(round_, at=at))}."
 
 
 def ending(to_go: int, lately: Lately, today: date) -> str:
-    """When `to_go` judgements are done at the pace of late, in words."""
+    """The expected end of `to_go` judgements at the recent rate, in words."""
     if to_go <= 0:
         return "all possible judgements are done"
     found = estimate(to_go, lately, mean_ms=None, today=today)
@@ -64,7 +64,7 @@ def _people(n: int) -> str:
     return f"{count(n)} {'person' if n == 1 else 'people'} judged today" if n else "Nobody judged today"
 
 
-def _held(held: int, lapsed: int) -> str:
+def _open_seats(held: int, lapsed: int) -> str:
     if not held:
         return "nobody has pairs open"
     are = "is" if held == 1 else "are"

@@ -1,4 +1,4 @@
-"""Pages that look across apps: all projects, a project's home, its settings."""
+"""Pages that use several apps: all projects, a project's home page, its settings."""
 
 from django.conf import settings as django_settings
 from django.contrib import messages
@@ -31,7 +31,7 @@ def projects(request: PersonRequest) -> HttpResponse:
 @member_view()
 @require_safe
 def home(request: MemberRequest, project: Project) -> HttpResponse:
-    """What waits for this person, and how the project is doing; health is for those who steer and those who watch."""
+    """This person's tasks and the project's progress. Agreement, flag rates and drift are for leads and viewers."""
     member = request.member
     now = timezone.now()
     watches = member.holds(Role.LEAD, Role.VIEWER)
@@ -59,7 +59,7 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: MemberRequest, project: Project) -> HttpResponse:
-    """Two forms on one page: name and policies, and the scale as long as nobody has graded."""
+    """Two forms on one page: name and policies, and the scale while nobody has graded."""
     is_scale = request.POST.get("form") == "scale"
     data = request.POST or None
     form = SettingsForm(None if is_scale else data, project=project)

@@ -1,4 +1,4 @@
-"""What waits for one person in a project: rows with a key, a count and an age."""
+"""The tasks of one person in a project: rows with a key, a count and an age."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ FAILED_JOBS_SHOWN = timedelta(days=7)
 JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
-# What review says waits, as this page says it: key, title, and the words below it.
+# The tasks that review reports, as this page shows them: key, title, and the line below.
 REVIEW_ROWS = {
     "triples to review": ("r", "Review Q&As", "question, passage and answer; others do not see your verdict yet"),
     "disputes to answer": ("d", "Disputes to answer", "it is your turn"),
@@ -33,7 +33,7 @@ REVIEW_ROWS = {
 
 @dataclass(frozen=True, slots=True)
 class WaitingItem:
-    """One thing that waits. `key` is the letter that opens it."""
+    """One task. `key` is the keyboard key that opens it."""
 
     key: str
     title: str
@@ -44,7 +44,7 @@ class WaitingItem:
 
 
 def rows(member: Member, at: datetime) -> list[WaitingItem]:
-    """Everything that waits for this person, most urgent kind first; nothing that does not wait."""
+    """The open tasks of this person, most urgent kind first."""
     found = [*_judging(member, at), *_review(member, at), *_calibrations(member, at)]
     if member.is_lead:
         found += [*_permissions(member, at), *_failed_jobs(member, at)]

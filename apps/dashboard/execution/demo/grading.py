@@ -1,4 +1,4 @@
-"""The judging rounds of the demo: three annotators grade, a lead settles what they left open."""
+"""The judging rounds of the demo: three annotators grade, a lead settles their differences."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ SECONDS_A_PAIR = {"mara": 74, "sef": 41, "ines": 96}
 def first_round(stage: Stage) -> Round:
     """Everything is judged within three weeks, a third of it by two, and every disagreement is settled.
 
-    A tenth comes back to whoever judged it, so that Home has something to say of drift.
+    A tenth comes back to the same person, so that the home page can show drift.
     """
     annotators = {key: stage.people[key] for key in demo_people.ANNOTATORS}
     plan = Plan(overlap=0.34, judges=2, seed=7, again=0.1)
@@ -35,9 +35,9 @@ def first_round(stage: Stage) -> Round:
 
 
 def second_round(stage: Stage, pool: Pool, *, day: float) -> Round:
-    """Still open: most of it is graded, and the host may go on with it.
+    """An open round: most of it is graded, and the host can continue it.
 
-    Pairs of the first round are judged again. Without them the three would leave the host nothing to grade.
+    Pairs of the first round are judged again. Otherwise nothing would be left for the host to grade.
     """
     annotators = {key: stage.people[key] for key in demo_people.ANNOTATORS}
     plan = Plan(overlap=0.5, judges=2, seed=11, judge_again=True)
@@ -65,7 +65,7 @@ def _grade_in_turns(
 ) -> None:
     """Let the annotators take turns, a batch each, until nothing is left or each has given `most` grades.
 
-    From one turn to the next `pause` days go by.
+    `pause` is the time between turns, in days.
     """
     given = dict.fromkeys(annotators, 0)
     active = list(annotators)
@@ -90,11 +90,11 @@ def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int,
         at += timedelta(seconds=SECONDS_A_PAIR[key])
         query_id, block_id = seat.query.outside_id, seat.entry.version.block.outside_id
         careful = material.careful_grade(query_id, block_id)
-        said = demo_people.graded(key, query_id, block_id, careful, is_again=seat.pass_number > 1)
+        given = demo_people.graded(key, query_id, block_id, careful, is_again=seat.pass_number > 1)
         answer = Answer(
-            grade=said.grade,
-            cant_judge=said.cant_judge,
-            note=said.note,
+            grade=given.grade,
+            cant_judge=given.cant_judge,
+            note=given.note,
             active_ms=SECONDS_A_PAIR[key] * 1000 - 700 * (place % 7),
             away_ms=0,
         )

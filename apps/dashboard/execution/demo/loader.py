@@ -4,33 +4,33 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from apps.dashboard.execution.demo import corpora, grading, reviews, runs, scores
-from apps.dashboard.execution.demo.stage import Stage, seat_the_host
+from apps.dashboard.execution.demo.stage import Stage, add_host_roles
 from apps.goldsets.actions import create_gold_set, draft_version, freeze_version, release_version
 from apps.jobs.execution.context import JobContext
 from apps.triples.actions.triples import refresh_staleness
 
 
 class Chapter(NamedTuple):
-    """A part of the story that is told whole or not at all; it finds what came before it on the stage."""
+    """One step of the demo, done in one transaction; it loads the results of earlier steps from the stage."""
 
     title: str
-    tell: Callable[[Stage], object]
+    build: Callable[[Stage], object]
 
 
 def load_demo(stage: Stage, ctx: JobContext) -> None:
-    """Play the whole story on a stage whose people are there. Takes some five seconds.
+    """Do all steps of the demo, in about five seconds. The project and its people must exist.
 
-    Each chapter is one commit: a load that failed or was killed goes on behind the last one that was told.
+    Each step is one commit: a load that failed or was killed continues after the last one done.
     """
     for done, chapter in enumerate(CHAPTERS):
         ctx.progress(done, len(CHAPTERS), chapter.title)
         with ctx.chunk(f"chapter:{done}") as fresh:
             if fresh:
-                chapter.tell(stage)
+                chapter.build(stage)
     ctx.progress(len(CHAPTERS), len(CHAPTERS), "Ready")
 
 
-def ask_the_queries(stage: Stage) -> None:
+def write_queries_and_guideline(stage: Stage) -> None:
     corpora.write_queries(stage)
     corpora.publish_rules(stage)
 
@@ -65,8 +65,8 @@ def release_first_version(stage: Stage) -> None:
     freeze_version(version_id=version.pk, actor=stage.lead, at=stage.at(41))
     version = release_version(version_id=version.pk, actor=stage.lead, at=stage.at(41.2))
     ranked = stage.ranked()
-    scores.keep_ledger(stage, ranked)
-    scores.hold_the_candidate(stage, version, ranked)
+    scores.fill_ledger(stage, ranked)
+    scores.add_gates(stage, version, ranked)
     scores.score_runs(stage, version, ranked)
 
 
@@ -76,23 +76,23 @@ def read_the_second_handbooks(stage: Stage) -> None:
 
 
 def open_a_second_round(stage: Stage) -> None:
-    seat_the_host(stage)
+    add_host_roles(stage)
     deeper = runs.pool_hard_queries(stage, day=44)
     grading.second_round(stage, deeper, day=45)
 
 
-def write_what_waits(stage: Stage) -> None:
+def write_open_triples(stage: Stage) -> None:
     reviews.write_triples(stage, reviews.demo_triples(before_the_host=False), first_day=47.2, last_day=48.4)
 
 
 CHAPTERS = (
     Chapter("The handbooks", corpora.import_first_version),
-    Chapter("Queries and the guideline", ask_the_queries),
+    Chapter("Queries and the guideline", write_queries_and_guideline),
     Chapter("Four runs and their pool", run_and_pool),
     Chapter("Three annotators grade", grading.first_round),
     Chapter("Q&As and their reviews", review_the_first_triples),
     Chapter("The first version is released", release_first_version),
     Chapter("The second version of the handbooks", read_the_second_handbooks),
     Chapter("A second round, still open", open_a_second_round),
-    Chapter("Q&As to review", write_what_waits),
+    Chapter("Q&As to review", write_open_triples),
 )

@@ -1,4 +1,4 @@
-"""What the demo is made of, read from the files beside this module. Plain values, no database."""
+"""The content of the demo, read from the data files in this folder. Plain values, no database."""
 
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ HANDBOOKS = ("security.yaml", "platform.yaml")
 
 
 class HandbookSection(NamedTuple):
-    """One block of a handbook as it is imported."""
+    """One block of a handbook, as imported."""
 
     block_id: str
     document_id: str
@@ -44,7 +44,7 @@ def first_version() -> list[HandbookSection]:
 
 
 def second_version() -> list[HandbookSection]:
-    """The handbooks half a year later: some blocks changed, some gone, some new."""
+    """The handbooks half a year later: some blocks changed, some removed, some new."""
     news = read("second-version.yaml")
     titles = {section.document_id: section.document_title for section in first_version()}
     kept = [section for section in first_version() if section.block_id not in news["gone"]]
@@ -83,6 +83,6 @@ def guideline() -> dict[str, Any]:
 
 
 def careful_grade(query_id: str, block_id: str) -> int:
-    """The grade a careful reader gives on the first version; what nobody listed is not relevant."""
+    """The careful reader's grade on the first version; unlisted pairs are not relevant."""
     grades = {query["id"]: query["grades"] for query in queries()}
     return grades[query_id].get(block_id, 0)

@@ -1,4 +1,4 @@
-"""The triples of the demo, each led along the path its entry names."""
+"""The triples of the demo, each taken through the steps that its entry names."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ FLAGGER, OTHER = demo_people.REVIEWERS
 ENDINGS = {"numeric": Category.NUMERIC, "synonym": Category.SYNONYM, "compound": Category.COMPOUND}
 
 
-def told_without_the_host(entry: dict[str, Any]) -> bool:
+def is_before_the_host(entry: dict[str, Any]) -> bool:
     return entry["course"] not in {"waiting", "draft"}
 
 
 def write_triples(stage: Stage, entries: list[dict[str, Any]], *, first_day: float, last_day: float) -> None:
-    """Spread the entries over the days and lead each one as far as its course goes."""
+    """Spread the entries over the days and take each through the steps of its course."""
     step = (last_day - first_day) / max(len(entries), 1)
     versions = _versions(stage)
     for place, entry in enumerate(entries):
@@ -121,7 +121,7 @@ def _flag(stage: Stage, triple: Triple, key: str, reason: str, category: str, no
     _verdict(stage, triple, reviewer, day, choice=VerdictChoice.FLAG, reasons=[reason], category=category, note=note)
 
 
-def _verdict(stage: Stage, triple: Triple, reviewer: User, day: float, **said: Any) -> None:
+def _verdict(stage: Stage, triple: Triple, reviewer: User, day: float, **details: Any) -> None:
     give_verdict(
         project=stage.project,
         triple_id=triple.pk,
@@ -129,9 +129,9 @@ def _verdict(stage: Stage, triple: Triple, reviewer: User, day: float, **said: A
         reviewer=reviewer,
         idempotency_key=f"demo-{triple.pk}-{triple.current_id}-{reviewer.pk}",
         at=stage.at(day),
-        **said,
+        **details,
     )
 
 
 def demo_triples(*, before_the_host: bool) -> list[dict[str, Any]]:
-    return [entry for entry in material.triples() if told_without_the_host(entry) is before_the_host]
+    return [entry for entry in material.triples() if is_before_the_host(entry) is before_the_host]

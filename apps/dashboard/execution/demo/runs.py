@@ -52,7 +52,7 @@ def run_systems(stage: Stage, systems: list[System]) -> None:
 
 
 def upload_hybrid(stage: Stage, first: Run, second: Run) -> Run:
-    """Fuse two runs outside of Karat, as a team would, and hand the result in as a file."""
+    """Fuse two runs outside of Karat, as a team would, and upload the result as a file."""
     positions = position_of_blocks(stage.frozen())
     queries = dict(Query.objects.filter(project=stage.project).values_list("outside_id", "pk"))
     lines = _fused_lines(first, second, positions, queries)

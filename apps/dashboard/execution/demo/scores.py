@@ -1,4 +1,4 @@
-"""What the demo's runs scored, what they cost, and the gates that one system is held to."""
+"""The scores, costs and ledger notes of the demo's runs, and the gates of one system."""
 
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -54,15 +54,15 @@ GATES: list[dict[str, Any]] = [
 ]
 
 
-def keep_ledger(stage: Stage, ranked: list[Run]) -> None:
+def fill_ledger(stage: Stage, ranked: list[Run]) -> None:
     for run in ranked:
         line = LEDGER[run.system.name]
         words = {"tried": line.tried, "configuration": line.configuration, "verdict": line.verdict}
         write_ledger(run=run, commit=run.commit, cost=line.cost, actor=stage.lead, at=stage.at(41.5), **words)
 
 
-def hold_the_candidate(stage: Stage, version: Version, ranked: list[Run]) -> None:
-    """Gates for one system, made before anything is scored: the scores come to them."""
+def add_gates(stage: Stage, version: Version, ranked: list[Run]) -> None:
+    """Create gates for one system before any score, so that each score is checked against them."""
     runs = {run.system.name: run for run in ranked}
     for facts in GATES:
         baseline = runs[BASELINE].pk if "no_worse_than" in facts else None

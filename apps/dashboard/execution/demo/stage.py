@@ -1,4 +1,4 @@
-"""What the chapters of the demo share: the project, its people, and the calendar."""
+"""The common data of the demo's steps: the project, its people, and the calendar."""
 
 import time
 from dataclasses import dataclass, field
@@ -25,14 +25,14 @@ PATIENCE_SECONDS = 120
 
 
 class DemoFailed(Refusal):
-    """A job of the demo did not end well."""
+    """A job of the demo failed or took too long."""
 
 
 @dataclass
 class Stage:
-    """One demo being built. `begins` lies some weeks back, so that its charts have a past.
+    """One demo being built. `begins` is some weeks ago, so that its charts have a history.
 
-    What one chapter makes and a later one needs is looked up, for another worker may tell the later one.
+    Results of earlier steps are loaded from the database, since another worker may do the later steps.
     """
 
     project: Project
@@ -41,7 +41,7 @@ class Stage:
     people: dict[str, User] = field(default_factory=dict)
 
     def at(self, day: float) -> datetime:
-        """The moment `day` days after the beginning; fractions are parts of a day."""
+        """The time `day` days after the beginning; fractions are parts of a day."""
         return self.begins + timedelta(days=day)
 
     @property
@@ -49,14 +49,14 @@ class Stage:
         return self.people[LEAD]
 
     def frozen(self) -> Snapshot:
-        """The first snapshot: runs, grades and triples rest on it."""
+        """The first snapshot, which runs, grades and triples refer to."""
         return Snapshot.objects.select_related("corpus__project").get(corpus__project=self.project, number=1)
 
     def guideline(self) -> Guideline:
         return Guideline.objects.get(project=self.project)
 
     def ranked(self) -> list[Run]:
-        """The runs in the order in which they were made."""
+        """The runs in the order of their creation."""
         return list(Run.objects.filter(project=self.project).select_related("system", "project").order_by("pk"))
 
     def first_pool(self) -> Pool:
@@ -69,7 +69,7 @@ class Stage:
 
 @transaction.atomic
 def create_demo_project(*, name: str, slug: str, host: User, now: datetime) -> Project:
-    """Make the project and its people. The host becomes its lead."""
+    """Create the project and its people. The host becomes its lead."""
     begins = now - timedelta(weeks=WEEKS)
     project = projects.create_project(name=name, slug=slug, actor=host, at=begins, is_demo=True)
     for person in CAST:
@@ -84,8 +84,8 @@ def stage_of(project: Project, host: User) -> Stage:
     return Stage(project=project, host=host, begins=project.created_at, people=people)
 
 
-def seat_the_host(stage: Stage) -> None:
-    """Let the host grade and review too, once the story so far is told without them."""
+def add_host_roles(stage: Stage) -> None:
+    """Let the host grade and review too, after the earlier steps without them."""
     roles = [Role.LEAD, Role.ANNOTATOR, Role.REVIEWER]
     projects.set_roles(
         project=stage.project, user=stage.host, roles=roles, actor=stage.host, at=stage.at(WEEKS * 7 - 2)
@@ -93,7 +93,7 @@ def seat_the_host(stage: Stage) -> None:
 
 
 def _person(key: str, name: str, at: datetime) -> User:
-    """One of the cast, the same in every demo. Nobody can sign in as them: they have no password."""
+    """One person of the demo, the same in every demo. They have no password, so nobody can sign in as them."""
     email = _email(key)
     known = User.objects.filter(email=email).first()
     return known or accounts.create_user(email=email, name=name, password=None, at=at)
@@ -104,9 +104,9 @@ def _email(key: str) -> str:
 
 
 def finish(job: Job | None) -> None:
-    """Do a job here and now, or wait for the worker that was faster.
+    """Do a job in this process, or wait for the worker that claimed it first.
 
-    Inside a transaction nobody else sees the job, and a thread that extends its lease would wait for us.
+    Inside a transaction nobody else sees the job, and a heartbeat thread would wait for our lock.
     """
     if job is None:
         return

@@ -1,4 +1,4 @@
-"""`karat demo --project NAME`: a fresh demo project."""
+"""`karat demo --project NAME`: creates a demo project."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -14,7 +14,7 @@ from apps.dashboard.execution.demo.stage import finish
 
 
 class Command(BaseCommand):
-    help = "Make a fresh demo project: a handbook, its queries, grades, triples, a released version and scored runs."
+    help = "Create a demo project: a handbook, its queries, grades, triples, a released version and scored runs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", default=NAME, help='name of the project (default: "%(default)s")')
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         operators = User.objects.filter(is_operator=True, is_active=True).order_by("pk")
         user = operators.filter(email__iexact=host).first() if host else operators.first()
         if user is None:
-            cure = "`karat user add EMAIL --name NAME --operator` makes one."
+            cure = "`karat user add EMAIL --name NAME --operator` creates one."
             who = f"There is no operator with the address {host}." if host else "There is no operator yet."
             raise CommandError(f"{who} {cure}", returncode=2)
         try:
