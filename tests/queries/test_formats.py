@@ -49,7 +49,7 @@ def test_csv_and_jsonl_give_the_same_rows():
     [
         (",words,", "query_id", "is empty"),
         ("Q1,  ,", "text", "is empty"),
-        ("Q 1,words,", "query_id", "an id holds no blanks"),
+        ("Q 1,words,", "query_id", "an id must not contain blanks"),
         ("Q1,words,tricky", "difficulty", "must be one of easy, medium, hard"),
     ],
 )
