@@ -35,7 +35,11 @@ def test_a_published_entry_is_read_whole():
         ({"expected_block": None}, "expected_block", "is missing"),
         ({"expected_block": "rotation"}, "expected_block", "must be an object with fields of its own"),
         ({"expected_block": {}}, "expected_block.block_id", "is missing"),
-        ({"expected_block": {"block_id": "a b"}}, "expected_block.block_id", "an id must not contain blanks or control"),
+        (
+            {"expected_block": {"block_id": "a b"}},
+            "expected_block.block_id",
+            "an id must not contain blanks or control",
+        ),
         ({"expected_block": {"block_id": "a", "pages": 3}}, "expected_block.pages", "unknown field; known are"),
         ({"expected_block": {"block_id": "a", "page_range": [3]}}, "expected_block.page_range", "must be two pages"),
         ({"expected_block": {"block_id": "a", "page_range": [3, 2]}}, "expected_block.page_range", "the last page, 2"),
