@@ -1,1 +1,1 @@
-"""How far grades and reviewers agree, by person, pair, query and week."""
+"""Agreement between annotators and between reviewers, by person, pair, query and week."""

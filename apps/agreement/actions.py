@@ -12,19 +12,19 @@ from apps.judging.models import Round
 
 
 def have_grades_read(*, project: Project, rounds: Sequence[Round], actor: User, at: datetime) -> ReadGrades | None:
-    """What figures of these rounds come from where there are very many grades; None for few, which are read at once.
+    """The stored grades that figures of these rounds are computed from; None where grades are few and read at once.
 
-    Has a job read them again when there are newer ones. Nothing anybody said changes by it.
+    Enqueues a job that reads them again when there are newer ones. Writes no grade.
     """
     source = source_of(project, rounds)
     if not source.is_due(at):
         return source.reading
-    return _ask_for_reading(project, rounds, actor, at)
+    return _enqueue_reading(project, rounds, actor, at)
 
 
 @transaction.atomic
-def _ask_for_reading(project: Project, rounds: Sequence[Round], actor: User, at: datetime) -> ReadGrades:
-    """Put the reading in the queue, unless somebody else has just done so."""
+def _enqueue_reading(project: Project, rounds: Sequence[Round], actor: User, at: datetime) -> ReadGrades:
+    """Enqueue the job, unless somebody else has just done so."""
     row, is_new = ReadGrades.objects.select_for_update(of=("self",)).get_or_create(
         project=project,
         digest=digest_of_rounds(rounds),

@@ -1,4 +1,4 @@
-"""What the pages of agreement share: the round that is looked at, names beside charts, coefficients as rows."""
+"""Shared parts of the pages of agreement: the selected rounds, labels of charts, rows of coefficients."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -30,10 +30,10 @@ LABEL_LENGTH = 22
 MOST_DIGITS = 18
 
 
-class Looked(NamedTuple):
-    """The rounds that may be seen, the one that was chosen among them, and those whose figures are shown.
+class SelectedRounds(NamedTuple):
+    """The rounds that the member may see, the selected one, and those whose figures are shown.
 
-    `reading` is what their figures come from where there are very many grades.
+    `reading` is the stored grades that figures are computed from, for very many grades.
     """
 
     rounds: list[Round]
@@ -45,25 +45,25 @@ class Looked(NamedTuple):
         return [self.chosen] if self.chosen else self.rounds
 
 
-def looked_at(request: HttpRequest, member: Member) -> Looked:
-    """What `round` in the address asks for: one round, or all that this member may see.
+def selected_rounds(request: HttpRequest, member: Member) -> SelectedRounds:
+    """The rounds that `round` in the address selects: one, or all that this member may see.
 
-    Has very many grades read when there are newer ones. Raises GradesNotRead until they are for the first time.
+    Enqueues a job that reads very many grades when there are newer ones. Raises GradesNotRead until the first is done.
     """
     rounds = agreement.rounds_for(member)
     number = whole_number(request.GET.get("round", ""))
     chosen = next((round_ for round_ in rounds if round_.pk == number), None)
     if number is not None and chosen is None:
         raise Http404("No such round.")
-    looked = Looked(rounds, chosen)
-    reading = have_grades_read(project=member.project, rounds=looked.shown, actor=member.user, at=timezone.now())
+    selected = SelectedRounds(rounds, chosen)
+    reading = have_grades_read(project=member.project, rounds=selected.shown, actor=member.user, at=timezone.now())
     if reading is not None and reading.read_at is None:
         raise GradesNotRead(reading)
-    return looked._replace(reading=reading)
+    return selected._replace(reading=reading)
 
 
-def of_grades(part: str) -> Callable[[View], View]:
-    """A page of grades under this word of the sub-navigation: until they are read it shows how far that is."""
+def grades_page(part: str) -> Callable[[View], View]:
+    """Decorate a page of grades, `part` in the sub-navigation: it shows the progress of reading until it is done."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -71,28 +71,28 @@ def of_grades(part: str) -> Callable[[View], View]:
             try:
                 return view(request, *args, **named)
             except GradesNotRead as missing:
-                return _being_read(request, part, missing)
+                return _progress_page(request, part, missing)
 
         return inner
 
     return decorate
 
 
-def _being_read(request: HttpRequest, part: str, missing: GradesNotRead) -> HttpResponse:
+def _progress_page(request: HttpRequest, part: str, missing: GradesNotRead) -> HttpResponse:
     context = {**_shared(member_of(request), part), "reading": missing.reading}
     return render(request, "agreement/reading.html", context)
 
 
-def frame(member: Member, part: str, looked: Looked) -> dict[str, Any]:
-    """What every page of grades needs: `part` is its word in the sub-navigation."""
+def frame(member: Member, part: str, selected: SelectedRounds) -> dict[str, Any]:
+    """Context of every page of grades; `part` is its entry in the sub-navigation."""
     return {
         **_shared(member, part),
-        "reading": looked.reading,
-        "is_bound": agreement.is_bound(member),
-        "kept_from": partial(agreement.kept_from, member),
-        "rounds": looked.rounds,
-        "chosen": looked.chosen,
-        "of_round": f"round={looked.chosen.pk}" if looked.chosen else "",
+        "reading": selected.reading,
+        "is_judge_only": agreement.is_judge_only(member),
+        "exclusion_reason": partial(agreement.exclusion_reason, member),
+        "rounds": selected.rounds,
+        "chosen": selected.chosen,
+        "of_round": f"round={selected.chosen.pk}" if selected.chosen else "",
     }
 
 
@@ -101,7 +101,7 @@ def _shared(member: Member, part: str) -> dict[str, Any]:
 
 
 def whole_number(text: str) -> int | None:
-    """The number that a part of an address says; None for none. Anything else is a page that is not there."""
+    """A part of an address as a number; None for an empty one. Raises Http404 for anything else."""
     if not text:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS:
@@ -110,7 +110,7 @@ def whole_number(text: str) -> int | None:
 
 
 def short_names(names: dict[int, str]) -> dict[int, str]:
-    """First names where nobody else has the same, for labels beside a chart; "Person A" stays whole."""
+    """First names where they are unique, as labels of a chart; "Person A" stays whole."""
     firsts = Counter(name.split()[0] for name in names.values() if name.split())
     return {
         pk: name.split()[0] if name.split() and firsts[name.split()[0]] == 1 else name for pk, name in names.items()
@@ -132,12 +132,12 @@ def pair_row(pair: PairAgreement, alpha: Coefficient, label: str) -> dict[str, A
     }
 
 
-def estimate(label: str, measure: str, found: Coefficient, *, strong: bool = False) -> DrawnEstimate:
-    low, high = found.interval or (None, None)
-    return DrawnEstimate(label, found.value, low, high, found.n, measure, strong, found.reason)
+def estimate(label: str, measure: str, coefficient: Coefficient, *, strong: bool = False) -> DrawnEstimate:
+    low, high = coefficient.interval or (None, None)
+    return DrawnEstimate(label, coefficient.value, low, high, coefficient.n, measure, strong, coefficient.reason)
 
 
 def coefficient_chart(name: str, rows: Sequence[DrawnEstimate]) -> SafeString:
-    """From 0 to 1, or from the tenth below the lowest interval: a negative coefficient is seen as one."""
+    """From 0, or from the tenth below the lowest interval so that a negative coefficient shows, to 1."""
     lowest = min([0.0, *(row.low for row in rows if row.low is not None)])
     return plot(estimates(name, rows, low=floor(lowest * 5) / 5))

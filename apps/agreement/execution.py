@@ -1,4 +1,4 @@
-"""What jobs do for agreement."""
+"""Jobs of agreement."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ READ = "agreement.read_grades"
 
 @job_kind(READ, title="Load grades for agreement")
 def read_grades(ctx: JobContext) -> dict[str, Any]:
-    """Read the grades of the rounds that the row `read_id` names, for the figures of agreement."""
+    """Read the grades of the rounds in the row `read_id`, for the figures of agreement."""
     row = ReadGrades.objects.select_related("project").defer("packed").get(pk=ctx.params["read_id"])
-    newest = newest_of(row.project)  # asked before: a grade that comes while it reads asks for the next reading
+    newest = newest_of(row.project)  # read first: a grade that arrives meanwhile makes the next reading due
     rounds = list(Round.objects.filter(project=row.project, pk__in=row.rounds))
     row.packed = packed(columns_in(row.project, rounds))
     with ctx.finish() as result:

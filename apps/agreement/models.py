@@ -1,7 +1,4 @@
-"""Calibrations: two people review past triples once more, blindly, and compare. And grades as a job read them.
-
-A calibration is no review: nothing here changes a triple.
-"""
+"""Grades that a job read and stored for the figures of agreement."""
 
 from django.db import models
 
@@ -10,9 +7,9 @@ from apps.jobs.models import Job
 
 
 class ReadGrades(models.Model):
-    """The grades of some rounds as they stood, for figures of more grades than a page can wait for.
+    """The grades of some rounds at one time, for figures of more grades than a page can read.
 
-    A copy that the next reading replaces: `newest` is the key of the last judgement there was then.
+    A copy that the next reading replaces: `newest` is the key of the last judgement at that time.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="+")
@@ -33,5 +30,5 @@ class ReadGrades(models.Model):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a job is about to read them."""
+        """Whether a job to read them is queued."""
         return self.job is not None and not self.job.is_ended

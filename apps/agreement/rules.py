@@ -1,8 +1,8 @@
 def grades_refusal(*, is_closed: bool, is_lead: bool, is_asked: bool) -> str | None:
-    """Why the grades of a round are not added up for a member, or None.
+    """Why a member may not see figures of the grades of a round, or None.
 
-    Grades of an open round may still change, and who grades there could read the others' from how the figures move.
-    So until it is closed they are for leads, and for no lead who was asked to grade there.
+    Grades of an open round may still change, and its judges could infer others' grades from how the figures move. So
+    until it is closed only leads see them, and no lead who judges in it.
     """
     if is_closed or (is_lead and not is_asked):
         return None

@@ -1,4 +1,4 @@
-"""The shape of agreement between annotators in the API: pairs, parts, what to tighten, one person."""
+"""Serializers of agreement between annotators: pairs, parts, what to improve, one person."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ class CoefficientSerializer(EstimateSerializer):
 
 
 class PairAgreementOut(serializers.Serializer):
-    """Two people and how far they agree. Who is no lead finds letters instead of names."""
+    """Two people and their agreement. Members who are no leads get letters for names."""
 
     people = serializers.ListField(child=serializers.CharField())
     n = serializers.IntegerField()
@@ -35,14 +35,14 @@ class PairAgreementOut(serializers.Serializer):
 
 
 class PairGradesOut(serializers.Serializer):
-    """The people who share most pairs, every two of them; `people_count` counts everybody who shares one."""
+    """Every two of the people who share most pairs; `people_count` counts everybody who shares one."""
 
     people_count = serializers.IntegerField()
     pairs = PairAgreementOut(many=True)
 
 
 class BoundaryOut(serializers.Serializer):
-    """The boundary between two grades. `astride` of `comparisons` lie across it; `share` is of all such crossings."""
+    """The boundary between two grades. `astride` of `comparisons` cross it; `share` is of all such crossings."""
 
     below = serializers.IntegerField()
     above = serializers.IntegerField()
@@ -63,9 +63,9 @@ class PartOut(serializers.Serializer):
 
 
 class WhereOut(serializers.Serializer):
-    """Boundaries, or the parts of any other way; `total` counts all parts, of which the first are told.
+    """Boundaries, or the parts of another breakdown; `total` counts all parts, of which the first are listed.
 
-    On `alike` of them, queries, nobody differs: those are counted and not told.
+    On `alike` queries nobody differs: those are counted, not listed.
     """
 
     by = serializers.CharField()
@@ -76,7 +76,7 @@ class WhereOut(serializers.Serializer):
 
 
 class CostlyOut(PartOut):
-    """A query and what α of all would gain without it."""
+    """A query and what α of all pairs would gain without it."""
 
     gain = EstimateSerializer()
     decisions = serializers.IntegerField(help_text="Decisions on its pairs that name a reason.")
@@ -90,7 +90,7 @@ class TightenOut(serializers.Serializer):
 
 
 class WeekOut(serializers.Serializer):
-    """A week of one person: leaning in grades, α of the week's pairs, median milliseconds a pair."""
+    """A week of one person: lean in grades, α of the week's pairs, median milliseconds per pair."""
 
     begins = serializers.DateField()
     lean = EstimateSerializer()
@@ -99,7 +99,7 @@ class WeekOut(serializers.Serializer):
 
 
 class QuestionOut(serializers.Serializer):
-    """Two reviewers on one of the three questions: how often both, or one, said no; how often they said the same."""
+    """Two reviewers on one of the three questions: how often both, or one, answered no; how often they agreed."""
 
     question = serializers.CharField()
     no_by_both = serializers.IntegerField()
@@ -109,7 +109,7 @@ class QuestionOut(serializers.Serializer):
 
 
 class AgreementSerializer(serializers.Serializer):
-    """Agreement of the whole project. `grades` is Krippendorff's ordinal α, `coefficients` holds every other too."""
+    """Agreement of the whole project. `grades` is Krippendorff's ordinal α, `coefficients` has all others too."""
 
     pairs_judged_twice = serializers.IntegerField()
     grades = CoefficientSerializer()
@@ -119,7 +119,7 @@ class AgreementSerializer(serializers.Serializer):
 
 
 class PersonOut(serializers.Serializer):
-    """One person's grades beside others', beside decisions, beside their own second look, and over the weeks."""
+    """One person's grades compared with others', with decisions and with their own second grades, and by week."""
 
     person = serializers.CharField()
     graded = serializers.IntegerField()
@@ -131,14 +131,14 @@ class PersonOut(serializers.Serializer):
 
 
 def pair_out(pair: PairAgreement, names: dict[int, str], alpha: Coefficient | None = None) -> dict[str, Any]:
-    found = {
+    facts = {
         "people": [names[person] for person in dict.fromkeys((pair.first, pair.second))],
         "n": pair.n,
         "percent": as_facts(pair.percent),
         "kappa": as_facts(pair.kappa),
         "kappa_quadratic": as_facts(pair.quadratic),
     }
-    return found if alpha is None else {**found, "alpha_ordinal": as_facts(alpha)}
+    return facts if alpha is None else {**facts, "alpha_ordinal": as_facts(alpha)}
 
 
 def pairs_out(
@@ -147,14 +147,14 @@ def pairs_out(
     return [pair_out(pair, names, alpha) for pair, alpha in zip(pairs, alphas, strict=True)]
 
 
-def boundary_out(found: Boundary) -> dict[str, Any]:
+def boundary_out(boundary: Boundary) -> dict[str, Any]:
     return {
-        "below": found.below,
-        "above": found.above,
-        "astride": found.crossings,
-        "comparisons": found.comparisons,
-        "share": found.estimate.as_json,
-        "alpha": as_facts(found.alpha),
+        "below": boundary.below,
+        "above": boundary.above,
+        "astride": boundary.crossings,
+        "comparisons": boundary.comparisons,
+        "share": boundary.estimate.as_json,
+        "alpha": as_facts(boundary.alpha),
     }
 
 
@@ -172,8 +172,8 @@ def costly_out(row: Costly) -> dict[str, Any]:
     return {**part_out(row.part), "gain": row.change.as_json, **_ruled(row.unclear)}
 
 
-def _ruled(found: Unclear) -> dict[str, int]:
-    return {"decisions": found.n, "unclear_guideline": found.hits}
+def _ruled(unclear: Unclear) -> dict[str, int]:
+    return {"decisions": unclear.n, "unclear_guideline": unclear.hits}
 
 
 def question_out(row: QuestionAgreement) -> dict[str, Any]:

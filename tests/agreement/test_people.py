@@ -106,7 +106,7 @@ def test_pairs_that_came_back_stand_beside_the_first_look():
 
 
 def test_pairs_that_came_back_and_decisions_are_matched_in_memory(client, django_assert_max_num_queries):
-    """Looked up one by one, the first grades took SQLite minutes for 200,000 judgements."""
+    """SelectedRounds up one by one, the first grades took SQLite minutes for 200,000 judgements."""
     round_ = make_strict_round()
     client.force_login(lead_of(round_.project))
 

@@ -1,4 +1,4 @@
-"""Agreement, the quality log and flag rates as machines read them."""
+"""API of agreement over a whole project; the quality log and flag rates are in `calibration`."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Scope
-from apps.agreement.edges import looked_at
+from apps.agreement.edges import selected_rounds
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of
 from apps.agreement.serializers import AgreementSerializer, question_out
@@ -22,7 +22,7 @@ class AgreementView(ProjectAPIView):
 
     @extend_schema(responses=AgreementSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        grades = overview_of(self.project, looked_at(request, self.member).rounds)
+        grades = overview_of(self.project, selected_rounds(request, self.member).rounds)
         verdicts = agreement.verdict_agreement(self.project)
         facts = {
             "pairs_judged_twice": grades.shared,

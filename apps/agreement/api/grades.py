@@ -1,4 +1,4 @@
-"""Agreement between annotators as machines read it; the same figures, and the same blindness, as the pages."""
+"""API of agreement between annotators, with the same figures and the same blinding as the pages."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
-from apps.agreement.edges import looked_at
+from apps.agreement.edges import selected_rounds
 from apps.agreement.selectors import agreement, people
 from apps.agreement.selectors.breakdowns import BOUNDARY, WAYS, boundaries_in, overview_of, parts_in, tight_spots
 from apps.agreement.serializers import (
@@ -31,18 +31,18 @@ ROUND = OpenApiParameter("round", int, description="A round that you may see; al
 
 
 class GradesView(ProjectAPIView):
-    """An endpoint about the grades of the rounds that one may see, narrowed by `round`."""
+    """An endpoint about the grades of the rounds that the user may see, filtered by `round`."""
 
     scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
 
     def rounds(self, request: Request, *known: str) -> list[Round]:
-        """What `round` asks for. Refuses parameters that nobody knows."""
+        """The rounds that the parameter `round` names. Rejects unknown parameters."""
         only_known(request.query_params, {"round", *known})
-        return looked_at(request, self.member).shown
+        return selected_rounds(request, self.member).shown
 
 
 class PairsView(GradesView):
-    """How far each two annotators agree. Leads read names, everybody else letters."""
+    """Agreement of every two annotators. Leads see names, everybody else letters."""
 
     roles: ClassVar = {"GET": ()}
 
@@ -78,7 +78,7 @@ class WhereView(GradesView):
 
 
 class TightenView(GradesView):
-    """The boundaries and queries that cost most agreement."""
+    """The boundaries and queries that lower agreement most."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
 

@@ -1,8 +1,8 @@
-"""Whether grading moves over the weeks: how far people agree with themselves, and how high they grade. No database.
+"""Drift of grading over the weeks: self-agreement and the mean grade. No database.
 
-A week's figure moves with the pairs that fell in it. So nothing is said of a movement that only a line shows: grades
-have shifted when the *same* pairs got other grades lately than before, and people agree with themselves less when the
-interval of the fall says so, at 99 %, since somebody looks every day.
+A week's figure depends on the pairs judged in it, so a change in a line alone is not reported. Grades have shifted when
+the *same* pairs got other grades recently than before. Self-agreement has dropped when the interval of the change
+excludes 0, at 99 %, since the page is read every day.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WEEK = timedelta(days=7)
 
 
 class DriftCheck(NamedTuple):
-    """A pair that came back to somebody blindly in the week of this Monday: their first grade, and the one again."""
+    """A pair judged blindly a second time in the week of this Monday: the person's first grade and their second."""
 
     week: date
     first: int
@@ -52,7 +52,8 @@ class FigureWeek(NamedTuple):
 class DriftLine(NamedTuple):
     """Weeks with enough grades, oldest first.
 
-    `usual` is where a week lies 19 times of 20, going by those before the last four; None where these are below three.
+    `usual` is the range of 19 weeks in 20, computed from those before the last four; None where these are fewer than
+    three.
     """
 
     weeks: list[FigureWeek]
@@ -60,9 +61,9 @@ class DriftLine(NamedTuple):
 
 
 class ConsistencyDrop(NamedTuple):
-    """How many of the pairs that came back were graded alike before, and lately.
+    """How many of the repeated pairs got the same grade both times, before and recently.
 
-    `interval` is that of the change, Newcombe's; None where nothing came back before or lately.
+    `interval` is Newcombe's, of the change; None where no pair was repeated before or recently.
     """
 
     before: Rate
@@ -71,7 +72,7 @@ class ConsistencyDrop(NamedTuple):
 
 
 def first_week(today: date) -> date:
-    """The Monday of the first of the twelve weeks that are looked at."""
+    """The Monday of the first of the twelve weeks that are read."""
     return monday_of(today) - (WEEKS - 1) * WEEK
 
 
@@ -80,27 +81,27 @@ def lately_from(today: date) -> date:
     return monday_of(today) - (LATE - 1) * WEEK
 
 
-def alike_by_week(looks: Iterable[DriftCheck]) -> list[FigureWeek]:
-    """What share of the pairs that came back was graded as at first."""
-    found: dict[date, list[bool]] = defaultdict(list)
-    for look in looks:
-        found[look.week].append(look.first == look.again)
-    return [FigureWeek(week, fmean(alike), len(alike)) for week, alike in sorted(found.items())]
+def alike_by_week(checks: Iterable[DriftCheck]) -> list[FigureWeek]:
+    """The share of repeated pairs with the same grade both times, by week."""
+    by_week: dict[date, list[bool]] = defaultdict(list)
+    for check in checks:
+        by_week[check.week].append(check.first == check.again)
+    return [FigureWeek(week, fmean(alike), len(alike)) for week, alike in sorted(by_week.items())]
 
 
 def mean_by_week(dated: Dated, since: date) -> list[FigureWeek]:
     """The mean grade given in each week to pairs that two people or more graded."""
     grades, weeks, _ = _cells(dated)
-    is_told = weeks >= (since - EPOCH).days
-    begun, place = np.unique(weeks[is_told], return_inverse=True)
-    counts, sums = np.bincount(place), np.bincount(place, weights=grades[is_told])
+    is_recent = weeks >= (since - EPOCH).days
+    begun, place = np.unique(weeks[is_recent], return_inverse=True)
+    counts, sums = np.bincount(place), np.bincount(place, weights=grades[is_recent])
     return [
         FigureWeek(date_of(day), float(sums[at] / counts[at]), int(counts[at])) for at, day in enumerate(begun.tolist())
     ]
 
 
 def grade_shift(dated: Dated, lately: date) -> Estimate:
-    """By how much the same pairs were graded higher since `lately` than before: a mean over those graded in both."""
+    """By how much the same pairs were graded higher since `lately` than before: a mean over pairs graded in both."""
     grades, weeks, items = _cells(dated)
     is_late = weeks >= (lately - EPOCH).days
     size = len(dated.ratings.items)
@@ -116,22 +117,22 @@ def _cells(dated: Dated) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Grade, Monday and item of each grade of a pair that two people or more graded."""
     ratings = dated.ratings
     is_graded = ratings.codes != MISSING
-    is_told = is_graded & (is_graded.sum(axis=1, keepdims=True) >= 2)
-    item, person = np.nonzero(is_told)
+    is_shared = is_graded & (is_graded.sum(axis=1, keepdims=True) >= 2)
+    item, person = np.nonzero(is_shared)
     grades = np.asarray(ratings.grades, dtype=float)[ratings.codes[item, person]]
     return grades, mondays(dated.days[item, person]), item
 
 
-def consistency_drop(looks: Sequence[DriftCheck], lately: date) -> ConsistencyDrop:
-    """How far people agree with themselves since `lately`, beside before."""
-    old = [look.first == look.again for look in looks if look.week < lately]
-    new = [look.first == look.again for look in looks if look.week >= lately]
+def consistency_drop(checks: Sequence[DriftCheck], lately: date) -> ConsistencyDrop:
+    """Self-agreement since `lately`, compared with before."""
+    old = [check.first == check.again for check in checks if check.week < lately]
+    new = [check.first == check.again for check in checks if check.week >= lately]
     before, now = Rate(sum(old), len(old)), Rate(sum(new), len(new))
     return ConsistencyDrop(before, now, change_of(before, now))
 
 
 def change_of(before: Rate, now: Rate, confidence: float = SURE) -> tuple[float, float] | None:
-    """The interval of now less before; None where either counted nothing.
+    """The interval of `now` minus `before`; None where either has no pairs.
 
     Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine 17
     (1998), method 10.
@@ -146,15 +147,15 @@ def change_of(before: Rate, now: Rate, confidence: float = SURE) -> tuple[float,
 
 
 def line_of(weeks: Iterable[FigureWeek], lately: date, *, low: float, high: float) -> DriftLine | None:
-    """The line through the weeks that have enough grades; None where fewer than three have. Values lie in low..high."""
-    told = [week for week in weeks if week.n >= FEWEST_IN_A_WEEK]
-    if len(told) < LEAST_WEEKS:
+    """The weeks that have enough grades; None for fewer than three. Values are in low..high."""
+    enough = [week for week in weeks if week.n >= FEWEST_IN_A_WEEK]
+    if len(enough) < LEAST_WEEKS:
         return None
-    return DriftLine(told, _usual([week.value for week in told if week.begins < lately], low, high))
+    return DriftLine(enough, _usual([week.value for week in enough if week.begins < lately], low, high))
 
 
 def _usual(values: Sequence[float], low: float, high: float) -> tuple[float, float] | None:
-    """Student's range for one more value."""
+    """Student's prediction interval for one more value, cut to low..high."""
     if len(values) < LEAST_WEEKS:
         return None
     half = student_quantile(0.95, len(values) - 1) * stdev(values) * sqrt(1 + 1 / len(values))
@@ -162,24 +163,23 @@ def _usual(values: Sequence[float], low: float, high: float) -> tuple[float, flo
 
 
 def advice(shift: Estimate, drop: ConsistencyDrop) -> str:
-    """What to do, in a sentence or two; nothing where neither the grades nor the people are sure to have moved."""
-    moved = [_moved(shift), _drop_words(drop)]
-    told = [words for words in moved if words]
-    if not told:
+    """What to do, in a sentence or two; empty where neither change is certain."""
+    clauses = [words for words in (_shift_words(shift), _drop_words(drop)) if words]
+    if not clauses:
         return ""
-    what = ", and ".join(told)
+    what = ", and ".join(clauses)
     return f"{what[0].upper()}{what[1:]}. Discuss such pairs together before the next version."
 
 
-def _moved(shift: Estimate) -> str:
+def _shift_words(shift: Estimate) -> str:
     if shift.value is None or shift.interval is None or shift.n < FEWEST:
         return ""
     low, high = shift.interval
     if low <= 0 <= high:
         return ""
-    way = "higher" if shift.value > 0 else "lower"
+    direction = "higher" if shift.value > 0 else "lower"
     by = number(abs(shift.value), 2)
-    return f"the same pairs got grades {by} {way} in the last four weeks than before (n {shift.n:,})"
+    return f"the same pairs got grades {by} {direction} in the last four weeks than before (n {shift.n:,})"
 
 
 def _drop_words(drop: ConsistencyDrop) -> str:

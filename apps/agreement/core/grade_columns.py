@@ -1,4 +1,4 @@
-"""Grades as columns of whole numbers: little to read, little to keep. No database."""
+"""Grades as columns of whole numbers: compact to read and to store. No database."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Row = tuple[int, int, int, int, str]
 
 
 class Columns(NamedTuple):
-    """One row a grade, oldest first. `table` holds query, text, person and grade; `days` when, from 1970-01-01."""
+    """One row per grade, oldest first. `table` holds query, text, person and grade; `days` counts from 1970-01-01."""
 
     table: NDArray[np.int64]
     days: NDArray[np.int32]
 
     def rated(self, scale: Sequence[int]) -> Dated:
-        """The ratings they make on this scale, with their days."""
+        """The ratings on this scale, with their days."""
         return dated_ratings(self.table, self.days, scale)
 
 
@@ -38,22 +38,22 @@ def columns_from(rows: Iterable[Row]) -> Columns:
 
 
 def packed(columns: Columns) -> bytes:
-    """The columns as bytes; nothing in them can be run."""
+    """The columns as bytes that contain no code (nothing is unpickled)."""
     whole = BytesIO()
     np.savez_compressed(whole, table=columns.table, days=columns.days)
     return whole.getvalue()
 
 
-def unpacked(kept: bytes) -> Columns:
-    """The columns as `packed` was given them. Raises ValueError for bytes that are none."""
-    with np.load(BytesIO(kept), allow_pickle=False) as whole:
+def unpacked(data: bytes) -> Columns:
+    """The inverse of `packed`. Raises ValueError for any other bytes."""
+    with np.load(BytesIO(data), allow_pickle=False) as whole:
         return Columns(whole["table"], whole["days"])
 
 
 def mondays(days: NDArray[np.int32]) -> NDArray[np.int32]:
     """The Monday of the week of each day, both counted from 1970-01-01."""
-    found: NDArray[np.int32] = days - (days + DAYS_TO_MONDAY) % 7
-    return found
+    begins: NDArray[np.int32] = days - (days + DAYS_TO_MONDAY) % 7
+    return begins
 
 
 def date_of(day: int) -> date:

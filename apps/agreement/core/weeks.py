@@ -1,4 +1,4 @@
-"""One person's grades over the weeks: whether they lean, how they agree, how long a pair takes. No database."""
+"""One person's grades by week: how strict they are, agreement with others, and time per pair. No database."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class AnnotatorWeek(NamedTuple):
-    """The week that begins on a Monday: how a person leaned and agreed in it, and the milliseconds a pair took.
+    """One person's lean and agreement in the week that begins on a Monday, and the milliseconds that a pair took.
 
-    `lean` is by how many grades they grade higher than the others do, as `leaning_of` computes it; `pace` the median of
-    their times.
+    `lean` is how many grades higher than others they grade, as `leaning_of` computes it; `pace` the median of their
+    times.
     """
 
     begins: date
@@ -44,25 +44,25 @@ def monday_of(day: date) -> date:
 
 
 def leans(ratings: Ratings) -> NDArray[np.float64]:
-    """Items by people: each grade less the mean of the others' of that item; nan without own or others' grade."""
+    """Items by people: each grade minus the mean of others' grades of that item; nan without own or others' grade."""
     is_graded = ratings.codes != MISSING
     grades = np.where(is_graded, np.asarray(ratings.grades, dtype=float)[ratings.codes], 0.0)
     others = is_graded.sum(axis=1, keepdims=True) - 1
     of_others = (grades.sum(axis=1, keepdims=True) - grades) / np.maximum(others, 1)
-    found: NDArray[np.float64] = np.where(is_graded & (others > 0), grades - of_others, np.nan)
-    return found
+    result: NDArray[np.float64] = np.where(is_graded & (others > 0), grades - of_others, np.nan)
+    return result
 
 
 def lean_of(differences: NDArray[np.float64], confidence: float = 0.95) -> Estimate:
-    """The mean of the differences that are there, with Student's interval."""
-    found = differences[np.isfinite(differences)]
-    n = len(found)
+    """The mean of the differences that are not nan, with Student's interval."""
+    defined = differences[np.isfinite(differences)]
+    n = len(defined)
     if n == 0:
         return Estimate.of(None, None, 0, reason="Nobody else graded these pairs.")
-    mean = float(found.mean())
+    mean = float(defined.mean())
     if n == 1:
         return Estimate.of(mean, None, 1, reason="One pair is too few for an interval.")
-    spread = float(found.std(ddof=1))
+    spread = float(defined.std(ddof=1))
     if spread == 0:
         return Estimate.of(mean, None, n, reason="All differences are the same, so there is no interval.")
     half = float(stdtrit(n - 1, (1 + confidence) / 2)) * spread / float(np.sqrt(n))
@@ -70,20 +70,20 @@ def lean_of(differences: NDArray[np.float64], confidence: float = 0.95) -> Estim
 
 
 def median_of(values: Sequence[float] | NDArray[np.int64], confidence: float = 0.95) -> Estimate:
-    """The median with an interval of order statistics, which asks nothing of the shape of the values.
+    """The median with an interval of order statistics, which needs no assumption about the distribution.
 
     The ends are the j-th value from either end, j as large as the binomial distribution allows (David and Nagaraja,
-    Order Statistics, 2003, section 7.1). Fewer than six values allow none.
+    Order Statistics, 2003, section 7.1). Undefined for fewer than six values.
     """
-    found = np.sort(np.asarray(values, dtype=float))
-    n = len(found)
+    ordered = np.sort(np.asarray(values, dtype=float))
+    n = len(ordered)
     if n == 0:
         return Estimate.of(None, None, 0, reason="No pair was timed.")
     if n < FEWEST_FOR_A_MEDIAN:
-        return Estimate.of(float(np.median(found)), None, n, reason=FEW_FOR_A_MEDIAN)
+        return Estimate.of(float(np.median(ordered)), None, n, reason=FEW_FOR_A_MEDIAN)
     places = int((bdtr(np.arange(n // 2), n, 0.5) <= (1 - confidence) / 2).sum())
-    ends = float(found[places - 1]), float(found[n - places])
-    return Estimate.of(float(np.median(found)), ends, n, "order statistics")
+    ends = float(ordered[places - 1]), float(ordered[n - places])
+    return Estimate.of(float(np.median(ordered)), ends, n, "order statistics")
 
 
 def weeks_of(
@@ -94,23 +94,23 @@ def weeks_of(
 ) -> list[AnnotatorWeek]:
     """The last weeks in which the person graded, at most `most` of them, oldest first.
 
-    `paces` tells the milliseconds of the pairs of each week, by its Monday. α is over the items the person graded in
-    that week, everybody's grades of them counted.
+    `paces` are the milliseconds of the pairs of each week, by its Monday. α is over the items the person graded in that
+    week, with everybody's grades of them.
     """
     ratings = dated.ratings
     begun, differences = _own_weeks(dated, person)
     graded = {date_of(day) for day in np.unique(begun[begun != NO_WEEK]).tolist()}
-    found = []
+    weeks = []
     for week in sorted({*paces, *graded})[-most:]:
         inside = begun == (week - EPOCH).days
         counts = category_counts(ratings.codes[inside], len(ratings.grades))
         alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades)
-        found.append(AnnotatorWeek(week, lean_of(differences[inside]), alpha, median_of(paces.get(week, NOTHING))))
-    return found
+        weeks.append(AnnotatorWeek(week, lean_of(differences[inside]), alpha, median_of(paces.get(week, NOTHING))))
+    return weeks
 
 
 def _own_weeks(dated: Dated, person: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """For each item the Monday of the week in which the person graded it, NO_WEEK for none, and how they leaned."""
+    """For each item, the Monday of the week in which the person graded it (NO_WEEK for none), and the person's lean."""
     ratings = dated.ratings
     if person not in ratings.people:
         return np.full(len(ratings.codes), NO_WEEK, dtype=np.int32), np.full(len(ratings.codes), np.nan)

@@ -1,4 +1,4 @@
-"""Where people agree and where not: by boundary, query, stratum and week; what to tighten; the pairs themselves."""
+"""Pages of agreement by boundary, query, stratum and week; what to improve in the guideline; the pairs themselves."""
 
 from datetime import date
 from typing import Any
@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.agreement.edges import coefficient_chart, estimate, frame, looked_at, of_grades, whole_number
+from apps.agreement.edges import coefficient_chart, estimate, frame, grades_page, selected_rounds, whole_number
 from apps.agreement.pages.charts import Moment, over_time
 from apps.agreement.selectors.breakdowns import (
     BOUNDARY,
@@ -44,49 +44,53 @@ LABEL_LENGTH = 26
 
 @require_safe
 @member_view()
-@of_grades("where")
+@grades_page("where")
 def where(request: HttpRequest, project: Project) -> HttpResponse:
-    """Agreement by one way of dividing the pairs; the boundary between grades, when none is named."""
+    """Agreement by one breakdown; by boundary between grades when none is named."""
     member = member_of(request)
-    looked = looked_at(request, member)
+    selected = selected_rounds(request, member)
     by = request.GET.get("by") or BOUNDARY
     if by not in WAYS:
         raise Http404("Agreement is not broken down by that.")
     context = {
-        **frame(member, "where", looked),
+        **frame(member, "where", selected),
         "by": by,
         "way": WAYS[by],
         "ways": WAYS.items(),
-        "everybody": overview_of(project, looked.shown),
-        **(_boundaries(boundaries_in(project, looked.shown)) if by == BOUNDARY else _parts(project, looked.shown, by)),
+        "everybody": overview_of(project, selected.shown),
+        **(
+            _boundaries(boundaries_in(project, selected.shown))
+            if by == BOUNDARY
+            else _parts(project, selected.shown, by)
+        ),
     }
     return render(request, "agreement/where.html", context)
 
 
-def _boundaries(found: list[Boundary]) -> dict[str, Any]:
-    rows = [estimate(f"{one.below} or {one.above}", "α", one.alpha) for one in found]
+def _boundaries(boundaries: list[Boundary]) -> dict[str, Any]:
+    rows = [estimate(f"{one.below} or {one.above}", "α", one.alpha) for one in boundaries]
     return {
-        "boundaries": [(one, one.alpha.reads_as) for one in found],
+        "boundaries": [(one, one.alpha.reads_as) for one in boundaries],
         "drawing": coefficient_chart("α of the grades in two groups at each boundary, with 95 % intervals", rows),
-        "total": len(found),
+        "total": len(boundaries),
     }
 
 
 def _parts(project: Project, rounds: list[Round], by: str) -> dict[str, Any]:
-    found = parts_in(project, rounds, by)
+    parts = parts_in(project, rounds, by)
     return {
-        "parts": [(part, part.alpha.reads_as) for part in found.shown],
-        "total": found.total,
-        "alike": found.alike,
+        "parts": [(part, part.alpha.reads_as) for part in parts.shown],
+        "total": parts.total,
+        "alike": parts.alike,
         "has_items": by == QUERY,
-        "drawing": _by_week(found.shown) if by == WEEK else _by_part(found.shown, WAYS[by]),
+        "drawing": _by_week(parts.shown) if by == WEEK else _by_part(parts.shown, WAYS[by]),
     }
 
 
 def _by_part(parts: list[AlphaPart], way: str) -> SafeString:
-    """The parts that have an α; why others have none stands in the table."""
-    drawn = [part for part in parts if part.alpha.is_defined]
-    rows = [estimate(clip(part.label.name, LABEL_LENGTH), "", part.alpha) for part in drawn]
+    """Chart rows of the parts that have an α; the table gives the reason for the others."""
+    defined = [part for part in parts if part.alpha.is_defined]
+    rows = [estimate(clip(part.label.name, LABEL_LENGTH), "", part.alpha) for part in defined]
     return coefficient_chart(f"α ordinal by {way.lower()}, with 95 % intervals", rows)
 
 
@@ -96,7 +100,7 @@ def _by_week(parts: list[AlphaPart]) -> SafeString:
 
 
 def day_label(begins: date) -> str:
-    """A day under a chart, "9 Mar": eight of them stand side by side."""
+    """A day as a label under a chart, "9 Mar"; short, since eight are in a row."""
     return f"{begins.day} {begins:%b}"
 
 
@@ -127,45 +131,45 @@ def moment_figures(head: str, moments: list[Moment], places: int = 2) -> SafeStr
 
 @require_safe
 @member_view(Role.LEAD)
-@of_grades("tighten")
+@grades_page("tighten")
 def tighten(request: HttpRequest, project: Project) -> HttpResponse:
-    """The boundaries and queries that cost most agreement, beside the words of the guideline about them."""
+    """The boundaries and queries that lower agreement most, with the guideline's text about them."""
     member = member_of(request)
-    looked = looked_at(request, member)
-    found = tight_spots(project, looked.shown)
+    selected = selected_rounds(request, member)
+    spots = tight_spots(project, selected.shown)
     guideline = latest_guideline(project)
-    told = {entry["grade"]: entry for entry in guideline.grades} if guideline else {}
+    texts = {entry["grade"]: entry for entry in guideline.grades} if guideline else {}
     context = {
-        **frame(member, "tighten", looked),
-        "found": found,
-        "signal": _signal(found),
+        **frame(member, "tighten", selected),
+        "found": spots,
+        "signal": _signal(spots),
         "guideline": guideline,
-        "sides": _sides(found.worst, told),
+        "sides": _sides(spots.worst, texts),
         "boundaries": [
-            (one, found.rulings.by_boundary.get(one.above, NO_RULING))
-            for one in sorted(found.boundaries, key=lambda one: (-one.crossings, one.below))
+            (one, spots.rulings.by_boundary.get(one.above, NO_RULING))
+            for one in sorted(spots.boundaries, key=lambda one: (-one.crossings, one.below))
         ],
     }
     return render(request, "agreement/tighten.html", context)
 
 
-def _signal(found: Tight) -> str:
-    """Which of the two tells what to do: what queries cost, where that is more than chance, or what leads decided."""
-    rulings = found.rulings.all
-    costly = sum(row.is_settled(found.places) for row in found.queries)
+def _signal(spots: Tight) -> str:
+    """What to act on: queries that lower agreement, where that is more than chance, or leads' decisions."""
+    rulings = spots.rulings.all
+    costly = sum(row.is_settled(spots.places) for row in spots.queries)
     decided = f"in {rulings.hits:,} of {rulings.n:,} a lead called the guideline unclear"
     if costly:
-        said = f"Of {len(found.queries)} queries below, α would rise beyond chance without {costly}."
-        return f"{said} In decisions, {decided}." if rulings.hits else said
+        sentence = f"Of {len(spots.queries)} queries below, α would rise beyond chance without {costly}."
+        return f"{sentence} In decisions, {decided}." if rulings.hits else sentence
     silent = "No single query clearly lowers α: every interval reaches 0."
     if not rulings.hits:
         return f"{silent} No decision calls the guideline unclear either. Begin with the grade boundary below."
-    return f"{silent} But {decided}{_most_unclear(found)}."
+    return f"{silent} But {decided}{_most_unclear(spots)}."
 
 
-def _most_unclear(found: Tight) -> str:
-    """The boundary that decisions call unclear most, by Wilson's lower end: 4 of 5 say more than 1 of 1."""
-    ruled = [(one, found.rulings.by_boundary.get(one.above, NO_RULING)) for one in found.boundaries]
+def _most_unclear(spots: Tight) -> str:
+    """The boundary that decisions call unclear most, by the low end of Wilson's interval: 4 of 5 beats 1 of 1."""
+    ruled = [(one, spots.rulings.by_boundary.get(one.above, NO_RULING)) for one in spots.boundaries]
     named = [(one, unclear) for one, unclear in ruled if unclear.hits]
     if not named:
         return ""
@@ -173,9 +177,9 @@ def _most_unclear(found: Tight) -> str:
     return f", most often between {most.below} and {most.above}, {unclear.hits:,} of {unclear.n:,}"
 
 
-def _sides(worst: Boundary | None, told: dict[int, GradeText]) -> list[tuple[int, GradeText | None]]:
-    """Both grades of the boundary with what the guideline says of them, the higher first."""
-    return [] if worst is None else [(grade, told.get(grade)) for grade in (worst.above, worst.below)]
+def _sides(worst: Boundary | None, texts: dict[int, GradeText]) -> list[tuple[int, GradeText | None]]:
+    """Both grades of the boundary with the guideline's text on them, the higher first."""
+    return [] if worst is None else [(grade, texts.get(grade)) for grade in (worst.above, worst.below)]
 
 
 # The pairs themselves ----------------------------------------------------------------------------------------------
@@ -183,15 +187,15 @@ def _sides(worst: Boundary | None, told: dict[int, GradeText]) -> list[tuple[int
 
 @require_safe
 @member_view(Role.LEAD)
-@of_grades("where")
+@grades_page("where")
 def items(request: HttpRequest, project: Project) -> HttpResponse:
-    """The pairs behind a cell of a matrix, a boundary or a query, with what each person gave; for leads alone."""
+    """The pairs behind a cell of a matrix, a boundary or a query, with each person's grade; for leads only."""
     member = member_of(request)
-    looked = looked_at(request, member)
+    selected = selected_rounds(request, member)
     which = Which(**{name: whole_number(request.GET.get(name, "")) for name in Which._fields})
     context = {
-        **frame(member, "where", looked),
-        "found": differences(member, looked.shown, which),
+        **frame(member, "where", selected),
+        "found": differences(member, selected.shown, which),
         "which": which,
         "words": _words(project, which),
     }
@@ -199,19 +203,19 @@ def items(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _words(project: Project, which: Which) -> str:
-    """What the listed pairs have in common. Raises Http404 for people or a query that are not there."""
-    said = []
+    """The filter of the listed pairs in words. Raises Http404 for people or a query that do not exist."""
+    words = []
     for person, grade in ((which.first, which.row), (which.second, which.column)):
         if person is not None:
             if not has_part(project, person):
                 raise Http404("No such person in this project.")
             name = User.objects.values_list("name", flat=True).get(pk=person)
-            said.append(f"{name} gave {'any grade' if grade is None else grade}")
+            words.append(f"{name} gave {'any grade' if grade is None else grade}")
     if which.boundary is not None:
-        said.append(f"one gave less than {which.boundary}, another {which.boundary} or more")
+        words.append(f"one gave less than {which.boundary}, another {which.boundary} or more")
     if which.query is not None:
         query = Query.objects.filter(project=project, pk=which.query).first()
         if query is None:
             raise Http404("No such query.")
-        said.append(f"of query {query.outside_id}")
-    return "; ".join(said) or "every pair that two people graded"
+        words.append(f"of query {query.outside_id}")
+    return "; ".join(words) or "every pair that two people graded"

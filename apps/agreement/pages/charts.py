@@ -19,9 +19,9 @@ MOST_LABELS = 8
 def heat_map(
     name: str, people: Sequence[int], names: Mapping[int, str], alphas: Mapping[frozenset[int], Coefficient]
 ) -> SafeString:
-    """Ordinal α of every two people, the lower triangle; darker is more alike, and each cell says its value.
+    """Ordinal α of every two people, the lower triangle; darker is higher, and each cell shows its value.
 
-    Where two share no pair there is no cell; where α is undefined it is dashed and says why.
+    Where two share no pair there is no cell; where α is undefined it is dashed, with the reason.
     """
     parts = []
     for column, person in enumerate(people[:-1]):
@@ -38,17 +38,17 @@ def heat_map(
     return svg(width, 26 + CELL_HEIGHT * max(1, len(people) - 1), name, parts)
 
 
-def _cell(found: Coefficient, who: str, x: float, y: float) -> str:
+def _cell(alpha: Coefficient, who: str, x: float, y: float) -> str:
     box = {"x": x + 1, "y": y + 1, "width": CELL_WIDTH - 2, "height": CELL_HEIGHT - 2, "rx": 3}
     middle, base = x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4
-    if found.value is None:
-        words = f"{who}: α is not defined. {found.reason}"
+    if alpha.value is None:
+        words = f"{who}: α is not defined. {alpha.reason}"
         return tag(
             "g", title(words) + tag("rect", class_="heat-none", **box) + text(middle, base, "none", anchor="middle")
         )
-    words = f"{who}: α {number(found.value, 2)}, {interval(found.interval)}, n {found.n:,}"
-    shown = text(middle, base, number(found.value, 2), anchor="middle", class_="strong")
-    return tag("g", title(words) + tag("rect", class_=_heat(found.value), **box) + shown)
+    words = f"{who}: α {number(alpha.value, 2)}, {interval(alpha.interval)}, n {alpha.n:,}"
+    shown = text(middle, base, number(alpha.value, 2), anchor="middle", class_="strong")
+    return tag("g", title(words) + tag("rect", class_=_heat(alpha.value), **box) + shown)
 
 
 def _heat(value: float) -> str:
@@ -60,7 +60,7 @@ def _heat(value: float) -> str:
 
 
 class Moment(NamedTuple):
-    """A value in one period, with its interval. `value` None: nothing to say of that period, and `why` not."""
+    """A value in one period, with its interval. `value` is None where there is none, and `why` is the reason."""
 
     label: str
     value: float | None
@@ -79,7 +79,7 @@ def over_time(
     places: int = 2,
     width: int = 648,
 ) -> SafeString:
-    """One value a period with whiskers, oldest first. `lines` are dashed, each with its word at the end.
+    """One value per period with whiskers, oldest first. `lines` are dashed, each with its label at the end.
 
     The axis reaches from `low` to `high` and further where a value or an interval does.
     """
@@ -98,7 +98,7 @@ def over_time(
 
 
 def _whole_ticks(moments: Sequence[Moment], low: float, high: float) -> list[float]:
-    """Round values from at or below everything that is drawn to at or above it."""
+    """Round values from at or below the lowest drawn value to at or above the highest."""
     ends = [end for moment in moments for end in (moment.value, *(moment.interval or ())) if end is not None]
     low, high = min([low, *ends]), max([high, *ends])
     values = ticks(low, high, 5)

@@ -16,9 +16,9 @@ from apps.agreement.edges import (
     coefficient_chart,
     estimate,
     frame,
-    looked_at,
-    of_grades,
+    grades_page,
     pair_row,
+    selected_rounds,
     short_names,
 )
 from apps.agreement.pages.charts import heat_map
@@ -38,17 +38,17 @@ NO_BANDS = {PERCENT, "Cohen's κ / its maximum"}
 
 @require_safe
 @member_view()
-@of_grades("overview")
+@grades_page("overview")
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
     member = member_of(request)
-    looked = looked_at(request, member)
-    grades = overview_of(project, looked.shown)
+    selected = selected_rounds(request, member)
+    grades = overview_of(project, selected.shown)
     verdicts = agreement.verdict_agreement(project)
     received, given = (_seen(member, rows) for rows in (verdicts.received, verdicts.given))
     people = {person for pair in grades.pairs for person in (pair.first, pair.second)}
     names = agreement.names_for(member, {*people, *(row.person for row in (*received, *given))})
     context = {
-        **frame(member, "overview", looked),
+        **frame(member, "overview", selected),
         "grades": grades,
         **_grades(grades, names),
         "verdicts": verdicts,
@@ -60,17 +60,17 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:
-    """Everybody's coefficients, the pairs, and the charts of both."""
+    """Everybody's coefficients, those of pairs of people, and the charts of both."""
     short = short_names({person: names[person] for person in grades.people})
-    told = list(zip(grades.pairs, grades.pair_alphas, strict=True))
+    pairs = list(zip(grades.pairs, grades.pair_alphas, strict=True))
     drawn = [
         estimate(clip(both(short[pair.first], short[pair.second]), LABEL_LENGTH), "α ordinal", alpha)
-        for pair, alpha in told[:MOST_DRAWN]
+        for pair, alpha in pairs[:MOST_DRAWN]
     ]
     return {
-        "coefficients": [(found, _band(found)) for found in grades.coefficients],
+        "coefficients": [(one, _band(one)) for one in grades.coefficients],
         "everybody_chart": coefficient_chart("Agreement of all annotators, with 95 % intervals", _everybody(grades)),
-        "pairs": [pair_row(pair, alpha, both(names[pair.first], names[pair.second])) for pair, alpha in told],
+        "pairs": [pair_row(pair, alpha, both(names[pair.first], names[pair.second])) for pair, alpha in pairs],
         "pair_chart": coefficient_chart("Agreement by pair of people, with 95 % intervals", drawn),
         "heat_map": _heat_map(grades, short) if len(grades.people) > 2 else "",
         "pairs_left_out": len(grades.pairs) - len(drawn),
@@ -78,17 +78,15 @@ def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:
 
 
 def _everybody(grades: Overview) -> list[DrawnEstimate]:
-    """The coefficients that are corrected for chance: the bands of the chart speak of no others."""
+    """The coefficients corrected for chance; the bands of the chart apply to no others."""
     return [
-        estimate(found.name, "", found, strong=found == grades.alpha)
-        for found in grades.coefficients
-        if found.name != PERCENT
+        estimate(one.name, "", one, strong=one == grades.alpha) for one in grades.coefficients if one.name != PERCENT
     ]
 
 
-def _band(found: Coefficient) -> str:
-    """The word for a value that is corrected for chance; plain agreement and shares of a maximum have no bands."""
-    return "" if found.name in NO_BANDS else found.reads_as
+def _band(coefficient: Coefficient) -> str:
+    """The band of a value corrected for chance; plain agreement and shares of a maximum have none."""
+    return "" if coefficient.name in NO_BANDS else coefficient.reads_as
 
 
 def _heat_map(grades: Overview, names: dict[int, str]) -> Any:
@@ -119,34 +117,34 @@ def _verdict_estimates(verdicts: agreement.VerdictAgreement) -> list[DrawnEstima
 
 @require_safe
 @member_view(Role.LEAD)
-@of_grades("overview")
+@grades_page("overview")
 def pair(request: HttpRequest, project: Project, first: int, second: int) -> HttpResponse:
-    """The confusion matrix of two annotators, for leads: small counts come close to single grades."""
+    """The confusion matrix of two annotators, for leads only: small counts would reveal single grades."""
     member = member_of(request)
-    looked = looked_at(request, member)
-    ratings = ratings_in(project, looked.shown)
+    selected = selected_rounds(request, member)
+    ratings = ratings_in(project, selected.shown)
     if first == second or not {first, second} <= set(ratings.people):
         raise Http404("These two share no round.")
     names = dict(User.objects.filter(pk__in=[first, second]).values_list("pk", "name"))
     table = ratings.table(first, second)
-    found = pair_agreement(table, first, second, ratings.grades)
+    figures = pair_agreement(table, first, second, ratings.grades)
     context = {
-        **frame(member, "overview", looked),
+        **frame(member, "overview", selected),
         "first": names[first],
         "second": names[second],
         "first_id": first,
         "second_id": second,
-        "n": found.n,
+        "n": figures.n,
         "grades": ratings.grades,
         "matrix": _matrix(ratings, table.tolist()),
         "column_sums": table.sum(axis=0).tolist(),
         "coefficients": [
             (one, _band(one))
             for one in (
-                found.percent,
-                found.kappa,
+                figures.percent,
+                figures.kappa,
                 cohen_kappa(table, kind="linear", values=ratings.grades),
-                found.quadratic,
+                figures.quadratic,
                 kappa_of_maximum(table),
                 pair_gwet_ac(table),
                 alpha_of_table(table, ratings.grades),

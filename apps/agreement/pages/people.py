@@ -1,4 +1,4 @@
-"""Annotators: everybody in a list for leads, and the page of one person, for leads and for that person."""
+"""Pages of annotators: the list for leads, and the page of one person, for leads and for that person."""
 
 from typing import Any
 
@@ -11,7 +11,16 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
 from apps.agreement.core.weeks import AnnotatorWeek
-from apps.agreement.edges import Looked, coefficient_chart, estimate, frame, looked_at, of_grades, pair_row, short_names
+from apps.agreement.edges import (
+    SelectedRounds,
+    coefficient_chart,
+    estimate,
+    frame,
+    grades_page,
+    pair_row,
+    selected_rounds,
+    short_names,
+)
 from apps.agreement.pages.breakdowns import alpha_moment, alpha_over_time, day_label, moment_figures
 from apps.agreement.pages.charts import Moment, over_time
 from apps.agreement.selectors import agreement
@@ -27,42 +36,42 @@ SECOND = 1_000.0
 
 @require_safe
 @member_view(*rules.PARTICIPANTS)
-@of_grades("people")
+@grades_page("people")
 def people(request: HttpRequest, project: Project) -> HttpResponse:
-    """Everybody who graded, for leads; who is no lead finds themselves alone."""
+    """Everybody who graded, for leads; other members see themselves alone."""
     member = member_of(request)
-    looked = looked_at(request, member)
-    found = people_of(member, looked.shown)
-    names = agreement.names_for(member, [line.person for line in found.lines])
+    selected = selected_rounds(request, member)
+    listed = people_of(member, selected.shown)
+    names = agreement.names_for(member, [line.person for line in listed.lines])
     context = {
-        **frame(member, "people", looked),
-        "rows": [(names[line.person], line) for line in found.lines],
-        "total": found.total,
-        **_diagnoses(request, member, looked),
+        **frame(member, "people", selected),
+        "rows": [(names[line.person], line) for line in listed.lines],
+        "total": listed.total,
+        **_diagnoses(request, member, selected),
     }
     return render(request, "agreement/people.html", context)
 
 
-def _diagnoses(request: HttpRequest, member: Member, looked: Looked) -> dict[str, Any]:
-    """What the label model says, once a lead asks: it is slower than all else here, and no figure to grow used to."""
+def _diagnoses(request: HttpRequest, member: Member, selected: SelectedRounds) -> dict[str, Any]:
+    """The label model's diagnosis, when a lead requests it: it is slower than the rest, and not for daily use."""
     if not member.is_lead or "diagnose" not in request.GET:
         return {"diagnoses": None}
-    found = diagnoses_in(member.project, looked.shown)
-    names = agreement.names_for(member, [row.person for row in found.rows])
-    return {"diagnoses": found, "diagnosed": [(names[row.person], row) for row in found.rows[:PEOPLE]]}
+    diagnoses = diagnoses_in(member.project, selected.shown)
+    names = agreement.names_for(member, [row.person for row in diagnoses.rows])
+    return {"diagnoses": diagnoses, "diagnosed": [(names[row.person], row) for row in diagnoses.rows[:PEOPLE]]}
 
 
 @require_safe
 @member_view(*rules.PARTICIPANTS)
-@of_grades("people")
+@grades_page("people")
 def person(request: HttpRequest, project: Project, person: int) -> HttpResponse:
-    """One person beside others, beside decisions, beside their own second look, and over the weeks."""
+    """One person compared with others, with decisions and with their own second grades, and by week."""
     member = member_of(request)
     who = _person(member, person)
-    looked = looked_at(request, member)
-    sheet = sheet_of(member, looked.shown, who.pk)
+    selected = selected_rounds(request, member)
+    sheet = sheet_of(member, selected.shown, who.pk)
     context = {
-        **frame(member, "people", looked),
+        **frame(member, "people", selected),
         "who": who,
         "is_self": who.pk == member.user.pk,
         "sheet": sheet,
@@ -73,7 +82,7 @@ def person(request: HttpRequest, project: Project, person: int) -> HttpResponse:
 
 
 def _person(member: Member, pk: int) -> User:
-    """Whose page it is. A person who never graded or reviewed here and holds no role is not there."""
+    """The person whose page it is. Raises Http404 for one who never graded or reviewed here and holds no role."""
     if reason := rules.person_refusal(member, pk):
         raise PermissionDenied(reason)
     who = User.objects.filter(pk=pk).first()
@@ -85,10 +94,10 @@ def _person(member: Member, pk: int) -> User:
 def _others(member: Member, sheet: PersonSheet, who: User) -> dict[str, Any]:
     names = agreement.names_for(member, [who.pk, *(pair.second for pair in sheet.beside.others)])
     short = short_names(names)
-    told = list(zip(sheet.beside.others, sheet.beside.alphas, strict=True))
-    rows = [estimate(clip(short[pair.second], LABEL_LENGTH), "α ordinal", alpha) for pair, alpha in told]
+    compared = list(zip(sheet.beside.others, sheet.beside.alphas, strict=True))
+    rows = [estimate(clip(short[pair.second], LABEL_LENGTH), "α ordinal", alpha) for pair, alpha in compared]
     return {
-        "pairs": [pair_row(pair, alpha, names[pair.second]) for pair, alpha in told],
+        "pairs": [pair_row(pair, alpha, names[pair.second]) for pair, alpha in compared],
         "others_chart": coefficient_chart("Agreement with each other person, with 95 % intervals", rows),
         "compared": [
             ("Decision of a lead", "none of their pairs was decided", sheet.decisions),
@@ -98,7 +107,7 @@ def _others(member: Member, sheet: PersonSheet, who: User) -> dict[str, Any]:
 
 
 def _weeks(weeks: list[AnnotatorWeek]) -> dict[str, Any]:
-    """Three charts on one time: leaning, agreement, pace; each with its figures."""
+    """Three charts over the same weeks: lean, agreement, pace; each with its figures."""
     lean = [_moment(week, week.lean.value, week.lean.interval, week.lean.n, week.lean.reason) for week in weeks]
     alpha = [alpha_moment(day_label(week.begins), week.alpha) for week in weeks]
     pace = [_pace(week) for week in weeks]

@@ -1,7 +1,7 @@
-"""Reads of agreement: what annotators and reviewers said, and how far they said the same.
+"""Reads of agreement between annotators and between reviewers.
 
-A reviewer's answer counts from the moment both answers of the round are in, never before: no figure here moves
-because one reviewer answered. Grades of an open round are added up for leads alone (`rules.grades_refusal`).
+A verdict counts once both verdicts of the round are in, never before: no figure here changes because one reviewer
+answered. Grades of an open round are counted for leads alone (`rules.grades_refusal`).
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from apps.review.selectors import tracking
 
 @dataclass(frozen=True)
 class GradeAgreement:
-    """How far annotators agree: over everybody, and for each two people who share a pair."""
+    """Agreement of annotators: over everybody, and for every two people who share a pair."""
 
     ratings: Ratings
     overall: Coefficient
@@ -44,10 +44,10 @@ class PersonRate(NamedTuple):
 
 @dataclass(frozen=True)
 class VerdictAgreement:
-    """How far reviewers agree over revisions that two of them answered, and who flagged whom how often.
+    """Agreement of reviewers over revisions that two of them reviewed, and flags by author and reviewer.
 
-    `received` counts, for each author, the flags among all answers to first-round revisions; `given`, for each
-    reviewer, the flags among all answers.
+    `received` counts, for each author, the flags among all verdicts on first-round revisions; `given`, for each
+    reviewer, the flags among all verdicts.
     """
 
     kappa: Coefficient
@@ -59,7 +59,7 @@ class VerdictAgreement:
 
 @dataclass(frozen=True)
 class QuestionAgreement:
-    """How far two reviewers answered one of the three questions alike: is the question, the block, the answer right?"""
+    """Agreement of two reviewers on one of the three questions: is the question, the block, the answer right?"""
 
     aspect: str
     alike: Rate
@@ -69,11 +69,11 @@ class QuestionAgreement:
 
 
 def live_grades(project: Project, rounds: Iterable[Round] | None = None) -> QuerySet[Judgement]:
-    """Grades that stand, oldest first: for the first time, not superseded, by the people of a round.
+    """Grades in force, oldest first: of the first pass, not superseded, by the people of a round.
 
-    Ratings that came in with their raters count; judgements that came in with nobody's name do not.
+    Imported ratings count under their raters; imported judgements without a name do not.
     """
-    found = Judgement.objects.filter(
+    grades = Judgement.objects.filter(
         _has_people("round__"),
         round__project=project,
         superseded_by=None,
@@ -81,25 +81,25 @@ def live_grades(project: Project, rounds: Iterable[Round] | None = None) -> Quer
         grade__isnull=False,
     )
     if rounds is not None:
-        found = found.filter(round__in=rounds)
-    return found.order_by("given_at", "pk")
+        grades = grades.filter(round__in=rounds)
+    return grades.order_by("given_at", "pk")
 
 
 def fresh_ratings(
-    project: Project, rounds: Iterable[Round] | None = None, held: Collection[Pair] | None = None
+    project: Project, rounds: Iterable[Round] | None = None, pairs: Collection[Pair] | None = None
 ) -> Ratings:
-    """The grades of these rounds, read now; where pairs are `held`, those of no other pair."""
+    """The grades of these rounds, read now; of the pairs in `pairs` only, where it is given."""
     rows: Any = live_grades(project, rounds).values_list(
         "entry__query_id", "entry__version_id", "annotator_id", "grade"
     )
     table = np.array(list(rows.iterator(chunk_size=10_000)), dtype=np.int64).reshape(-1, 4)
-    if held is not None:
-        table = rows_of(table, held)
+    if pairs is not None:
+        table = rows_of(table, pairs)
     return ratings_from(one_item_a_text(table), project.grades)
 
 
 def _has_people(prefix: str = "") -> Q:
-    """Rounds whose grades are by people: judged here, or taken in under the names of their raters."""
+    """Rounds whose grades belong to people: judged here, or imported with the names of their raters."""
     raters = RoundAnnotator.objects.filter(annotator__email__endswith=STAND_IN_DOMAIN)
     field = f"{prefix.removesuffix('__')}__in" if prefix else "pk__in"
     named = Q(**{f"{prefix}kind": RoundKind.IMPORTED, field: raters.values("round")})
@@ -107,32 +107,32 @@ def _has_people(prefix: str = "") -> Q:
 
 
 def grade_agreement(
-    project: Project, rounds: Iterable[Round] | None = None, held: Collection[Pair] | None = None
+    project: Project, rounds: Iterable[Round] | None = None, pairs: Collection[Pair] | None = None
 ) -> GradeAgreement:
-    ratings = fresh_ratings(project, rounds, held)
+    ratings = fresh_ratings(project, rounds, pairs)
     return GradeAgreement(ratings=ratings, overall=alpha_of(ratings), pairs=pairs_of(ratings))
 
 
 def verdicts_on(project: Project, triples: Collection[int]) -> Coefficient:
-    """How far two reviewers agree on these triples, over all revisions."""
+    """Agreement of two reviewers on these triples, over all revisions."""
     return fleiss_kappa(_pairs(tracking.flag_table(tracking.meetings(project, triples=triples))))
 
 
 def verdict_agreement(project: Project) -> VerdictAgreement:
-    met = rates.kept(project, "meetings", lambda: tracking.meetings(project))
-    table = tracking.flag_table(met)
+    meetings = rates.cached(project, "meetings", lambda: tracking.meetings(project))
+    table = tracking.flag_table(meetings)
     return VerdictAgreement(
         kappa=fleiss_kappa(_pairs(table)),
         alike=Rate(table[0] + table[2], table.total()),
-        questions=questions_of(met),
+        questions=questions_of(meetings),
         received=_rates(rates.side_rates(project, RateSide.AUTHOR)),
         given=_rates(rates.side_rates(project, RateSide.REVIEWER)),
     )
 
 
-def questions_of(met: Iterable[tracking.Meeting]) -> list[QuestionAgreement]:
-    """How far two reviewers answered each of the three questions alike, over these rounds."""
-    return [_question(aspect, found) for aspect, found in tracking.aspect_tables(met).items()]
+def questions_of(meetings: Iterable[tracking.Meeting]) -> list[QuestionAgreement]:
+    """Agreement of two reviewers on each of the three questions, over these rounds."""
+    return [_question(aspect, table) for aspect, table in tracking.aspect_tables(meetings).items()]
 
 
 def _question(aspect: str, table: Counter[int]) -> QuestionAgreement:
@@ -146,31 +146,31 @@ def _question(aspect: str, table: Counter[int]) -> QuestionAgreement:
 
 
 def _pairs(table: Counter[int]) -> NDArray[np.int64]:
-    """Items by categories, from how many rounds had 0, 1 or 2 reviewers saying no."""
+    """Items by categories, from how many rounds had 0, 1 or 2 reviewers answering no."""
     patterns = np.array([[2, 0], [1, 1], [0, 2]], dtype=np.int64)
     return np.repeat(patterns, [table[no] for no in (0, 1, 2)], axis=0)
 
 
-def _rates(found: SideRates) -> list[PersonRate]:
-    """Flags by person, most answers first, people's and machine-written triples together."""
-    rows = [PersonRate(row.person, Rate(row.people.hits + row.machine.hits, row.n)) for row in found.people]
+def _rates(side: SideRates) -> list[PersonRate]:
+    """Flags by person, those with most verdicts first, people's and machine-written triples together."""
+    rows = [PersonRate(row.person, Rate(row.people.hits + row.machine.hits, row.n)) for row in side.people]
     return sorted(rows, key=lambda row: (-row.rate.n, row.person))
 
 
 def rounds_for(member: Member) -> list[Round]:
-    """The rounds whose grades this member may see added up, oldest first."""
+    """The rounds whose figures of agreement this member may see, oldest first."""
     rounds = Round.objects.filter(_has_people(), project=member.project)
     return [round_ for round_, reason in _refusals(member, rounds) if reason is None]
 
 
 def rounds_refusal(member: Member, rounds: QuerySet[Round]) -> str | None:
-    """Why this member may not see the grades of all of these rounds added up, or None."""
+    """Why this member may not see figures of agreement of all of these rounds, or None."""
     refusals = (reason for _, reason in _refusals(member, rounds.filter(_has_people())))
     return next((reason for reason in refusals if reason), None)
 
 
 def _refusals(member: Member, rounds: QuerySet[Round]) -> list[tuple[Round, str | None]]:
-    asked = RoundAnnotator.objects.filter(annotator=member.user, round=OuterRef("pk"))
+    assigned = RoundAnnotator.objects.filter(annotator=member.user, round=OuterRef("pk"))
     return [
         (
             round_,
@@ -178,22 +178,22 @@ def _refusals(member: Member, rounds: QuerySet[Round]) -> list[tuple[Round, str 
                 is_closed=round_.state == RoundState.CLOSED, is_lead=member.is_lead, is_asked=round_.is_asked
             ),
         )
-        for round_ in rounds.annotate(is_asked=Exists(asked)).order_by("number")
+        for round_ in rounds.annotate(is_asked=Exists(assigned)).order_by("number")
     ]
 
 
-def is_bound(member: Member) -> bool:
+def is_judge_only(member: Member) -> bool:
     """Whether this member may still grade in rounds that are open, and is not their lead."""
     return member.holds(Role.ANNOTATOR) and not member.is_lead
 
 
-def kept_from(member: Member) -> str | None:
-    """Why rounds of the project are left out for this member, or None where none is."""
+def exclusion_reason(member: Member) -> str | None:
+    """Why rounds of the project are left out for this member; None where none are."""
     return rounds_refusal(member, Round.objects.filter(project=member.project))
 
 
 def names_for(member: Member, people: Iterable[int]) -> dict[int, str]:
-    """What this member may call people: leads use names; others know themselves, and the rest by letters.
+    """The names that this member sees: leads see all; others see their own, and letters for the rest.
 
     Letters follow the order in which people joined, so that they stay the same from visit to visit.
     """

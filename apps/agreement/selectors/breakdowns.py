@@ -1,7 +1,7 @@
-"""Reads of where people agree: by boundary, query, stratum and week; what each part costs; the pairs they differ on.
+"""Reads of agreement by boundary, query, stratum and week, and how much each part lowers it.
 
-Everything is read from the rounds that `selectors.rounds_for` lets a member see. Figures are kept until the next
-grade: a page that is loaded again draws no bootstrap again.
+Only rounds that `selectors.rounds_for` lets a member see are read. Figures are cached until the next grade, so that a
+page loaded twice computes one bootstrap.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from apps.accounts.models import Project
 from apps.agreement.core.grade_columns import date_of, mondays
-from apps.agreement.selectors.grade_cache import dated_in, kept, ratings_in
+from apps.agreement.selectors.grade_cache import cached, dated_in, ratings_in
 from apps.agreement.selectors.guideline_clarity import NO_RULING, Rulings, Unclear, newest_ruling, rulings_in
 from apps.common.digests import digest_of
 from apps.judging.models import Round
@@ -69,7 +69,7 @@ class AlphaPart(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The parts that are shown, of `total`. On `alike` queries nobody differs, and they are not among those shown."""
+    """The parts that are shown, of `total`. `alike` counts the queries on which nobody differs; they are not shown."""
 
     shown: list[AlphaPart]
     total: int
@@ -77,7 +77,7 @@ class Parts(NamedTuple):
 
 
 class Costly(NamedTuple):
-    """A query that costs agreement: `change` is what α would gain without it; `worst` its most crossed boundary.
+    """A query that lowers agreement: `change` is what α would gain without it; `worst` its most crossed boundary.
 
     `unclear` counts the decisions on its pairs that call the guideline unclear.
     """
@@ -89,15 +89,15 @@ class Costly(NamedTuple):
     unclear: Unclear
 
     def is_settled(self, places: int) -> bool:
-        """Whether all of the interval lies above 0, at that many decimals."""
+        """Whether all of the interval is above 0, at that many decimals."""
         return self.change.interval is not None and round(self.change.interval[0], places) > 0
 
 
 class Overview(NamedTuple):
-    """Agreement over everybody, and between those of the `people_count` who share most pairs with others.
+    """Agreement over everybody, and between those of `people_count` who share most pairs with others.
 
-    `people` stand in the order of what they share, `pairs` with most shared pairs first, `pair_alphas` as they do;
-    `shared` counts the pairs that two people or more graded, `graded` those that anybody did.
+    `people` are ordered by the pairs they share, `pairs` by shared pairs, most first, `pair_alphas` like `pairs`;
+    `shared` counts the pairs that two people or more graded, `graded` those that anybody graded.
     """
 
     graded: int
@@ -116,9 +116,9 @@ class Overview(NamedTuple):
 
 
 class Tight(NamedTuple):
-    """Where the guideline leaves most room: α of all, each boundary, and those of `query_count` that cost most.
+    """What to improve in the guideline: α of all, each boundary, and those of `query_count` queries that cost most.
 
-    Costs are told at `places` decimals; queries whose cost is the same there stand by what `rulings` say of them.
+    Costs are compared at `places` decimals; ties are ordered by the decisions in `rulings`.
     """
 
     alpha: Coefficient
@@ -140,18 +140,18 @@ class Tight(NamedTuple):
 
 def overview_of(project: Project, rounds: Sequence[Round]) -> Overview:
     """Agreement in these rounds as a whole and by pair of people."""
-    found: Overview = kept(project, rounds, "everybody and pairs", lambda: _overview(project, rounds))
-    return found
+    overview: Overview = cached(project, rounds, "everybody and pairs", lambda: _overview(project, rounds))
+    return overview
 
 
 def _overview(project: Project, rounds: Sequence[Round]) -> Overview:
     ratings = ratings_in(project, rounds)
-    met = shared_items(ratings)
-    with_others = met.sum(axis=1) - met.diagonal()
+    shared = shared_items(ratings)
+    with_others = shared.sum(axis=1) - shared.diagonal()
     order = np.lexsort((ratings.people, -with_others))
     people = [ratings.people[place] for place in order.tolist() if with_others[place]]
-    drawn = set(people[:PEOPLE])
-    pairs = pairs_of(ratings, [pair for pair in pairs_sharing(ratings) if drawn.issuperset(pair)])
+    shown = set(people[:PEOPLE])
+    pairs = pairs_of(ratings, [pair for pair in pairs_sharing(ratings) if shown.issuperset(pair)])
     coefficients = coefficients_of(ratings)
     return Overview(
         graded=len(ratings.items),
@@ -174,39 +174,38 @@ def boundaries_in(project: Project, rounds: Sequence[Round]) -> list[Boundary]:
     def compute() -> list[Boundary]:
         return boundaries(ratings_in(project, rounds))
 
-    found: list[Boundary] = kept(project, rounds, BOUNDARY, compute)
-    return found
+    rows: list[Boundary] = cached(project, rounds, BOUNDARY, compute)
+    return rows
 
 
 def parts_in(project: Project, rounds: Sequence[Round], by: str) -> Parts:
     """Agreement by query, week or stratum; `by` is a key of `WAYS` other than the boundary.
 
-    Weeks stand in their order, the last ones where there are many. Strata stand by size. Queries stand by what they
-    cost, those first without which α would rise most; where that is undefined they stand last, and queries on which
-    nobody differs are only counted.
+    Weeks are in order of time, only the last where there are many; strata by size; queries by cost, those first without
+    which α would rise most, and last those where that is undefined. Queries on which nobody differs are only counted.
     """
     of_query = {} if by == WEEK else _values_of_queries(project, by)
     name = f"by {by}, {digest_of([[pk, label.name] for pk, label in sorted(of_query.items())])}"
-    found: Parts = kept(project, rounds, name, lambda: _parts(dated_in(project, rounds), by, of_query))
-    return found
+    parts: Parts = cached(project, rounds, name, lambda: _parts(dated_in(project, rounds), by, of_query))
+    return parts
 
 
 def _parts(dated: Dated, by: str, of_query: Mapping[int, Label]) -> Parts:
     ratings = dated.ratings
     labels, of_items = _labels(dated, of_query)
     counts = pattern_counts(ratings, of_items, len(labels))
-    there = [place for place, n in enumerate(counts.sizes) if n]
+    filled = [place for place, n in enumerate(counts.sizes) if n]
     apart = differing(counts)
     if by == QUERY:
         cost = np.nan_to_num(changes_without(counts), nan=-np.inf)
-        told = [place for place in there if apart[place].hits]
-        told.sort(key=lambda place: (-cost[place], -counts.sizes[place], labels[place].name))
+        ordered = [place for place in filled if apart[place].hits]
+        ordered.sort(key=lambda place: (-cost[place], -counts.sizes[place], labels[place].name))
     elif by == WEEK:
-        told = there[-SHOWN:]
+        ordered = filled[-SHOWN:]
     else:
-        told = sorted(there, key=lambda place: (-counts.sizes[place], labels[place].name))
-    rows = [_part(counts, labels[place], apart[place], place) for place in told[:SHOWN]]
-    return Parts(rows, len(there), len(there) - len(told) if by == QUERY else 0)
+        ordered = sorted(filled, key=lambda place: (-counts.sizes[place], labels[place].name))
+    rows = [_part(counts, labels[place], apart[place], place) for place in ordered[:SHOWN]]
+    return Parts(rows, len(filled), len(filled) - len(ordered) if by == QUERY else 0)
 
 
 def _part(counts: PatternCounts, label: Label, apart: Differing, place: int) -> AlphaPart:
@@ -214,9 +213,9 @@ def _part(counts: PatternCounts, label: Label, apart: Differing, place: int) -> 
 
 
 def _labels(dated: Dated, of_query: Mapping[int, Label]) -> tuple[list[Label], NDArray[np.int64]]:
-    """The parts that there are, by name; and the place of each item's part among them.
+    """The parts by name, and the index of each item's part among them.
 
-    `of_query` is the part in which each query lies; without one, parts are weeks.
+    `of_query` is the part of each query; without it, parts are weeks.
     """
     if not of_query:
         values, of_items = np.unique(_weeks_of_items(dated), return_inverse=True)
@@ -224,14 +223,14 @@ def _labels(dated: Dated, of_query: Mapping[int, Label]) -> tuple[list[Label], N
     else:
         values, of_items = np.unique(dated.ratings.items[:, 0], return_inverse=True)
         labels = [of_query[query] for query in values.tolist()]
-    known = sorted(set(labels), key=lambda label: (label.name, label.key))
-    place = {label: at for at, label in enumerate(known)}
+    parts = sorted(set(labels), key=lambda label: (label.name, label.key))
+    place = {label: at for at, label in enumerate(parts)}
     places = np.array([place[label] for label in labels], dtype=np.int64)
-    return known, places[of_items.reshape(-1)]
+    return parts, places[of_items.reshape(-1)]
 
 
 def _values_of_queries(project: Project, by: str) -> dict[int, Label]:
-    """The part in which each query lies."""
+    """The part of each query."""
     queries = Query.objects.filter(project=project)
     if by == QUERY:
         return {pk: Label(pk, name) for pk, name in queries.values_list("pk", "outside_id")}
@@ -240,9 +239,9 @@ def _values_of_queries(project: Project, by: str) -> dict[int, Label]:
 
 
 def _weeks_of_items(dated: Dated) -> NDArray[np.int32]:
-    """The Monday of the week in which the last grade of each pair came: from then on it told whether people agree."""
-    given = np.where(dated.ratings.codes == MISSING, 0, dated.days)
-    return mondays(given.max(axis=1, initial=0))
+    """The Monday of the week of the last grade of each pair: the first week in which its agreement is known."""
+    days = np.where(dated.ratings.codes == MISSING, 0, dated.days)
+    return mondays(days.max(axis=1, initial=0))
 
 
 def _week_label(monday: int) -> Label:
@@ -254,13 +253,13 @@ def _week_label(monday: int) -> Label:
 
 
 def tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
-    """Where the guideline leaves most room.
+    """What to improve in the guideline.
 
     A query on which nobody differs, or without which α would not rise, costs nothing and is left out.
     """
     name = f"tighten, rulings to {newest_ruling(rounds)}"
-    found: Tight = kept(project, rounds, name, lambda: _tight_spots(project, rounds))
-    return found
+    spots: Tight = cached(project, rounds, name, lambda: _tight_spots(project, rounds))
+    return spots
 
 
 def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:

@@ -1,4 +1,4 @@
-"""The pairs behind a figure: what each person gave, for leads who will not be asked to grade them."""
+"""The pairs behind a figure with each person's grade, for leads who will not judge them."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -27,7 +27,7 @@ Key = tuple[int, int]
 
 
 class Which(NamedTuple):
-    """Which pairs: of one query; astride the boundary below grade `boundary`; of two people, with what each gave."""
+    """Filter of pairs: of one query; across the boundary below grade `boundary`; of two people, with their grades."""
 
     query: int | None = None
     boundary: int | None = None
@@ -37,17 +37,17 @@ class Which(NamedTuple):
     column: int | None = None
 
 
-class GivenGrade(NamedTuple):
+class PersonGrade(NamedTuple):
     person: str
     grade: int
 
 
 class DifferingPair(NamedTuple):
-    """One pair with what everybody gave it, by name, and what a lead decided, where one did."""
+    """One pair with everybody's grade, by name, and a lead's decision, where there is one."""
 
     query: Query
     version: BlockVersion
-    given: list[GivenGrade]
+    given: list[PersonGrade]
     decision: Adjudication | None
 
     @property
@@ -56,7 +56,7 @@ class DifferingPair(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """`shown` pairs of `total`; `hidden` others are not told, since the reader may still be asked to grade them."""
+    """`shown` pairs of `total`; `hidden` counts others that the reader may still have to judge."""
 
     shown: list[DifferingPair]
     total: int
@@ -64,26 +64,26 @@ class Differences(NamedTuple):
 
 
 def differences(member: Member, rounds: Sequence[Round], which: Which) -> Differences:
-    """The pairs that fit, those first whose grades lie furthest apart; then in the order of their queries."""
+    """The pairs that fit, largest difference of grades first; then in the order of their queries."""
     ratings = ratings_in(member.project, rounds)
     places = _fitting(ratings, which)
     hidden = _still_to_grade(member, ratings, places)
-    told = [place for place in places if place not in hidden]
-    shown = told[:SHOWN]
+    visible = [place for place in places if place not in hidden]
+    shown = visible[:SHOWN]
     keys: list[Key] = [(query, text) for query, text in ratings.items[shown].tolist()]
     queries = Query.objects.in_bulk({query for query, _ in keys})
     versions = BlockVersion.objects.select_related("block__document").in_bulk({text for _, text in keys})
     decisions = _decisions(rounds, keys)
     names = dict(User.objects.filter(pk__in=ratings.people).values_list("pk", "name"))
     rows = [
-        DifferingPair(queries[key[0]], versions[key[1]], list(_given(ratings, place, names)), decisions.get(key))
+        DifferingPair(queries[key[0]], versions[key[1]], list(_grades_of(ratings, place, names)), decisions.get(key))
         for place, key in zip(shown, keys, strict=True)
     ]
-    return Differences(rows, len(told), len(hidden))
+    return Differences(rows, len(visible), len(hidden))
 
 
 def _fitting(ratings: Ratings, which: Which) -> list[int]:
-    """The places of the items that fit, the widest spread first, then by query and text."""
+    """The indexes of the items that fit, largest difference first, then by query and text."""
     codes = ratings.codes
     low = np.where(codes == MISSING, len(ratings.grades), codes).min(axis=1, initial=len(ratings.grades))
     high = codes.max(axis=1, initial=MISSING)
@@ -95,48 +95,48 @@ def _fitting(ratings: Ratings, which: Which) -> list[int]:
         fits &= (low < above) & (high >= above)
     for person, grade in ((which.first, which.row), (which.second, which.column)):
         if person is not None:
-            fits &= _gave(ratings, person, grade)
-    found = np.flatnonzero(fits)
-    order = np.lexsort((found, low[found] - high[found]))
-    places: list[int] = found[order].tolist()
+            fits &= _graded_as(ratings, person, grade)
+    fitting = np.flatnonzero(fits)
+    order = np.lexsort((fitting, low[fitting] - high[fitting]))
+    places: list[int] = fitting[order].tolist()
     return places
 
 
-def _gave(ratings: Ratings, person: int, grade: int | None) -> NDArray[np.bool_]:
-    """Items to which this person gave that grade; any, where none is named."""
+def _graded_as(ratings: Ratings, person: int, grade: int | None) -> NDArray[np.bool_]:
+    """Items to which this person gave that grade; any grade, where none is named."""
     if person not in ratings.people or (grade is not None and grade not in ratings.grades):
         return np.zeros(len(ratings.codes), dtype=bool)
     own = ratings.codes[:, ratings.people.index(person)]
     return own != MISSING if grade is None else own == ratings.grades.index(grade)
 
 
-def may_still_be_given(member: Member) -> QuerySet[PoolEntry]:
-    """The pairs of every pool from which this member may still be asked to grade."""
-    asked = RoundAnnotator.objects.filter(annotator=member.user).exclude(round__state=RoundState.CLOSED)
-    return PoolEntry.objects.filter(pool__in=asked.values("round__pool"))
+def assignable_entries(member: Member) -> QuerySet[PoolEntry]:
+    """The pairs of every pool in which this member may still be assigned pairs."""
+    assigned = RoundAnnotator.objects.filter(annotator=member.user).exclude(round__state=RoundState.CLOSED)
+    return PoolEntry.objects.filter(pool__in=assigned.values("round__pool"))
 
 
 def _still_to_grade(member: Member, ratings: Ratings, places: Sequence[int]) -> set[int]:
-    """Those of the items that the reader may still be given, in any round: others' grades would lead them."""
+    """Those items that the reader may still be assigned, in any round: others' grades would bias them."""
     items = ratings.items[list(places)].tolist()
     texts = texts_of(version for _, version in items)
     of_key = {(query, texts[version]): place for (query, version), place in zip(items, places, strict=True)}
     queries = sorted({query for query, _ in of_key})
-    entries = may_still_be_given(member)
-    found = set()
+    entries = assignable_entries(member)
+    assignable = set()
     for start in range(0, len(queries), AT_ONCE):
         rows = entries.filter(query__in=queries[start : start + AT_ONCE])
         named = rows.values_list("query_id", "version__block_id", "version__text_digest")
         keys = ((query, TextKey(block, digest)) for query, block, digest in named.iterator(chunk_size=10_000))
-        found |= {of_key[key] for key in keys if key in of_key}
-    return found
+        assignable |= {of_key[key] for key in keys if key in of_key}
+    return assignable
 
 
-def _given(ratings: Ratings, place: int, names: dict[int, str]) -> Iterator[GivenGrade]:
+def _grades_of(ratings: Ratings, place: int, names: dict[int, str]) -> Iterator[PersonGrade]:
     row = ratings.codes[place].tolist()
     for person, code in sorted(zip(ratings.people, row, strict=True), key=lambda each: names[each[0]]):
         if code != MISSING:
-            yield GivenGrade(names[person], ratings.grades[code])
+            yield PersonGrade(names[person], ratings.grades[code])
 
 
 def _decisions(rounds: Sequence[Round], keys: Sequence[Key]) -> dict[Key, Adjudication]:
@@ -148,8 +148,8 @@ def _decisions(rounds: Sequence[Round], keys: Sequence[Key]) -> dict[Key, Adjudi
         entry__query__in={query for query, _ in keys},
         entry__version__block__in={text.block_id for text in texts.values()},
     )
-    found = {
+    newest = {
         (row.entry.query_id, TextKey(row.entry.version.block_id, row.entry.version.text_digest)): row
         for row in rows.select_related("entry__version").order_by("pk")
     }
-    return {key: found[wanted] for key in keys if (wanted := (key[0], texts[key[1]])) in found}
+    return {key: newest[wanted] for key in keys if (wanted := (key[0], texts[key[1]])) in newest}

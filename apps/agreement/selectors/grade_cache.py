@@ -1,9 +1,9 @@
-"""Reads of the grades that figures come from: of few at once, of very many as a job read them last.
+"""Reads of the grades that figures are computed from: few are read at once, very many by a job.
 
-A page waits while grades are read and for what is made of them. Reading takes longest, so beyond MOST_AT_ONCE it is
-done by a job (`execution.read_grades`), and figures say as of when they are. What is made of grades is kept until there
-is a newer one, by each process for itself. Two processes tell the same all the same: everything random is seeded, and
-the name of what is kept holds whatever it rests on beside grades (`kept`). To share it would cost more than it saves.
+Reading takes longest, so beyond MOST_AT_ONCE grades a job does it (`execution.read_grades`), and figures show their
+date. What is computed from grades is cached until there is a newer one, in each process. Two processes return the same:
+everything random is seeded, and the cache key names whatever a figure depends on apart from grades. A shared cache
+would cost more than it saves.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,15 +25,15 @@ from apps.judging.models import Judgement, Round
 from apps.metrics.agreement.ratings import Dated, Ratings
 
 GRADES = "grades"
-"""What is kept of grades themselves, and the cache of few entries that they are kept in."""
-KEPT_SECONDS = 3_600
+"""What is cached of grades themselves, and the cache of few entries that they are cached in."""
+CACHE_SECONDS = 3_600
 MOST_AT_ONCE = 50_000
-MOST_CELLS_KEPT = 2_000_000
+MOST_CELLS = 2_000_000
 PATIENCE = timedelta(minutes=2)
 
 
 class GradesNotRead(Refusal):
-    """There are too many grades to read while somebody waits, and no job has read them yet."""
+    """There are too many grades to read within a request, and no job has read them yet."""
 
     status = 503
 
@@ -48,10 +48,10 @@ class GradesNotRead(Refusal):
 
 
 class GradeSource(NamedTuple):
-    """Where the grades of some rounds come from: `newest` is the key of the project's last one.
+    """The source of the grades of some rounds: `newest` is the key of the project's last one.
 
-    `reading` is what a job read or is about to; None for few grades, and where nobody asked yet. `closed_at` is when
-    the last of the rounds was closed, None while one is not: closed rounds get no grade.
+    `reading` is the row of the job that reads them; None for few grades, and before the first request. `closed_at` is
+    when the last of the rounds was closed, None while one is not: closed rounds get no more grades.
     """
 
     newest: int
@@ -61,11 +61,11 @@ class GradeSource(NamedTuple):
 
     @property
     def stamp(self) -> int:
-        """What figures are of; they hold as long as it stays."""
+        """The version of the grades: cached figures are valid while it is unchanged."""
         return self.reading.newest if self.is_many and self.reading else self.newest
 
     def is_due(self, at: datetime) -> bool:
-        """Whether a job should read them now: there are newer ones, and the last was asked for a while ago."""
+        """Whether a job should read them now: there are newer ones, and the last request is some time ago."""
         if not self.is_many:
             return False
         if self.reading is None:
@@ -81,7 +81,7 @@ def newest_of(project: Project) -> int:
 
 def source_of(project: Project, rounds: Sequence[Round]) -> GradeSource:
     newest = newest_of(project)
-    if newest <= MOST_AT_ONCE:  # keys count up from 1: there cannot be more
+    if newest <= MOST_AT_ONCE:  # keys count up from 1: there are at most that many
         return GradeSource(newest, False, None)
     rows = ReadGrades.objects.filter(project=project, digest=digest_of_rounds(rounds))
     reading = rows.defer("packed").select_related("job").first()
@@ -91,8 +91,8 @@ def source_of(project: Project, rounds: Sequence[Round]) -> GradeSource:
 
 
 def _are_many(rounds: Sequence[Round]) -> bool:
-    given = Judgement.objects.filter(round__in=rounds).order_by()
-    return given[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE
+    judgements = Judgement.objects.filter(round__in=rounds).order_by()
+    return judgements[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE
 
 
 def _closed_at(rounds: Sequence[Round]) -> datetime | None:
@@ -105,23 +105,23 @@ def digest_of_rounds(rounds: Iterable[Round]) -> str:
 
 
 def columns_in(project: Project, rounds: Sequence[Round]) -> Columns:
-    """The grades that stand in these rounds, read now."""
+    """The grades in force in these rounds, read now."""
     rows: Any = live_grades(project, rounds).values_list(
         "entry__query_id", "entry__version_id", "annotator_id", "grade", Day("given_at")
     )
-    found = columns_from(rows.iterator(chunk_size=10_000))
-    return found._replace(table=one_item_a_text(found.table))
+    columns = columns_from(rows.iterator(chunk_size=10_000))
+    return columns._replace(table=one_item_a_text(columns.table))
 
 
 def dated_in(project: Project, rounds: Sequence[Round]) -> Dated:
-    """The grades of these rounds as pages tell them, with their days. Raises GradesNotRead."""
+    """The grades of these rounds with their days, as pages show them. Raises GradesNotRead."""
     source = source_of(project, rounds)
 
     def compute() -> Dated:
         return _columns_of(source, project, rounds).rated(project.grades)
 
-    found: Dated = _kept(source, project, rounds, GRADES, compute)
-    return found
+    dated: Dated = _cached(source, project, rounds, GRADES, compute)
+    return dated
 
 
 def ratings_in(project: Project, rounds: Sequence[Round]) -> Ratings:
@@ -137,22 +137,24 @@ def _columns_of(source: GradeSource, project: Project, rounds: Sequence[Round]) 
     return unpacked(bytes(source.reading.packed or b""))
 
 
-def kept(project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
-    """What `compute` returns, kept for these rounds until there are newer grades or another scale.
+def cached(project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
+    """The result of `compute`, cached for these rounds until there are newer grades or another scale.
 
-    What rests on more than these is named with it, so that no process tells what another would not.
+    `name` includes whatever else the result depends on, so that all processes return the same.
     """
-    return _kept(source_of(project, rounds), project, rounds, name, compute)
+    return _cached(source_of(project, rounds), project, rounds, name, compute)
 
 
-def _kept(source: GradeSource, project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]) -> Any:
+def _cached(
+    source: GradeSource, project: Project, rounds: Sequence[Round], name: str, compute: Callable[[], Any]
+) -> Any:
     of = [name, sorted(round_.pk for round_ in rounds), project.grades]
     key = f"agreement:{project.slug}:{digest_of(of)}"
     store = caches[GRADES] if name == GRADES else cache
     was = store.get(key)
     if was is not None and was[0] == source.stamp:
         return was[1]
-    found = compute()
-    if not isinstance(found, Dated) or found.ratings.codes.size <= MOST_CELLS_KEPT:
-        store.set(key, (source.stamp, found), KEPT_SECONDS)
-    return found
+    result = compute()
+    if not isinstance(result, Dated) or result.ratings.codes.size <= MOST_CELLS:
+        store.set(key, (source.stamp, result), CACHE_SECONDS)
+    return result

@@ -1,4 +1,4 @@
-"""How often leads who settled a pair said that the guideline was unclear: by query, and by grade boundary."""
+"""How often leads' decisions called the guideline unclear: by query, and by grade boundary."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ NO_RULING = Unclear(0, 0)
 
 
 class Rulings(NamedTuple):
-    """What decisions in force say of the guideline.
+    """Decisions in force that call the guideline unclear.
 
-    `by_boundary` is keyed by the grade above; a decision counts at every boundary that the pair's grades lie astride.
+    `by_boundary` is keyed by the grade above; a decision counts at every boundary between the pair's lowest and highest
+    grade.
     """
 
     all: Unclear
@@ -36,13 +37,13 @@ class Rulings(NamedTuple):
 
 
 def newest_ruling(rounds: Sequence[Round]) -> int:
-    """The key of the last decision in these rounds: figures made of them hold until there is another. 0 for none."""
-    found = Adjudication.objects.filter(round__in=rounds).order_by("-pk").values_list("pk", flat=True).first()
-    return found or 0
+    """The key of the last decision in these rounds, to cache figures by; 0 for none."""
+    newest = Adjudication.objects.filter(round__in=rounds).order_by("-pk").values_list("pk", flat=True).first()
+    return newest or 0
 
 
 def rulings_in(rounds: Sequence[Round], ratings: Ratings) -> Rulings:
-    """Decisions in force in these rounds. One whose reason was not recorded, taken elsewhere, does not count."""
+    """Decisions in force in these rounds. Imported ones without a recorded reason do not count."""
     decided = Adjudication.objects.filter(round__in=rounds, superseded_by=None)
     rows: Any = decided.exclude(error_type=ErrorType.NOT_RECORDED).values_list(
         "entry__query_id", "entry__version_id", "error_type"

@@ -1,7 +1,7 @@
-"""Reads of one person's grades: beside others', beside what was decided, beside their own second look, over weeks.
+"""Reads of one person's grades compared with others', with decisions and with their own second grades, and by week.
 
-For leads, and for the person. Only rounds that `selectors.rounds_for` lets the reader see are compared; how fast
-somebody works is told of open rounds too, since it tells nothing of a grade.
+For leads, and for the person. Only rounds that `selectors.rounds_for` lets the reader see are compared; times include
+open rounds, since they reveal no grade.
 """
 
 from collections import Counter, defaultdict
@@ -18,8 +18,8 @@ from apps.accounts.selectors import Member
 from apps.agreement.core.weeks import AnnotatorWeek, lean_of, leans, monday_of, weeks_of
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.agreement import QuestionAgreement
-from apps.agreement.selectors.differing_pairs import may_still_be_given
-from apps.agreement.selectors.grade_cache import dated_in, kept, ratings_in
+from apps.agreement.selectors.differing_pairs import assignable_entries
+from apps.agreement.selectors.grade_cache import cached, dated_in, ratings_in
 from apps.common.database.periods import Day
 from apps.judging.enums import RoundKind
 from apps.judging.models import Adjudication, Judgement, Round
@@ -46,7 +46,7 @@ Rows = list[tuple[int, int, int]]
 
 
 class PersonLine(NamedTuple):
-    """One person among all: pairs graded and shared, how they lean, and what share of their grades held."""
+    """One person in the list: pairs graded and shared, their lean, and the share of their grades confirmed."""
 
     person: int
     graded: int
@@ -56,10 +56,10 @@ class PersonLine(NamedTuple):
     decisions: Rate
 
 
-class BesideOthers(NamedTuple):
-    """A person's grades beside others'. `others` are those they share most pairs with, of `other_count`.
+class ComparisonWithOthers(NamedTuple):
+    """A person's grades compared with others'. `others` are those they share most pairs with, of `other_count`.
 
-    `alphas` holds ordinal α with each of them, in their order.
+    `alphas` is ordinal α with each of them, in their order.
     """
 
     graded: int
@@ -70,9 +70,9 @@ class BesideOthers(NamedTuple):
 
 
 class PersonSheet(NamedTuple):
-    """All that is told of one person."""
+    """All figures of one person."""
 
-    beside: BesideOthers
+    beside: ComparisonWithOthers
     decisions: PairAgreement
     repeats: PairAgreement
     questions: list[QuestionAgreement]
@@ -86,7 +86,7 @@ class People(NamedTuple):
 
 
 def people_of(member: Member, rounds: Sequence[Round]) -> People:
-    """Whoever graded in these rounds, most pairs first; for others than leads themselves alone."""
+    """Whoever graded in these rounds, most pairs first; members who are no leads see themselves alone."""
     ratings = ratings_in(member.project, rounds)
     repeats, decisions = _alike(_repeats(rounds)), _alike(_decisions(member, rounds))
     own_leans = leans(ratings)
@@ -112,23 +112,23 @@ def people_of(member: Member, rounds: Sequence[Round]) -> People:
 def sheet_of(member: Member, rounds: Sequence[Round], person: int) -> PersonSheet:
     """What the reader may see of this person."""
     project = member.project
-    met = tracking.meetings(project, reviewer=person)
+    meetings = tracking.meetings(project, reviewer=person)
     return PersonSheet(
-        beside=kept(project, rounds, f"beside {person}", lambda: _beside_others(project, rounds, person)),
+        beside=cached(project, rounds, f"beside {person}", lambda: _compared_with_others(project, rounds, person)),
         decisions=agreement_of(_graded_pairs(_decisions(member, rounds, person)), project.grades, person),
         repeats=agreement_of(_graded_pairs(_repeats(rounds, person)), project.grades, person),
-        questions=agreement.questions_of(met) if met else [],
+        questions=agreement.questions_of(meetings) if meetings else [],
     )
 
 
-def _beside_others(project: Project, rounds: Sequence[Round], person: int) -> BesideOthers:
+def _compared_with_others(project: Project, rounds: Sequence[Round], person: int) -> ComparisonWithOthers:
     dated = dated_in(project, rounds)
     ratings = dated.ratings
     pairs = [pair for pair in pairs_sharing(ratings) if person in pair]
     who = [(person, first if second == person else second) for first, second in pairs]
     others = pairs_of(ratings, who[:OTHERS])
     weeks = weeks_of(dated, person, _paces(project, person), WEEKS)
-    return BesideOthers(_graded_by(ratings, person), others, alphas_of(ratings, others), len(who), weeks)
+    return ComparisonWithOthers(_graded_by(ratings, person), others, alphas_of(ratings, others), len(who), weeks)
 
 
 def _graded_by(ratings: Ratings, person: int) -> int:
@@ -163,32 +163,32 @@ def has_part(project: Project, person: int) -> bool:
 
 
 def _graded(rounds: Sequence[Round], person: int | None = None) -> QuerySet[Judgement]:
-    """Grades that stand in these rounds, of every pass: by everybody, or by one person."""
-    found = Judgement.objects.filter(round__in=rounds, superseded_by=None, grade__isnull=False)
-    return found if person is None else found.filter(annotator=person)
+    """Grades in force in these rounds, of every pass: by everybody, or by one person."""
+    grades = Judgement.objects.filter(round__in=rounds, superseded_by=None, grade__isnull=False)
+    return grades if person is None else grades.filter(annotator=person)
 
 
 def _repeats(rounds: Sequence[Round], person: int | None = None) -> Rows:
-    """Pairs that came back to the same person blindly: what they said first, and again."""
-    again = _graded(rounds, person).filter(pass_number__gt=1)
-    looks: Any = (
+    """Pairs that the same person judged blindly a second time: the first grade and the second."""
+    repeats = _graded(rounds, person).filter(pass_number__gt=1)
+    originals: Any = (
         _graded(rounds, person)
-        .filter(pass_number=1, entry__in=again.values("entry"))
+        .filter(pass_number=1, entry__in=repeats.values("entry"))
         .values_list("round", "entry", "annotator", "grade")
     )
-    first = {look[:3]: look[3] for look in looks}
-    rows: Any = again.order_by("pk").values_list("round", "entry", "annotator", "grade")
+    first = {original[:3]: original[3] for original in originals}
+    rows: Any = repeats.order_by("pk").values_list("round", "entry", "annotator", "grade")
     return [(row[2], first[row[:3]], row[3]) for row in rows if row[:3] in first]
 
 
 def _decisions(member: Member, rounds: Sequence[Round], person: int | None = None) -> Rows:
-    """Grades beside the decision in force on their pair. A decision that the pair can't be judged is no grade.
+    """Grades with the decision in force on their pair. A decision that the pair can't be judged is no grade.
 
-    Decisions on pairs that the reader may still be given are left out: one would tell them the grade.
+    Decisions on pairs that the reader may still be assigned are left out: they would reveal the grade.
     """
     decided = Adjudication.objects.filter(round__in=rounds, superseded_by=None, grade__isnull=False)
-    told = decided.filter(~_may_still_be_given(member))
-    decisions: Any = told.values_list("round", "entry", "grade")
+    visible = decided.filter(~_may_be_assigned(member))
+    decisions: Any = visible.values_list("round", "entry", "grade")
     grades = {row[:2]: row[2] for row in decisions}
     rows: Any = (
         _graded(rounds, person)
@@ -199,8 +199,8 @@ def _decisions(member: Member, rounds: Sequence[Round], person: int | None = Non
     return [(row[2], row[3], grades[row[:2]]) for row in rows if row[:2] in grades]
 
 
-def _may_still_be_given(member: Member) -> Q:
-    same = may_still_be_given(member).filter(
+def _may_be_assigned(member: Member) -> Q:
+    same = assignable_entries(member).filter(
         query=OuterRef("entry__query"),
         version__block=OuterRef("entry__version__block"),
         version__text_digest=OuterRef("entry__version__text_digest"),
@@ -209,7 +209,7 @@ def _may_still_be_given(member: Member) -> Q:
 
 
 def _paces(project: Project, person: int) -> dict[date, NDArray[np.int64]]:
-    """The active milliseconds of every pair this person was timed on, by the Monday of the week."""
+    """The active milliseconds of every timed pair of this person, by the Monday of the week."""
     rows: Any = Judgement.objects.filter(
         annotator=person,
         round__project=project,
@@ -218,10 +218,10 @@ def _paces(project: Project, person: int) -> dict[date, NDArray[np.int64]]:
         pass_number=1,
         active_ms__isnull=False,
     )
-    found: dict[str, list[int]] = defaultdict(list)
+    by_day: dict[str, list[int]] = defaultdict(list)
     for day, ms in rows.values_list(Day("given_at"), "active_ms").iterator(chunk_size=10_000):
-        found[day].append(ms)
+        by_day[day].append(ms)
     weeks: dict[date, list[int]] = defaultdict(list)
-    for day, values in found.items():
+    for day, values in by_day.items():
         weeks[monday_of(date.fromisoformat(day))] += values
     return {week: np.array(values, dtype=np.int64) for week, values in weeks.items()}

@@ -1,4 +1,4 @@
-"""Reads of the pairs that came back to the same person blindly, by week."""
+"""Reads of the pairs that the same person judged blindly a second time, by week."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
@@ -10,8 +10,8 @@ from apps.common.database.periods import Day
 from apps.judging.models import Judgement, Round
 
 
-def looks_since(rounds: Sequence[Round], since: date) -> list[DriftCheck]:
-    """Pairs of these rounds that came back since this day; what was superseded or can't be judged does not count."""
+def repeats_since(rounds: Sequence[Round], since: date) -> list[DriftCheck]:
+    """Pairs of these rounds judged a second time since this day; superseded and "can't judge" answers do not count."""
     live = Judgement.objects.filter(round__in=rounds, superseded_by=None, grade__isnull=False)
     again = live.filter(pass_number__gt=1, given_at__gte=datetime.combine(since, time(), UTC))
     rows: Any = again.order_by("pk").values_list("round", "entry", "annotator", "grade", Day("given_at"))

@@ -1,4 +1,4 @@
-"""A text that stayed the same from one snapshot to the next is one item, whichever snapshot it was judged on."""
+"""One item per text: a text unchanged from one snapshot to the next is the same item in both."""
 
 from collections.abc import Collection
 
@@ -11,9 +11,9 @@ Pair = tuple[int, TextKey]
 
 
 def one_item_a_text(table: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows of (query, block version, …), oldest first, with one block version for the same text of a query: the last.
+    """Rows of (query, block version, …), oldest first, with the last block version for each text of a query.
 
-    A block version differs from another of the same text in its page or heading alone.
+    Block versions of the same text differ only in page or heading.
     """
     texts = texts_of(np.unique(table[:, 1]).tolist())
     versions: dict[TextKey, list[int]] = {}
@@ -23,14 +23,14 @@ def one_item_a_text(table: NDArray[np.int64]) -> NDArray[np.int64]:
     places = np.flatnonzero(np.isin(table[:, 1], twins)).tolist()
     pairs = [(int(table[place, 0]), texts[int(table[place, 1])]) for place in places]
     last = {pair: int(table[place, 1]) for pair, place in zip(pairs, places, strict=True)}
-    found = table.copy()
-    found[places, 1] = [last[pair] for pair in pairs]
-    return found
+    merged = table.copy()
+    merged[places, 1] = [last[pair] for pair in pairs]
+    return merged
 
 
 def rows_of(table: NDArray[np.int64], pairs: Collection[Pair]) -> NDArray[np.int64]:
     """The rows of these pairs."""
     texts = texts_of(np.unique(table[:, 1]).tolist())
-    held = [(query, texts[version]) in pairs for query, version in table[:, :2].tolist()]
-    found: NDArray[np.int64] = table[np.array(held, dtype=bool)]
-    return found
+    is_wanted = [(query, texts[version]) in pairs for query, version in table[:, :2].tolist()]
+    rows: NDArray[np.int64] = table[np.array(is_wanted, dtype=bool)]
+    return rows

@@ -21,7 +21,7 @@ from apps.review.enums import RateSide, Reason
 from apps.review.selectors import tracking
 from apps.review.selectors.tracking import Dimension, FlagTally
 
-KEPT_SECONDS = 3600
+CACHE_SECONDS = 3600
 NONE_NAMED = "none named"
 DENOMINATORS = {
     RateSide.AUTHOR: "flags received, as a share of first-round verdicts",
@@ -66,14 +66,14 @@ class BreakdownRate(NamedTuple):
     machine: Rate
 
 
-def kept(project: Project, name: str, compute: Callable[[], Any], *parts: Any) -> Any:
+def cached(project: Project, name: str, compute: Callable[[], Any], *parts: Any) -> Any:
     """What `compute` returns, kept until the project's next verdict. Names are looked up anew after an hour."""
     key = f"tracker:{project.slug}:{digest_of([name, tracking.last_verdict(project), *parts])}"
-    return cache.get_or_set(key, compute, KEPT_SECONDS)
+    return cache.get_or_set(key, compute, CACHE_SECONDS)
 
 
 def side_rates(project: Project, side: RateSide) -> SideRates:
-    tallies = kept(project, "tallies", lambda: tracking.tallies(project, side), side.value)
+    tallies = cached(project, "tallies", lambda: tracking.tallies(project, side), side.value)
     least, few = policy(project, "calibration_reviews"), policy(project, "calibrating_reviews")
     return rates_from(tallies, side, least=least, few=few)
 
@@ -129,7 +129,7 @@ def breakdown(project: Project, side: RateSide, by: Dimension, person: int | Non
 
 def by_reason(project: Project, side: RateSide, of: PersonRates, person: int | None = None) -> list[BreakdownRate]:
     """How often each reason was named among the reviews of `of`. One flag may name several, so they do not add up."""
-    named = kept(project, "reasons", lambda: tracking.reasons_named(project, side, person), side.value, person)
+    named = cached(project, "reasons", lambda: tracking.reasons_named(project, side, person), side.value, person)
     return [
         BreakdownRate(
             str(reason.label),

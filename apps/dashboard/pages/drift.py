@@ -29,8 +29,8 @@ from apps.agreement.core.drift import (
 )
 from apps.agreement.core.weeks import monday_of
 from apps.agreement.selectors import agreement
-from apps.agreement.selectors.grade_cache import GradesNotRead, dated_in, kept
-from apps.agreement.selectors.self_agreement import looks_since
+from apps.agreement.selectors.grade_cache import GradesNotRead, cached, dated_in
+from apps.agreement.selectors.self_agreement import repeats_since
 from apps.common.database.periods import Day
 from apps.common.drawing import charts
 from apps.common.drawing.sparklines import Spot, spark
@@ -114,7 +114,7 @@ def _grades(member: Member, rounds: Sequence[Round], today: date) -> Grades | No
     """Cached until the next grade or week; None while a job still computes them."""
     project = member.project
     try:
-        found: Grades = kept(project, rounds, f"drift {monday_of(today)}", lambda: _read(member, rounds, today))
+        found: Grades = cached(project, rounds, f"drift {monday_of(today)}", lambda: _read(member, rounds, today))
     except GradesNotRead:
         return None
     return found
@@ -122,7 +122,7 @@ def _grades(member: Member, rounds: Sequence[Round], today: date) -> Grades | No
 
 def _read(member: Member, rounds: Sequence[Round], today: date) -> Grades:
     project, since, lately = member.project, first_week(today), lately_from(today)
-    looks = looks_since(rounds, since)
+    looks = repeats_since(rounds, since)
     alike = alike_by_week(looks)
     alike_line = line_of(alike, lately, low=0, high=1)
     if alike_line is None:

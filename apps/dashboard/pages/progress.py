@@ -180,7 +180,7 @@ def flag_rates(member: Member) -> FlagRates | None:
 def _by_week(project: Project) -> ProgressChart | None:
     """The control chart of the last weeks; None when there are too few."""
     weeks: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
-    for day, flags, n in rates.kept(project, "days", lambda: tracking.flags_by_day(project)):
+    for day, flags, n in rates.cached(project, "days", lambda: tracking.flags_by_day(project)):
         year, week, _ = date.fromisoformat(day).isocalendar()
         weeks[year, week][0] += flags
         weeks[year, week][1] += n
