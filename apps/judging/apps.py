@@ -7,11 +7,11 @@ class JudgingConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.judging.selectors import sealed
-        from apps.judging.selectors.grades import grades_beside
+        from apps.judging.selectors.grades import grades_for_pool
         from apps.judging.selectors.rounds import is_judging_from
         from apps.retrieval.selectors.blinding import ask
         from apps.retrieval.selectors.known_grades import keeps_grades
 
         sealed.register()
         ask(is_judging_from)
-        keeps_grades(grades_beside)
+        keeps_grades(grades_for_pool)

@@ -27,7 +27,7 @@ class CantJudgeReason(models.TextChoices):
 
 
 class ErrorType(models.TextChoices):
-    """Why judges differed, as the adjudicator sees it."""
+    """Why judges differed, by the adjudicator."""
 
     UNCLEAR_QUERY = "unclear_query", "unclear query"
     UNCLEAR_GUIDELINE = "unclear_guideline", "unclear guideline"
@@ -38,5 +38,5 @@ class ErrorType(models.TextChoices):
 
     @classmethod
     def told(cls) -> list[tuple[str, str]]:
-        """What an adjudicator chooses from: that nothing was recorded is said of decisions taken elsewhere alone."""
+        """The values an adjudicator chooses from; "not recorded" is for imported decisions only."""
         return [choice for choice in cls.choices if choice[0] != cls.NOT_RECORDED]

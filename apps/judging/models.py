@@ -9,7 +9,7 @@ from apps.retrieval.models import Pool, PoolEntry
 
 
 class Guideline(models.Model):
-    """What a grade means, in words and examples. A change is a new number; judgements name theirs."""
+    """The definition of each grade, in words and examples. A change is a new number; judgements name theirs."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="guidelines")
     number = models.PositiveIntegerField()
@@ -60,7 +60,7 @@ class Round(models.Model):
 
 
 class RoundAnnotator(models.Model):
-    """A person asked to grade in a round. `cursor` is the query they have got to (see `claim_seats`)."""
+    """An annotator of a round. `cursor` is the query they have reached (see `claim_seats`)."""
 
     round = models.ForeignKey(Round, models.PROTECT, related_name="annotators")
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -75,7 +75,7 @@ class RoundAnnotator(models.Model):
 
 
 class KnownAnswer(models.Model):
-    """A pair whose grade is known: everybody of the round meets it, blindly, and nobody's answer is exported."""
+    """A check: a pair with a known grade. Everybody of the round judges it, blindly, and no answer is exported."""
 
     round = models.ForeignKey(Round, models.PROTECT, related_name="known_answers")
     entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="+")
@@ -90,9 +90,9 @@ class KnownAnswer(models.Model):
 
 
 class KeptPair(models.Model):
-    """A pair that a round asks nobody for: its text has been judged for its query, or is being judged, elsewhere.
+    """A pair that a round assigns to nobody: its text has been judged for its query, or is being judged, elsewhere.
 
-    `kept_from` is the latest round that asked for it, on this snapshot or on another with the same text.
+    `kept_from` is the latest round that planned it, on this snapshot or on another with the same text.
     """
 
     round = models.ForeignKey(Round, models.PROTECT, related_name="kept_pairs")
@@ -127,7 +127,7 @@ class PilotDecision(models.Model):
 
 
 class KeyMap(models.Model):
-    """The keys a person chose for the judging screen; who has no row has the usual ones."""
+    """The keys a person chose for the judging screen; without a row, the default keys."""
 
     person = models.OneToOneField(settings.AUTH_USER_MODEL, models.PROTECT, related_name="key_map")
     keys = models.JSONField(help_text="For each act that was given another key: act and key.")
@@ -137,10 +137,10 @@ class KeyMap(models.Model):
 
 
 class Seat(models.Model):
-    """One place for one judgement of one pair. The seats of a pair are exactly what the plan asked for.
+    """One place for one judgement of one pair. A pair has exactly the seats that the plan requires.
 
-    open: anybody of the round may lease it, or only `reserved_for`, where that is set; leased: held by `annotator`
-    until `lease_expires_at`; done: judged and fixed. A lapsed lease goes back to open with the next claim of anybody.
+    open: anybody of the round may lease it, or only `reserved_for`, where that is set; leased: to `annotator` until
+    `lease_expires_at`; done: judged, final. The next claim of anybody opens a seat whose lease has lapsed.
     """
 
     round = models.ForeignKey(Round, models.PROTECT, related_name="seats")
@@ -184,7 +184,7 @@ class Seat(models.Model):
 
 
 class Judgement(models.Model):
-    """One annotator's grade of one pair. Never changed: a second thought is a new row that supersedes.
+    """One annotator's grade of one pair. Never changed: a changed grade is a new row that supersedes it.
 
     Exactly one of `grade` and `cant_judge` is set: grade 0 is a judgement, "can't judge" is a third thing.
     """

@@ -15,7 +15,7 @@ OPENING = "This round is still being opened. Its pairs will be ready in a moment
 
 
 def open_round_refusal(pool: Pool, guideline: Guideline | None, annotators: int) -> str | None:
-    """Say why no round can be opened on this pool."""
+    """Why no round can be opened on this pool."""
     if pool.state != PoolState.COMPLETE:
         return "The pool is not complete yet. A round needs all of its pairs."
     if pool.entry_count == 0:
@@ -28,7 +28,7 @@ def open_round_refusal(pool: Pool, guideline: Guideline | None, annotators: int)
 
 
 def plan_refusal(annotators: int, most_judges: int) -> str | None:
-    """Say why a plan can't be filled: nobody gives a pair two judgements."""
+    """Why a plan can't be filled: nobody gives a pair two judgements."""
     if most_judges > annotators:
         return (
             f"The plan asks for {most_judges} judges on a pair, and {annotators} "
@@ -38,7 +38,7 @@ def plan_refusal(annotators: int, most_judges: int) -> str | None:
 
 
 def plan_warning(leads: Collection[int], annotators: Collection[int], most_judges: int) -> str | None:
-    """Say that nobody could decide where judges differ, as every lead is one of them."""
+    """Why nobody could decide where judges differ: every lead is one of them."""
     if most_judges > 1 and leads and set(leads) <= set(annotators):
         who = "The only lead judges" if len(leads) == 1 else "Every lead judges"
         return (
@@ -49,7 +49,7 @@ def plan_warning(leads: Collection[int], annotators: Collection[int], most_judge
 
 
 def too_early_refusal(*, is_opening: bool) -> str | None:
-    """Say why it can't be told yet which pairs nobody was asked for."""
+    """Why it is not known yet which pairs are unassigned."""
     if is_opening:
         return (
             "Another round is still being opened. Wait until it is ready, so that nobody gets a pair twice. "
@@ -59,7 +59,7 @@ def too_early_refusal(*, is_opening: bool) -> str | None:
 
 
 def pairs_refusal(pairs: int, checks: int, kept: int = 0) -> str | None:
-    """Say why a plan leaves nothing to judge. `kept` pairs have a grade, or are being judged."""
+    """Why a plan leaves nothing to judge. `kept` pairs have a grade, or are being judged."""
     if pairs:
         return None
     if kept:
@@ -72,17 +72,17 @@ def pairs_refusal(pairs: int, checks: int, kept: int = 0) -> str | None:
     return "Every pair of this pool is in an earlier round. There is nothing new to judge."
 
 
-def too_few_known(asked: int, known: int) -> str:
-    """Say that earlier rounds know fewer pairs than a plan asks for as checks."""
-    there = "is 1 pair" if known == 1 else f"are {known or 'no'} pairs"
+def checks_refusal(wanted: int, known: int) -> str:
+    """Why earlier rounds do not have as many known pairs as a plan wants for checks."""
+    are = "is 1 pair" if known == 1 else f"are {known or 'no'} pairs"
     return (
-        f"The plan asks for {asked} checks, and there {there} on these texts that a closed round has decided or"
+        f"The plan asks for {wanted} checks, and there {are} on these texts that a closed round has decided or"
         " judged alike. Choose fewer, or list known pairs yourself."
     )
 
 
 def remits_refusal(unjudged: int, example: str, judges: int) -> str | None:
-    """Say why who may judge what leaves queries without enough judges; `example` is the outside id of one."""
+    """Why remits leave queries without enough judges; `example` is the outside id of one."""
     if not unjudged:
         return None
     many = "1 query is" if unjudged == 1 else f"{unjudged:,} queries are"
@@ -91,7 +91,7 @@ def remits_refusal(unjudged: int, example: str, judges: int) -> str | None:
 
 
 def pilot_refusal(round_: Round, *, is_waiting: bool, reason: str) -> str | None:
-    """Say why a lead can't open the rest of this round in spite of its pilot."""
+    """Why a lead can't open the rest of this round in spite of its pilot."""
     if refusal := grading_refusal(round_):
         return refusal
     if not is_waiting:
@@ -102,14 +102,14 @@ def pilot_refusal(round_: Round, *, is_waiting: bool, reason: str) -> str | None
 
 
 def annotator_refusal(roles: Collection[str]) -> str | None:
-    """Say why somebody with these roles can't grade."""
+    """Why somebody with these roles can't grade."""
     if Role.ANNOTATOR not in roles:
         return "You are no longer an annotator in this project."
     return None
 
 
 def grading_refusal(round_: Round) -> str | None:
-    """Say why nobody can grade in this round now."""
+    """Why nobody can grade in this round now."""
     if round_.state == RoundState.OPENING:
         return OPENING
     if round_.state == RoundState.CLOSED:
@@ -118,14 +118,14 @@ def grading_refusal(round_: Round) -> str | None:
 
 
 def regrade_refusal(round_: Round, *, is_adjudicated: bool) -> str | None:
-    """Say why a grade that was given can't be changed any more."""
+    """Why a grade can't be changed any more."""
     if is_adjudicated:
         return "This pair is already decided by a lead. Your grade is kept next to the decision."
     return grading_refusal(round_)
 
 
 def answer_refusal(project: Project, grade: int | None, cant_judge: str) -> str | None:
-    """Say why this is neither a grade nor a reason for not giving one."""
+    """Why this is neither a grade nor a reason for not giving one."""
     if (grade is None) == (not cant_judge):
         return "A judgement is either a grade or a reason why the pair can't be judged."
     if grade is not None and grade not in project.grades:
@@ -135,7 +135,7 @@ def answer_refusal(project: Project, grade: int | None, cant_judge: str) -> str 
 
 
 def adjudication_refusal(resolved: Resolved, *, planned: int, has_judged: bool) -> str | None:
-    """Say why this person can't adjudicate this pair, which `planned` people judge."""
+    """Why this person can't adjudicate this pair, which `planned` people judge."""
     if planned == 0:
         return "Nobody has judged this pair in this round, so there is nothing to adjudicate."
     if has_judged:
@@ -148,7 +148,7 @@ def adjudication_refusal(resolved: Resolved, *, planned: int, has_judged: bool) 
 
 
 def close_refusal(round_: Round) -> str | None:
-    """Say why this round can't be closed."""
+    """Why this round can't be closed."""
     if round_.kind == RoundKind.IMPORTED or round_.state == RoundState.CLOSED:
         return "This round is already closed."
     if round_.state == RoundState.OPENING:

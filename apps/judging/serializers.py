@@ -9,7 +9,7 @@ MOST_TIME_MS = 7 * 24 * 3_600_000
 
 
 class JudgementInput(serializers.Serializer):
-    """A grade or a reason why there is none, for the pair of a seat."""
+    """A grade for the pair of a seat, or a reason why it can't be judged."""
 
     seat = serializers.IntegerField(min_value=1)
     grade = serializers.IntegerField(required=False, allow_null=True, default=None)
@@ -44,7 +44,7 @@ class JudgementInput(serializers.Serializer):
 
 
 class JudgementOut(serializers.Serializer):
-    """A judgement as its annotator sees it; the same for the same key, however often it is asked."""
+    """A judgement as its annotator sees it; the same for the same key, however often it is sent."""
 
     id = serializers.IntegerField(source="pk")
     seat = serializers.IntegerField(source="seat_id")
@@ -57,7 +57,7 @@ class JudgementOut(serializers.Serializer):
 
 
 class RoundOut(serializers.Serializer):
-    """What an annotator may know of a round."""
+    """A round as its annotators see it."""
 
     id = serializers.IntegerField(source="pk")
     number = serializers.IntegerField()
@@ -89,7 +89,7 @@ class BlockOut(serializers.Serializer):
 
 
 class PairOut(serializers.Serializer):
-    """A pair to grade: query and block, and nothing of how it was found."""
+    """A pair to grade: query and block, without provenance."""
 
     seat = serializers.IntegerField(source="seat_id")
     query = QueryOut()

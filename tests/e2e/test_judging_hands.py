@@ -369,7 +369,7 @@ def test_a_grade_given_on_another_machine_stands_and_the_conflict_is_told(desk, 
     sent(elsewhere)
     page.keyboard.press("1")
 
-    expect(page.get_by_text("grade 1 was not taken: You said grade 3 of this pair already")).to_be_visible()
+    expect(page.get_by_text("grade 1 was not taken: You already answered grade 3 for this pair")).to_be_visible()
     assert live(round_) == {seat: 3}
 
 

@@ -13,7 +13,7 @@ from apps.goldsets import actions as goldsets
 from apps.goldsets.execution import exporting
 from apps.goldsets.selectors.assembly import gather
 from apps.judging.actions import claim_seats, close_round
-from apps.judging.core.plan import AGAIN_AFTER
+from apps.judging.core.plan import REPEATED_AFTER
 from apps.judging.models import KnownAnswer, Seat
 from apps.judging.selectors import (
     Steadiness,
@@ -59,8 +59,8 @@ def test_a_pair_comes_back_to_the_same_person_after_others():
     assert len(came) == 64 + len(again)
     assert 5 < len(again) < 25
     gaps = [places[entry, 2] - places[entry, 1] for entry in again]
-    early = [gap for gap, entry in zip(gaps, again, strict=True) if places[entry, 1] < 64 - 2 * AGAIN_AFTER]
-    assert min(early) > AGAIN_AFTER
+    early = [gap for gap, entry in zip(gaps, again, strict=True) if places[entry, 1] < 64 - 2 * REPEATED_AFTER]
+    assert min(early) > REPEATED_AFTER
     assert min(gaps) > 1
 
 

@@ -58,7 +58,7 @@ def test_a_grade_map_regrades_and_skips():
 def test_a_grade_the_map_does_not_name_is_an_error():
     _, errors = read("q 0 a 5\n", format="qrels", grades=parse_grade_map("1=3"))
 
-    assert messages(errors) == [(1, "grade", "the grade map says nothing about 5")]
+    assert messages(errors) == [(1, "grade", "the grade map has no entry for 5")]
 
 
 @pytest.mark.parametrize("grade", ["1.0", "high", "2e1", "99999"])
@@ -74,7 +74,7 @@ def test_a_pair_stands_only_once():
     rows, errors = read("q 0 a 1\nq 0 a 1\n", format="qrels")
 
     assert len(rows) == 1
-    assert messages(errors) == [(2, "doc_id", "the pair stands twice for query q, first in line 1")]
+    assert messages(errors) == [(2, "doc_id", "the pair is listed twice for query q, first in line 1")]
 
 
 def test_the_flat_layout():

@@ -171,7 +171,7 @@ def test_the_command_imports_previews_and_says_when_nothing_changes(pool, tmp_pa
     [
         ({"grades": "1-3"}, "--grades: "),
         ({"columns": "query_id doc"}, "--columns: "),
-        ({"snapshot": "nowhere@1"}, "No one snapshot is called nowhere@1"),
+        ({"snapshot": "nowhere@1"}, "No snapshot is called nowhere@1"),
         ({}, "line 2, doc_id"),
     ],
 )

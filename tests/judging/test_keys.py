@@ -2,7 +2,7 @@ import pytest
 
 from apps.judging.actions import KeysRefused, choose_keys, reset_keys
 from apps.judging.models import KeyMap
-from apps.judging.selectors import chosen_keys, keys_for
+from apps.judging.selectors import keys_for, own_keys
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +16,7 @@ def mara():
 def test_keys_are_a_persons_own(mara):
     choose_keys(person=mara, keys={"undo": "Z", "note": "n"})
 
-    assert chosen_keys(mara) == {"undo": "z"}
+    assert own_keys(mara) == {"undo": "z"}
     assert keys_for(mara)["undo"] == "z"
     assert keys_for(make_user("Sef Arden"))["undo"] == "u"
 
@@ -29,14 +29,14 @@ def test_a_choice_that_does_not_go_together_changes_nothing(mara):
 
     assert refused.value.code == "keys_not_possible"
     assert sorted(refused.value.faults) == ["note", "whole"]
-    assert chosen_keys(mara) == {"undo": "z"}
+    assert own_keys(mara) == {"undo": "z"}
 
 
 def test_an_act_that_is_not_named_keeps_its_key_unless_it_was_given_away(mara):
     choose_keys(person=mara, keys={"grade_5": "p", "grade_6": "o"})
     choose_keys(person=mara, keys={"undo": "p"})
 
-    assert chosen_keys(mara) == {"grade_6": "o", "undo": "p"}
+    assert own_keys(mara) == {"grade_6": "o", "undo": "p"}
 
 
 def test_the_usual_keys_come_back(mara):

@@ -196,7 +196,7 @@ class RoundMachine(RuleBasedStateMachine):
     def a_pair_comes_back_to_whom_the_plan_says_and_only_once(self):
         plan = plan_of(self.round)
         first = live_judgements(self.round).filter(pass_number=1).values_list("annotator", "entry")
-        wanted = sorted((person, entry) for person, entry in first if plan.comes_again(person, entry))
+        wanted = sorted((person, entry) for person, entry in first if plan.is_repeated(person, entry))
         again = Seat.objects.filter(round=self.round, pass_number=2)
         assert sorted(again.values_list("reserved_for", "entry")) == wanted
 

@@ -139,17 +139,17 @@ def test_the_pilot_is_chosen_by_hash_alone():
 def test_about_the_share_asked_for_comes_back_and_for_each_person_other_pairs():
     plan = Plan(seed=1, again=0.1)
 
-    mine, theirs = ({entry for entry in range(5_000) if plan.comes_again(person, entry)} for person in (1, 2))
+    mine, theirs = ({entry for entry in range(5_000) if plan.is_repeated(person, entry)} for person in (1, 2))
 
     assert 400 < len(mine) < 600
     assert len(mine & theirs) < 150
-    assert not any(Plan(seed=1).comes_again(1, entry) for entry in range(100))
-    assert all(Plan(seed=1, again=1).comes_again(1, entry) for entry in range(100))
+    assert not any(Plan(seed=1).is_repeated(1, entry) for entry in range(100))
+    assert all(Plan(seed=1, again=1).is_repeated(1, entry) for entry in range(100))
 
 
 @given(st.integers(0, 10_000), st.integers(0, 50), st.integers(0, 50))
 def test_a_pair_comes_back_twenty_to_thirty_nine_pairs_later(judged, person, entry):
-    assert 20 <= Plan(seed=9, again=1).again_after(judged, person, entry) - judged < 40
+    assert 20 <= Plan(seed=9, again=1).repeated_after(judged, person, entry) - judged < 40
 
 
 @given(st.sets(st.integers(0, 999), min_size=1, max_size=8), st.integers(0, 9), st.integers(0, 500))

@@ -55,7 +55,7 @@ def test_columns_are_named_by_who_knows_the_file():
         ("query", "not of the form"),
         ("q=query_id, d=doc_id, a=judge", "not of the form"),
         ("q=query_id, d=doc_id, g=grade:x, a=annotator", "not of the form"),
-        ("q=query_id, t=query_text, d=doc_id, a=rater, b=rater", "one column that holds the query"),
+        ("q=query_id, t=query_text, d=doc_id, a=rater, b=rater", "one column as the query"),
         ("q=query_id, a=rater, b=rater", "doc_id"),
         ("q=query_id, d=doc_id, " + ", ".join(f"r{n}=rater" for n in range(51)), "at most 50"),
         ("q=query_id, d=doc_id, a=rater:x, b=rater:x", "name of its own"),
@@ -284,7 +284,7 @@ def test_a_lead_previews_raters_and_decisions_and_takes_them_in(pool, client):
     client.post(preview.request["PATH_INFO"] + "confirm/")
 
     assert "3 raters, kept under the names of the file: Berta, a, c." in text
-    assert "2 final grades are not what more than half of the raters gave" in text
+    assert "2 final grades are not those of more than half of the raters" in text
     assert (Judgement.objects.count(), Adjudication.objects.count()) == (12, 2)
 
 

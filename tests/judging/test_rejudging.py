@@ -8,7 +8,7 @@ from django.urls import reverse
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.judging.actions import publish_guideline
-from apps.judging.actions.rejudging import choose_again, keep_grades
+from apps.judging.actions.rejudging import keep_grades, pool_to_rejudge
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
 from apps.retrieval.models import Pool
@@ -44,7 +44,7 @@ def round_(db, _round_):
 
 def again(guideline, round_, *grades):
     lead = lead_of(round_.project)
-    return choose_again(guideline=guideline, snapshot=round_.pool.snapshot, grades=grades, actor=lead, at=AT)
+    return pool_to_rejudge(guideline=guideline, snapshot=round_.pool.snapshot, grades=grades, actor=lead, at=AT)
 
 
 def test_earlier_grades_are_counted_by_snapshot_and_grade(round_):
@@ -63,7 +63,7 @@ def test_a_pool_of_exactly_the_touched_pairs_is_made(round_):
     wanted = {(entry.query_id, entry.version_id) for entry in round_.pool.entries.order_by("pk")[2:]}
     assert {(entry.query_id, entry.version_id) for entry in pool.entries.all()} == wanted
     assert (pool.plan, pool.snapshot) == ({"again_under": 2}, round_.pool.snapshot)
-    assert rejudging.pools_again(guideline) == [pool]
+    assert rejudging.rejudging_pools(guideline) == [pool]
 
 
 def test_nothing_of_the_pool_tells_what_its_pairs_were_graded(round_):

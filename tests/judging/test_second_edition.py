@@ -7,7 +7,7 @@ from apps.judging.actions import close_round
 from apps.judging.core.plan import Plan
 from apps.judging.models import KeptPair, Seat
 from apps.judging.selectors import resolved_grades
-from apps.judging.selectors.grades import grades_beside
+from apps.judging.selectors.grades import grades_for_pool
 from apps.judging.selectors.known import known_pairs
 from apps.judging.selectors.plans import preview_of
 from apps.queries.models import Query
@@ -125,7 +125,7 @@ def test_the_grades_of_a_snapshot_are_those_of_every_edition_that_holds_the_same
     versions = dict(editions.autumn.entries.values_list("version", "block__outside_id"))
     assert len(found) == 57
     assert {versions[pair.version_id] for pair in found} == set(versions.values())
-    assert grades_beside(second.pool) == {(pair.query_id, pair.version_id): pair.grade for pair in found}
+    assert grades_for_pool(second.pool) == {(pair.query_id, pair.version_id): pair.grade for pair in found}
 
 
 def test_a_text_judged_again_on_another_page_has_one_grade_the_later_one(editions):

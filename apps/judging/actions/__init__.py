@@ -1,4 +1,4 @@
-"""Everything that people do in judging."""
+"""All actions of judging; other apps import from here."""
 
 from apps.judging.actions.adjudication import AdjudicationRefused, adjudicate
 from apps.judging.actions.guidelines import GuidelineRefused, publish_guideline

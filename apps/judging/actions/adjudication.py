@@ -30,8 +30,7 @@ def adjudicate(
 ) -> Adjudication:
     """Decide a pair that its judges did not settle. No grade: the pair can't be judged and is left out.
 
-    A decision may be taken again; the later one supersedes. No judge of the
-    round grades meanwhile.
+    A later decision on the same pair supersedes the earlier one. Every place of the round is locked meanwhile.
     """
     round_ = locked_round(round_.pk)
     resolved = _check(round_, entry, adjudicator)

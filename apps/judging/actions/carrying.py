@@ -25,19 +25,21 @@ class CarryRefused(Refusal):
 
 @transaction.atomic
 def carry_over(*, pool: Pool, rule: CarryRule, seen: str, actor: User, at: datetime) -> Round:
-    """Give pairs the grade of the text that was judged for them, as a closed round of its own on the pool.
+    """Give pairs the grade of the judged pair with the same text, as a closed round of its own on the pool.
 
-    `seen` is the mark of the pairs that the lead was shown (`mark_of`); when one has come or gone or changed since,
-    nothing is carried over. At most 5,000 pairs at once: the next time takes the rest. A pair that has the grade
-    already, or was judged itself, is left alone.
+    `seen` is the mark of the pairs that the lead was shown (`mark_of`); when the pairs have changed since, nothing is
+    carried over. At most 5,000 pairs at once; the next call carries over the rest. A pair that has the grade already,
+    or was judged itself, is left alone.
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=pool.project_id)
-    found = carry_of(pool).under(rule)[:MOST_AT_ONCE]
-    if not found:
+    carried = carry_of(pool).under(rule)[:MOST_AT_ONCE]
+    if not carried:
         raise CarryRefused("This rule gives a grade to no pair.", code="nothing_to_carry")
-    if mark_of(found) != seen:
-        said = "The pairs under this rule have changed since you loaded the page. Nothing was done; please check again."
-        raise CarryRefused(said, code="pairs_changed")
+    if mark_of(carried) != seen:
+        changed = (
+            "The pairs under this rule have changed since you loaded the page. Nothing was done; please check again."
+        )
+        raise CarryRefused(changed, code="pairs_changed")
     number = next_number(project)
     round_ = Round.objects.create(
         project=project,
@@ -52,23 +54,23 @@ def carry_over(*, pool: Pool, rule: CarryRule, seen: str, actor: User, at: datet
         created_at=at,
     )
     RoundAnnotator.objects.create(round=round_, annotator=actor)
-    _store(round_, found, actor, at)
+    _store(round_, carried, actor, at)
     round_.state, round_.opened_at, round_.closed_at = RoundState.CLOSED, at, at
     round_.save(update_fields=["state", "opened_at", "closed_at"])
-    exact = sum(each.is_exact for each in found)
-    after = {"pool": pool.pk, "rule": rule, "exact": exact, "near": len(found) - exact, "mark": seen}
+    exact = sum(each.is_exact for each in carried)
+    after = {"pool": pool.pk, "rule": rule, "exact": exact, "near": len(carried) - exact, "mark": seen}
     record(project=project, actor=actor, action="grades.carried", obj=round_, after=after, at=at)
     return round_
 
 
 def mark_of(pairs: Sequence[Carried]) -> str:
-    """Name exactly these pairs and what they become, as far as one press carries over."""
+    """A digest of exactly these pairs and the grades they would get, up to the most that one call carries over."""
     return digest_of_lines(f"{each.entry.pk}\t{each.judged}\t{each.grade}" for each in pairs[:MOST_AT_ONCE])
 
 
-def _store(round_: Round, found: Sequence[Carried], actor: User, at: datetime) -> None:
-    for start in range(0, len(found), ROWS):
-        batch = found[start : start + ROWS]
+def _store(round_: Round, carried: Sequence[Carried], actor: User, at: datetime) -> None:
+    for start in range(0, len(carried), ROWS):
+        batch = carried[start : start + ROWS]
         versions = BlockVersion.objects.filter(pk__in={each.judged for each in batch})
         names = dict(versions.values_list("pk", "block__outside_id"))
         seats = [_seat(round_, each, actor) for each in batch]

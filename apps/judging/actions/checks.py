@@ -1,4 +1,4 @@
-"""Taking up pairs whose grade is known as the checks of a round."""
+"""Adding pairs with a known grade to a round as its checks."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ from apps.retrieval.models import Pool, PoolEntry
 
 
 def entries_for(pool: Pool, known: Sequence[KnownGrade]) -> list[PoolEntry]:
-    """The pool's pairs for these known ones; a pair that no run brought in is added for the check alone.
+    """The pool's entries for these known pairs; a pair that no run returned is added for the check alone.
 
-    The caller holds the pool's row.
+    The caller has locked the pool's row.
     """
     entries = {pair_of(entry): entry for entry in _entries(pool, known)}
     new = [pair for pair in known if pair[:2] not in entries]
@@ -27,7 +27,7 @@ def entries_for(pool: Pool, known: Sequence[KnownGrade]) -> list[PoolEntry]:
 
 
 def take_up(round_: Round, entries: Sequence[PoolEntry], known: Sequence[KnownGrade]) -> None:
-    """Write down what is known of the round's checks."""
+    """Store the known grades of the round's checks."""
     KnownAnswer.objects.bulk_create(
         KnownAnswer(round=round_, entry=entry, grade=pair.grade, origin=pair.origin)
         for entry, pair in zip(entries, known, strict=True)

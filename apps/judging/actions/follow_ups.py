@@ -1,4 +1,4 @@
-"""What a first grade calls for: the pair again, the end of a pilot, one more judge. In the grade's transaction."""
+"""What follows a first grade: the repeated pair, the end of a pilot, an extra judge. In the grade's transaction."""
 
 from datetime import datetime
 
@@ -13,11 +13,11 @@ from apps.metrics.agreement.alpha_values import ordinal_alpha
 from apps.retrieval.models import PoolQuery
 
 
-def wait_for_others(round_: Round, seat: Seat) -> None:
-    """Let the grades of one pilot, or of one query that may get an extra judge, come one after another.
+def serialize_grades(round_: Round, seat: Seat) -> None:
+    """Serialize the grades of one pilot, or of one query that may get an extra judge.
 
-    Two people who give the last two grades at once would each find the other's missing, and nobody would be last.
-    Called before a seat is locked; rounds without such a plan wait for nobody.
+    Two people who give the last two grades at the same time would each miss the other's, and neither would be the last.
+    Called before a seat is locked; takes no lock in rounds without such a plan.
     """
     if seat.pass_number != 1:
         return
@@ -30,12 +30,12 @@ def wait_for_others(round_: Round, seat: Seat) -> None:
 
 
 def follow_up(round_: Round, judgement: Judgement, *, is_first: bool, at: datetime) -> None:
-    """Do what the plan asks for after a grade of the first pass; `is_first` where it supersedes none."""
+    """Do what the plan requires after a grade of the first pass; `is_first` where it supersedes none."""
     plan = plan_of(round_)
     if judgement.pass_number != 1:
         return
-    if is_first and plan.comes_again(judgement.annotator_id, judgement.entry_id):
-        _reserve_again(round_, plan, judgement)
+    if is_first and plan.is_repeated(judgement.annotator_id, judgement.entry_id):
+        _reserve_repeat(round_, plan, judgement)
     query_id = judgement.seat.query_id
     queries = gate(round_)
     if queries is not None and query_id in queries:
@@ -44,7 +44,7 @@ def follow_up(round_: Round, judgement: Judgement, *, is_first: bool, at: dateti
         _add_judges(round_, plan, query_id)
 
 
-def _reserve_again(round_: Round, plan: Plan, judgement: Judgement) -> None:
+def _reserve_repeat(round_: Round, plan: Plan, judgement: Judgement) -> None:
     person, entry, first = judgement.annotator_id, judgement.entry_id, judgement.seat
     judged = Seat.objects.filter(round=round_, annotator=person, state=SeatState.DONE).count()
     Seat.objects.create(
@@ -54,12 +54,12 @@ def _reserve_again(round_: Round, plan: Plan, judgement: Judgement) -> None:
         number=seat_number(2, first.number),
         pass_number=2,
         reserved_for_id=person,
-        due_after=plan.again_after(judged, person, entry),
+        due_after=plan.repeated_after(judged, person, entry),
     )
 
 
 def _end_pilot(round_: Round, plan: Plan, queries: list[int], at: datetime) -> None:
-    """Open the rest of the round once the pilot is judged and its α reaches the bar."""
+    """Open the rest of the round once the pilot is judged and its α reaches its bar."""
     if not is_filled(round_, queries):
         return
     alpha = alpha_over(round_, queries)
@@ -71,14 +71,14 @@ def _end_pilot(round_: Round, plan: Plan, queries: list[int], at: datetime) -> N
 
 
 def _add_judges(round_: Round, plan: Plan, query_id: int) -> None:
-    """Give the repeated pairs of a query one more judge while its α is low and somebody is left to judge."""
+    """Give the repeated pairs of a query one more judge while its α is low and somebody can still judge it."""
     if not is_filled(round_, [query_id]):
         return
     answers = answers_over(round_, [query_id])
     alpha, left = ordinal_alpha(answers.values()), judges_left(round_, query_id)
     decided = set(Adjudication.objects.filter(round=round_, entry__in=answers).values_list("entry", flat=True))
     Seat.objects.bulk_create(
-        Seat(round=round_, entry_id=entry, query_id=query_id, number=seat_number(1, len(given) + 1))
-        for entry, given in sorted(answers.items())
-        if 1 < len(given) < left and entry not in decided and plan.wants_extra(alpha, len(given))
+        Seat(round=round_, entry_id=entry, query_id=query_id, number=seat_number(1, len(grades) + 1))
+        for entry, grades in sorted(answers.items())
+        if 1 < len(grades) < left and entry not in decided and plan.wants_extra(alpha, len(grades))
     )

@@ -11,16 +11,16 @@ from apps.judging.models import Guideline
 
 
 class GuidelineRefused(Refusal):
-    """A guideline says too little to be judged by."""
+    """A guideline does not define its grades well enough."""
 
 
 @transaction.atomic
 def publish_guideline(
     *, project: Project, actor: User, grades: list[guidelines.GradeText], markdown: str = "", at: datetime
 ) -> Guideline:
-    """Publish the next version of the project's guideline. Earlier versions stay as they were.
+    """Publish the next version of the project's guideline. Earlier versions do not change.
 
-    `grades` defines each grade of the scale, lowest first. The same text again is refused.
+    `grades` defines each grade of the scale, lowest first. Rejects a text equal to the latest version.
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if reason := guidelines.fault(grades, project.grades):

@@ -23,11 +23,11 @@ NAME_LENGTH = 120
 
 
 class ImportRefused(Refusal):
-    """Judgements from outside cannot be taken in."""
+    """Judgements made elsewhere cannot be imported."""
 
 
 class ImportedRound(NamedTuple):
-    """The round that holds the judgements; `is_new` is False when they were here before."""
+    """The round of the judgements; `is_new` is False when they were imported before."""
 
     round: Round
     is_new: bool
@@ -45,12 +45,12 @@ def import_judgements(
     origin: str = "",
     skip_unknown: bool = False,
 ) -> ImportedRound:
-    """Take in judgements made elsewhere, whole or not at all, as a closed round on a pool of their pairs.
+    """Import judgements made elsewhere, all or none, as a closed round on a pool of their pairs.
 
-    The importer stands as the annotator, or for each rater of a file with several somebody who only bears its name;
-    final grades that the ratings do not add up to become decisions. `origin` says where the file came from. The same
-    judgements on the same snapshot again change nothing. Rows that name an unknown query or block stop the import,
-    unless `skip_unknown` leaves them out. Raises InputErrors with everything that does not fit.
+    The annotator is the importer, or, for a file with several raters, a user without an account for each of them; final
+    grades that the ratings do not resolve to become decisions. `origin` names the file's source. The same judgements on
+    the same snapshot again change nothing. Rows with an unknown query or block stop the import, unless `skip_unknown`
+    leaves them out. Raises InputErrors with every fault.
     """
     if draft.is_spoilt or (draft.unknown and not skip_unknown):
         raise InputErrors(list(draft.errors), capped=draft.errors.unlisted > 0)
@@ -109,29 +109,29 @@ def _add_round(
 def _store(
     round_: Round, rows: Sequence[Graded], people: Mapping[str, User], at: datetime
 ) -> dict[tuple[int, int], PoolEntry]:
-    """Write pairs, seats and judgements; each rater of a pair sits on a seat of their own."""
+    """Write pairs, seats and judgements; each rater of a pair has a seat of their own."""
     places = [RoundAnnotator(round=round_, annotator=person) for person in people.values()]
     RoundAnnotator.objects.bulk_create(places)
     pairs = dict.fromkeys(row.pair for row in rows)
     new = [PoolEntry(pool=round_.pool, query_id=query, version_id=version) for query, version in pairs]
     entries = dict(zip(pairs, PoolEntry.objects.bulk_create(new, batch_size=ROWS), strict=True))
-    taken: Counter[tuple[int, int]] = Counter()
+    seat_counts: Counter[tuple[int, int]] = Counter()
     for start in range(0, len(rows), ROWS):
         batch = rows[start : start + ROWS]
-        seats = [_seat(round_, entries[row.pair], people[row.rater], row, taken) for row in batch]
+        seats = [_seat(round_, entries[row.pair], people[row.rater], row, seat_counts) for row in batch]
         judgements = [_judgement(round_, seat, row, at) for seat, row in zip(seats, batch, strict=True)]
         Seat.objects.bulk_create(seats)
         Judgement.objects.bulk_create(judgements)
     return entries
 
 
-def _seat(round_: Round, entry: PoolEntry, person: User, row: Graded, taken: Counter[tuple[int, int]]) -> Seat:
-    taken[row.pair] += 1
+def _seat(round_: Round, entry: PoolEntry, person: User, row: Graded, seat_counts: Counter[tuple[int, int]]) -> Seat:
+    seat_counts[row.pair] += 1
     return Seat(
         round=round_,
         entry=entry,
         query_id=row.query_id,
-        number=taken[row.pair],
+        number=seat_counts[row.pair],
         state=SeatState.DONE,
         annotator=person,
     )
@@ -153,7 +153,7 @@ def _judgement(round_: Round, seat: Seat, row: Graded, at: datetime) -> Judgemen
 def _decide(
     round_: Round, entries: Mapping[tuple[int, int], PoolEntry], draft: JudgementDraft, actor: User, at: datetime
 ) -> None:
-    """Put the final grades of the file on record where the ratings do not add up to them."""
+    """Store the final grades of the file where the ratings do not resolve to them."""
     reason = f"The final grade that came with the ratings. {round_.origin}"
     Adjudication.objects.bulk_create(
         (

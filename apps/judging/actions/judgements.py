@@ -7,9 +7,9 @@ from apps.accounts.models import User
 from apps.accounts.selectors import locked_roles
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.follow_ups import follow_up, wait_for_others
+from apps.judging.actions.follow_ups import follow_up, serialize_grades
 from apps.judging.actions.locks import locked_place
-from apps.judging.actions.seats import may_be_given
+from apps.judging.actions.seats import may_lease
 from apps.judging.core.answer import Answer
 from apps.judging.core.evidence import parse_spans, spans_refusal, stored
 from apps.judging.enums import SeatState
@@ -19,18 +19,17 @@ LONGEST_TIME_MS = 2_000_000_000
 
 
 class JudgementRefused(Refusal):
-    """A grade cannot be taken."""
+    """A grade cannot be stored."""
 
 
 @transaction.atomic
 def give_judgement(*, seat: Seat, annotator: User, answer: Answer, idempotency_key: str, at: datetime) -> Judgement:
-    """Take a person's grade of the pair of this seat.
+    """Store a person's grade of the pair of this seat.
 
-    The same key again returns the judgement it made, whatever has happened since. A second grade by the same
-    person is a new row that supersedes the first. A grade for a lease that lapsed is still taken as long as
-    the pair has an empty seat; when others have filled them all it is refused, for a pair never collects more
-    judgements than planned. What the plan asks for after it, the pair again, the end of a pilot or one more judge,
-    is part of the same transaction.
+    The same key again returns the judgement it made, whatever has happened since. A second grade by the same person is
+    a new row that supersedes the first. A grade for a lapsed lease is stored as long as the pair has an empty seat;
+    when others have filled them all it is refused, since a pair never gets more judgements than planned. What the plan
+    requires after it (the repeated pair, the end of a pilot, an extra judge) is part of the same transaction.
     """
     place = locked_place(seat.round_id, annotator)
     if earlier := Judgement.objects.filter(annotator=annotator, idempotency_key=idempotency_key).first():
@@ -38,7 +37,7 @@ def give_judgement(*, seat: Seat, annotator: User, answer: Answer, idempotency_k
     if reason := rules.annotator_refusal(locked_roles(annotator, place.round.project)):
         raise JudgementRefused(reason, code="no_longer_annotator")
     _check(place.round, seat, answer)
-    wait_for_others(place.round, seat)
+    serialize_grades(place.round, seat)
     own = _own_seat(place, seat)
     judged = own.state == SeatState.DONE
     if reason := _state_refusal(place.round, own, judged=judged):
@@ -55,8 +54,8 @@ def give_judgement(*, seat: Seat, annotator: User, answer: Answer, idempotency_k
 
 
 def _elsewhere(before: Judgement) -> str:
-    told = "that it can’t be judged" if before.grade is None else f"grade {before.grade}"
-    return f"You said {told} of this pair already, in another window. That stands; undo goes back to it."
+    words = "“can’t judge”" if before.grade is None else f"grade {before.grade}"
+    return f"You already answered {words} for this pair, in another window. That answer counts; undo returns to it."
 
 
 def _check(round_: Round, seat: Seat, answer: Answer) -> None:
@@ -74,20 +73,19 @@ def _state_refusal(round_: Round, seat: Seat, *, judged: bool) -> str | None:
 
 
 def _own_seat(place: RoundAnnotator, seat: Seat) -> Seat:
-    """Lock the seat of this pair that is this person's, or else a free one that nobody is about to take.
+    """Lock this person's seat of this pair, or else a free one that nobody is about to take.
 
-    The person's own row is locked already, and a free seat is never waited for: so no two requests wait for
-    each other.
+    The person's own row is locked already, and a locked free seat is skipped, so no two requests wait for each other.
     """
     pair = Seat.objects.filter(round=seat.round_id, entry=seat.entry_id, pass_number=seat.pass_number)
     if own := pair.select_for_update().filter(annotator=place.annotator_id).first():
         return own
-    if not may_be_given(place, seat.query_id):
+    if not may_lease(place, seat.query_id):
         raise JudgementRefused("This pair is not assigned to you. Continue with your own pairs.", code="seat_not_open")
     theirs = Q(reserved_for=None) | Q(reserved_for=place.annotator_id)
     free = pair.filter(theirs, state=SeatState.OPEN).order_by("pk")
-    if found := free.select_for_update(skip_locked=True).first():
-        return found
+    if open_seat := free.select_for_update(skip_locked=True).first():
+        return open_seat
     raise JudgementRefused(
         "This pair was assigned to somebody else in the meantime. Your grade is no longer needed.",
         code="seat_lapsed",
@@ -127,7 +125,7 @@ def _milliseconds(value: int | None) -> int | None:
 
 
 def _same_answer(earlier: Judgement, seat: Seat, answer: Answer) -> Judgement:
-    told = (earlier.entry_id, earlier.grade, earlier.cant_judge, earlier.note)
-    if told != (seat.entry_id, answer.grade, answer.cant_judge, answer.note.strip()):
+    stored = (earlier.entry_id, earlier.grade, earlier.cant_judge, earlier.note)
+    if stored != (seat.entry_id, answer.grade, answer.cant_judge, answer.note.strip()):
         raise JudgementRefused("This key was used for another grade.", code="key_reused")
     return earlier

@@ -9,17 +9,17 @@ from apps.judging.models import KeyMap
 
 
 class KeysRefused(Refusal):
-    """Keys cannot be chosen like this. `faults` has the sentence for each act."""
+    """This choice of keys is invalid. `faults` has a sentence for each act."""
 
     faults: dict[str, str]
 
 
 @transaction.atomic
 def choose_keys(*, person: User, keys: Mapping[str, str], digits_are_free: bool = False) -> dict[str, str]:
-    """Give acts of the judging screen the keys this person wants, and return the key of every act.
+    """Store the keys that this person chose for acts of the judging screen, and return the key of every act.
 
-    Acts that are not named keep the key they have, unless it was given to another one. No event is recorded: keys
-    are a person's own, and nothing that is judged depends on them.
+    Other acts keep their key, unless it was given to another one. No event is recorded: keys are personal, and no grade
+    depends on them.
     """
     person = User.objects.select_for_update(no_key=True).get(pk=person.pk)
     wanted = {name: keymap.tidy(key) for name, key in keys.items()}
@@ -28,14 +28,14 @@ def choose_keys(*, person: User, keys: Mapping[str, str], digits_are_free: bool 
         refusal.faults = faults
         raise refusal
     row = KeyMap.objects.filter(person=person).first()
-    taken = set(wanted.values())
-    kept = {name: key for name, key in (row.keys if row else {}).items() if name not in wanted and key not in taken}
-    chosen = kept | keymap.chosen_from(wanted)
+    used = set(wanted.values())
+    unchanged = {name: key for name, key in (row.keys if row else {}).items() if name not in wanted and key not in used}
+    chosen = unchanged | keymap.changed_keys(wanted)
     KeyMap.objects.update_or_create(person=person, defaults={"keys": chosen})
     return keymap.keys_of(chosen)
 
 
 @transaction.atomic
 def reset_keys(*, person: User) -> None:
-    """Give every act its usual key back."""
+    """Give every act its default key again."""
     KeyMap.objects.filter(person=person).delete()

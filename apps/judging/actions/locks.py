@@ -1,7 +1,7 @@
-"""The rows that acts in a round wait for. What an act decides on is read once it has them, never before.
+"""The rows that actions in a round lock. They read what they decide on after locking, never before.
 
-Who grades or claims holds their own place in the round, so that people never wait for each other. Who closes a round,
-or decides on what its people said, holds every place of it and then the round itself, always in this order.
+Grading and claiming lock the person's own place in the round, so that people never wait for each other. Closing a round
+and deciding on its pairs lock all its places and then the round itself, always in this order.
 """
 
 from collections.abc import Iterable
@@ -11,27 +11,27 @@ from apps.common.errors import Forbidden
 from apps.judging.models import Round, RoundAnnotator
 
 
-class NotAsked(Forbidden):
-    """Somebody who was not asked to grade in this round wants to."""
+class NotAnnotator(Forbidden):
+    """Somebody who is not an annotator of this round tried to grade in it."""
 
 
 def locked_place(round_id: int, annotator: User) -> RoundAnnotator:
-    """This person's place in the round, locked, with the round as it is now. Raises NotAsked where they have none."""
+    """This person's place in the round, locked, with the round as it is now. Raises NotAnnotator for others."""
     place = RoundAnnotator.objects.select_for_update().filter(round=round_id, annotator=annotator).first()
     if place is None:
-        raise NotAsked("You are not an annotator in this round.", code="not_in_round")
-    # In a statement of its own: a row joined to one that was waited for is the one from before the wait.
+        raise NotAnnotator("You are not an annotator in this round.", code="not_in_round")
+    # A separate statement: a row joined to one that was waited for is as it was before the wait.
     place.round = Round.objects.select_related("project").get(pk=round_id)
     return place
 
 
 def locked_round(round_id: int) -> Round:
-    """The round as it is now; nobody grades, claims, decides or closes in it before the transaction ends."""
+    """Lock the round and all its places until the transaction ends, and return it as it is now."""
     return locked_rounds([round_id])[0]
 
 
 def locked_rounds(round_ids: Iterable[int]) -> list[Round]:
-    """The same for several rounds, by key. For a round without people of its own the round's row is all there is."""
+    """The same for several rounds, by key. For a round without places only its own row is locked."""
     ids = list(round_ids)
     places = RoundAnnotator.objects.select_for_update().filter(round__in=ids).order_by("pk")
     list(places.values_list("pk", flat=True))

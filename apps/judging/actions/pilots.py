@@ -18,7 +18,7 @@ class PilotRefused(Refusal):
 
 @transaction.atomic
 def open_after_pilot(*, round_id: int, actor: User, reason: str, at: datetime) -> PilotDecision:
-    """Open the rest of a round whatever its pilot says, with the lead's reason on record."""
+    """Open the rest of a round whatever the agreement in its pilot, with the lead's reason on record."""
     round_ = locked_round(round_id)
     reason = reason.strip()
     if refusal := rules.pilot_refusal(round_, is_waiting=gate(round_) is not None, reason=reason):

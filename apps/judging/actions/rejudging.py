@@ -18,12 +18,14 @@ class RejudgingRefused(Refusal):
 
 
 @transaction.atomic
-def choose_again(*, guideline: Guideline, snapshot: Snapshot, grades: Sequence[int], actor: User, at: datetime) -> Pool:
+def pool_to_rejudge(
+    *, guideline: Guideline, snapshot: Snapshot, grades: Sequence[int], actor: User, at: datetime
+) -> Pool:
     """Make a pool of the pairs of a snapshot that got one of these grades under an earlier version of the guideline.
 
-    The grades stand in the audit alone: whoever judges the pairs again must not read from the pool what they got.
+    The grades are in the audit log alone: judges must not be able to read from the pool what they were.
     """
-    pairs = rejudging.pairs_again(guideline, snapshot, grades)
+    pairs = rejudging.pairs_to_rejudge(guideline, snapshot, grades)
     if not pairs:
         raise RejudgingRefused("There are no earlier grades to judge again.", code="nothing_to_judge_again")
     pool = choose_pairs(
@@ -42,14 +44,14 @@ def choose_again(*, guideline: Guideline, snapshot: Snapshot, grades: Sequence[i
 
 
 def _free_name(guideline: Guideline, name: str) -> str:
-    taken = set(Pool.objects.filter(project=guideline.project_id, name__startswith=name).values_list("name", flat=True))
-    names = [name, *(f"{name} ({number})" for number in range(2, len(taken) + 2))]
-    return next(each for each in names if each not in taken)
+    used = set(Pool.objects.filter(project=guideline.project_id, name__startswith=name).values_list("name", flat=True))
+    names = [name, *(f"{name} ({number})" for number in range(2, len(used) + 2))]
+    return next(each for each in names if each not in used)
 
 
 @transaction.atomic
 def keep_grades(*, guideline: Guideline, actor: User, at: datetime) -> None:
-    """Put on record that the grades given under earlier versions stand."""
+    """Record that the grades given under earlier versions remain valid."""
     counts = {str(row.grade): 0 for row in rejudging.touched(guideline)}
     for row in rejudging.touched(guideline):
         counts[str(row.grade)] += row.judgements

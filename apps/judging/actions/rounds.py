@@ -50,9 +50,9 @@ def open_round(
 ) -> Round:
     """Plan who judges how much of a pool, and create exactly the planned seats.
 
-    `remits` says of people, by key, what they may judge; who is not named may judge everything. `known` are checks
-    beside those that the plan takes from earlier rounds. Up to 5,000 pairs the round is open at once; beyond that a
-    job opens it.
+    `remits` maps people, by key, to what they may judge; everybody else may judge everything. `known` are checks in
+    addition to those that the plan takes from earlier rounds. Up to 5,000 pairs the round is opened at once; beyond
+    that by a job.
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     locked = Pool.objects.select_for_update(of=("self",), no_key=True).select_related("snapshot").get(pk=pool.pk)
@@ -88,7 +88,7 @@ def open_round(
 
 
 def _is_another_opening(pool: Pool, plan: Plan, keeps: bool) -> bool:
-    """Whether it can't be told yet what is asked for elsewhere: of the corpus, or of this pool for only new pairs."""
+    """Whether a round that decides which pairs are new is opening: on the corpus, or for `only_new` on this pool."""
     opening = Round.objects.filter(state=RoundState.OPENING)
     if keeps:
         return opening.filter(pool__snapshot__corpus=pool.snapshot.corpus_id).exists()
@@ -96,7 +96,7 @@ def _is_another_opening(pool: Pool, plan: Plan, keeps: bool) -> bool:
 
 
 def _counted_pairs(round_: Round, keeps: bool) -> tuple[int, int]:
-    """How many pairs the round judges, and how many keep the grade they have."""
+    """How many pairs the round judges, and how many keep their earlier grade."""
     entries = pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_)
     if not keeps:
         return entries.count(), 0
@@ -105,7 +105,7 @@ def _counted_pairs(round_: Round, keeps: bool) -> tuple[int, int]:
 
 
 def _open_planned(round_: Round, pairs: int, actor: User, at: datetime) -> None:
-    """At once, or in a job where there are more pairs than a request should wait for."""
+    """At once, or in a job where there are too many pairs for a request."""
     if pairs > MOST_PAIRS_AT_ONCE:
         params = {"round_id": round_.pk}
         enqueue(kind="judging.open_round", params=params, project=round_.project, actor=actor, at=at)
@@ -116,12 +116,12 @@ def _open_planned(round_: Round, pairs: int, actor: User, at: datetime) -> None:
 
 
 def _checks(pool: Pool, plan: Plan, known: Sequence[KnownGrade]) -> list[KnownGrade]:
-    """The known pairs of the round: those given, and as many from earlier rounds as the plan asks for."""
-    given = {pair[:2]: pair for pair in known}
-    found = known_pairs(pool.snapshot, plan.checks, seed=plan.seed)
-    if len(found) < plan.checks:
-        raise RoundRefused(rules.too_few_known(plan.checks, len(found)), code="too_few_known")
-    return list(({pair[:2]: pair for pair in found} | given).values())
+    """The known pairs of the round: those named, and as many from earlier rounds as the plan wants."""
+    named = {pair[:2]: pair for pair in known}
+    sampled = known_pairs(pool.snapshot, plan.checks, seed=plan.seed)
+    if len(sampled) < plan.checks:
+        raise RoundRefused(rules.checks_refusal(plan.checks, len(sampled)), code="checks_refusal")
+    return list(({pair[:2]: pair for pair in sampled} | named).values())
 
 
 def _people_refusal(pool: Pool, remits: Mapping[int, Remit | None], most: int) -> str | None:
@@ -163,7 +163,7 @@ def _create_round(
 
 
 def _written(pool: Pool, plan: Plan) -> dict[str, Any]:
-    """The plan as the round keeps it, with what it saw of the pool: the queries of its pilot and the last pair."""
+    """The plan as the round stores it, with what it read from the pool: the queries of its pilot and the last pair."""
     last = PoolEntry.objects.filter(pool=pool).aggregate(top=Max("pk"))["top"]
     entries = pairs_to_plan(pool, only_new=plan.only_new)
     with_work = split_by_grade(entries)[0] if keeps_grades(pool, plan) else entries
@@ -172,13 +172,13 @@ def _written(pool: Pool, plan: Plan) -> dict[str, Any]:
 
 
 def next_number(project: Project) -> int:
-    """The number of the project's next round; the caller holds the project's row."""
+    """The number of the project's next round; the caller has locked the project's row."""
     return (Round.objects.filter(project=project).aggregate(top=Max("number"))["top"] or 0) + 1
 
 
 @transaction.atomic
 def close_round(*, round_id: int, actor: User, at: datetime) -> Round:
-    """End a round. Seats that nobody filled stay empty, and pairs resolve on the answers they have."""
+    """End a round. Empty seats stay empty, and pairs resolve on their answers so far."""
     round_ = locked_round(round_id)
     if reason := rules.close_refusal(round_):
         raise RoundRefused(reason, code="round_not_closable")

@@ -33,21 +33,21 @@ def settle_bulk(
     at: datetime,
     words: str = "",
 ) -> list[Adjudication]:
-    """Decide every pair of the round that the rule settles: one decision for each, whose reason names the rule.
+    """Decide every pair of the round that the rule settles, with one decision for each, whose reason names the rule.
 
-    `seen` is the mark of the pairs that the lead was shown; when a pair has come or gone since, nothing is settled.
-    Pairs the lead judged are left to others. No judge of the round grades meanwhile.
+    `seen` is the mark of the pairs that the lead was shown; when the pairs have changed since, nothing is settled.
+    Pairs that the lead judged are left to other leads. Every place of the round is locked meanwhile.
     """
     if rule not in IN_WORDS:
         raise SettlingRefused("A majority is settled automatically. Choose another rule.", code="rule_unknown")
     round_ = locked_round(round_.pk)
     if rule_of(round_) not in (ResolutionRule.MAJORITY, rule):
-        said = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
-        raise SettlingRefused(said, code="other_rule_planned")
+        message = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
+        raise SettlingRefused(message, code="other_rule_planned")
     if error_type not in dict(ErrorType.told()):
         raise SettlingRefused("Choose why the judges differed.", code="error_type_missing")
-    found = _as_seen(round_, adjudicator, rule, seen)
-    reason = f"By the rule: {IN_WORDS[rule]}. Settled with {len(found)} pairs." + (f" {words.strip()}" if words else "")
+    pairs = _as_seen(round_, adjudicator, rule, seen)
+    reason = f"By the rule: {IN_WORDS[rule]}. Settled with {len(pairs)} pairs." + (f" {words.strip()}" if words else "")
     decisions = Adjudication.objects.bulk_create(
         (
             Adjudication(
@@ -59,23 +59,23 @@ def settle_bulk(
                 error_type=error_type,
                 given_at=at,
             )
-            for each in found
+            for each in pairs
         ),
         batch_size=ROWS,
     )
-    after = {"rule": rule, "pairs": len(found), "error_type": error_type, "reason": reason, "mark": seen}
+    after = {"rule": rule, "pairs": len(pairs), "error_type": error_type, "reason": reason, "mark": seen}
     record(project=round_.project, actor=adjudicator, action="pairs.settled", obj=round_, after=after, at=at)
     return decisions
 
 
 def _as_seen(round_: Round, adjudicator: User, rule: ResolutionRule, seen: str) -> list[Trivial]:
-    """The pairs under the rule; refused unless they are those that the lead was shown."""
-    found = trivial(round_, adjudicator, rule)
-    if not found:
+    """The pairs under the rule; rejected unless they are those that the lead was shown."""
+    pairs = trivial(round_, adjudicator, rule)
+    if not pairs:
         raise SettlingRefused("No open pair matches this rule.", code="nothing_to_settle")
-    if mark_of(found) != seen:
-        said = (
+    if mark_of(pairs) != seen:
+        message = (
             "The pairs under this rule have changed since you loaded the page. Nothing was settled; please check again."
         )
-        raise SettlingRefused(said, code="pairs_changed")
-    return found
+        raise SettlingRefused(message, code="pairs_changed")
+    return pairs

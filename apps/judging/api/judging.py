@@ -1,4 +1,4 @@
-"""Judging over HTTP: own rounds, the next pairs, and grades."""
+"""API of judging: own rounds, the next pairs, and grades."""
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -15,12 +15,12 @@ from apps.judging.actions.seats import MOST_SEATS
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.serializers import JudgementInput, JudgementOut, PairsOut, RoundsOut
 
-N = OpenApiParameter("n", int, description=f"How many pairs to hold, 1 to {MOST_SEATS}; {USUAL_PAIRS} when left out.")
+N = OpenApiParameter("n", int, description=f"How many pairs to lease, 1 to {MOST_SEATS}; {USUAL_PAIRS} when left out.")
 KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, description="Instead of the field in the body.")
 
 
 class RoundsView(ProjectAPIView):
-    """The rounds in which you were asked to judge."""
+    """The rounds in which you are an annotator."""
 
     roles = {"GET": (Role.ANNOTATOR,)}
     scopes = {"GET": Scope.JUDGING_WRITE}
@@ -32,7 +32,7 @@ class RoundsView(ProjectAPIView):
 
 
 class PairsView(ProjectAPIView):
-    """The next pairs for you to grade, leased for a while. Asking again returns those you hold and renews them."""
+    """The next pairs for you to grade, leased for a while. The same request again renews your leased pairs."""
 
     roles = {"GET": (Role.ANNOTATOR,)}
     scopes = {"GET": Scope.JUDGING_WRITE}
@@ -47,7 +47,7 @@ class PairsView(ProjectAPIView):
 
 
 class JudgementsView(ProjectAPIView):
-    """Send one grade. The idempotency key, in the body or as a header, makes sending it again harmless."""
+    """Send one grade. The idempotency key, in the body or as a header, makes it safe to send it again."""
 
     roles = {"POST": (Role.ANNOTATOR,)}
     scopes = {"POST": Scope.JUDGING_WRITE}
@@ -58,20 +58,20 @@ class JudgementsView(ProjectAPIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         person = self.member.user
         round_ = selectors.own_round(person, self.project, pk)
-        given = JudgementInput(data=body_with_key(request))
-        given.is_valid(raise_exception=True)
+        serializer = JudgementInput(data=body_with_key(request))
+        serializer.is_valid(raise_exception=True)
         judgement = give_judgement(
-            seat=selectors.seat_in(round_, given.validated_data["seat"]),
+            seat=selectors.seat_in(round_, serializer.validated_data["seat"]),
             annotator=person,
-            answer=given.answer(),
-            idempotency_key=given.validated_data["idempotency_key"],
+            answer=serializer.answer(),
+            idempotency_key=serializer.validated_data["idempotency_key"],
             at=timezone.now(),
         )
         return Response(JudgementOut(judgement).data, status=201)
 
 
 def wanted(text: str | None) -> int:
-    """How many pairs were asked for, 1 to 20. Raises ValidationError for anything that is no such number."""
+    """How many pairs were requested, 1 to 20. Raises ValidationError for anything else."""
     if text is None:
         return USUAL_PAIRS
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MOST_SEATS:

@@ -4,9 +4,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person says of a pair: a grade, or a reason why it can't be judged.
+    """A person's answer for a pair: a grade, or a reason why it can't be judged.
 
-    Without `is_again` it is meant as their first word on the pair, and refused when they have graded it already.
+    Without `is_again` it is their first answer for the pair, and refused when they have graded it already.
     """
 
     grade: int | None = None

@@ -1,4 +1,4 @@
-"""When a round will be done, from what was done of late. Plain values, no database."""
+"""Forecast of a round's end from its recent pace. Plain values, no database."""
 
 from datetime import date, timedelta
 from math import ceil
@@ -9,7 +9,7 @@ FURTHEST = 3_650
 
 
 class Lately(NamedTuple):
-    """What was judged in the last `days` days; `timed_ms` is the time that the `timed` ones among them took."""
+    """What was judged in the last `days` days; `timed_ms` is the time of the `timed` ones among them."""
 
     days: int
     judgements: int
@@ -18,17 +18,17 @@ class Lately(NamedTuple):
 
     @property
     def per_day(self) -> float:
-        """Judgements a day, the days off counted."""
+        """Judgements a day, days off included."""
         return self.judgements / self.days
 
     @property
     def whole_per_day(self) -> int:
-        """Judgements a day, rounded up: somebody did judge."""
+        """Judgements a day, rounded up, so that it is at least 1."""
         return ceil(self.per_day)
 
     @property
     def time_per_day(self) -> str:
-        """The work a day in words, "2.1 hours" or "20 minutes"; empty where none was timed."""
+        """The time judged per day in words, "2.1 hours" or "20 minutes"; empty where none was timed."""
         hours = self.hours_per_day
         if hours is None:
             return ""
@@ -37,12 +37,12 @@ class Lately(NamedTuple):
 
     @property
     def hours_per_day(self) -> float | None:
-        """Hours of work a day, those that were not timed taken to be like the others; None where none was timed."""
+        """Hours of work a day, with the mean time for those that were not timed; None where none was timed."""
         return self.per_day * self.timed_ms / self.timed / 3_600_000 if self.timed else None
 
 
 class Eta(NamedTuple):
-    """What is left: the work in hours where it can be told, and the day it ends if people go on as they did."""
+    """What is left: the work in hours where it is known, and the day it ends at the present pace."""
 
     to_go: int
     hours: float | None
@@ -56,7 +56,7 @@ class Eta(NamedTuple):
 
 
 def estimate(to_go: int, lately: Lately, *, mean_ms: float | None, today: date) -> Eta:
-    """Say when `to_go` judgements are done. No day is named when nothing was judged of late, or beyond ten years."""
+    """When `to_go` judgements are done. No day when nothing was judged recently, or when it is beyond ten years."""
     hours = to_go * mean_ms / 3_600_000 if mean_ms else None
     days = ceil(to_go / lately.per_day) if lately.judgements else None
     if days is None or days > FURTHEST:

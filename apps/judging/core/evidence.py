@@ -7,17 +7,17 @@ MOST_SPANS = 20
 
 
 class Span(NamedTuple):
-    """A marked stretch of text: start included, end not."""
+    """A marked part of a text: start included, end not."""
 
     start: int
     end: int
 
 
 def spans_refusal(spans: Any, text: str) -> str | None:
-    """Say why these spans can't be evidence in this text, or None when they can.
+    """Why these spans can't be evidence in this text, or None when they can.
 
-    Spans are mappings or pairs with whole-number `start` and `end`, in order and apart from one another, each
-    over at least one character that is not blank.
+    Spans are mappings or pairs with whole-number `start` and `end`, in order and not overlapping, each over at least
+    one character that is not blank.
     """
     try:
         parsed = parse_spans(spans)
@@ -52,5 +52,5 @@ def _parse(span: Any) -> Span:
 
 
 def stored(spans: Iterable[Span]) -> list[list[int]]:
-    """Write spans the way they are kept and sent: [start, end]."""
+    """Spans as they are stored and sent: [start, end]."""
     return [[start, end] for start, end in spans]

@@ -1,4 +1,4 @@
-"""Which pairs stand together when all pairs of a query are shown. Plain values, no database."""
+"""Groups of pairs on the view that shows all pairs of a query. Plain values, no database."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,7 +11,7 @@ APART = -1
 
 
 class PairPlace(NamedTuple):
-    """What decides where a pair stands."""
+    """What decides the place of a pair."""
 
     seat: int
     query: int
@@ -20,17 +20,17 @@ class PairPlace(NamedTuple):
 
 
 def groups(places: Iterable[PairPlace], *, seed: int, who: int) -> dict[int, str]:
-    """Name the group of each seat: one for a query, and another one for a pair that stands there already.
+    """The group of each seat: one for each query, and another for a pair that is in the first group already.
 
-    A blind duplicate next to the grade it repeats would not be blind. The names are drawn from the seed, so they
-    tell nobody which is which.
+    A blind duplicate next to the grade it repeats would not be blind. The names come from the seed, so nobody can read
+    from them which is which.
     """
-    found = {}
-    standing: set[tuple[int, int]] = set()
+    names = {}
+    placed: set[tuple[int, int]] = set()
     for place in sorted(places, key=lambda place: (place.pass_number != FIRST, place.pass_number, place.seat)):
         turn = FIRST if place.pass_number in (FIRST, CHECK) else place.pass_number
-        if (place.query, place.entry) in standing and turn == FIRST:
+        if (place.query, place.entry) in placed and turn == FIRST:
             turn = APART
-        standing.add((place.query, place.entry))
-        found[place.seat] = f"{seeded_number(seed, who, place.query, turn):x}"
-    return found
+        placed.add((place.query, place.entry))
+        names[place.seat] = f"{seeded_number(seed, who, place.query, turn):x}"
+    return names

@@ -1,4 +1,4 @@
-"""What a guideline must say of each grade, and what one version says differently from another. No database."""
+"""Validation of a guideline's grades, and the differences of two versions. No database."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -11,7 +11,7 @@ MANY_EXAMPLES = 10
 
 
 class GuidelineExample(TypedDict):
-    """A pair that got the grade: what was asked, what the block says, and why that is the grade. Text alone may do."""
+    """A pair that got the grade: question, block, and why that is the grade. A text alone is enough."""
 
     query: str
     text: str
@@ -19,7 +19,7 @@ class GuidelineExample(TypedDict):
 
 
 class GradeText(TypedDict):
-    """What a guideline says of one grade. An example that is a text alone is written as that text."""
+    """The guideline's definition of one grade. An example that is a text alone is stored as that text."""
 
     grade: int
     name: str
@@ -28,7 +28,7 @@ class GradeText(TypedDict):
 
 
 class GradeChange(NamedTuple):
-    """What two versions say differently of one grade; `examples` holds those that changed, came or went."""
+    """The differences of two versions on one grade; `examples` are those changed, added or removed."""
 
     grade: int
     name: list[Piece]
@@ -38,7 +38,7 @@ class GradeChange(NamedTuple):
 
 
 def fault(grades: Any, scale: Sequence[int]) -> str | None:
-    """Say what is missing in a guideline's grades, or None when each grade of the scale is defined."""
+    """What is missing in a guideline's grades, or None when each grade of the scale is defined."""
     if not isinstance(grades, list) or [entry.get("grade") for entry in grades] != sorted(scale):
         return f"A guideline defines each grade of the scale once: {', '.join(map(str, sorted(scale)))}."
     for entry in grades:
@@ -59,37 +59,37 @@ def _is_example(example: Any) -> bool:
 
 
 def as_example(example: str | GuidelineExample) -> GuidelineExample:
-    """Any example with its three parts, those it lacks empty."""
+    """Any example with its three parts, missing ones empty."""
     if isinstance(example, str):
         return GuidelineExample(query="", text=example, why="")
     return GuidelineExample(query=example.get("query", ""), text=example["text"], why=example.get("why", ""))
 
 
 def as_stored(example: GuidelineExample) -> str | GuidelineExample:
-    """An example as a guideline keeps it."""
+    """An example as a guideline stores it."""
     return example if example["query"] or example["why"] else example["text"]
 
 
 def in_words(example: str | GuidelineExample) -> str:
     """An example as one text, for people to compare."""
     parts = as_example(example)
-    asked = f"{parts['query']} " if parts["query"] else ""
+    query = f"{parts['query']} " if parts["query"] else ""
     because = f" ({parts['why']})" if parts["why"] else ""
-    return f"{asked}“{parts['text']}”{because}"
+    return f"{query}“{parts['text']}”{because}"
 
 
 def few_examples(grades: Sequence[GradeText]) -> list[int]:
-    """List the grades with fewer examples than judges need to tell them apart (five)."""
+    """The grades with fewer examples than judges need to distinguish them (five)."""
     return [entry["grade"] for entry in grades if len(entry["examples"]) < FEW_EXAMPLES]
 
 
 def highest_first(grades: Sequence[GradeText]) -> list[GradeText]:
-    """Order a guideline's grades as people read them: what answers all comes first."""
+    """The entries of a guideline's grades, highest grade first."""
     return sorted(grades, key=lambda entry: entry["grade"], reverse=True)
 
 
 def changes(before: Sequence[GradeText], after: Sequence[GradeText]) -> list[GradeChange]:
-    """What is said differently of each grade of the newer version, highest first. A new grade is all insertion."""
+    """The differences on each grade of the newer version, highest first. A new grade is all insertion."""
     old = {entry["grade"]: entry for entry in before}
     return [_change(old.get(entry["grade"]), entry) for entry in highest_first(after)]
 
@@ -106,14 +106,14 @@ def _change(old: GradeText | None, new: GradeText) -> GradeChange:
 def _examples_changed(
     old: Sequence[str | GuidelineExample], new: Sequence[str | GuidelineExample]
 ) -> list[list[Piece]]:
-    """Word differences of the examples that are not in both, first against first; an order alone is no change."""
-    gone = [in_words(example) for example in old if example not in new]
-    come = [in_words(example) for example in new if example not in old]
-    return [pieces for was, now in zip_longest(gone, come, fillvalue="") for pieces in _side_by_side(was, now)]
+    """Word differences of the examples that are not in both, compared in order; a change of order alone is none."""
+    removed = [in_words(example) for example in old if example not in new]
+    added = [in_words(example) for example in new if example not in old]
+    return [pieces for was, now in zip_longest(removed, added, fillvalue="") for pieces in _side_by_side(was, now)]
 
 
 def _side_by_side(was: str, now: str) -> list[list[Piece]]:
-    """One difference where the words are mostly the same, or else the one gone and the other come."""
+    """One difference where the words are mostly the same, or else one removed and one added."""
     pieces = word_diff(was, now)
     same = sum(len(piece.text) for piece in pieces if piece.kind == "same")
     if 2 * same >= max(len(was), len(now)):

@@ -1,4 +1,4 @@
-"""Which key does what on the judging screen: the usual keys, and what may stand in for them. Plain values."""
+"""Keys of the judging screen: the defaults, and which other keys may replace them. Plain values."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -7,7 +7,7 @@ MOST_GRADES = 10
 
 
 class Act(NamedTuple):
-    """Something the judging screen does on a key."""
+    """An action of the judging screen that has a key."""
 
     name: str
     words: str
@@ -33,7 +33,7 @@ OTHERS = (
     Act("previous", "Previous passage", "k"),
 )
 ACTS = {act.name: act for act in (*GRADES, *OTHERS)}
-# Taken by the page, by browsers that find as one types, or never a character of their own on many keyboards.
+# Used by the page, by browsers with find-as-you-type, or no single character on many keyboards.
 RESERVED = {
     "?": "“?” lists the keys.",
     "/": "Browsers open their search on “/”.",
@@ -49,23 +49,23 @@ def acts_for(grades: Iterable[int]) -> list[Act]:
 
 
 def keys_of(chosen: Mapping[str, str]) -> dict[str, str]:
-    """The key of every act; empty for one whose usual key was given to another."""
-    taken = set(chosen.values())
-    usual = {act.name: "" if act.usual in taken else act.usual for act in ACTS.values()}
+    """The key of every act; empty for one whose default key was given to another."""
+    used = set(chosen.values())
+    usual = {act.name: "" if act.usual in used else act.usual for act in ACTS.values()}
     return usual | dict(chosen)
 
 
 def tidy(key: str) -> str:
-    """A key as it is kept: keys are the same in capitals and small letters."""
+    """A key as it is stored: capitals and small letters are the same."""
     return key.strip().lower()
 
 
 def faults(keys: Mapping[str, str], *, digits_are_free: bool = False) -> dict[str, str]:
-    """Say for each act why it can't have the key it was given. Empty when all is well.
+    """A sentence for each act that can't have its key. Empty when all keys are valid.
 
-    A digit is the grade it names; only with `digits_are_free` may it stand for anything else.
+    A digit is the grade it names; only with `digits_are_free` may it have another act.
     """
-    found: dict[str, str] = {}
+    by_act: dict[str, str] = {}
     first: dict[str, str] = {}
     for name, key in keys.items():
         holder = first.setdefault(key, name)
@@ -73,8 +73,8 @@ def faults(keys: Mapping[str, str], *, digits_are_free: bool = False) -> dict[st
         if fault is None and holder != name:
             fault = f"“{key}” is “{ACTS[holder].words}” already."
         if fault:
-            found[name] = fault
-    return found
+            by_act[name] = fault
+    return by_act
 
 
 def _key_fault(name: str, key: str, digits_are_free: bool) -> str | None:
@@ -89,11 +89,11 @@ def _key_fault(name: str, key: str, digits_are_free: bool) -> str | None:
     return None
 
 
-def chosen_from(keys: Mapping[str, str]) -> dict[str, str]:
-    """What differs from the usual keys, which is all that is kept."""
+def changed_keys(keys: Mapping[str, str]) -> dict[str, str]:
+    """The differences from the default keys, which are all that is stored."""
     return {name: key for name, key in keys.items() if key != ACTS[name].usual}
 
 
 def frees_digits(chosen: Mapping[str, str]) -> bool:
-    """Whether some digit stands for something other than its grade."""
+    """Whether some digit has another act than its grade."""
     return any(key.isascii() and key.isdigit() and name != f"grade_{key}" for name, key in chosen.items())

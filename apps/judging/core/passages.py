@@ -1,4 +1,4 @@
-"""Cut a block's text into paragraphs and find the one to read first. Plain values, no database."""
+"""A block's text cut into paragraphs, and the one to read first. Plain values, no database."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 _BREAK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _WORD = re.compile(r"[^\W_]+")
-# Whole runs of stops at once, so that a million dots take no longer than a million letters.
+# Whole runs of full stops at once, so that a million dots take no longer than a million letters.
 _SENTENCE = re.compile(r"\S.*?(?:(?<![.!?…。！？])[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|(?<=[。！？])|$)", re.DOTALL)
 _FEW = 7
 _SHORT = 3_000
@@ -25,7 +25,7 @@ class Paragraph(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where the paragraph ends, in code points of the block's text."""
+        """The end of the paragraph, in code points of the block's text."""
         return self.start + len(self.text)
 
 
@@ -39,33 +39,33 @@ class Passage(NamedTuple):
 
     @property
     def before(self) -> int:
-        """Count the paragraphs folded away above."""
+        """How many paragraphs are folded away above."""
         return self.shown.start
 
     @property
     def after(self) -> int:
-        """Count the paragraphs folded away below."""
+        """How many paragraphs are folded away below."""
         return len(self.paragraphs) - self.shown.stop
 
 
 def paragraphs(text: str) -> list[Paragraph]:
-    """Split a text at blank lines; every paragraph keeps its own place in the text."""
-    found = []
+    """Split a text at blank lines; every paragraph has its offset in the text."""
+    parts = []
     position = 0
     for gap in [*_BREAK.finditer(text), None]:
         end = gap.start() if gap else len(text)
         if text[position:end].strip():
-            found.append(Paragraph(position, text[position:end]))
+            parts.append(Paragraph(position, text[position:end]))
         position = gap.end() if gap else end
-    return found
+    return parts
 
 
 def passage(text: str, query: str) -> Passage:
-    """Choose the paragraph that shares most words with the query, rarer words counting more.
+    """The passage, with the paragraph that shares most words with the query; rarer words count more.
 
-    The first of equals wins; a text of up to seven paragraphs that is not long is shown whole. The focus is the
+    The first of equal ones wins; a text of up to seven paragraphs that is not long is shown whole. The focus is the
     paragraph, or in a long one the sentences to begin with; None for a text without words. Only query and text are
-    looked at: no system, rank or score can shine through.
+    used: no system, rank or score can influence it.
     """
     parts = paragraphs(text)
     best = _best(parts, query)
@@ -76,14 +76,14 @@ def passage(text: str, query: str) -> Passage:
 
 
 def _focus(part: Paragraph, query: str) -> tuple[int, int]:
-    """The paragraph; of a long one its best sentence, with those after it until there is enough to read."""
+    """The paragraph; of a long one its best sentence, with the sentences after it until there is enough to read."""
     if len(part.text) <= _LONG:
         return part.start, part.end
     matches = islice(_SENTENCE.finditer(part.text), _MOST)
-    found = [Paragraph(part.start + match.start(), match.group()) for match in matches]
-    best = _best(found, query)
-    start = found[best].start
-    end = next((sentence.end for sentence in found[best:] if sentence.end - start >= _ENOUGH), found[-1].end)
+    sentences = [Paragraph(part.start + match.start(), match.group()) for match in matches]
+    best = _best(sentences, query)
+    start = sentences[best].start
+    end = next((sentence.end for sentence in sentences[best:] if sentence.end - start >= _ENOUGH), sentences[-1].end)
     return start, end
 
 

@@ -1,4 +1,4 @@
-"""The plan of a round: which pairs of a pool get how many seats, and what else is asked. Plain values, no database."""
+"""The plan of a round: how many seats each pair of a pool gets, the pilot, repeated pairs and checks. No database."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.core.seeded_order import seeded_number
 
-AGAIN_AFTER = 20
+REPEATED_AFTER = 20
 TOP = 1 << 63
 USUAL_BAR = 0.6
 
 
 class Preview(NamedTuple):
-    """How much work a plan means, before anybody is asked to judge.
+    """How much work a plan means, before anybody is assigned pairs.
 
-    `again` is what to expect, for it depends on who judges what; `extra` is the most that low agreement can add.
-    `kept` pairs are asked of nobody: they have a grade on the same text, or are being judged.
+    `again` is an expected number, since it depends on who judges what; `extra` is the most that low agreement can add.
+    `kept` pairs are assigned to nobody: the same text has a grade, or is being judged.
     """
 
     pairs: int
@@ -32,14 +32,14 @@ class Preview(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A share of the pairs is judged `judges` times, the others once; all else is asked for on top.
+    """A share of the pairs is judged `judges` times, the others once; all else comes in addition.
 
-    `overlap` lies in 0..1. The usual plan is 20 % twice; an overlap of 1 is "`judges` for all". `again` is the share
-    of a person's pairs that come back to them later, blindly. The pairs of the first `pilot` queries are judged by
+    `overlap` is in 0..1. The usual plan is 20 % twice; an overlap of 1 is "`judges` for all". `again` is the share of a
+    person's pairs that they judge a second time, blindly. The pairs of the first `pilot` queries are judged by
     everybody, before any other; the rest opens once their ordinal α reaches `pilot_bar`. While the α of a query is
-    under `extra_bar`, its repeated pairs get one more judge, up to `most_judges`. `checks` pairs whose grade is known
-    are shown to everybody. `only_new` leaves out what an earlier round of the pool has planned. Unless `judge_again`,
-    nobody is asked for a pair that was judged already on the same text, in whichever pool or snapshot. `rule` is what
+    under `extra_bar`, its repeated pairs get one more judge, up to `most_judges`. `checks` pairs with a known grade are
+    shown to everybody. `only_new` leaves out what an earlier round of the pool has planned. Unless `judge_again`, a
+    pair that was judged already on the same text, in whichever pool or snapshot, is assigned to nobody. `rule` is what
     may settle near grades in one go (see `resolution.Rule`).
     """
 
@@ -66,29 +66,29 @@ class Plan:
         if min(self.pilot, self.checks) < 0:
             raise ValueError("a pilot and checks are counted from 0 up")
         if not all(-1 <= bar <= 1 for bar in (self.pilot_bar, self.extra_bar or 0)):
-            raise ValueError("a bar of agreement lies between -1 and 1")
+            raise ValueError("a bar of agreement must be between -1 and 1")
         if self.rule not in set(ResolutionRule):
             raise ValueError(f"{self.rule!r} is no rule that grades are settled by")
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but overlap, judges and seed, which a round keeps in columns of their own."""
+        """Everything but overlap, judges and seed, which are columns of a round."""
         return {name: getattr(self, name) for name in REST}
 
     @classmethod
     def from_json(cls, rest: Mapping[str, Any] | None, *, overlap: float, judges: int, seed: int) -> "Plan":
-        """Read a plan back; what was not written down is as usual.
+        """Load a stored plan; missing values are the defaults.
 
-        Plans from before grades were kept asked for every pair, judged or not.
+        Plans from before grades were kept assign every pair, judged or not.
         """
-        known = {"judge_again": True, **{name: rest[name] for name in REST if rest and name in rest}}
-        return cls(overlap=overlap, judges=judges, seed=seed, **known)
+        values = {"judge_again": True, **{name: rest[name] for name in REST if rest and name in rest}}
+        return cls(overlap=overlap, judges=judges, seed=seed, **values)
 
     def repeated(self, pairs: int) -> int:
-        """Count the pairs that get `judges` judgements: the share of all, rounded half up."""
+        """How many pairs get `judges` judgements: the share of all, rounded half up."""
         return int(self.overlap * pairs + 0.5) if self.judges > 1 else 0
 
     def preview(self, pairs: int, *, people: int = 0, pilot_pairs: int = 0, pilot_seats: int = 0) -> Preview:
-        """Count the judgements that `pairs` pairs mean for so many people, without looking at any of them.
+        """The number of judgements for `pairs` pairs and so many people, computed without reading the pairs.
 
         `pilot_pairs` of them belong to the pilot's queries, and have `pilot_seats` seats together.
         """
@@ -101,50 +101,50 @@ class Plan:
         return Preview(pairs, repeated, first + again + checks, pilot_pairs, again, checks, extra)
 
     def seats(self, pairs: Iterable[tuple[str, str]], pilot: Mapping[str, int] | None = None) -> list[int]:
-        """Give each (query id, block digest) its number of seats, in the order given.
+        """The number of seats of each (query id, block digest), in the order given.
 
-        `pilot` says of each query of the pilot how many people judge it; its pairs get that many. Of the others, the
+        `pilot` maps each query of the pilot to the number of its judges; its pairs get that many. Of the others, the
         pairs with the lowest hash under the seed are the repeated ones, so the choice depends on ids and seed alone,
-        not on the order or the machine. Raises ValueError for a pair that comes twice.
+        not on the order or the machine. Raises ValueError for a duplicate pair.
         """
         first = pilot or {}
         hashes = [(seeded_number(self.seed, query, block), query, block) for query, block in pairs]
         ranked = sorted(entry for entry in hashes if entry[1] not in first)
         if any(one == other for one, other in pairwise(ranked)):
             raise ValueError("a pair is listed twice")
-        chosen = set(ranked[: self.repeated(len(ranked))])
-        return [first.get(entry[1]) or (self.judges if entry in chosen else 1) for entry in hashes]
+        repeated = set(ranked[: self.repeated(len(ranked))])
+        return [first.get(entry[1]) or (self.judges if entry in repeated else 1) for entry in hashes]
 
     def pilot_of(self, queries: Iterable[str]) -> list[str]:
-        """Choose the queries of the pilot: those with the lowest hash under the seed."""
+        """The queries of the pilot: those with the lowest hash under the seed."""
         return sorted(queries, key=lambda query: (seeded_number(self.seed, "pilot", query), query))[: self.pilot]
 
-    def comes_again(self, person: int, entry: int) -> bool:
-        """Tell whether this person meets this pair a second time."""
+    def is_repeated(self, person: int, entry: int) -> bool:
+        """Whether this person judges this pair a second time."""
         return seeded_number(self.seed, "again", person, entry) < self.again * TOP
 
-    def again_after(self, judged: int, person: int, entry: int) -> int:
-        """Say after how many of their judgements a person meets a pair again, whose first they gave as their `judged`.
+    def repeated_after(self, judged: int, person: int, entry: int) -> int:
+        """After how many of their judgements a person judges a pair again, whose first grade was their `judged`-th.
 
-        20 to 39 pairs of theirs lie between.
+        20 to 39 of their pairs are between the two.
         """
-        return judged + AGAIN_AFTER + seeded_number(self.seed, "when", person, entry) % AGAIN_AFTER
+        return judged + REPEATED_AFTER + seeded_number(self.seed, "when", person, entry) % REPEATED_AFTER
 
     def checks_after(self, entries: Iterable[int], person: int, share: int) -> dict[int, int]:
-        """Spread checks over a person's work of `share` pairs: for each, after how many of theirs it comes."""
+        """The checks spread over a person's `share` pairs: for each, after how many of their pairs it is due."""
         own = sorted(entries, key=lambda entry: (seeded_number(self.seed, "check", person, entry), entry))
         at = {entry: place + seeded_number(self.seed, "when", person, entry) / TOP for place, entry in enumerate(own)}
         return {entry: int(place * share / len(own)) for entry, place in at.items()}
 
     def wants_extra(self, alpha: float | None, judges: int) -> bool:
-        """Tell whether a pair with so many judges gets one more, in a query of this ordinal α.
+        """Whether a pair with so many judges gets one more, in a query of this ordinal α.
 
-        Nothing is added where α is undefined: agreement that can't be told is not low.
+        False where α is undefined: unknown agreement is not low.
         """
         return self.extra_bar is not None and alpha is not None and alpha < self.extra_bar and judges < self.most_judges
 
     def passes(self, alpha: float | None) -> bool:
-        """Tell whether a pilot of this ordinal α opens the rest of the round."""
+        """Whether a pilot of this ordinal α opens the rest of the round."""
         return alpha is not None and alpha >= self.pilot_bar - 1e-9
 
 
@@ -153,5 +153,5 @@ REST = ("again", "pilot", "pilot_bar", "extra_bar", "most_judges", "checks", "on
 
 
 def seat_number(pass_number: int, place: int) -> int:
-    """Number a seat within its pair: passes have ranges of their own, so that none waits for another's number."""
+    """The number of a seat within its pair: each pass has its own range, so that none depends on another's numbers."""
     return FIRST_NUMBER[pass_number] + place

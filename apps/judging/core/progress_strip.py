@@ -1,4 +1,4 @@
-"""Own progress as ticks: one for each pair, or for a handful of pairs when there are very many. Plain values."""
+"""Own progress as ticks: one for each pair, or for several pairs when there are very many. Plain values."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ WIDTH = 1200
 
 
 class ProgressTick(NamedTuple):
-    """One tick: what it says, and where it stands in a drawing 1,200 wide and 10 high."""
+    """One tick: its meaning, and its place in a drawing 1,200 wide and 10 high."""
 
     kind: str
     x: str
@@ -17,20 +17,20 @@ class ProgressTick(NamedTuple):
 
 
 def ticks(done: int, total: int) -> list[ProgressTick]:
-    """Lay out `total` ticks, the first `done` tall, the next one full height. No ticks for nothing to do."""
+    """The layout of `total` ticks, the first `done` tall, the next one full height. No ticks for a total of 0."""
     n = min(total, MOST_TICKS)
     if n == 0:
         return []
     filled = done if total <= MOST_TICKS else done * n // total
     step = WIDTH / n
     width = max(1.0, min(3.0, step / 4))
-    drawn = []
+    rows = []
     for place in range(n):
         x = f"{place * step + (step - width) / 2:.1f}"
         if place < filled:
-            drawn.append(ProgressTick("done", x, 3, f"{width:.1f}", 7))
+            rows.append(ProgressTick("done", x, 3, f"{width:.1f}", 7))
         elif place == filled:
-            drawn.append(ProgressTick("now", x, 0, f"{width + 1:.1f}", 10))
+            rows.append(ProgressTick("now", x, 0, f"{width + 1:.1f}", 10))
         else:
-            drawn.append(ProgressTick("todo", x, 6, f"{width:.1f}", 4))
-    return drawn
+            rows.append(ProgressTick("todo", x, 6, f"{width:.1f}", 4))
+    return rows

@@ -1,4 +1,4 @@
-"""Who may judge what: a remit names, for some properties of a query, the values a person may judge. No database."""
+"""Remits: for some properties of a query, the values that a person may judge. No database."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ PROPERTIES = ("domain", "query_type", "difficulty", "source")
 
 
 def remit_from(choices: Iterable[str]) -> dict[str, list[str]] | None:
-    """Read "domain:security" and the like; None for no choice, which stands for every query."""
+    """Parse "domain:security" and the like; None for no choice, which means every query."""
     remit: dict[str, list[str]] = {}
     for choice in choices:
         name, _, value = choice.partition(":")
@@ -19,5 +19,5 @@ def remit_from(choices: Iterable[str]) -> dict[str, list[str]] | None:
 
 
 def fits(remit: Remit | None, facts: Mapping[str, str]) -> bool:
-    """Tell whether a query with these properties is within a remit: one of the values of each property it names."""
+    """Whether a query with these properties is within a remit: one of the values of each property it names."""
     return all(facts.get(name) in allowed for name, allowed in (remit or {}).items())

@@ -1,4 +1,4 @@
-"""What the judgements of one pair add up to. Plain values, no database."""
+"""Resolution of the judgements of one pair. Plain values, no database."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class PairState(StrEnum):
-    """How far a pair has come. Derived from its judgements, never stored."""
+    """The progress of a pair. Derived from its judgements, never stored."""
 
     UNJUDGED = "unjudged"
     PARTLY = "partly judged"
@@ -28,7 +28,7 @@ class Resolution(StrEnum):
 
 
 class Ruling(NamedTuple):
-    """An adjudicator's word on a pair; `grade` is None when the pair can't be judged at all."""
+    """A lead's decision on a pair; `grade` is None when the pair can't be judged at all."""
 
     grade: int | None
 
@@ -36,8 +36,8 @@ class Ruling(NamedTuple):
 class Resolved(NamedTuple):
     """The state of a pair, what resolved it, and the grade if there is one.
 
-    `grade` is None both while nothing is settled and when a ruling says that the pair can't be judged; the
-    resolution tells the two apart.
+    `grade` is None both while nothing is settled and when a ruling is that the pair can't be judged; `resolution`
+    distinguishes the two.
     """
 
     state: PairState
@@ -46,9 +46,9 @@ class Resolved(NamedTuple):
 
     @property
     def needs_lead(self) -> bool:
-        """True when every seat is taken and the answers settle nothing."""
-        waiting = self.state in (PairState.AGREED, PairState.DISAGREED)
-        return waiting and self.resolution is Resolution.UNRESOLVED
+        """Whether every seat is done and the answers settle nothing."""
+        is_open = self.state in (PairState.AGREED, PairState.DISAGREED)
+        return is_open and self.resolution is Resolution.UNRESOLVED
 
 
 def resolve(answers: Sequence[int | None], *, planned: int, ruling: Ruling | None = None) -> Resolved:
@@ -81,7 +81,7 @@ def _resolve_complete(answers: Sequence[int | None]) -> Resolved:
 
 
 class ResolutionRule(StrEnum):
-    """How a round may settle pairs that no majority settles. A lead accepts one; a mean is none of them."""
+    """A rule by which a round may settle pairs without a majority. A lead accepts it; none of them is a mean."""
 
     MAJORITY = "majority"
     NEAR_MEDIAN = "near-median"
@@ -89,9 +89,9 @@ class ResolutionRule(StrEnum):
 
 
 def settled_by(rule: ResolutionRule, answers: Sequence[int | None]) -> int | None:
-    """The grade that a rule gives a trivial disagreement, or None where somebody has to decide.
+    """The grade that a rule gives a trivial disagreement, or None where a lead has to decide.
 
-    Only grades that lie close are trivial, and an answer that can't judge makes nothing trivial.
+    Only near grades are trivial; with a "can't judge" answer no disagreement is.
     """
     if rule is ResolutionRule.NEAR_MEDIAN:
         return near_median(answers)
@@ -101,7 +101,7 @@ def settled_by(rule: ResolutionRule, answers: Sequence[int | None]) -> int | Non
 
 
 def near_median(answers: Sequence[int | None]) -> int | None:
-    """The middle one of an odd number of grades of which none is more than one grade away from it, or None."""
+    """The middle of an odd number of grades, none of which is more than one grade away from it; otherwise None."""
     grades = sorted(answer for answer in answers if answer is not None)
     if len(grades) < len(answers) or len(grades) % 2 == 0:
         return None
@@ -110,7 +110,7 @@ def near_median(answers: Sequence[int | None]) -> int | None:
 
 
 def lower_of_neighbours(answers: Sequence[int | None]) -> int | None:
-    """The lower of the grades when all of them lie within one of each other, or None."""
+    """The lower of the grades when all of them are within one of each other; otherwise None."""
     grades = [answer for answer in answers if answer is not None]
     if not grades or len(grades) < len(answers) or max(grades) - min(grades) > 1:
         return None
@@ -118,10 +118,9 @@ def lower_of_neighbours(answers: Sequence[int | None]) -> int | None:
 
 
 def spread(answers: Sequence[int | None]) -> float:
-    """Say how far apart the answers lie, to put the lowest agreement first; 0 means nothing between them.
+    """How far apart the answers are, to order pairs by agreement; 0 is full agreement.
 
-    The distance of the extreme grades, and a whole scale's worth (3) for each answer that can't judge beside
-    one that can.
+    The distance of the extreme grades, plus a whole scale (3) for each "can't judge" where another answer is a grade.
     """
     grades = [answer for answer in answers if answer is not None]
     if not grades:

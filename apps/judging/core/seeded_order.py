@@ -1,4 +1,4 @@
-"""Seeded numbers and orders that come out the same on every machine and every database."""
+"""Seeded numbers and orders, the same on every machine and every database."""
 
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
@@ -11,7 +11,7 @@ _TOP = 1 << 63
 
 
 def seeded_number(seed: int, *parts: str | int) -> int:
-    """Hash the parts under the seed to a whole number in [0, 2**63).
+    """A hash of the parts under the seed, a whole number in [0, 2**63).
 
     Parts are length-prefixed, so ("ab", "c") and ("a", "bc") differ.
     """
@@ -24,12 +24,12 @@ def seeded_number(seed: int, *parts: str | int) -> int:
 
 
 def shuffled(items: Iterable[Item], *, seed: int, who: str | int, key: Callable[[Item], str | int]) -> list[Item]:
-    """Order items the way this annotator sees them: seeded, different for everyone, the same every time."""
+    """Items in this annotator's order: seeded, different for everyone, the same every time."""
     return sorted(items, key=lambda item: (seeded_number(seed, who, key(item)), key(item)))
 
 
 class OwnOrder(NamedTuple):
-    """The order in which a person meets the pairs of a query: one that a database can compute as well.
+    """A person's order of the pairs of a query, which the database can compute as well.
 
     `rank` squares a line over a prime field, so it looks random, is the same every time, and never leaves 63 bits.
     """
@@ -38,12 +38,12 @@ class OwnOrder(NamedTuple):
     shift: int
 
     def rank(self, entry: int) -> int:
-        """Where a pair stands; of two in one place the lower key comes first."""
+        """The rank of a pair; of equal ones the lower key comes first."""
         line = ((entry % PRIME) * self.factor + self.shift) % PRIME
         return line * line % PRIME
 
 
 def own_order(seed: int, who: int) -> OwnOrder:
-    """Draw the order of this person under the seed."""
+    """This person's order under the seed."""
     factor = 1 + seeded_number(seed, "factor", who) % (PRIME - 1)
     return OwnOrder(factor, seeded_number(seed, "shift", who) % PRIME)

@@ -1,4 +1,4 @@
-"""Importing judgements, as pages and the command line offer it."""
+"""The import of judgements, for pages and the command line."""
 
 from datetime import datetime
 from typing import Any
@@ -25,7 +25,7 @@ NEW, HERE = "new", "unchanged"
 
 
 class JudgementImportForm(ImportForm):
-    """The file, what its columns are, and what its grades mean here: none of that can be seen in it."""
+    """The file, its columns, and the meaning of its grades here, which cannot be read from the file."""
 
     format = forms.ChoiceField(label="File format", choices=list(FORMATS.items()))
     snapshot = forms.ChoiceField(help_text="The texts that were judged.")
@@ -71,8 +71,8 @@ def _parsed(written: str, parse: Any) -> str:
     try:
         parse(written)
     except ValueError as fault:
-        said = str(fault)
-        raise forms.ValidationError(f"{said[:1].upper()}{said[1:]}.") from fault
+        message = str(fault)
+        raise forms.ValidationError(f"{message[:1].upper()}{message[1:]}.") from fault
     return written
 
 
@@ -91,9 +91,9 @@ class JudgementImport(ImportKind):
 
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         draft = _draft(project, source, options)
-        here = Round.objects.filter(project=project, origin__endswith=draft.mark).exists()
+        is_imported = Round.objects.filter(project=project, origin__endswith=draft.mark).exists()
         progress(len(draft.rows))
-        return _plan(project, draft, options, HERE if here else NEW)
+        return _plan(project, draft, options, HERE if is_imported else NEW)
 
     def apply(
         self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
@@ -138,7 +138,7 @@ def _draft(project: Project, source: TableFile, options: dict[str, Any]) -> Judg
 
 
 def _plan(project: Project, draft: JudgementDraft, options: dict[str, Any], word: str) -> ImportPlan:
-    """The draft as a plan; rows left out on request are warnings there, not mistakes."""
+    """The draft as a plan; rows left out on request are warnings, not faults."""
     plan = ImportPlan([NEW, HERE])
     plan.rows = len(draft.rows)
     plan.counts[word] = len(draft.rows)
@@ -163,8 +163,8 @@ def _raters_notes(draft: JudgementDraft) -> list[str]:
     shown = ", ".join(draft.raters[:10]) + ("" if len(draft.raters) <= 10 else f" and {len(draft.raters) - 10} more")
     notes = [f"{len(draft.raters)} raters, kept under the names of the file: {shown}."]
     if draft.rulings:
-        said = "final grades are not what more than half of the raters gave; they come in as decisions."
-        notes.append(f"{len(draft.rulings):,} {said}")
+        words = "final grades are not those of more than half of the raters; they are imported as decisions."
+        notes.append(f"{len(draft.rulings):,} {words}")
     if draft.unsettled:
-        notes.append(f"{draft.unsettled:,} pairs have neither a majority nor a final grade; they will wait for a lead.")
+        notes.append(f"{draft.unsettled:,} pairs have neither a majority nor a final grade; a lead decides them.")
     return notes

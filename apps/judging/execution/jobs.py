@@ -1,4 +1,4 @@
-"""The slow work of judging: giving every pair of a round its seats."""
+"""Jobs of judging: creating the seats of a round."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -52,18 +52,18 @@ def open_round_job(ctx: JobContext) -> dict | None:
 
 
 def keep_judged_pairs(round_: Round) -> None:
-    """Write down which pairs this round asks nobody for, because they were judged or are being judged elsewhere."""
+    """Store which pairs this round assigns to nobody, because they were judged or are being judged elsewhere."""
     plan = plan_of(round_)
     if not keeps_grades(round_.pool, plan):
         return
     _, judged = split_by_grade(pairs_to_plan(round_.pool, only_new=plan.only_new, before=round_))
-    # Read before writing: a COPY leaves its connection to nothing else.
-    rows: Any = judged.values_list("pk", "asked_in")
+    # Read before writing: no other statement can run during a COPY.
+    rows: Any = judged.values_list("pk", "assigned_in")
     insert_rows(KeptPair, KEPT_COLUMNS, [(round_.pk, entry, origin) for entry, origin in rows])
 
 
 def seat_counts(round_: Round) -> list[int]:
-    """Plan the number of seats of each pair of the round, in the order of the entries' keys."""
+    """The number of seats of each pair of the round, in the order of the entries' keys."""
     ids = pairs_of_round(round_).values_list("query__outside_id", "version__block__outside_id")
     return plan_of(round_).seats(ids.iterator(chunk_size=CHUNK), _judges_of_pilot(round_))
 
@@ -80,9 +80,9 @@ def _remits(round_: Round) -> dict[int, Remit | None]:
 
 
 def create_seats(round_: Round, counts: list[int], start: int = 0, end: int | None = None) -> None:
-    """Write exactly the planned seats of the pairs in [start, end) of the round."""
+    """Store exactly the planned seats of the pairs in [start, end) of the round."""
     entries = pairs_of_round(round_).values_list("pk", "query_id")
-    # Read before writing: a COPY leaves its connection to nothing else.
+    # Read before writing: no other statement can run during a COPY.
     rows = list(entries[start:end])
     insert_rows(Seat, SEAT_COLUMNS, _seats(round_, rows, counts, start))
 
@@ -119,7 +119,7 @@ def create_checks(round_: Round, shared: int) -> None:
 
 
 def finish_opening(round_: Round, *, actor: User | None, at: datetime) -> None:
-    """Give everybody a query to start from and their checks, and open the round."""
+    """Give everybody their first query and their checks, and open the round."""
     queries = list(Seat.objects.filter(round=round_).order_by("query_id").values_list("query_id", flat=True).distinct())
     shared = Seat.objects.filter(round=round_).count()
     create_checks(round_, shared)
@@ -143,7 +143,7 @@ def finish_opening(round_: Round, *, actor: User | None, at: datetime) -> None:
 
 
 def first_query(queries: list[int], seed: int, annotator_id: int) -> int:
-    """Choose where a person begins, so that not everybody meets at the same query; 0 for no queries."""
+    """The query at which a person begins, different for different people; 0 for no queries."""
     if not queries:
         return 0
     return queries[seeded_number(seed, "start", annotator_id) % len(queries)]

@@ -1,4 +1,4 @@
-"""Reading somebody else's judgements: from rows to pairs of a snapshot, with everything that does not fit named."""
+"""Reading judgements made elsewhere: from rows to pairs of a snapshot, with every fault."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ AT_ONCE = 500
 
 
 class Graded(NamedTuple):
-    """One imported judgement, by our keys. `rater` is who gave it, in a file that holds several."""
+    """One imported judgement, by our keys. `rater` is who gave it, in a file with several."""
 
     line: int
     query_id: int
@@ -36,11 +36,11 @@ class Graded(NamedTuple):
 
 
 class JudgementDraft(NamedTuple):
-    """A file of judgements as read, before anything is stored.
+    """A parsed file of judgements, before anything is stored.
 
-    `skipped` counts rows that the grade map leaves out, `unknown` rows that name a query or block that is not
-    here; the errors name each such row. `digest` covers ids, grades and the snapshot, not the file's form.
-    `rulings` are the final grades that more than half of a pair's raters do not stand behind.
+    `skipped` counts rows that the grade map leaves out, `unknown` rows whose query or block does not exist here; the
+    errors name each such row. `digest` covers ids, grades and the snapshot, not the file's form. `rulings` are the
+    final grades that are not the grade of more than half of a pair's raters.
     """
 
     rows: list[Graded]
@@ -55,22 +55,22 @@ class JudgementDraft(NamedTuple):
 
     @property
     def raters(self) -> list[str]:
-        """The raters of the file, by name; none where the importer stands for all."""
+        """The raters of the file, by name; none where the importer is the annotator of all."""
         return sorted({row.rater for row in self.rows if row.rater})
 
     @property
     def mark(self) -> str:
-        """What the origin of a round made of these judgements ends with."""
+        """The end of the origin of a round made of these judgements."""
         return f"judgements sha256:{self.digest}"
 
     @property
     def queries(self) -> int:
-        """Count the queries that are judged."""
+        """How many queries have judgements."""
         return len({row.query_id for row in self.rows})
 
 
 class _Reader:
-    """Matches rows to the project's queries and the snapshot's blocks, a chunk at a time."""
+    """Matches rows to the project's queries and the snapshot's blocks, chunk by chunk."""
 
     def __init__(self, project: Project, snapshot: Snapshot, source: TableFile, columns: Columns) -> None:
         self.project = project
@@ -117,18 +117,18 @@ class _Reader:
     def _unknown(self, row: JudgementRow, query: int | None, version: int | None) -> None:
         self.unknown += 1
         if query is None:
-            which = "is what two queries ask; name the queries by id" if row.query_id in self.doubtful else ""
+            which = "is the text of two queries; name queries by id" if row.query_id in self.doubtful else ""
             self._fault(row, self.query_column, row.query_id, which or "is not a query of this project", spoils=False)
         if version is None:
             self._fault(row, row.doc_column, row.doc_id, "is not a passage of this snapshot", spoils=False)
 
-    def _fault(self, row: JudgementRow, field: str, value: str, said: str, *, spoils: bool = True) -> None:
-        """Name a mistake once for its line, however many raters the line holds."""
+    def _fault(self, row: JudgementRow, field: str, value: str, message: str, *, spoils: bool = True) -> None:
+        """Add a fault once for its line, however many raters the line has."""
         self.is_spoilt = self.is_spoilt or spoils
         if (row.line, f"{field}{value}") in self.told:
             return
         self.told.add((row.line, f"{field}{value}"))
-        self.errors.add(self.source.error(row.line, field, value, f"'{value}' {said}"))
+        self.errors.add(self.source.error(row.line, field, value, f"'{value}' {message}"))
 
     def _learn_queries(self, ids: set[str]) -> None:
         new = [outside_id for outside_id in ids if outside_id not in self.queries]
@@ -143,8 +143,8 @@ class _Reader:
         self.queries.update({each: None if each in self.doubtful else known.get(each) for each in new})
 
     def _blocks(self, ids: set[str]) -> dict[str, int]:
-        found = SnapshotBlock.objects.filter(snapshot=self.snapshot, block__outside_id__in=ids)
-        return dict(found.values_list("block__outside_id", "version_id"))
+        rows = SnapshotBlock.objects.filter(snapshot=self.snapshot, block__outside_id__in=ids)
+        return dict(rows.values_list("block__outside_id", "version_id"))
 
 
 def read_draft(
@@ -156,7 +156,7 @@ def read_draft(
     columns: Columns = QRELS_COLUMNS,
     grades: GradeMap | None = None,
 ) -> JudgementDraft:
-    """Read a file of judgements against a snapshot. Nothing is raised: what is wrong is in the draft's errors."""
+    """Read a file of judgements against a snapshot. Raises nothing: faults are in the draft's errors."""
     reader = _Reader(project, snapshot, source, columns)
     row_errors = ErrorList()
     try:
@@ -166,11 +166,11 @@ def read_draft(
     except InputError as error:
         row_errors.add(error)
     errors = ErrorList()
-    for found in (*row_errors, *reader.errors):
-        errors.add(found)
+    for fault in (*row_errors, *reader.errors):
+        errors.add(fault)
     errors.total = row_errors.total + reader.errors.total
     if not (reader.rows or reader.skipped or errors):
-        errors.add(source.error(None, "", "", "the file holds no judgement"))
+        errors.add(source.error(None, "", "", "the file contains no judgement"))
         reader.is_spoilt = True
     rulings, unsettled = _rulings(reader.rows, reader.finals)
     return JudgementDraft(
@@ -187,10 +187,10 @@ def read_draft(
 
 
 def _rulings(rows: Sequence[Graded], finals: dict[tuple[int, int], int]) -> tuple[dict[tuple[int, int], int], int]:
-    """The final grades that the ratings do not already add up to, and how many pairs nothing settles."""
+    """The final grades that the ratings do not resolve to, and how many pairs nothing settles."""
     answers: dict[tuple[int, int], list[int | None]] = {}
     for row in rows:
         answers.setdefault(row.pair, []).append(row.grade)
-    settled = {pair: resolve(given, planned=len(given)).grade for pair, given in answers.items()}
+    settled = {pair: resolve(grades, planned=len(grades)).grade for pair, grades in answers.items()}
     unsettled = sum(grade is None and pair not in finals for pair, grade in settled.items())
     return {pair: final for pair, final in finals.items() if settled[pair] != final}, unsettled

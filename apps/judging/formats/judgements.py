@@ -1,8 +1,8 @@
 """Reading judgement files: TREC qrels, other blank-divided columns, the flat CSV layout, and ratings of several.
 
-Two things about such a file cannot be seen in it and are never guessed: which column is which, and what its
-grades mean here. Some scales run downwards, some hold codes for "do not count this row"; a wrong guess runs
-without an error and scores nonsense. So columns are named, and a grade map must cover every grade met.
+Two things cannot be read from such a file and are never guessed: which column is which, and what its grades mean here.
+Some scales run downwards, some have codes for "do not count this row"; a wrong guess raises no error and makes all
+scores wrong. So columns are named, and a grade map must cover every grade in the file.
 """
 
 import re
@@ -35,10 +35,10 @@ GradeMap = Mapping[str, int | None]
 
 
 class JudgementRow(NamedTuple):
-    """One judged pair as a file gives it. `grade` is None when the grade map says to leave the row out.
+    """One judged pair of a file. `grade` is None when the grade map leaves the row out.
 
-    `query_id` is the query's text where the columns say so. `rater` and `final` are of files with several raters.
-    `doc_column` is what the file calls the column of the block.
+    `query_id` is the query's text where the columns map it so. `rater` and `final` are for files with several raters.
+    `doc_column` is the file's name for the block column.
     """
 
     line: int
@@ -58,7 +58,7 @@ Columns = Sequence[str] | RatingColumns
 
 
 def columns_of(format: str, written: str) -> Columns:
-    """What was written of a file's columns, for this form of file. Raises ValueError with a sentence."""
+    """The columns parsed from `written`, for this file format. Raises ValueError with a sentence."""
     if format == RATINGS:
         return parse_rating_columns(written)
     return parse_columns(written) if written else QRELS_COLUMNS
@@ -67,7 +67,7 @@ def columns_of(format: str, written: str) -> Columns:
 def parse_grade_map(text: str) -> dict[str, int | None]:
     """`1=4,2=3,-1=skip` as a map from the grade as the file writes it to ours, None for skip.
 
-    Raises ValueError with a sentence when it is not of that form or names a grade twice.
+    Raises ValueError with a sentence for another syntax or a grade named twice.
     """
     grades: dict[str, int | None] = {}
     for part in text.split(","):
@@ -81,7 +81,7 @@ def parse_grade_map(text: str) -> dict[str, int | None]:
 
 
 def parse_columns(text: str) -> tuple[str, ...]:
-    """`query_id block_id grade` as column names, the block's by any of its names. Raises ValueError with a sentence."""
+    """Parse `query_id block_id grade` as column names; the block's may be any of its names. Raises ValueError."""
     names = tuple("doc_id" if name in BLOCK_NAMES else name for name in text.replace(",", " ").split())
     unknown = [name for name in names if name not in COLUMN_NAMES]
     if unknown:
@@ -100,14 +100,14 @@ def read_judgements(
     columns: Columns = QRELS_COLUMNS,
     grades: GradeMap | None = None,
 ) -> Iterator[JudgementRow]:
-    """The judged pairs in file order; a pair may stand in the file only once, and once for each of several raters.
+    """The judged pairs in file order; a pair may occur only once, or once for each of several raters.
 
-    Without a grade map, grades are whole numbers and taken as they stand. `columns` is for the form that is
-    divided by blanks, and for ratings.
+    Without a grade map, grades are whole numbers and used as they are. `columns` is for blank-divided files, and for
+    ratings.
     """
     if isinstance(columns, RatingColumns):
-        found = read_ratings(source, errors, columns=columns, grade=lambda fields, name: _grade(fields, grades, name))
-        yield from map(_rated, found)
+        ratings = read_ratings(source, errors, columns=columns, grade=lambda fields, name: _grade(fields, grades, name))
+        yield from map(_rated, ratings)
         return
     rows = _read_columns(source, errors, columns) if format == "qrels" else _read_flat(source, errors)
     first_lines: dict[tuple[str, str], int] = {}
@@ -118,7 +118,7 @@ def read_judgements(
             first = first_lines.setdefault((row.query_id, row.doc_id), line)
             if first != line:
                 raise fields.wrong(
-                    row.doc_column, f"the pair stands twice for query {row.query_id}, first in line {first}"
+                    row.doc_column, f"the pair is listed twice for query {row.query_id}, first in line {first}"
                 )
         except InputError as error:
             errors.add(error)
@@ -132,8 +132,8 @@ def _read_columns(source: TableFile, errors: ErrorList, columns: Sequence[str]) 
         if not cells[0] or cells[0].startswith("#"):
             continue
         if len(cells) != len(columns):
-            said = f"{len(cells)} columns where there must be {len(columns)}: {' '.join(columns)}"
-            errors.add(source.error(number, "", line, said))
+            message = f"{len(cells)} columns where there must be {len(columns)}: {' '.join(columns)}"
+            errors.add(source.error(number, "", line, message))
             continue
         yield number, dict(zip(columns, cells, strict=True))
 
@@ -174,7 +174,7 @@ def _grade(fields: Fields, grades: GradeMap | None, column: str = "grade") -> in
     written = fields.text(column, required=True).strip()
     if grades is not None:
         if written not in grades:
-            raise fields.wrong(column, f"the grade map says nothing about {written}")
+            raise fields.wrong(column, f"the grade map has no entry for {written}")
         return grades[written]
     if not _WHOLE.match(written):
         raise fields.wrong(column, f"{written} is not a whole number; map it to one of our grades")

@@ -1,7 +1,7 @@
 """Reading ratings of several people from one table: a column for each rater, or a row for each rating.
 
-A heading says nothing certain about its column, so the columns are named: `docid=doc_id, ann=rater, final=final`.
-Raters are places in a file, not people here; they keep the name the file gives them. An empty cell is no rating.
+A heading does not define its column, so the columns are named: `docid=doc_id, ann=rater, final=final`. Raters are
+places in a file, not people here; they keep the name the file gives them. An empty cell is no rating.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,7 @@ BLOCK_NAMES = ("block_id", "block", "doc_id", "doc", "docno", "docid")
 
 
 class RatingColumns(NamedTuple):
-    """Which column of the file holds what. `raters` maps columns to names; empty where each row is one rating."""
+    """The meaning of each column of the file. `raters` maps columns to names; empty where each row is one rating."""
 
     query: str
     by_text: bool
@@ -36,18 +36,18 @@ class RatingColumns(NamedTuple):
 
     @property
     def block_names(self) -> tuple[str, ...]:
-        """What the column of the block may be called: as it was named, or by any of its names when none was."""
+        """The accepted names of the block column: the one given, or any of its names when none was."""
         return BLOCK_NAMES if self is USUAL else (self.doc_id,)
 
     @property
     def required(self) -> list[str | tuple[str, ...]]:
-        """Every column that was named and so has to be there."""
+        """Every column that was named and is therefore required."""
         named = (self.query, self.block_names, self.annotator, self.grade, self.final, self.notes)
         return [*(name for name in named if name), *self.raters]
 
 
 class Rating(NamedTuple):
-    """One cell: what a rater gave a pair, None where the grade map leaves it out, and the pair's final grade."""
+    """One cell: a rater's grade of a pair, None where the grade map leaves it out, and the pair's final grade."""
 
     line: int
     query: str
@@ -65,11 +65,11 @@ USUAL = RatingColumns("query_id", False, "doc_id", {}, "annotator", "grade", "",
 def parse_rating_columns(text: str) -> RatingColumns:
     """`query=query_text, docid=doc_id, a=rater, b=rater:Berta, final_rating=final` as columns of the file.
 
-    Nothing written: a row for each rating, with our own headings. Raises ValueError with a sentence.
+    Empty: a row for each rating, with the default headings. Raises ValueError with a sentence.
     """
     if not text.strip():
         return USUAL
-    found: dict[str, list[str]] = {}
+    by_role: dict[str, list[str]] = {}
     raters: dict[str, str] = {}
     for part in text.split(","):
         column, equals, role = (piece.strip() for piece in part.rpartition("="))
@@ -80,28 +80,28 @@ def parse_rating_columns(text: str) -> RatingColumns:
             raise ValueError(f"'{part.strip()}' is not of the form column=role; roles are {known}, and rater:name")
         if role == "rater":
             raters[column] = (name or column)[:NAME_LENGTH]
-        found.setdefault(role, []).append(column)
-    return _checked(found, raters)
+        by_role.setdefault(role, []).append(column)
+    return _checked(by_role, raters)
 
 
-def _checked(found: dict[str, list[str]], raters: dict[str, str]) -> RatingColumns:
-    for role, columns in found.items():
+def _checked(by_role: dict[str, list[str]], raters: dict[str, str]) -> RatingColumns:
+    for role, columns in by_role.items():
         if role != "rater" and len(columns) > 1:
             raise ValueError(f"{role} is named twice: {', '.join(columns)}")
-    if ("query_id" in found) == ("query_text" in found):
-        raise ValueError("name one column that holds the query, as query_id or as query_text")
-    if "doc_id" not in found:
+    if ("query_id" in by_role) == ("query_text" in by_role):
+        raise ValueError("name one column as the query, query_id or query_text")
+    if "doc_id" not in by_role:
         raise ValueError("no column is named as doc_id")
-    if raters and ("annotator" in found or "grade" in found):
-        raise ValueError("ratings stand in a column for each rater, or in annotator and grade, not both")
+    if raters and ("annotator" in by_role or "grade" in by_role):
+        raise ValueError("ratings are in a column for each rater, or in annotator and grade, not both")
     if raters and (len(raters) != len(set(raters.values())) or len(raters) > MOST_RATERS):
         raise ValueError(f"name at most {MOST_RATERS} raters, each by a name of its own")
-    if not raters and not {"annotator", "grade"} <= found.keys():
+    if not raters and not {"annotator", "grade"} <= by_role.keys():
         raise ValueError("name a column for each rater, or one as annotator and one as grade")
-    one = {role: columns[0] for role, columns in found.items()}
+    one = {role: columns[0] for role, columns in by_role.items()}
     return RatingColumns(
         query=one.get("query_id") or one["query_text"],
-        by_text="query_text" in found,
+        by_text="query_text" in by_role,
         doc_id=one["doc_id"],
         raters=raters,
         annotator=one.get("annotator", ""),
@@ -112,10 +112,10 @@ def _checked(found: dict[str, list[str]], raters: dict[str, str]) -> RatingColum
 
 
 def read_ratings(source: TableFile, errors: ErrorList, *, columns: RatingColumns, grade: Grade) -> Iterator[Rating]:
-    """The ratings in file order. A rater rates a pair once, and a pair has one final grade.
+    """The ratings in file order. Rejects a second rating of a pair by a rater, and a second final grade.
 
-    `grade(fields, column)` reads a cell that is not empty; a row with a mistake in any of its cells is left out
-    whole. Columns that were not named are passed over.
+    `grade(fields, column)` reads a cell that is not empty; a row with a fault in any of its cells is left out whole.
+    Columns that were not named are ignored.
     """
     first_lines: dict[tuple[str, str, str], int] = {}
     finals: dict[tuple[str, str], int | None] = {}
@@ -127,8 +127,8 @@ def read_ratings(source: TableFile, errors: ErrorList, *, columns: RatingColumns
                 pair = (rating.query, rating.doc_id)
                 first = first_lines.setdefault((*pair, rating.rater), line)
                 if first != line:
-                    said = f"{rating.rater} rates the pair twice for query {rating.query}, first in line {first}"
-                    raise fields.wrong(rating.doc_column, said)
+                    message = f"{rating.rater} rates the pair twice for query {rating.query}, first in line {first}"
+                    raise fields.wrong(rating.doc_column, message)
                 if finals.setdefault(pair, rating.final) != rating.final:
                     raise fields.wrong(columns.final, f"the pair has another final grade before line {line}")
         except InputError as error:

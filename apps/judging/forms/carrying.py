@@ -5,7 +5,7 @@ from apps.judging.selectors.carrying import CarryRule
 
 
 class CarryForm(KaratForm):
-    """Which rule carries grades over, and the mark of the pairs that were seen."""
+    """The rule that carries grades over, and the mark of the pairs that were shown."""
 
     rule = forms.ChoiceField(choices=[(rule, rule) for rule in CarryRule])
     seen = forms.CharField(max_length=64)

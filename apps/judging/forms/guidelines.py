@@ -16,7 +16,7 @@ PARTS = {
 
 
 class ExampleRow(NamedTuple):
-    """The fields of one example, and its beginning to show while it is folded."""
+    """The fields of one example, and its first words to show while it is folded."""
 
     number: int
     fields: list[BoundField]
@@ -25,7 +25,7 @@ class ExampleRow(NamedTuple):
 
 
 class GradeFields(NamedTuple):
-    """What the form asks of one grade. `rows` come first, `more` are there for those who have more to show."""
+    """The fields of one grade. `rows` are shown, `more` are folded until they are needed."""
 
     grade: int
     fields: list[BoundField]
@@ -35,7 +35,7 @@ class GradeFields(NamedTuple):
 
 
 class GuidelineForm(KaratForm):
-    """The general words and, for each grade of the scale, a name, a definition and up to ten examples."""
+    """The general text and, for each grade of the scale, a name, a definition and up to ten examples."""
 
     markdown = forms.CharField(
         label="Rules for every grade",
@@ -63,8 +63,8 @@ class GuidelineForm(KaratForm):
 
     def _examples_of(self, grade: int, examples: Sequence[str | GuidelineExample]) -> dict[str, str]:
         self.places[grade] = max(MANY_EXAMPLES, len(examples))
-        told = enumerate(map(as_example, examples), start=1)
-        return {_name(grade, number, part): str(value) for number, example in told for part, value in example.items()}
+        rows = enumerate(map(as_example, examples), start=1)
+        return {_name(grade, number, part): str(value) for number, example in rows for part, value in example.items()}
 
     def _add_fields(self, grade: int) -> None:
         css = {"class": "input"}
@@ -86,8 +86,8 @@ class GuidelineForm(KaratForm):
             for number in range(1, self.places[grade] + 1):
                 example = self._example(grade, number)
                 if (example["query"] or example["why"]) and not example["text"]:
-                    said = f"Example {number} of grade {grade} has no passage. Enter what the passage says."
-                    self.add_error(_name(grade, number, "text"), said)
+                    message = f"Example {number} of grade {grade} has no passage. Enter what the passage says."
+                    self.add_error(_name(grade, number, "text"), message)
         return data
 
     def _example(self, grade: int, number: int) -> GuidelineExample:
@@ -96,7 +96,7 @@ class GuidelineForm(KaratForm):
 
     @property
     def by_grade(self) -> list[GradeFields]:
-        """The fields of each grade, highest first; five examples in sight, or as many as there are and one more."""
+        """The fields of each grade, highest first; five examples shown, or as many as there are and one more."""
         return [self._grade_fields(grade) for grade in reversed(self.scale)]
 
     def _grade_fields(self, grade: int) -> GradeFields:
@@ -111,7 +111,7 @@ class GuidelineForm(KaratForm):
         return ExampleRow(number, fields, fields[1].value() or "", any(field.errors for field in fields))
 
     def grade_texts(self) -> list[GradeText]:
-        """What was written of each grade, lowest first; call on a valid form."""
+        """The text of each grade, lowest first; call on a valid form."""
         return [
             GradeText(
                 grade=grade,
@@ -131,8 +131,8 @@ def _name(grade: int, number: int, part: str) -> str:
     return f"example_{grade}_{number}_{part}"
 
 
-class AgainForm(KaratForm):
-    """Which earlier grades are to be judged again: those of which grades, on which snapshot."""
+class RejudgeForm(KaratForm):
+    """Which earlier grades to judge again, on which snapshot."""
 
     grades = forms.TypedMultipleChoiceField(
         coerce=int, widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose at least one grade."}

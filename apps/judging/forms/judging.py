@@ -10,7 +10,7 @@ from apps.judging.enums import CantJudgeReason, ErrorType
 
 
 class GradeForm(forms.Form):
-    """One grade from the judging screen when no script runs."""
+    """One grade from the judging screen without script."""
 
     seat = forms.IntegerField(min_value=1)
     key = forms.CharField(max_length=64)
@@ -37,7 +37,7 @@ class GradeForm(forms.Form):
 
 
 class KeysForm(KaratForm):
-    """A key for each act of the judging screen; `choose_keys` decides whether they go together."""
+    """A key for each act of the judging screen; `choose_keys` validates them together."""
 
     digits_are_free = forms.BooleanField(
         required=False,
@@ -52,7 +52,7 @@ class KeysForm(KaratForm):
         names = {f"grade_{entry['grade']}": f"{entry['grade']}, {entry['name']}" for entry in scale}
         self.acts = keymap.acts_for(entry["grade"] for entry in scale)
         for act in self.acts:
-            # One character at most as it is typed; several code points may make one, and the action says so.
+            # At most one character as typed, of one or more code points; the action validates it.
             attrs = {
                 "class": "input key-input", "maxlength": 4, "autocomplete": "off", "autocapitalize": "none",
                 "spellcheck": "false", "data-cap": "",
@@ -64,7 +64,7 @@ class KeysForm(KaratForm):
 
     @property
     def parts(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields under their headings."""
+        """The fields under their headings, in order."""
         parts: dict[str, list[forms.BoundField]] = {"Grades": [], "Can’t judge": [], "Other actions": []}
         reasons = {"cant_judge", *CantJudgeReason.values}
         for act in self.acts:
@@ -78,13 +78,13 @@ class KeysForm(KaratForm):
         return {act.name: self.cleaned_data[act.name] for act in self.acts}
 
     def blame(self, faults: dict[str, str]) -> None:
-        """Put each refusal beside its key."""
+        """Add each fault to the field of its key."""
         for name, sentence in faults.items():
             self.add_error(name, sentence)
 
 
 class AdjudicationForm(KaratForm):
-    """A decision: a grade or "can't be judged", why, and what made the judges differ."""
+    """A decision: a grade or "can't be judged", the reason, and why the judges differed."""
 
     CANT = "x"
 

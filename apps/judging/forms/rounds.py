@@ -1,4 +1,4 @@
-"""The form of a new round: a plan, the people, and who of them may judge what."""
+"""The form of a new round: a plan, the people, and their remits."""
 
 import csv
 from typing import Any
@@ -34,7 +34,7 @@ class PoolField(forms.ModelChoiceField):
 
 
 class RoundForm(KaratForm):
-    """A plan: which pool, who, how often a pair is judged, and what else is asked."""
+    """A plan: the pool, the people, how often a pair is judged, the pilot, repeated pairs and checks."""
 
     pool = PoolField(Pool.objects.none(), empty_label=None, help_text="The pairs to judge.")
     only_new = forms.BooleanField(
@@ -158,17 +158,17 @@ class RoundForm(KaratForm):
 
     @property
     def remit_fields(self) -> list[forms.BoundField]:
-        """For each annotator what they may judge; none where queries have no property to tell them apart."""
+        """For each annotator their remit; none where no property distinguishes queries."""
         return [self[name] for name in self.fields if name.startswith("remit_")]
 
     @property
     def open_parts(self) -> set[str]:
-        """The parts of the form that something was said in, which are shown open."""
-        return {part for part, names in PARTS.items() if any(self._says(name) for name in names)} | (
+        """The parts of the form with values, which are shown open."""
+        return {part for part, names in PARTS.items() if any(self._has_value(name) for name in names)} | (
             {"remits"} if any(field.value() or field.errors for field in self.remit_fields) else set()
         )
 
-    def _says(self, name: str) -> bool:
+    def _has_value(self, name: str) -> bool:
         return bool(self[name].errors) or self[name].value() not in (None, "", 0, "0", 0.0)
 
     def clean(self) -> dict[str, Any]:
@@ -187,7 +187,7 @@ class RoundForm(KaratForm):
         return data
 
     def plan(self) -> Plan:
-        """The plan that was asked for; call on a valid form."""
+        """The plan; call on a valid form."""
         data = self.cleaned_data
         return Plan(
             overlap=data["overlap"] / 100,
@@ -209,7 +209,7 @@ class RoundForm(KaratForm):
         return self.cleaned_data["known"] or []
 
     def remits(self) -> dict[int, Remit]:
-        """What those annotators may judge who may not judge everything; call on a valid form."""
+        """The remits of those annotators who may not judge everything; call on a valid form."""
         chosen = {person.pk: self.cleaned_data.get(f"remit_{person.pk}") for person in self.people}
         return {pk: remit for pk, values in chosen.items() if (remit := remit_from(values or []))}
 
@@ -237,29 +237,29 @@ def _remit_fields(project: Project, people: Any) -> dict[str, forms.Field]:
 
 
 def _known(text: str, project: Project, snapshot: Snapshot) -> list[KnownGrade]:
-    """Read a lead's list of checks. Raises ValidationError with every line that does not fit."""
+    """Parse a lead's list of checks. Raises ValidationError with every invalid line."""
     rows = [(line, row) for line, row in enumerate(csv.reader(text.splitlines()), 1) if any(row)]
     if rows and [cell.strip().lower() for cell in rows[0][1]] == HEADER:
         rows = rows[1:]
     cells = {line: [cell.strip() for cell in row] for line, row in rows}
-    asked = {row[0] for row in cells.values()}, {row[1] for row in cells.values() if len(row) > 1}
-    queries = dict(Query.objects.filter(project=project, outside_id__in=asked[0]).values_list("outside_id", "pk"))
-    blocks = SnapshotBlock.objects.filter(snapshot=snapshot, block__outside_id__in=asked[1])
+    wanted = {row[0] for row in cells.values()}, {row[1] for row in cells.values() if len(row) > 1}
+    queries = dict(Query.objects.filter(project=project, outside_id__in=wanted[0]).values_list("outside_id", "pk"))
+    blocks = SnapshotBlock.objects.filter(snapshot=snapshot, block__outside_id__in=wanted[1])
     versions = dict(blocks.values_list("block__outside_id", "version_id"))
     faults: list[str] = []
-    found: dict[tuple[int, int], KnownGrade] = {}
+    pairs: dict[tuple[int, int], KnownGrade] = {}
     for line, row in cells.items():
         if fault := _fault(row, queries, versions, project.grades):
             faults.append(f"Line {line}: {fault}")
             continue
         known = KnownGrade(queries[row[0]], versions[row[1]], int(row[2]), f"named by a lead, line {line}")
-        if found.setdefault((known.query_id, known.version_id), known).grade != known.grade:
+        if pairs.setdefault((known.query_id, known.version_id), known).grade != known.grade:
             faults.append(f"Line {line}: an earlier line gives this pair another grade.")
-    if len(found) > MOST_CHECKS:
-        faults.append(f"{len(found)} checks are named; at most {MOST_CHECKS} fit a round.")
+    if len(pairs) > MOST_CHECKS:
+        faults.append(f"{len(pairs)} checks are named; at most {MOST_CHECKS} fit a round.")
     if faults:
         raise ValidationError(faults[:10])
-    return list(found.values())
+    return list(pairs.values())
 
 
 def _fault(row: list[str], queries: dict[str, int], versions: dict[str, int], grades: list[int]) -> str | None:

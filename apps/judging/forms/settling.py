@@ -5,7 +5,7 @@ from apps.judging.enums import ErrorType
 
 
 class SettleForm(KaratForm):
-    """One decision on many pairs: what made their judges differ, the rule, and which pairs were seen."""
+    """One decision on many pairs: why their judges differed, the rule, and the mark of the pairs that were shown."""
 
     rule = forms.CharField(widget=forms.HiddenInput)
     seen = forms.CharField(max_length=64, widget=forms.HiddenInput)

@@ -1,4 +1,4 @@
-"""Adjudication: pairs their judges did not settle, lowest agreement first, judges as A and B."""
+"""Pages of adjudication: pairs that their judges did not settle, lowest agreement first, judges as A and B."""
 
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ SHOWN = 200
 
 
 class Voice(NamedTuple):
-    """One judge's answer, under a letter instead of a name."""
+    """One judge's answer, under a letter for a name."""
 
     letter: str
     judgement: Judgement
@@ -38,7 +38,7 @@ class Voice(NamedTuple):
 
 
 class DisputedPair(NamedTuple):
-    """A pair that waits, for the list."""
+    """An undecided pair in the list."""
 
     pair: JudgedPair
     entry: PoolEntry
@@ -48,7 +48,7 @@ class DisputedPair(NamedTuple):
 @require_safe
 @member_view(Role.LEAD)
 def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """What waits in this round for this lead, and what was decided."""
+    """The undecided pairs of this round for this lead, and the decisions."""
     round_ = selectors.round_in(project, pk)
     pairs = selectors.adjudicable(round_, user_of(request))
     entries = selectors.entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
@@ -68,20 +68,20 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 
 def _trivial(pairs: list[JudgedPair]) -> int:
-    """Count the pairs that one rule or another would settle."""
+    """How many pairs one rule or another would settle."""
     return sum(any(settled_by(rule, pair.answers) is not None for rule in ResolutionRule) for pair in pairs)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpResponse:
-    """One pair: what its judges said side by side, the text, the guideline they saw, and the decision."""
+    """One pair: its judges' answers side by side, the text, the guideline they used, and the decision."""
     round_ = selectors.round_in(project, pk)
     row = selectors.entry_in(round_, entry)
-    found = selectors.pair_of(round_, row)
+    judged = selectors.pair_of(round_, row)
     person = user_of(request)
-    has_judged = any(judgement.annotator_id == person.pk for judgement in found.judgements)
-    if reason := rules.adjudication_refusal(found.resolved, planned=found.planned, has_judged=has_judged):
+    has_judged = any(judgement.annotator_id == person.pk for judgement in judged.judgements)
+    if reason := rules.adjudication_refusal(judged.resolved, planned=judged.planned, has_judged=has_judged):
         raise AdjudicationRefused(reason, code="not_adjudicable")
     form = AdjudicationForm(request.POST or None, scale=project.grades)
     if request.method == "POST" and form.is_valid():
@@ -96,33 +96,33 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
         )
         return _next(request, project, round_, person)
     status = 400 if form.errors else 200
-    return render(request, "judging/adjudicate.html", _context(round_, row, found, form, person), status=status)
+    return render(request, "judging/adjudicate.html", _context(round_, row, judged, form, person), status=status)
 
 
 def _next(request: HttpRequest, project: Project, round_: Round, person: User) -> HttpResponse:
-    waiting = selectors.adjudicable(round_, person)
-    if waiting:
-        return redirect("judging:adjudicate-pair", slug=project.slug, pk=round_.pk, entry=waiting[0].entry_id)
+    pairs = selectors.adjudicable(round_, person)
+    if pairs:
+        return redirect("judging:adjudicate-pair", slug=project.slug, pk=round_.pk, entry=pairs[0].entry_id)
     messages.success(request, "You have decided every pair of this round that you can decide.")
     return redirect("judging:adjudicate", slug=project.slug, pk=round_.pk)
 
 
 def _context(
-    round_: Round, row: PoolEntry, found: JudgedPair, form: AdjudicationForm, person: User
+    round_: Round, row: PoolEntry, judged: JudgedPair, form: AdjudicationForm, person: User
 ) -> dict[str, object]:
     guideline = round_.guideline
-    marked = sorted(tuple(span) for judgement in found.judgements for span in judgement.spans)
-    waiting = selectors.adjudicable(round_, person)
+    marked = sorted(tuple(span) for judgement in judged.judgements for span in judgement.spans)
+    undecided = selectors.adjudicable(round_, person)
     return {
         "section": "Judging",
         "round": round_,
         "entry": row,
-        "pair": found,
-        "voices": voices(round_, found),
+        "pair": judged,
+        "voices": voices(round_, judged),
         "spans": marked,
         "form": form,
-        "waiting": len(waiting),
-        "after": next((p.entry_id for p in waiting if p.entry_id != found.entry_id), None),
+        "waiting": len(undecided),
+        "after": next((p.entry_id for p in undecided if p.entry_id != judged.entry_id), None),
         "scale": round_.project.scale,
         "error_types": list(zip(ERROR_KEYS, ErrorType.told(), strict=True)),
         "guideline": guideline,
@@ -134,7 +134,7 @@ def _context(
     }
 
 
-def voices(round_: Round, found: JudgedPair) -> list[Voice]:
-    """The answers under letters; which judge is A changes from pair to pair."""
-    mixed = shuffled(found.judgements, seed=round_.seed, who=f"voices {found.entry_id}", key=lambda j: j.annotator_id)
+def voices(round_: Round, judged: JudgedPair) -> list[Voice]:
+    """The answers under letters; who is A changes from pair to pair."""
+    mixed = shuffled(judged.judgements, seed=round_.seed, who=f"voices {judged.entry_id}", key=lambda j: j.annotator_id)
     return [Voice(letter, judgement, judgement.spans) for letter, judgement in zip(LETTERS, mixed, strict=False)]

@@ -1,4 +1,4 @@
-"""A lead's board of a round: how far it is, where people differ, what is stuck, and when it will be done."""
+"""A lead's board of a round: progress, differences, stuck pairs, and expected end."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from apps.judging.selectors import PersonProgress, QueryProgress, board
 from apps.judging.selectors.board import Overlap
 from apps.judging.selectors.consistency import Steadiness, steadiness
 from apps.judging.selectors.pilots import pilot_progress
-from apps.judging.selectors.plans import kept_in
+from apps.judging.selectors.plans import rounds_of_kept_pairs
 
 SHOWN_QUERIES = 500
 COUNTED_AT_ONCE = 50_000
@@ -48,7 +48,7 @@ class BoardQuery(NamedTuple):
 @require_safe
 @member_view(Role.LEAD)
 def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """One round for its leads: by person and by query, and what waits. No grade is shown here."""
+    """One round for its leads: by person and by query, and what is to be decided. Shows no grade."""
     round_ = selectors.round_in(project, pk)
     totals = selectors.totals(round_)
     is_imported = round_.kind in (RoundKind.IMPORTED, RoundKind.PROPAGATED)
@@ -72,9 +72,9 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "is_imported": is_imported,
         "is_carried": round_.kind == RoundKind.PROPAGATED,
         "lately": lately,
-        "kept": kept_in(round_),
+        "kept": rounds_of_kept_pairs(round_),
         "is_several": is_imported and round_.judges > 1,
-        **_rows(round_, is_untold=is_blind or is_put_off, of_person=of_person),
+        **_rows(round_, is_hidden=is_blind or is_put_off, of_person=of_person),
         "is_blind": is_blind,
         "is_put_off": is_put_off,
         **_forecast(round_, totals.to_go - stuck, lately, at=now),
@@ -88,31 +88,31 @@ def _waiting(round_: Round, user: User) -> int:
     return len(selectors.adjudicable(round_, user))
 
 
-def _rows(round_: Round, *, is_untold: bool, of_person: dict[int, int]) -> dict[str, object]:
-    """People and queries. Where people differ is untold to a reader who still grades here.
+def _rows(round_: Round, *, is_hidden: bool, of_person: dict[int, int]) -> dict[str, object]:
+    """People and queries. Differences are hidden from a reader who still grades here.
 
-    In a large round it is counted only when it is asked for: that reads every grade.
+    In a large round they are counted only on request, since that reads every grade.
     """
     queries = selectors.by_query(round_)
-    by_query = {} if is_untold else board.overlap_by_query(round_)
-    by_person = {} if is_untold else board.overlap_by_person(round_)
-    steady = {} if is_untold else steadiness(round_)
+    by_query = {} if is_hidden else board.overlap_by_query(round_)
+    by_person = {} if is_hidden else board.overlap_by_person(round_)
+    steady = {} if is_hidden else steadiness(round_)
     shown = queries[:SHOWN_QUERIES]
     return {
-        "is_untold": is_untold,
+        "is_hidden": is_hidden,
         "is_steadiness_told": bool(steady),
-        "overlap": None if is_untold else board.overlap_of(by_query),
+        "overlap": None if is_hidden else board.overlap_of(by_query),
         "people": [
             PersonRow(
                 each,
-                None if is_untold else by_person.get(each.person.pk, Overlap()),
+                None if is_hidden else by_person.get(each.person.pk, Overlap()),
                 of_person.get(each.person.pk, 0),
                 steady.get(each.person.pk),
             )
             for each in selectors.by_person(round_)
         ],
         "queries": [
-            BoardQuery(each, None if is_untold else by_query.get(each.outside_id, Overlap())) for each in shown
+            BoardQuery(each, None if is_hidden else by_query.get(each.outside_id, Overlap())) for each in shown
         ],
         "unshown": max(0, len(queries) - SHOWN_QUERIES),
         "query_count": len(queries),
@@ -120,7 +120,7 @@ def _rows(round_: Round, *, is_untold: bool, of_person: dict[int, int]) -> dict[
 
 
 def _forecast(round_: Round, to_go: int, lately: Lately, *, at: datetime) -> dict[str, object]:
-    """When it ends, what comes on top, and who holds what does not move; of an open round."""
+    """The expected end of an open round, its additional seats, and people with stuck seats."""
     if round_.state != RoundState.OPEN:
         return {"eta": None, "on_top": None, "holders": []}
     mean = lately.timed_ms / lately.timed if lately.timed else None
@@ -134,10 +134,10 @@ def _forecast(round_: Round, to_go: int, lately: Lately, *, at: datetime) -> dic
 @require_POST
 @member_view(Role.LEAD)
 def give_back(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Give back what somebody else holds."""
+    """Return somebody else's leased pairs to the queue."""
     round_ = selectors.round_in(project, pk)
-    asked = request.POST.get("person", "")
-    row = next((p for p in selectors.by_person(round_) if str(p.person.pk) == asked), None)
+    person = request.POST.get("person", "")
+    row = next((p for p in selectors.by_person(round_) if str(p.person.pk) == person), None)
     if row is None:
         messages.error(request, "No person of this round was chosen, so nothing was given back.")
         return redirect("judging:round", slug=project.slug, pk=pk)

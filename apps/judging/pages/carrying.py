@@ -1,4 +1,4 @@
-"""Carrying grades over to texts that are the same: first exactly what a rule would do, then one press."""
+"""Pages that carry grades over to the same texts: a preview of every pair, then one button."""
 
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ class CarryingChoice(NamedTuple):
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def carry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """What can be carried over in a pool, pair by pair, and one press for each rule."""
+    """What can be carried over in a pool, pair by pair, with one button for each rule."""
     pool = selectors.pool_in(project, pk)
     form = CarryForm(request.POST or None)
     if request.method == "POST":
@@ -59,22 +59,22 @@ def carry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             messages.error(request, refusal.sentence)
             return redirect(request.path)
         return redirect("judging:round", slug=project.slug, pk=round_.pk)
-    found = carry_of(pool)
-    every = found.under(CarryRule.NEAR)
+    carryable = carry_of(pool)
+    every = carryable.under(CarryRule.NEAR)
     context = {
         "section": "Judging",
         "pool": pool,
-        "found": found,
+        "found": carryable,
         "rows": _rows(every[:SHOWN]),
         "every": len(every),
-        "choices": _choices(found.under(CarryRule.EXACT), every),
+        "choices": _choices(carryable.under(CarryRule.EXACT), every),
         "most": MOST_AT_ONCE if len(every) > MOST_AT_ONCE else 0,
     }
     return render(request, "judging/carry.html", context)
 
 
 def _choices(exact: list[Carried], every: list[Carried]) -> list[CarryingChoice]:
-    """The rules that carry something over; the wider one only where it carries more."""
+    """The rules that carry something over; the wider one only where it carries over more."""
     choices = []
     if exact:
         choices.append(CarryingChoice(CarryRule.EXACT, "Exact texts", len(exact), mark_of(exact)))

@@ -1,4 +1,4 @@
-"""Guidelines: what each grade means. Every member reads them, leads publish the next version."""
+"""Pages of guidelines: the meaning of each grade. Every member reads them, leads publish the next version."""
 
 from typing import NamedTuple
 
@@ -19,9 +19,9 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.judging import selectors
 from apps.judging.actions import GuidelineRefused, publish_guideline
-from apps.judging.actions.rejudging import RejudgingRefused, choose_again, keep_grades
+from apps.judging.actions.rejudging import RejudgingRefused, keep_grades, pool_to_rejudge
 from apps.judging.core.guidelines import GradeChange, changes, few_examples, highest_first
-from apps.judging.forms.guidelines import AgainForm, GuidelineForm
+from apps.judging.forms.guidelines import GuidelineForm, RejudgeForm
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
 from apps.retrieval.actions import ChoiceRefused
@@ -30,7 +30,7 @@ from apps.retrieval.actions import ChoiceRefused
 @require_safe
 @member_view()
 def latest(request: HttpRequest, project: Project) -> HttpResponse:
-    """The version that new rounds are judged by."""
+    """The version that new rounds use."""
     return _page(request, project, selectors.latest_guideline(project))
 
 
@@ -56,10 +56,10 @@ def _page(request: HttpRequest, project: Project, guideline: Guideline | None) -
 
 
 def _undecided(request: HttpRequest, guideline: Guideline | None) -> int:
-    """Count the earlier grades of which a lead has not said whether they stand."""
+    """How many earlier grades a lead has not yet decided to keep or to judge again."""
     if guideline is None or guideline.number == 1 or not member_of(request).is_lead:
         return 0
-    if rejudging.kept(guideline) or rejudging.pools_again(guideline):
+    if rejudging.kept(guideline) or rejudging.rejudging_pools(guideline):
         return 0
     return sum(row.judgements for row in rejudging.touched(guideline))
 
@@ -87,33 +87,33 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "judging/guideline_form.html", context, status=400 if form.errors else 200)
 
 
-class GradeAgain(NamedTuple):
-    """A grade, how many earlier judgements gave it, and whether the new version says something else of it."""
+class GradeToRejudge(NamedTuple):
+    """A grade, how many earlier judgements gave it, and whether the new version defines it differently."""
 
     grade: int
     judgements: int
     is_touched: bool
 
 
-class SnapshotAgain(NamedTuple):
+class SnapshotToRejudge(NamedTuple):
     """The earlier grades of one snapshot."""
 
     snapshot: Snapshot
-    grades: list[GradeAgain]
+    grades: list[GradeToRejudge]
     judgements: int
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def differences(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    """What a version says differently, which earlier grades that touches, and the choice to judge them again."""
+    """The changes of a version, the earlier grades it touches, and the choice to judge them again."""
     guideline = selectors.guideline_in(project, number)
     again = _again(project, guideline)
     snapshots = [(each.snapshot.pk, each.snapshot.name) for each in again]
-    form = AgainForm(request.POST or None, grades=project.grades, snapshots=snapshots)
+    form = RejudgeForm(request.POST or None, grades=project.grades, snapshots=snapshots)
     if request.method == "POST" and form.is_valid():
         try:
-            pool = choose_again(
+            pool = pool_to_rejudge(
                 guideline=guideline,
                 snapshot=snapshot_in(project, form.cleaned_data["snapshot"]),
                 grades=form.cleaned_data["grades"],
@@ -130,13 +130,13 @@ def differences(request: HttpRequest, project: Project, number: int) -> HttpResp
 @require_POST
 @member_view(Role.LEAD)
 def keep(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    """Let the earlier grades stand."""
+    """Keep the earlier grades."""
     keep_grades(guideline=selectors.guideline_in(project, number), actor=user_of(request), at=timezone.now())
     messages.success(request, "The earlier grades are kept. Your decision is recorded.")
     return redirect("judging:guideline", slug=project.slug, number=number)
 
 
-def _differences(guideline: Guideline, again: list[SnapshotAgain], form: AgainForm) -> dict[str, object]:
+def _differences(guideline: Guideline, again: list[SnapshotToRejudge], form: RejudgeForm) -> dict[str, object]:
     before = rejudging.version_before(guideline)
     return {
         "section": "Judging",
@@ -146,7 +146,7 @@ def _differences(guideline: Guideline, again: list[SnapshotAgain], form: AgainFo
         "general": _general(before, guideline),
         "again": again,
         "form": form,
-        "pools": rejudging.pools_again(guideline),
+        "pools": rejudging.rejudging_pools(guideline),
         "kept": rejudging.kept(guideline),
         "open_rounds": rejudging.open_under_earlier(guideline),
         "is_latest": selectors.latest_guideline(guideline.project) == guideline,
@@ -158,19 +158,22 @@ def _changes(before: Guideline | None, guideline: Guideline) -> list[GradeChange
 
 
 def _general(before: Guideline | None, guideline: Guideline) -> list[Piece]:
-    """What is said differently of every grade; nothing where that is the same."""
+    """The differences of the text on all grades; empty where it is the same."""
     if before is None or before.markdown == guideline.markdown:
         return []
     return word_diff(before.markdown, guideline.markdown)
 
 
-def _again(project: Project, guideline: Guideline) -> list[SnapshotAgain]:
-    """Earlier grades by snapshot. What holds for every grade touches every grade."""
+def _again(project: Project, guideline: Guideline) -> list[SnapshotToRejudge]:
+    """Earlier grades by snapshot. A change of the general text touches every grade."""
     before = rejudging.version_before(guideline)
     new = {change.grade for change in _changes(before, guideline) if change.is_touched}
     new |= set(project.grades) if _general(before, guideline) else set()
-    rows: dict[int, list[GradeAgain]] = {}
+    rows: dict[int, list[GradeToRejudge]] = {}
     for row in rejudging.touched(guideline):
-        rows.setdefault(row.snapshot_id, []).append(GradeAgain(row.grade, row.judgements, row.grade in new))
+        rows.setdefault(row.snapshot_id, []).append(GradeToRejudge(row.grade, row.judgements, row.grade in new))
     snapshots = Snapshot.objects.select_related("corpus").in_bulk(rows)
-    return [SnapshotAgain(snapshots[pk], found, sum(row.judgements for row in found)) for pk, found in rows.items()]
+    return [
+        SnapshotToRejudge(snapshots[pk], of_snapshot, sum(row.judgements for row in of_snapshot))
+        for pk, of_snapshot in rows.items()
+    ]

@@ -1,4 +1,4 @@
-"""The judging screen: one pair or all of a query, as a page that works by itself and as the ground for the script."""
+"""The judging screen: one pair or all of a query, as a page that works alone and as the base for the script."""
 
 from collections.abc import Sequence
 from uuid import uuid4
@@ -39,7 +39,7 @@ VIEW = "judging_view"
 def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The next pair, or the one named by `seat` that this person graded before.
 
-    `view` chooses between one pair at a time and all pairs of a query, until it is chosen again.
+    `view` chooses between one pair at a time and all pairs of a query, and is stored until changed.
     """
     round_ = selectors.own_round(user_of(request), project, pk)
     if rules.grading_refusal(round_):
@@ -53,9 +53,9 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 
 def _view_of(request: HttpRequest) -> str:
-    asked = request.GET.get("view")
-    if asked in (BY_PAIR, BY_QUERY) and request.session.get(VIEW, BY_PAIR) != asked:
-        request.session[VIEW] = asked
+    requested = request.GET.get("view")
+    if requested in (BY_PAIR, BY_QUERY) and request.session.get(VIEW, BY_PAIR) != requested:
+        request.session[VIEW] = requested
     return BY_QUERY if request.session.get(VIEW) == BY_QUERY else BY_PAIR
 
 
@@ -119,31 +119,31 @@ def _done_context(request: HttpRequest, round_: Round) -> dict[str, object]:
         "last": recent[0] if recent else None,
         "undo_key": selectors.keys_for(user_of(request))["undo"],
         "is_in_pilot": gate(round_) is not None,
-        "held_by_others": selectors.held_now(round_),
+        "held_by_others": selectors.leased_now(round_),
     }
 
 
 @require_safe
 @member_view(Role.ANNOTATOR)
 def pairs(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The next pairs as fragments that lie ready in the page. Those in `has` are held on, not sent again."""
+    """The next pairs as fragments that the page preloads. Those in `has` keep their lease and are not sent again."""
     round_ = selectors.own_round(user_of(request), project, pk)
     view = BY_QUERY if request.GET.get("view") == BY_QUERY else BY_PAIR
-    asked = request.GET.get("n", "")
-    n = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 3 else USUAL_PAIRS
-    known = set(request.GET.get("has", "").split(",", MOST_KNOWN))
+    requested = request.GET.get("n", "")
+    n = int(requested) if requested.isascii() and requested.isdigit() and len(requested) < 3 else USUAL_PAIRS
+    loaded = set(request.GET.get("has", "").split(",", MOST_KNOWN))
     readings = _readings(request, round_, _claim(request, round_, view, n), view)
-    fresh = [reading for reading in readings if str(reading.seat_id) not in known]
+    fresh = [reading for reading in readings if str(reading.seat_id) not in loaded]
     return render(request, "judging/_pairs.html", {"readings": fresh})
 
 
 @require_safe
 @member_view(Role.ANNOTATOR)
 def earlier(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """What this person graded before the grade of `seat`, latest first, for undo to go back to."""
+    """The person's grades before that of `seat`, latest first, for undo."""
     round_ = selectors.own_round(user_of(request), project, pk)
-    asked = request.GET.get("seat", "")
-    before = int(asked[:12]) if asked.isascii() and asked.isdigit() else None
+    requested = request.GET.get("seat", "")
+    before = int(requested[:12]) if requested.isascii() and requested.isdigit() else None
     seats = selectors.earlier_seats(round_, user_of(request), before=before, n=EARLIER)
     return render(request, "judging/_pairs.html", {"readings": _readings(request, round_, seats, BY_QUERY)})
 
@@ -151,7 +151,7 @@ def earlier(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 @member_view(Role.ANNOTATOR)
 def grade(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Take a grade from the plain form and show the next pair."""
+    """Store a grade from the plain form and show the next pair."""
     round_ = selectors.own_round(user_of(request), project, pk)
     screen = reverse("judging:judge", args=[project.slug, pk])
     form = GradeForm(request.POST, scale=project.grades)
@@ -174,7 +174,7 @@ def grade(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 @member_view(Role.ANNOTATOR)
 def release(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Give back the pairs this person holds."""
+    """Return the person's leased pairs to the queue."""
     round_ = selectors.own_round(user_of(request), project, pk)
     n = release_seats(round_=round_, annotator=user_of(request))
     word = "pair is" if n == 1 else "pairs are"

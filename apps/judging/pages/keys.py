@@ -18,7 +18,7 @@ from apps.judging.forms.judging import KeysForm
 def keys(request: HttpRequest, project: Project) -> HttpResponse:
     """Give each act of the judging screen a key."""
     person = user_of(request)
-    form = KeysForm(request.POST or None, scale=project.scale, chosen=selectors.chosen_keys(person))
+    form = KeysForm(request.POST or None, scale=project.scale, chosen=selectors.own_keys(person))
     if request.method == "POST" and form.is_valid():
         try:
             choose_keys(person=person, keys=form.keys, digits_are_free=form.cleaned_data["digits_are_free"])
@@ -34,7 +34,7 @@ def keys(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @member_view(Role.ANNOTATOR)
 def keys_reset(request: HttpRequest, project: Project) -> HttpResponse:
-    """Give every act its usual key back."""
+    """Give every act its default key again."""
     reset_keys(person=user_of(request))
     messages.success(request, "The default keys are restored.")
     return redirect("judging:keys", project.slug)

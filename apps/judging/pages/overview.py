@@ -1,4 +1,4 @@
-"""What there is to judge, and how far it is."""
+"""Pages that list judging rounds and their progress."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,7 +17,7 @@ from apps.judging.selectors import own_work
 @require_safe
 @member_view()
 def index(request: HttpRequest, project: Project) -> HttpResponse:
-    """The rounds: an annotator finds their own work, a lead all of it."""
+    """The rounds: an annotator's own work, or for a lead all of it."""
     member = member_of(request)
     own = []
     if member.holds(Role.ANNOTATOR):
@@ -37,7 +37,7 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 @member_view(Role.ANNOTATOR)
 def mine(request: HttpRequest, project: Project) -> HttpResponse:
-    """A person's own work: how fast, how steady, and how their grades held. Nobody else's is on it."""
+    """A person's own work: speed, consistency, and grades that decisions confirmed. Nobody else's is shown."""
     user = user_of(request)
     context = {
         "section": "Judging",

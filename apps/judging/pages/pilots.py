@@ -1,4 +1,4 @@
-"""Deciding on a pilot that has not opened its round by itself."""
+"""The page that decides on a pilot that has not opened its round by itself."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -16,7 +16,7 @@ from apps.judging.actions import PilotRefused, open_after_pilot
 @require_POST
 @member_view(Role.LEAD)
 def open_the_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Hand out the rest of a round in spite of its pilot, for a reason."""
+    """Open the rest of a round in spite of its pilot, for a reason."""
     round_ = selectors.round_in(project, pk)
     reason = request.POST.get("reason", "")[:4_000]
     try:

@@ -1,4 +1,4 @@
-"""Planning a round: who judges how much of a pool, and what that comes to."""
+"""Pages that plan a round: who judges how much of a pool, and how much work that is."""
 
 import secrets
 
@@ -23,7 +23,7 @@ HOUR_MS = 3_600_000
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def new_round(request: HttpRequest, project: Project) -> HttpResponse:
-    """The form of a new round. Nothing exists before it is sent."""
+    """The form of a new round. Stores nothing before it is sent."""
     if request.method != "POST":
         start = {"seed": secrets.randbelow(LARGEST_SEED), **request.GET.dict()}
         form = RoundForm(project=project, initial=start)
@@ -53,7 +53,7 @@ def new_round(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 @member_view(Role.LEAD)
 def preview(request: HttpRequest, project: Project) -> HttpResponse:
-    """What the plan in the form would come to, as a fragment."""
+    """The work that the plan in the form means, as a fragment."""
     form = RoundForm(request.GET, project=project)
     return render(request, "judging/_plan.html", _preview(form))
 
@@ -80,16 +80,16 @@ def _preview(form: RoundForm) -> dict[str, object]:
     data = form.cleaned_data
     remits = {person.pk: form.remits().get(person.pk) for person in data["annotators"]}
     people = len(remits)
-    found = preview_of(data["pool"], plan, remits, form.known_pairs())
-    most = plan.judges if found.repeated else 1
-    refusal = rules.pairs_refusal(found.pairs, found.checks, found.kept)
+    preview = preview_of(data["pool"], plan, remits, form.known_pairs())
+    most = plan.judges if preview.repeated else 1
+    refusal = rules.pairs_refusal(preview.pairs, preview.checks, preview.kept)
     if refusal is None and people:
         refusal = rules.plan_refusal(people, most)
     return {
-        "preview": found,
+        "preview": preview,
         "people": people,
-        "share": -(-found.judgements // people) if people else None,
-        "hours": hours(found.judgements, pace_of(form.project)),
+        "share": -(-preview.judgements // people) if people else None,
+        "hours": hours(preview.judgements, pace_of(form.project)),
         "plan_refusal": refusal,
         "plan_warning": rules.plan_warning(_leads(form.project), remits.keys(), most),
         "plan": plan,
@@ -101,7 +101,7 @@ def _leads(project: Project) -> list[int]:
 
 
 def hours(judgements: int, pace: Pace) -> str:
-    """Say how long so many judgements take all people together: at the measured pace, or from the usual one."""
+    """How long so many judgements take all people together: at the measured pace, or at the usual one."""
     low, high = (_hours(judgements * each / HOUR_MS) for each in (pace.low, pace.high))
     if pace.is_measured:
         return f"about {low} at the pace measured here"

@@ -1,4 +1,4 @@
-"""Settling trivial disagreements by a rule: first exactly what it would do, then one press."""
+"""Pages that settle trivial disagreements by a rule: a preview of every pair, then one button."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -42,13 +42,13 @@ class SettlingPair(NamedTuple):
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def settle(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The pairs that a rule settles, each with what it becomes; and the one decision on all of them."""
+    """The pairs that a rule settles, each with the grade it gets; and the one decision on all of them."""
     round_ = selectors.round_in(project, pk)
-    waiting = selectors.adjudicable(round_, user_of(request))
-    under = {rule: trivial_among(waiting, rule)[:MOST_AT_ONCE] for rule in _rules(round_)}
+    undecided = selectors.adjudicable(round_, user_of(request))
+    under = {rule: trivial_among(undecided, rule)[:MOST_AT_ONCE] for rule in _rules(round_)}
     rule = _chosen(request, under)
-    found = under[rule]
-    form = SettleForm(request.POST or None, initial={"rule": rule, "seen": mark_of(found)})
+    pairs = under[rule]
+    form = SettleForm(request.POST or None, initial={"rule": rule, "seen": mark_of(pairs)})
     if request.method == "POST" and form.is_valid():
         try:
             decided = settle_bulk(
@@ -72,14 +72,14 @@ def settle(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, under: Mapping[ResolutionRule, list[Trivial]]) -> ResolutionRule:
-    """The rule that was asked for; else the first that settles a pair, for two judges have no middle grade."""
-    asked = request.POST.get("rule") or request.GET.get("rule")
+    """The requested rule; else the first that settles a pair, since two judges have no middle grade."""
+    requested = request.POST.get("rule") or request.GET.get("rule")
     usual = next((rule for rule, pairs in under.items() if pairs), next(iter(under)))
-    return next((rule for rule in under if rule == asked), usual)
+    return next((rule for rule in under if rule == requested), usual)
 
 
 def _rules(round_: Round) -> list[ResolutionRule]:
-    """The rule that the round was planned with, or all there are."""
+    """The rule that the round was planned with, or all rules."""
     planned = rule_of(round_)
     return [planned] if planned in RULES else list(RULES)
 
@@ -87,8 +87,8 @@ def _rules(round_: Round) -> list[ResolutionRule]:
 def _context(
     round_: Round, rule: ResolutionRule, under: Mapping[ResolutionRule, list[Trivial]], form: SettleForm
 ) -> dict[str, object]:
-    found = under[rule]
-    shown = found[:SHOWN]
+    listed = under[rule]
+    shown = listed[:SHOWN]
     entries = selectors.entries_in(round_, [each.pair.entry_id for each in shown])
     return {
         "section": "Judging",
@@ -96,7 +96,7 @@ def _context(
         "rules": [(each, *RULES[each], each == rule, len(pairs)) for each, pairs in under.items()],
         "planned": RULES[rule_of(round_)][0] if rule_of(round_) in RULES else "",
         "rows": [SettlingPair(entries[each.pair.entry_id], voices(round_, each.pair), each.grade) for each in shown],
-        "settled": len(found),
-        "unshown": len(found) - len(shown),
+        "settled": len(listed),
+        "unshown": len(listed) - len(shown),
         "form": form,
     }

@@ -1,7 +1,7 @@
-"""Everything that is read in judging; other apps import from here."""
+"""All reads of judging; other apps import from here."""
 
 from apps.judging.selectors.consistency import CheckResult, Repeat, Steadiness, check_results, repeats, steadiness
-from apps.judging.selectors.keys import chosen_keys, keys_for
+from apps.judging.selectors.keys import keys_for, own_keys
 from apps.judging.selectors.own_share import OwnProgress, own_progress, recent_pairs
 from apps.judging.selectors.pairs import (
     JudgedPair,
@@ -24,7 +24,7 @@ from apps.judging.selectors.progress import (
     Totals,
     by_person,
     by_query,
-    held_now,
+    leased_now,
     stuck,
     totals,
 )
@@ -65,21 +65,21 @@ __all__ = [
     "by_person",
     "by_query",
     "check_results",
-    "chosen_keys",
     "earlier_seats",
     "entries_in",
     "entry_in",
     "full_rounds",
     "guideline_in",
     "guidelines_in",
-    "held_now",
     "is_judged",
     "keys_for",
     "label_matrix",
     "latest_guideline",
+    "leased_now",
     "left_to_another_lead",
     "live_judgements",
     "open_rounds_of",
+    "own_keys",
     "own_progress",
     "own_round",
     "pair_of",

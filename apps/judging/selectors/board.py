@@ -1,4 +1,4 @@
-"""What a lead's board shows of a round beside its progress: who agrees where, what is stuck, when it will be done."""
+"""Reads for a lead's board of a round in addition to progress: differences, stuck seats, recent pace."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
 
-# Pairs with two first answers or more, and whether these differ. An answer that can't judge differs from a grade.
+# Pairs with two first answers or more, and whether these differ. "Can't judge" differs from a grade.
 SHARED = """
 WITH live AS (
     SELECT j.entry_id, j.annotator_id, j.grade FROM judging_judgement j
@@ -42,7 +42,7 @@ GROUP BY l.annotator_id
 
 
 class Overlap(NamedTuple):
-    """Pairs that several people judged, those of them on which they differ, and those that a lead has decided."""
+    """Pairs that several people judged, those of them on which they differ, and those decided by a lead."""
 
     shared: int = 0
     differing: int = 0
@@ -50,19 +50,19 @@ class Overlap(NamedTuple):
 
 
 class Again(NamedTuple):
-    """Seats of one kind that come on top: pairs met again, or checks."""
+    """Seats of one kind that are additional: repeated pairs, or checks."""
 
     planned: int = 0
     done: int = 0
 
     @property
     def to_go(self) -> int:
-        """Those still to be filled."""
+        """Those still to be judged."""
         return self.planned - self.done
 
 
 class Holder(NamedTuple):
-    """Somebody who holds seats that do not move: for too long, or who has left; `reserved` wait for them alone."""
+    """Somebody with stuck seats: leased for too long, or of a person who left; `reserved` are for them alone."""
 
     person: User
     held: int
@@ -72,14 +72,14 @@ class Holder(NamedTuple):
 
 
 def overlap_by_query(round_: Round) -> dict[str, Overlap]:
-    """What several people judged, for each query that has such a pair, by its outside id."""
+    """Pairs that several people judged, for each query that has any, by its outside id."""
     with connection.cursor() as cursor:
         cursor.execute(BY_QUERY, [round_.pk, round_.pk])
         return {row[0]: Overlap(*map(int, row[1:])) for row in cursor.fetchall()}
 
 
 def overlap_by_person(round_: Round) -> dict[int, Overlap]:
-    """What each person judged that somebody else did too."""
+    """Pairs that each person judged and somebody else did too."""
     with connection.cursor() as cursor:
         cursor.execute(BY_PERSON, [round_.pk])
         return {row[0]: Overlap(int(row[1]), int(row[2])) for row in cursor.fetchall()}
@@ -91,40 +91,42 @@ def overlap_of(rows: Mapping[str, Overlap]) -> Overlap:
 
 
 def on_top(round_: Round) -> dict[str, Again]:
-    """What is planned beside the first grades, and how much of it is done: "again" and "checks"."""
+    """What is planned in addition to first grades, and how much of it is done: "again" and "checks"."""
     seats = Seat.objects.filter(round=round_, reserved_for__isnull=False)
     rows = seats.values_list("pass_number", "state").annotate(n=Count("pk")).order_by()
-    found: dict[str, Counter[str]] = {"again": Counter(), "checks": Counter()}
+    counts: dict[str, Counter[str]] = {"again": Counter(), "checks": Counter()}
     for number, state, n in rows:
         if number != 1:
-            found["checks" if number == 0 else "again"][state] += n
-    return {kind: Again(sum(states.values()), states[SeatState.DONE]) for kind, states in found.items()}
+            counts["checks" if number == 0 else "again"][state] += n
+    return {kind: Again(sum(states.values()), states[SeatState.DONE]) for kind, states in counts.items()}
 
 
 def lately(round_: Round, *, at: datetime) -> tuple[Lately, dict[int, int]]:
-    """What was judged in the last seven days, or since the round was opened; and how much of it by whom."""
+    """What was judged in the last seven days, or since the round was opened; in all and by person."""
     opened = round_.opened_at or at
     days = min(LOOKS_BACK, max(1, (at - opened).days + 1))
     since = live_judgements(round_).filter(given_at__gt=at - timedelta(days=days))
     rows = since.values_list("annotator").annotate(n=Count("pk"), timed=Count("active_ms"), ms=Sum("active_ms"))
-    found = list(rows.order_by())
-    total = Lately(days, sum(row[1] for row in found), sum(row[2] for row in found), sum(row[3] or 0 for row in found))
-    return total, {row[0]: row[1] for row in found}
+    people = list(rows.order_by())
+    total = Lately(
+        days, sum(row[1] for row in people), sum(row[2] for row in people), sum(row[3] or 0 for row in people)
+    )
+    return total, {row[0]: row[1] for row in people}
 
 
 def judged_since(round_: Round, since: datetime) -> int:
     """How many people have judged in the round since then."""
-    given = Judgement.objects.filter(round=round_, given_at__gte=since)
-    return given.aggregate(n=Count("annotator", distinct=True))["n"] or 0
+    judgements = Judgement.objects.filter(round=round_, given_at__gte=since)
+    return judgements.aggregate(n=Count("annotator", distinct=True))["n"] or 0
 
 
 def lapsed(round_: Round, *, at: datetime) -> int:
-    """How many seats are held longer than their lease lasts; the next claim of anybody gives them back."""
+    """How many seats have a lapsed lease; the next claim of anybody opens them."""
     return Seat.objects.filter(round=round_, state=SeatState.LEASED, lease_expires_at__lt=at).count()
 
 
 def stuck_holders(round_: Round, *, at: datetime) -> list[Holder]:
-    """Who holds seats longer than a lease lasts, or has left the project or the house; by name."""
+    """People with seats leased for longer than a lease, or who have left the project or Karat; by name."""
     able = set(members_of(round_.project, Role.ANNOTATOR).values_list("pk", flat=True))
     leased = Seat.objects.filter(round=round_, state=SeatState.LEASED)
     is_late = Q(lease_expires_at__lt=at) | ~Q(annotator__in=able)
@@ -135,9 +137,9 @@ def stuck_holders(round_: Round, *, at: datetime) -> list[Holder]:
         .annotate(n=Count("pk"), since=Min("lease_expires_at"))
         .order_by()
     }
-    waiting = Seat.objects.filter(round=round_, reserved_for__isnull=False, state=SeatState.OPEN)
+    reserved_seats = Seat.objects.filter(round=round_, reserved_for__isnull=False, state=SeatState.OPEN)
     reserved = dict(
-        waiting.exclude(reserved_for__in=able).values_list("reserved_for").annotate(n=Count("pk")).order_by()
+        reserved_seats.exclude(reserved_for__in=able).values_list("reserved_for").annotate(n=Count("pk")).order_by()
     )
     people = User.objects.in_bulk([*held, *reserved])
     rows = [
@@ -147,5 +149,5 @@ def stuck_holders(round_: Round, *, at: datetime) -> list[Holder]:
 
 
 def is_asked(round_: Round, user: User) -> bool:
-    """Whether this person grades in the round themselves."""
+    """Whether this person is an annotator of the round."""
     return RoundAnnotator.objects.filter(round=round_, annotator=user).exists()

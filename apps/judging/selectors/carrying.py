@@ -1,4 +1,4 @@
-"""Pairs of a pool for which a text that is the same was judged, and what a rule would carry over to them."""
+"""Pairs of a pool for which the same text was judged, and the grades that a rule would carry over to them."""
 
 from collections.abc import Collection, Iterable
 from enum import StrEnum
@@ -39,8 +39,8 @@ class Carried(NamedTuple):
 class Carry(NamedTuple):
     """What can be carried over in a pool now: first the exact texts, then the near ones; and what can't.
 
-    `unsettled` wait for the grade of the text that is judged for them, `done` have that grade already, and `own` were
-    judged themselves, which counts more.
+    `unsettled` have no grade yet on the text judged for them, `done` have that grade already, and `own` were judged
+    themselves, which takes precedence.
     """
 
     exact: list[Carried]
@@ -55,16 +55,16 @@ class Carry(NamedTuple):
 
 
 def carry_of(pool: Pool) -> Carry:
-    """Tell what can be carried over in this pool. Only closed rounds settle: grades of open ones may still change."""
+    """What can be carried over in this pool. Only closed rounds count: grades of open ones may still change."""
     entries = list(PoolEntry.objects.filter(pool=pool, sampled__how=SAME).select_related("query").order_by("pk"))
-    stands = [(entry, _stand(entry)) for entry in entries]
-    grades = _settled(pool, {(entry.query_id, stand.text) for entry, stand in stands})
+    with_text = [(entry, _judged_text(entry)) for entry in entries]
+    grades = _settled(pool, {(entry.query_id, text.text) for entry, text in with_text})
     carried = _carried(pool)
     judged = _judged_themselves(pool)
-    waiting = []
+    pending = []
     unsettled = done = 0
-    for entry, stand in stands:
-        grade = grades.get((entry.query_id, stand.text))
+    for entry, text in with_text:
+        grade = grades.get((entry.query_id, text.text))
         if entry.pk in judged:
             continue
         if grade is None:
@@ -72,28 +72,28 @@ def carry_of(pool: Pool) -> Carry:
         elif carried.get(entry.pk) == grade:
             done += 1
         else:
-            waiting.append(Carried(entry, stand.text, stand.is_exact, grade))
-    exact, near = [each for each in waiting if each.is_exact], [each for each in waiting if not each.is_exact]
+            pending.append(Carried(entry, text.text, text.is_exact, grade))
+    exact, near = [each for each in pending if each.is_exact], [each for each in pending if not each.is_exact]
     return Carry(exact, near, unsettled, done, own=len(judged))
 
 
-def _stand(entry: PoolEntry) -> Stand:
+def _judged_text(entry: PoolEntry) -> Stand:
     sampled = entry.sampled or {}
     return Stand(sampled["as"], sampled["exact"])
 
 
 def _settled(pool: Pool, wanted: Collection[Key]) -> dict[Key, int]:
-    """The settled grades of these pairs in the closed rounds on the pool's texts; of several the latest counts."""
+    """The settled grades of these pairs in the closed rounds on the pool's texts; the latest round counts."""
     entries: dict[int, dict[int, Key]] = {}
     for pk, of_pool, key in _entries_of(pool, wanted):
         entries.setdefault(of_pool, {})[pk] = key
     rounds = Round.objects.filter(pool__in=entries, state=RoundState.CLOSED).exclude(kind=RoundKind.PROPAGATED)
-    found: dict[Key, int | None] = {}
+    grades: dict[Key, int | None] = {}
     for round_ in rounds.order_by("number"):
         own = entries[round_.pool_id]
         for part in _parts(sorted(own)):
-            found.update({own[pair.entry_id]: pair.resolved.grade for pair in pairs_of(round_, part)})
-    return {key: grade for key, grade in found.items() if grade is not None}
+            grades.update({own[pair.entry_id]: pair.resolved.grade for pair in pairs_of(round_, part)})
+    return {key: grade for key, grade in grades.items() if grade is not None}
 
 
 def _entries_of(pool: Pool, wanted: Collection[Key]) -> Iterable[tuple[int, int, Key]]:
@@ -109,21 +109,21 @@ def _entries_of(pool: Pool, wanted: Collection[Key]) -> Iterable[tuple[int, int,
 
 
 def _carried(pool: Pool) -> dict[int, int]:
-    """The grade that each pair of the pool was given by the latest carrying over."""
+    """The grade that the latest carrying over gave each pair of the pool."""
     rows = Judgement.objects.filter(round__pool=pool, round__kind=RoundKind.PROPAGATED, grade__isnull=False)
-    given = rows.order_by("round__number").values_list("entry_id", "grade")
-    return {entry: grade for entry, grade in given if grade is not None}
+    grades = rows.order_by("round__number").values_list("entry_id", "grade")
+    return {entry: grade for entry, grade in grades if grade is not None}
 
 
 def _judged_themselves(pool: Pool) -> set[int]:
-    """The pairs that stand for the same text as another and were judged all the same, in any round on these texts."""
-    given = Judgement.objects.filter(
+    """The pairs that are the same as another's text but were judged themselves, in any round on these texts."""
+    judgements = Judgement.objects.filter(
         pass_number=1,
         entry__query=OuterRef("query"),
         entry__version__block=OuterRef("version__block"),
         entry__version__text_digest=OuterRef("version__text_digest"),
     ).exclude(round__kind=RoundKind.PROPAGATED)
-    rows = PoolEntry.objects.filter(Exists(given), pool=pool, sampled__how=SAME)
+    rows = PoolEntry.objects.filter(Exists(judgements), pool=pool, sampled__how=SAME)
     return set(rows.values_list("pk", flat=True))
 
 

@@ -1,4 +1,4 @@
-"""Pairs whose grade is known: decided by a lead, or by everybody alike, in an earlier round on the same texts."""
+"""Known grades: decided by a lead, or given by everybody alike, in an earlier round on the same texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ ENOUGH = 20
 
 
 class KnownGrade(NamedTuple):
-    """A query and a text with the grade they are known to have, and where it is known from."""
+    """A query and a text with their known grade, and its source."""
 
     query_id: int
     version_id: int
@@ -25,35 +25,35 @@ class KnownGrade(NamedTuple):
 
 
 def known_pairs(snapshot: Snapshot, n: int, *, seed: int) -> list[KnownGrade]:
-    """Choose `n` known pairs by a hash of their ids under the seed; fewer where no more are known.
+    """`n` known pairs, chosen by a hash of their ids under the seed; fewer where no more are known.
 
-    Rounds are asked newest first, until there are twenty times as many to choose from. A pair that several rounds
-    know counts as the newest says.
+    Rounds are read newest first, until there are twenty times as many to choose from. A pair known in several rounds
+    has its grade of the newest.
     """
     if n <= 0:
         return []
-    found: dict[tuple[int, int], KnownGrade] = {}
-    held = texts_in(snapshot)
+    by_pair: dict[tuple[int, int], KnownGrade] = {}
+    texts = texts_in(snapshot)
     rounds = Round.objects.filter(pool__snapshot__corpus=snapshot.corpus_id, state=RoundState.CLOSED)
     for round_ in rounds.order_by("-number"):
-        for known in _held(list(_settled(round_)), held):
-            found.setdefault((known.query_id, known.version_id), known)
-        if len(found) >= ENOUGH * n:
+        for known in _in_snapshot(list(_settled(round_)), texts):
+            by_pair.setdefault((known.query_id, known.version_id), known)
+        if len(by_pair) >= ENOUGH * n:
             break
-    ranked = sorted(found.values(), key=lambda known: (seeded_number(seed, "check", *known[:2]), known[:2]))
+    ranked = sorted(by_pair.values(), key=lambda known: (seeded_number(seed, "check", *known[:2]), known[:2]))
     return ranked[:n]
 
 
-def _held(known: Sequence[KnownGrade], held: Mapping[TextKey, int]) -> Iterator[KnownGrade]:
-    """Those whose text the snapshot holds, by its block version there."""
+def _in_snapshot(known: Sequence[KnownGrade], of_snapshot: Mapping[TextKey, int]) -> Iterator[KnownGrade]:
+    """Those whose text is in the snapshot, by its block version there."""
     texts = texts_of(each.version_id for each in known)
     for each in known:
-        if (version := held.get(texts[each.version_id])) is not None:
+        if (version := of_snapshot.get(texts[each.version_id])) is not None:
             yield each._replace(version_id=version)
 
 
 def _settled(round_: Round) -> Iterator[KnownGrade]:
-    """Decisions first, then what two or more people graded alike; what a lead ruled out is not known."""
+    """Decisions first, then what two or more people graded alike; pairs ruled out by a lead are not known."""
     decided = Adjudication.objects.filter(round=round_, superseded_by=None)
     rows = decided.values_list("entry_id", "entry__query_id", "entry__version_id", "grade")
     seen = set()

@@ -1,4 +1,4 @@
-"""How far an annotator is in a round: their share, what is left of it, and what they did last."""
+"""An annotator's progress in a round: their share, what is left of it, and their last grades."""
 
 from typing import NamedTuple
 
@@ -19,9 +19,9 @@ PACE_OF = 200
 
 
 class OwnProgress(NamedTuple):
-    """An annotator's own work in a round; `total` is their share of it, or what of that they can still be given.
+    """An annotator's own work in a round; `total` is their share, or less where fewer pairs can be assigned to them.
 
-    Who has done their share may go on: `beyond` pairs of others' shares are open to them.
+    After their share they may continue: `beyond` pairs of others' shares are open to them.
     """
 
     done: int
@@ -31,32 +31,32 @@ class OwnProgress(NamedTuple):
 
     @property
     def to_go(self) -> int:
-        """Pairs of their share still to be graded."""
+        """Pairs of their share still to be judged."""
         return max(0, self.total - self.done)
 
     @property
     def is_past(self) -> bool:
-        """Whether the next pair is more than their share."""
+        """Whether the next pair is beyond their share."""
         return self.done >= self.total and self.beyond > 0
 
     @property
     def waiting(self) -> int:
-        """Pairs that wait for them: of their share, and once that is done of others'."""
+        """Pairs they can judge now: of their share, and once that is done of others'."""
         return self.to_go or self.beyond
 
     @property
     def pace(self) -> str:
-        """The mean time of a pair, "1:48"; empty while nothing was timed."""
+        """The mean time of a pair, "1:48"; empty where none was timed."""
         return minutes(self.mean_ms)
 
 
 def own_progress(round_: Round, annotator: User) -> OwnProgress:
-    """An annotator's own work. The goal is an even share of the round, what is to come back of it, and the checks.
+    """An annotator's own work. The goal is an even share of the round, of its expected repeated pairs, and the checks.
 
-    How many pairs come back is what the plan makes one expect, never what was drawn: a goal that grew with a grade
-    would tell that its pair comes back. The goal shrinks to what they can still be given when that is less, and stays
-    where it was once it is reached. At most 200 pairs are counted beyond it, so that the page takes no longer in a
-    larger round.
+    Repeated pairs are counted as the plan expects them, never as sampled: a goal that grew with a grade would reveal
+    that its pair is repeated. The goal shrinks to what can still be assigned to them when that is less, and does not
+    change once it is reached. At most 200 pairs are counted beyond it, so that the page takes no longer in a larger
+    round.
     """
     mine = Seat.objects.filter(round=round_, annotator=annotator)
     done = mine.filter(state=SeatState.DONE).count()
@@ -70,7 +70,7 @@ def own_progress(round_: Round, annotator: User) -> OwnProgress:
 
 
 def even_share(round_: Round) -> int:
-    """What each person would judge if all judged as much of what the round opened with."""
+    """How many pairs each person would judge in equal shares of the seats at opening."""
     opened_with = seats_at_opening(round_)
     if opened_with is None:
         opened_with = Seat.objects.filter(round=round_, reserved_for=None).count()
@@ -79,25 +79,25 @@ def even_share(round_: Round) -> int:
 
 
 def _left_for(round_: Round, annotator: User) -> int | None:
-    """Count the pairs this person holds or can still be given; None where there are more than is looked at."""
+    """How many pairs are leased to this person or can still be assigned to them; None above the limit."""
     place = RoundAnnotator.objects.filter(round=round_, annotator=annotator).first()
     if place is None:
         return 0
     seats = Seat.objects.filter(round=round_)
-    taken = seats.filter(entry=OuterRef("entry"), pass_number=OuterRef("pass_number"), annotator=annotator)
+    own = seats.filter(entry=OuterRef("entry"), pass_number=OuterRef("pass_number"), annotator=annotator)
     ready = seats.filter(state=SeatState.OPEN)
     if (pilot := gate(round_)) is not None:
         ready = ready.filter(query__in=pilot)
     if place.only is not None:
         within = PoolQuery.objects.filter(query_in_remit(place.only), pool=round_.pool_id)
         ready = ready.filter(query__in=within.values("query"))
-    free = ready.filter(~Exists(taken), reserved_for=None).order_by("query_id").values_list("entry_id", flat=True)
-    found = list(free.filter(query_id__gte=place.cursor)[:LOOK])
-    found += free.filter(query_id__lt=place.cursor)[: LOOK - len(found)]
-    if len(found) >= LOOK:
+    free = ready.filter(~Exists(own), reserved_for=None).order_by("query_id").values_list("entry_id", flat=True)
+    entries = list(free.filter(query_id__gte=place.cursor)[:LOOK])
+    entries += free.filter(query_id__lt=place.cursor)[: LOOK - len(entries)]
+    if len(entries) >= LOOK:
         return None
-    held = seats.filter(annotator=annotator, state=SeatState.LEASED).count()
-    return len(set(found)) + held + ready.filter(reserved_for=annotator).count()
+    leased = seats.filter(annotator=annotator, state=SeatState.LEASED).count()
+    return len(set(entries)) + leased + ready.filter(reserved_for=annotator).count()
 
 
 def _usual_time(round_: Round, annotator: User) -> float | None:
@@ -109,6 +109,6 @@ def _usual_time(round_: Round, annotator: User) -> float | None:
 
 
 def recent_pairs(round_: Round, annotator: User, n: int = 20) -> list[Judgement]:
-    """The last pairs this person graded, latest first: what undo can reach."""
+    """The last pairs this person graded, latest first: those that undo can reach."""
     mine = live_judgements(round_).filter(annotator=annotator)
     return list(mine.select_related("entry__query", "seat").order_by("-given_at", "-pk")[:n])

@@ -1,8 +1,8 @@
 """A person's own work in judging, for them alone.
 
-While a round is open it tells nothing but how much and how fast: a figure that moved with a grade would tell which
-pair came back, or what others said. What a lead decided is shown once the round is closed, and never of a pair that
-the person may still be given in another one.
+While a round is open, only counts and times are shown: a figure that changed with a grade would reveal which pair is
+repeated, or others' grades. Leads' decisions are shown once the round is closed, and never of a pair that the person
+may still be assigned in another one.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ SHOWN = 50
 
 
 class WorkWeek(NamedTuple):
-    """One week of a person's work, from Monday in UTC as every week here, whatever the zone of who reads it."""
+    """One week of a person's work, from Monday in UTC, whatever the reader's time zone."""
 
     begins: date
     pairs: int
@@ -41,12 +41,12 @@ class WorkWeek(NamedTuple):
 
     @property
     def hours(self) -> float | None:
-        """The time at work, in hours."""
+        """The working time, in hours."""
         return self.timed_ms / 3_600_000 if self.timed_ms else None
 
 
 class OwnRound(NamedTuple):
-    """What a person did in a round and, once it is closed, how it held: None before that."""
+    """A person's work in a round and, once it is closed, how far decisions, repeats and checks agreed: None before."""
 
     round: Round
     pairs: int
@@ -62,7 +62,7 @@ class OwnRound(NamedTuple):
 
 
 def own_grades(user: User, project: Project) -> QuerySet[Judgement]:
-    """This person's answers that stand, of every pass."""
+    """This person's answers in force, of every pass."""
     return Judgement.objects.filter(
         annotator=user, round__project=project, round__kind=RoundKind.JUDGING, superseded_by=None
     )
@@ -76,27 +76,27 @@ def own_weeks(user: User, project: Project) -> list[WorkWeek]:
 
 
 def own_rounds(user: User, project: Project) -> list[OwnRound]:
-    """The rounds this person was asked to judge in, newest first, in a fixed number of statements."""
+    """The rounds in which this person is an annotator, newest first, in a fixed number of statements."""
     rounds = list(rounds_of(user, project)[:ROUNDS])
     rows = own_grades(user, project).filter(pass_number=1, round__in=rounds).values_list("round")
-    given = {pk: (n, mean) for pk, n, mean in rows.annotate(n=Count("pk"), mean=Avg("active_ms")).order_by()}
+    counts = {pk: (n, mean) for pk, n, mean in rows.annotate(n=Count("pk"), mean=Avg("active_ms")).order_by()}
     closed = [round_.pk for round_ in rounds if round_.state == RoundState.CLOSED]
-    told = (_repeats(user, project), _shares(_decided(user, project)), _checks(user, project))
+    rates = (_repeats(user, project), _shares(_decided(user, project)), _checks(user, project))
     return [
         OwnRound(
             round_,
-            *given.get(round_.pk, (0, None)),
-            *(shares.get(round_.pk, Rate(0, 0)) if round_.pk in closed else None for shares in told),
+            *counts.get(round_.pk, (0, None)),
+            *(shares.get(round_.pk, Rate(0, 0)) if round_.pk in closed else None for shares in rates),
         )
         for round_ in rounds
     ]
 
 
 def own_decisions(user: User, project: Project) -> list[Adjudication]:
-    """Decisions that went another way than this person's grade, latest first; their grade stands in `own_grade`."""
+    """Decisions that differ from this person's grade, latest first; `own_grade` is theirs."""
     decided = _decided(user, project).exclude(own_grade=F("grade")).exclude(own_grade=None, grade=None)
-    found = decided.select_related("round", "entry__query", "entry__version__block__document")
-    return list(found.order_by("-pk")[:SHOWN])
+    decisions = decided.select_related("round", "entry__query", "entry__version__block__document")
+    return list(decisions.order_by("-pk")[:SHOWN])
 
 
 def _closed(user: User, project: Project) -> QuerySet[Judgement]:
@@ -104,7 +104,7 @@ def _closed(user: User, project: Project) -> QuerySet[Judgement]:
 
 
 def _decided(user: User, project: Project) -> QuerySet[Any]:
-    """Decisions in force in closed rounds on pairs this person judged and will not be given again."""
+    """Decisions in force in closed rounds on pairs this person judged and cannot be assigned again."""
     own = _closed(user, project).filter(round=OuterRef("round"), entry=OuterRef("entry"), pass_number=1)
     still = RoundAnnotator.objects.filter(annotator=user).exclude(round__state=RoundState.CLOSED)
     same = PoolEntry.objects.filter(
@@ -121,8 +121,8 @@ def _shares(decisions: QuerySet[Any]) -> dict[int, Rate]:
 
 def _repeats(user: User, project: Project) -> dict[int, Rate]:
     first = own_grades(user, project).filter(round=OuterRef("round"), entry=OuterRef("entry"), pass_number=1)
-    again = _closed(user, project).filter(Exists(first), pass_number__gt=1)
-    rows = again.annotate(first=Subquery(first.values("grade")[:1])).values_list("round", "first", "grade")
+    repeats = _closed(user, project).filter(Exists(first), pass_number__gt=1)
+    rows = repeats.annotate(first=Subquery(first.values("grade")[:1])).values_list("round", "first", "grade")
     return _counted((pk, _is_alike(before, grade)) for pk, before, grade in rows)
 
 
@@ -134,7 +134,7 @@ def _checks(user: User, project: Project) -> dict[int, Rate]:
 
 
 def _is_alike(one: int | None, other: int | None) -> bool:
-    """Whether two answers say the same; that a pair can't be judged is an answer."""
+    """Whether two answers are the same; "can't judge" is an answer."""
     return one == other
 
 

@@ -1,4 +1,4 @@
-"""What judgements add up to: pairs with their answers, resolved grades, and the matrix agreement is read from."""
+"""Resolved judgements: pairs with their answers, resolved grades, and the matrix for agreement."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ ROWS = 2_000
 
 
 class ResolvedPair(NamedTuple):
-    """A pair and what its judgements add up to."""
+    """A pair and the resolution of its judgements."""
 
     entry_id: int
     query_id: int
@@ -31,12 +31,12 @@ class ResolvedPair(NamedTuple):
 
     @property
     def is_ruled_out(self) -> bool:
-        """Whether a lead decided that the pair can't be judged at all."""
+        """Whether a lead decided that the pair can't be judged."""
         return self.grade is None and self.resolution is Resolution.ADJUDICATED
 
 
 class LabelMatrix(NamedTuple):
-    """Grades of items by annotators: `ratings[i][j]` is None where nobody graded, or could not judge."""
+    """Grades of items by annotators: `ratings[i][j]` is None where the annotator did not grade, or could not judge."""
 
     entries: list[int]
     queries: list[int]
@@ -60,13 +60,13 @@ class JudgedPair:
 
     @property
     def resolved(self) -> Resolved:
-        """What the answers add up to."""
+        """The resolution of the answers."""
         ruling = Ruling(self.decision.grade) if self.decision else None
         return resolve(self.answers, planned=self.planned, ruling=ruling)
 
     @property
     def spread(self) -> float:
-        """How far apart the answers lie."""
+        """How far apart the answers are."""
         return spread(self.answers)
 
 
@@ -76,7 +76,7 @@ def live_judgements(round_: Round) -> QuerySet[Judgement]:
 
 
 def pair_of(round_: Round, entry: PoolEntry) -> JudgedPair:
-    """One pair of the round; planned for nobody where the round has no seats for it that count."""
+    """One pair of the round; planned for 0 judges where the round has no seats of the first pass for it."""
     return next(iter(pairs_of(round_, [entry.pk])), JudgedPair(entry.pk, planned=0))
 
 
@@ -87,7 +87,7 @@ def pairs_of(round_: Round, entries: Sequence[int]) -> list[JudgedPair]:
 
 
 def _pairs(round_: Round, which: Q) -> Iterator[JudgedPair]:
-    """Pairs in the order of their entries. In a closed round nobody else will answer: what is there counts."""
+    """Pairs in the order of their entries. In a closed round, the answers so far count as all."""
     seats = Seat.objects.filter(which, round=round_, pass_number=1)
     if round_.state == RoundState.CLOSED:
         seats = seats.filter(state=SeatState.DONE)
@@ -106,7 +106,7 @@ def _pairs(round_: Round, which: Q) -> Iterator[JudgedPair]:
 
 
 def resolved_pairs(round_: Round) -> Iterator[ResolvedPair]:
-    """Every pair of a round that somebody answered, with what the answers add up to, in the pool's order."""
+    """Every pair of a round that has an answer, with its resolution, in the pool's order."""
     entries = PoolEntry.objects.filter(pool=round_.pool_id).order_by("pk")
     keys = entries.values_list("pk", "query_id", "version_id").iterator(chunk_size=ROWS)
     key = next(keys, None)
@@ -122,31 +122,31 @@ def resolved_pairs(round_: Round) -> Iterator[ResolvedPair]:
 
 
 def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
-    """What may go into a gold version: one line for each query and text that was judged.
+    """What may go into a gold version: one line for each judged query and text.
 
-    `source` is a round, several, or a snapshot, which stands for all rounds of its corpus on texts that it holds: a
-    text that stayed the same keeps its grade, and is named here by its block version in that snapshot. Where rounds
-    overlap the later one counts, unless it has not finished a pair that an earlier one settled; a grade that was
-    carried over counts where nobody judged the pair itself. A pair whose grade is None
-    is unresolved and needs a lead; one that a lead ruled out as not judgeable is left out: no row is none.
+    `source` is a round, several, or a snapshot, which means all rounds of its corpus on texts in it: an unchanged text
+    keeps its grade, and is listed under its block version in that snapshot. Where rounds overlap the later one counts,
+    unless it has not finished a pair that an earlier one settled; a grade that was carried over counts where nobody
+    judged the pair itself. A pair whose grade is None is unresolved and needs a lead; one that a lead ruled out as not
+    judgeable is left out: no row is none.
     """
-    found = settled_pairs(source)
+    pairs = settled_pairs(source)
     if isinstance(source, Snapshot):
-        held = texts_in(source)
-        found = [pair._replace(version_id=held[text]) for pair, text in _with_texts(found) if text in held]
-    return [pair for pair in found if not pair.is_ruled_out]
+        texts = texts_in(source)
+        pairs = [pair._replace(version_id=texts[text]) for pair, text in _with_texts(pairs) if text in texts]
+    return [pair for pair in pairs if not pair.is_ruled_out]
 
 
 def settled_pairs(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
-    """The same, with the pairs that were ruled out, and each as the round that counts has it."""
-    found: dict[tuple[int, TextKey], ResolvedPair] = {}
+    """The same with the pairs that were ruled out, each from the round that counts."""
+    settled: dict[tuple[int, TextKey], ResolvedPair] = {}
     for round_ in _rounds(source):
         for pair, text in _with_texts(list(resolved_pairs(round_))):
             key = (pair.query_id, text)
-            if key in found and pair.state is PairState.PARTLY:
+            if key in settled and pair.state is PairState.PARTLY:
                 continue
-            found[key] = pair
-    return list(found.values())
+            settled[key] = pair
+    return list(settled.values())
 
 
 def _with_texts(pairs: Sequence[ResolvedPair]) -> Iterator[tuple[ResolvedPair, TextKey]]:
@@ -165,7 +165,7 @@ def _rounds(source: Round | Snapshot | Iterable[Round]) -> list[Round]:
 def label_matrix(round_: Round) -> LabelMatrix:
     """The grades that agreement is computed from: pairs with two or more judges, by annotator.
 
-    "Can't judge" is no grade and stands as None, like a pair the person never saw.
+    "Can't judge" is no grade and is None, like a pair the person never saw.
     """
     shared = live_judgements(round_).filter(pass_number=1).values("entry")
     shared = shared.annotate(n=Count("pk")).filter(n__gt=1).values("entry")
@@ -185,14 +185,14 @@ def label_matrix(round_: Round) -> LabelMatrix:
 
 
 def adjudicable(round_: Round, user: User) -> list[JudgedPair]:
-    """The pairs that wait for this lead, lowest agreement first: settled by nobody, and not judged by them."""
+    """The pairs this lead can adjudicate, lowest agreement first: not settled, and not judged by them."""
     own = Judgement.objects.filter(round=round_, annotator=user).values("entry")
-    waiting = _unsettled(round_, ~Q(entry__in=own))
-    return sorted(waiting, key=lambda pair: (-pair.spread, pair.entry_id))
+    pairs = _unsettled(round_, ~Q(entry__in=own))
+    return sorted(pairs, key=lambda pair: (-pair.spread, pair.entry_id))
 
 
 def left_to_another_lead(round_: Round, user: User) -> int:
-    """Count the pairs that wait for somebody else, because this lead judged them. Untold before the round is closed."""
+    """How many pairs another lead must decide, because this lead judged them. 0 before the round is closed."""
     if round_.state != RoundState.CLOSED:
         return 0
     own = Judgement.objects.filter(round=round_, annotator=user).values("entry")
@@ -200,7 +200,7 @@ def left_to_another_lead(round_: Round, user: User) -> int:
 
 
 def _unsettled(round_: Round, which: Q) -> list[JudgedPair]:
-    """The pairs whose judges have all answered and did not settle them, and which nobody has decided."""
+    """The pairs whose judges have all answered without settling them, and which have no decision."""
     split = (
         live_judgements(round_)
         .filter(which, pass_number=1)

@@ -1,4 +1,4 @@
-"""How far queries of a round agree, and how its pilot stands."""
+"""Agreement over some queries of a round, and the state of its pilot."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ UNFILLED = (SeatState.OPEN, SeatState.LEASED)
 
 
 class PilotProgress(NamedTuple):
-    """The pilot of a round: its size, how far it is judged, its ordinal α so far, and what came of it."""
+    """The pilot of a round: its size, its progress, its ordinal α so far, and its decision."""
 
     queries: int
     planned: int
@@ -23,32 +23,32 @@ class PilotProgress(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """True when every seat of the pilot is filled."""
+        """Whether every seat of the pilot is done."""
         return self.done == self.planned
 
 
 def answers_over(round_: Round, queries: list[int]) -> dict[int, list[int | None]]:
-    """The answers that stand to each judged pair of these queries, None for "can't judge"."""
+    """The answers in force on each judged pair of these queries, None for "can't judge"."""
     seats = Seat.objects.filter(round=round_, query__in=queries, pass_number=1, state=SeatState.DONE)
-    given = Judgement.objects.filter(seat__in=seats, superseded_by=None)
+    judgements = Judgement.objects.filter(seat__in=seats, superseded_by=None)
     answers: dict[int, list[int | None]] = {}
-    for entry_id, grade in given.values_list("entry_id", "grade"):
+    for entry_id, grade in judgements.values_list("entry_id", "grade"):
         answers.setdefault(entry_id, []).append(grade)
     return answers
 
 
 def alpha_over(round_: Round, queries: list[int]) -> float | None:
-    """Ordinal α over the grades that stand on the pairs of these queries; None where it is undefined."""
+    """Ordinal α over the grades in force on the pairs of these queries; None where it is undefined."""
     return ordinal_alpha(answers_over(round_, queries).values())
 
 
 def is_filled(round_: Round, queries: list[int]) -> bool:
-    """Tell whether nobody has a first grade left to give on these queries."""
+    """Whether no first grade is missing on these queries."""
     return not Seat.objects.filter(round=round_, query__in=queries, pass_number=1, state__in=UNFILLED).exists()
 
 
 def pilot_progress(round_: Round) -> PilotProgress | None:
-    """How the pilot of this round stands; None for a round without one."""
+    """The progress of the pilot of this round; None for a round without one."""
     queries = pilot_queries(round_)
     if not queries:
         return None

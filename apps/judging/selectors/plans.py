@@ -1,4 +1,4 @@
-"""What planning a round has to know: the pairs it would cover, the pace to expect, and who may judge which query."""
+"""Reads for planning a round: the pairs it would cover, the expected pace, and who may judge which query."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from apps.judging.core.remits import PROPERTIES, Remit, fits
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, KeptPair, KnownAnswer, Round, RoundAnnotator, Seat
 from apps.judging.selectors.known import KnownGrade, known_pairs
-from apps.judging.selectors.round_plan import kept_at_opening, last_entry, plan_of
+from apps.judging.selectors.round_plan import kept_count, last_entry, plan_of
 from apps.queries.models import Query
 from apps.retrieval.core.sampling import SAME
 from apps.retrieval.models import Pool, PoolEntry
@@ -28,7 +28,7 @@ ENOUGH = 200
 
 
 class Pace(NamedTuple):
-    """How long a pair takes, in milliseconds: from `low` to `high`; measured, or what is usual."""
+    """The time per pair, in milliseconds, from `low` to `high`; measured, or the usual one."""
 
     low: float
     high: float
@@ -41,9 +41,9 @@ USUAL_PACE = Pace(120_000, 180_000, is_measured=False)
 def pairs_to_plan(pool: Pool, *, only_new: bool, before: Round | None = None) -> QuerySet[PoolEntry]:
     """The pairs of a pool that a round may judge, in the pool's order, whether or not they have a grade.
 
-    Not those that only checks brought in, nor those for which a text that is the same is judged, and with `only_new`
-    not those that an earlier round of the pool has planned or taken for a check. With `before`, as that round saw the
-    pool: what came later is left out, and so are its own checks.
+    Without those added for checks only, and those for which the same text is judged; with `only_new` also without those
+    that an earlier round of the pool has planned or used as a check. With `before`, the pool as of that round: without
+    later pairs and without the round's own checks.
     """
     entries = PoolEntry.objects.filter(Q(sampled__isnull=True) | ~Q(sampled__how__in=PASSED_OVER), pool=pool)
     planned = Seat.objects.filter(entry=OuterRef("pk"), pass_number__lte=1)
@@ -59,31 +59,31 @@ def pairs_to_plan(pool: Pool, *, only_new: bool, before: Round | None = None) ->
 
 
 def pairs_of_round(round_: Round) -> QuerySet[PoolEntry]:
-    """The pairs that this round judges, in the pool's order, once it is written down which of them keep their grade.
+    """The pairs that this round judges, in the pool's order, once the pairs that keep their grade are stored.
 
-    They are read part by part while the round is opened, so what others judge meanwhile must not move them.
+    They are read in chunks while the round is opened, so judgements elsewhere meanwhile must not change them.
     """
     kept = KeptPair.objects.filter(round=round_, entry=OuterRef("pk"))
     return pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_).filter(~Exists(kept))
 
 
 def keeps_grades(pool: Pool, plan: Plan) -> bool:
-    """Whether a round on this pool asks nobody for what was judged: not where the pool was made to judge it again."""
+    """Whether a round on this pool leaves out judged pairs: not where the pool was made to judge them again."""
     made = pool.plan or {}
     return not (plan.judge_again or "again_under" in made or made.get("how") == "again")
 
 
 def split_by_grade(entries: QuerySet[PoolEntry]) -> tuple[QuerySet[Any], QuerySet[Any]]:
-    """The pairs that nobody was asked for on this text, and those that were judged or are being judged."""
-    asked = entries.annotate(asked_in=Subquery(_asked_for().order_by("-round__number").values("round")[:1]))
-    return asked.filter(asked_in=None), asked.exclude(asked_in=None)
+    """The pairs never assigned on this text, and those that were judged or are being judged."""
+    annotated = entries.annotate(assigned_in=Subquery(_assigned_seats().order_by("-round__number").values("round")[:1]))
+    return annotated.filter(assigned_in=None), annotated.exclude(assigned_in=None)
 
 
-def _asked_for() -> QuerySet[Seat]:
-    """The seats of a pair, in any round, in which its text was judged for its query, or still is to be.
+def _assigned_seats() -> QuerySet[Seat]:
+    """The seats, in any round, in which the text of a pair was judged for its query, or still is to be.
 
-    What a round that is closed left unanswered does not count: nobody will answer it there. The same text of the same
-    block counts on whichever page it stands.
+    Open seats of closed rounds do not count: nobody will fill them. The same text of the same block counts on whichever
+    page it is.
     """
     seats = Seat.objects.filter(
         pass_number=FIRST_PASS,
@@ -94,27 +94,27 @@ def _asked_for() -> QuerySet[Seat]:
     return seats.exclude(~Q(state=SeatState.DONE), round__state=RoundState.CLOSED)
 
 
-def kept_in(round_: Round) -> list[tuple[str, int]]:
-    """The rounds that judged the pairs this one asks nobody for, by name, latest first, and how many pairs each."""
-    if not kept_at_opening(round_):
+def rounds_of_kept_pairs(round_: Round) -> list[tuple[str, int]]:
+    """The rounds that judged the pairs this one left out, by name, latest first, and how many pairs each."""
+    if not kept_count(round_):
         return []
     rows = KeptPair.objects.filter(round=round_).values_list("kept_from__number", "kept_from__name")
     return [(name, n) for _, name, n in rows.annotate(n=Count("pk")).order_by("-kept_from__number")]
 
 
 def pilot_of(pool: Pool, plan: Plan, entries: QuerySet[PoolEntry] | None = None) -> list[Query]:
-    """The queries that everybody would judge first: of those with a pair among `entries`, where these are given."""
+    """The queries that everybody would judge first: of those with a pair among `entries`, where given."""
     if not plan.pilot:
         return []
-    found = Query.objects.filter(pk__in=pool.pool_queries.values("query"))
+    candidates = Query.objects.filter(pk__in=pool.pool_queries.values("query"))
     if entries is not None:
-        found = found.filter(pk__in=entries.order_by().values("query"))
-    queries = {query.outside_id: query for query in found}
+        candidates = candidates.filter(pk__in=entries.order_by().values("query"))
+    queries = {query.outside_id: query for query in candidates}
     return [queries[outside_id] for outside_id in plan.pilot_of(queries)]
 
 
 def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known: Sequence[KnownGrade] = ()) -> Preview:
-    """What a plan would come to on this pool, for these people with their remits and checks of the lead's own."""
+    """The work that a plan means on this pool, for these people with their remits and the lead's own checks."""
     checks = {pair[:2] for pair in [*known_pairs(pool.snapshot, plan.checks, seed=plan.seed), *known]}
     entries = pairs_to_plan(pool, only_new=plan.only_new)
     kept = 0
@@ -127,17 +127,17 @@ def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known
     pilot = {query.pk for query in pilot_of(pool, plan, entries)}
     counts = dict(entries.filter(query__in=pilot).order_by().values_list("query").annotate(n=Count("pk")))
     judges = judges_by_query(Query.objects.filter(pk__in=pilot), remits)
-    found = replace(plan, checks=len(checks)).preview(
+    preview = replace(plan, checks=len(checks)).preview(
         entries.count(),
         people=len(remits),
         pilot_pairs=sum(counts.values()),
         pilot_seats=sum(n * len(judges[query]) for query, n in counts.items()),
     )
-    return found._replace(kept=kept)
+    return preview._replace(kept=kept)
 
 
 def facts_of(queries: QuerySet[Query]) -> dict[int, dict[str, str]]:
-    """What a remit asks of each query, by key."""
+    """The properties of each query that a remit can name, by key."""
     fields = ("domain", "query_type", "difficulty", "source__slug")
     rows = queries.values_list("pk", *fields)
     return {pk: dict(zip(PROPERTIES, values, strict=True)) for pk, *values in rows}
@@ -145,17 +145,17 @@ def facts_of(queries: QuerySet[Query]) -> dict[int, dict[str, str]]:
 
 def query_in_remit(remit: Remit | None, prefix: str = "query__") -> Q:
     """The same as `remits.fits`, for the database: a condition on rows that lead to a query by `prefix`."""
-    found = Q()
+    condition = Q()
     for name, allowed in (remit or {}).items():
         field = "source__slug" if name == "source" else name
-        found &= Q(**{f"{prefix}{field}__in": allowed})
-    return found
+        condition &= Q(**{f"{prefix}{field}__in": allowed})
+    return condition
 
 
 def judges_by_query(queries: QuerySet[Query], remits: Mapping[int, Remit | None]) -> dict[int, list[int]]:
-    """For each query the people, by key, whose remit it lies in."""
+    """For each query, the keys of the people whose remit includes it."""
     facts = facts_of(queries)
-    return {pk: [person for person, remit in remits.items() if fits(remit, told)] for pk, told in facts.items()}
+    return {pk: [person for person, remit in remits.items() if fits(remit, of_query)] for pk, of_query in facts.items()}
 
 
 def judges_left(round_: Round, query_id: int) -> int:
@@ -166,7 +166,7 @@ def judges_left(round_: Round, query_id: int) -> int:
 
 
 def pace_of(project: Project) -> Pace:
-    """The median time of a pair in the project's latest rounds, once 200 were timed; until then the usual one."""
+    """The median time of a pair in the project's latest rounds, when at least 200 were timed; else the usual one."""
     times: list[int] = []
     for round_ in Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number")[:10]:
         timed = Judgement.objects.filter(round=round_, active_ms__isnull=False)
@@ -177,11 +177,11 @@ def pace_of(project: Project) -> Pace:
 
 
 def properties_in(project: Project) -> list[tuple[str, str]]:
-    """What a remit can name in this project: "domain:security" and the like, with how many queries have it."""
+    """The values that a remit can name in this project, "domain:security" and the like, with their query counts."""
     live = Query.objects.filter(project=project, retired_at=None)
-    found = []
+    properties = []
     for name in PROPERTIES:
         field = "source__slug" if name == "source" else name
         counts = live.exclude(**{field: ""}).exclude(**{field: None}).values_list(field).annotate(n=Count("pk"))
-        found += [(f"{name}:{value}", f"{name.replace('_', ' ')} {value}") for value, _ in counts.order_by(field)]
-    return found
+        properties += [(f"{name}:{value}", f"{name.replace('_', ' ')} {value}") for value, _ in counts.order_by(field)]
+    return properties

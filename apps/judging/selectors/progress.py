@@ -1,4 +1,4 @@
-"""How far a round is, for a lead: in all, by person, by query, and where nothing can move."""
+"""Progress of a round, for a lead: in total, by person, by query, and its stuck pairs."""
 
 from collections import Counter
 from datetime import datetime
@@ -17,7 +17,7 @@ from apps.queries.models import Query
 
 
 def minutes(milliseconds: float | None) -> str:
-    """Write a time as minutes and seconds, "1:48"; nothing for none."""
+    """A time as minutes and seconds, "1:48"; empty for None."""
     if not milliseconds:
         return ""
     seconds = round(milliseconds / 1000)
@@ -25,7 +25,7 @@ def minutes(milliseconds: float | None) -> str:
 
 
 class Totals(NamedTuple):
-    """Seats of a round: planned, filled, and held by somebody right now."""
+    """Seats of a round: planned, done, and leased right now."""
 
     planned: int
     done: int
@@ -54,7 +54,7 @@ class PersonProgress(NamedTuple):
 
 
 class QueryProgress(NamedTuple):
-    """How far one query of a round is."""
+    """The progress of one query of a round."""
 
     outside_id: str
     text: str
@@ -66,34 +66,34 @@ class QueryProgress(NamedTuple):
 def totals(round_: Round) -> Totals:
     """Count the seats of a round."""
     seats = Seat.objects.filter(round=round_)
-    return Totals(_planned(round_), seats.filter(state=SeatState.DONE).count(), held_now(round_))
+    return Totals(_planned(round_), seats.filter(state=SeatState.DONE).count(), leased_now(round_))
 
 
-def held_now(round_: Round) -> int:
-    """How many seats of a round somebody holds at this moment."""
+def leased_now(round_: Round) -> int:
+    """How many seats of a round are leased right now."""
     return Seat.objects.filter(round=round_, state=SeatState.LEASED).count()
 
 
-def seats_told(round_: Round) -> int | None:
-    """How many seats a round was opened with, to which only those that were reserved since are to be added.
+def fixed_seat_count(round_: Round) -> int | None:
+    """How many seats a round was opened with; only those reserved since are to be added.
 
-    None where every seat has to be counted: the round may call for extra judges, or was opened before this number
-    was kept.
+    None where every seat has to be counted: the round may add extra judges, or was opened before this number was
+    stored.
     """
     return None if plan_of(round_).extra_bar is not None else seats_at_opening(round_)
 
 
 def _planned(round_: Round) -> int:
     seats = Seat.objects.filter(round=round_)
-    told = seats_told(round_)
-    return seats.count() if told is None else told + seats.filter(reserved_for__isnull=False).count()
+    fixed = fixed_seat_count(round_)
+    return seats.count() if fixed is None else fixed + seats.filter(reserved_for__isnull=False).count()
 
 
 def by_person(round_: Round) -> list[PersonProgress]:
-    """Everybody who was asked to judge, by name."""
+    """Every annotator of the round, by name."""
     leased = Seat.objects.filter(round=round_, state=SeatState.LEASED)
     held = Counter(leased.values_list("annotator_id", flat=True))
-    given: dict[int, dict[str, Any]] = {
+    judged: dict[int, dict[str, Any]] = {
         row["annotator"]: dict(row)
         for row in live_judgements(round_)
         .values("annotator")
@@ -107,7 +107,7 @@ def by_person(round_: Round) -> list[PersonProgress]:
     }
     people = [place.annotator for place in _places(round_)]
     none: dict[str, Any] = {"done": 0, "cant": 0, "mean_ms": None, "last": None}
-    rows = [(person, given.get(person.pk, none)) for person in people]
+    rows = [(person, judged.get(person.pk, none)) for person in people]
     return [
         PersonProgress(person, row["done"], held[person.pk], row["cant"], row["mean_ms"], row["last"])
         for person, row in rows
@@ -140,13 +140,13 @@ def by_query(round_: Round) -> list[QueryProgress]:
 
 
 def stuck(round_: Round) -> int:
-    """Count the open seats that nobody can fill.
+    """How many open seats nobody can fill.
 
-    Everybody of the round who still judges has been on their pair, or whom they are reserved for judges no more.
+    Every person of the round who still judges has had the pair, or the person they are reserved for no longer judges.
     """
-    asked = set(RoundAnnotator.objects.filter(round=round_).values_list("annotator", flat=True))
-    able = asked & set(members_of(round_.project, Role.ANNOTATOR).values_list("pk", flat=True))
-    if able == asked and len(able) >= round_.judges:
+    annotators = set(RoundAnnotator.objects.filter(round=round_).values_list("annotator", flat=True))
+    able = annotators & set(members_of(round_.project, Role.ANNOTATOR).values_list("pk", flat=True))
+    if able == annotators and len(able) >= round_.judges:
         return 0
     seats = Seat.objects.filter(round=round_)
     full = (

@@ -1,4 +1,4 @@
-"""What an annotator reads: a query and a block. Nothing here knows a rank, a score, a system or another judge."""
+"""What an annotator reads: a query and a block. Nothing here has a rank, a score, a system or another judge."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from apps.queries.models import Query
 
 
 class PairReading(NamedTuple):
-    """One pair as it stands on the screen. `judgement` is the person's own, when they come back to it."""
+    """One pair as the screen shows it. `judgement` is the person's own, when they return to it."""
 
     seat_id: int
     query: Query
@@ -28,7 +28,7 @@ class PairReading(NamedTuple):
 
     @property
     def given(self) -> str:
-        """What this person said of it, as the script writes it: the grade, x for can't judge, or nothing."""
+        """This person's answer, as the script writes it: the grade, x for can't judge, or empty."""
         if self.judgement is None:
             return ""
         return "x" if self.judgement.grade is None else str(self.judgement.grade)
@@ -45,7 +45,7 @@ class PairReading(NamedTuple):
 
     @property
     def path(self) -> list[str]:
-        """Headings from the outermost in, ending with the block's own title."""
+        """Headings from the outermost to the block's own title."""
         headings = list(self.version.section_path)
         if self.version.title and self.version.title not in (self.document, *headings):
             headings.append(self.version.title)
@@ -53,20 +53,20 @@ class PairReading(NamedTuple):
 
     @property
     def is_readable(self) -> bool:
-        """False for a block without text, or one whose text was taken away."""
+        """False for a block without text, or with a redacted text."""
         return bool(self.version.text.strip())
 
 
 def readings(seats: Sequence[Seat], *, annotator_id: int, seed: int | None = None) -> list[PairReading]:
     """The pairs of these seats, in the order given, with the person's own judgement where there is one.
 
-    With the round's seed they are told apart by the groups in which all pairs of a query are shown.
+    With the round's seed, `group` is that of the view of all pairs of a query.
     """
     pks = [seat.pk for seat in seats]
     rows = Seat.objects.filter(pk__in=pks).select_related("query", "entry__version__block__document")
     full = {seat.pk: seat for seat in rows}
-    given = Judgement.objects.filter(seat__in=pks, annotator=annotator_id, superseded_by=None)
-    own = {judgement.seat_id: judgement for judgement in given}
+    judgements = Judgement.objects.filter(seat__in=pks, annotator=annotator_id, superseded_by=None)
+    own = {judgement.seat_id: judgement for judgement in judgements}
     places = [PairPlace(seat.pk, seat.query_id, seat.entry_id, seat.pass_number) for seat in seats]
     named = {} if seed is None else groups(places, seed=seed, who=annotator_id)
     return [reading(full[pk], own.get(pk), named.get(pk, "")) for pk in pks]
@@ -75,7 +75,7 @@ def readings(seats: Sequence[Seat], *, annotator_id: int, seed: int | None = Non
 def earlier_seats(round_: Round, annotator: User, *, before: int | None, n: int) -> list[Seat]:
     """The pairs this person graded last, latest first; with `before`, those graded before that seat's grade.
 
-    A grade that was changed counts from its change. Empty for a seat that this person has not graded.
+    A changed grade counts at the time of its change. Empty for a seat that this person has not graded.
     """
     mine = Judgement.objects.filter(round=round_, annotator=annotator, superseded_by=None)
     if before is not None:
@@ -88,17 +88,17 @@ def earlier_seats(round_: Round, annotator: User, *, before: int | None, n: int)
 
 
 def reading(seat: Seat, judgement: Judgement | None = None, group: str = "") -> PairReading:
-    """Lay out one pair: the paragraph to read first, and how much of the text is open at once."""
+    """The layout of one pair: the paragraph to read first, and how much of the text is open at once."""
     version = seat.entry.version
-    found = passage(version.text, f"{seat.query.text} {seat.query.intent}")
-    parts = found.paragraphs
-    shown = (parts[found.shown.start].start, parts[found.shown.stop - 1].end) if parts else (0, 0)
+    layout = passage(version.text, f"{seat.query.text} {seat.query.intent}")
+    parts = layout.paragraphs
+    shown = (parts[layout.shown.start].start, parts[layout.shown.stop - 1].end) if parts else (0, 0)
     return PairReading(
         seat_id=seat.pk,
         query=seat.query,
         version=version,
         document=str(version.block.document),
-        best=found.focus,
+        best=layout.focus,
         shown=shown,
         judgement=judgement,
         group=group,

@@ -1,4 +1,4 @@
-"""What a new version of a guideline touches: grades that were given under an earlier one."""
+"""Grades touched by a new version of a guideline: those given under an earlier one."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class Touched(NamedTuple):
 
 def earlier_grades(guideline: Guideline) -> QuerySet[Judgement]:
     """Live grades given under an earlier version, of pairs that nobody has judged under this one or a later one."""
-    found = Judgement.objects.filter(
+    grades = Judgement.objects.filter(
         round__project=guideline.project_id,
         round__kind=RoundKind.JUDGING,
         guideline__number__lt=guideline.number,
@@ -37,9 +37,9 @@ def earlier_grades(guideline: Guideline) -> QuerySet[Judgement]:
         guideline__project=guideline.project_id, guideline__number__gte=guideline.number, pass_number=1
     )
     if not since.exists():
-        return found
+        return grades
     same = since.filter(entry__query=OuterRef("entry__query"), entry__version=OuterRef("entry__version"))
-    return found.exclude(Exists(same))
+    return grades.exclude(Exists(same))
 
 
 def touched(guideline: Guideline) -> list[Touched]:
@@ -48,8 +48,8 @@ def touched(guideline: Guideline) -> list[Touched]:
     return [Touched(*row) for row in rows.order_by("-round__pool__snapshot", "grade")]
 
 
-def pairs_again(guideline: Guideline, snapshot: Snapshot, grades: Sequence[int]) -> list[tuple[int, int]]:
-    """The pairs of the snapshot that got one of these grades under an earlier version: query and block version."""
+def pairs_to_rejudge(guideline: Guideline, snapshot: Snapshot, grades: Sequence[int]) -> list[tuple[int, int]]:
+    """The pairs of the snapshot with one of these grades under an earlier version: query and block version."""
     rows = earlier_grades(guideline).filter(round__pool__snapshot=snapshot, grade__in=list(grades))
     return list(rows.order_by().values_list("entry__query", "entry__version").distinct())
 
@@ -61,17 +61,17 @@ def version_before(guideline: Guideline) -> Guideline | None:
 
 
 def open_under_earlier(guideline: Guideline) -> list[Round]:
-    """Rounds that are judged under an earlier version to their end."""
+    """Rounds that use an earlier version until they are closed."""
     rounds = Round.objects.filter(project=guideline.project_id, guideline__number__lt=guideline.number)
     return list(rounds.exclude(state=RoundState.CLOSED).select_related("guideline").order_by("number"))
 
 
-def pools_again(guideline: Guideline) -> list[Pool]:
-    """The pools that were made to judge again what this version touches, latest first."""
+def rejudging_pools(guideline: Guideline) -> list[Pool]:
+    """The pools made to judge again what this version touches, latest first."""
     return list(Pool.objects.filter(project=guideline.project_id, plan__again_under=guideline.number).order_by("-pk"))
 
 
 def kept(guideline: Guideline) -> Event | None:
-    """Who decided that the earlier grades stand, and when; None while nobody did."""
+    """Who decided to keep the earlier grades, and when; None where nobody has."""
     filters = EventFilters(action=KEPT, object_id=str(guideline.pk))
     return events_in(guideline.project, filters).first()

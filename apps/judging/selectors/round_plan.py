@@ -1,4 +1,4 @@
-"""What a round's row says of its plan, read back."""
+"""The plan of a round, loaded from its row."""
 
 from apps.judging.core.plan import Plan
 from apps.judging.models import PilotDecision, Round
@@ -15,22 +15,22 @@ def pilot_queries(round_: Round) -> list[int]:
 
 
 def last_entry(round_: Round) -> int | None:
-    """The last pair of the pool that the plan has seen; pairs that came later are no part of the round."""
+    """The key of the last pair of the pool when it was planned; later pairs are not part of the round."""
     return (round_.plan or {}).get("last_entry")
 
 
 def seats_at_opening(round_: Round) -> int | None:
-    """How many seats everybody shared when the round opened; None for rounds from before this was written down."""
+    """How many seats were shared when the round opened; None for rounds from before this was stored."""
     return (round_.plan or {}).get("seats")
 
 
-def kept_at_opening(round_: Round) -> int:
-    """How many pairs of the pool nobody was asked for, because their text had been judged or was being judged."""
+def kept_count(round_: Round) -> int:
+    """How many pairs of the pool were left out, because their text had been judged or was being judged."""
     return (round_.plan or {}).get("kept", 0)
 
 
 def gate(round_: Round) -> list[int] | None:
-    """The queries to which a pilot that is not decided yet confines everybody; None where there is no such pilot."""
+    """The queries of an undecided pilot, to which everybody is confined; None without such a pilot."""
     queries = pilot_queries(round_)
     if not queries or PilotDecision.objects.filter(round=round_).exists():
         return None

@@ -15,7 +15,7 @@ def rounds_in(project: Project) -> QuerySet[Round]:
 
 
 def rounds_of(user: User, project: Project) -> QuerySet[Round]:
-    """The rounds in which this person was asked to judge, newest first."""
+    """The rounds in which this person is an annotator, newest first."""
     mine = RoundAnnotator.objects.filter(annotator=user)
     return rounds_in(project).filter(kind=RoundKind.JUDGING, pk__in=mine.values("round"))
 
@@ -27,7 +27,7 @@ def round_in(project: Project, pk: int) -> Round:
 
 
 def own_round(user: User, project: Project, pk: int) -> Round:
-    """The round if this person was asked to judge in it, or Http404."""
+    """The round if this person is an annotator of it, or Http404."""
     rounds = Round.objects.select_related("project", "guideline")
     return get_object_or_404(rounds, project=project, pk=pk, annotators__annotator=user)
 
@@ -50,7 +50,7 @@ def entries_in(round_: Round, pks: list[int]) -> dict[int, PoolEntry]:
 
 
 def open_rounds_of(user: User, project: Project) -> QuerySet[Round]:
-    """The open rounds in which this person was asked to judge, oldest first."""
+    """The open rounds in which this person is an annotator, oldest first."""
     return rounds_of(user, project).filter(state=RoundState.OPEN).order_by("number")
 
 
@@ -65,7 +65,7 @@ def guideline_in(project: Project, number: int) -> Guideline:
 
 
 def latest_guideline(project: Project) -> Guideline | None:
-    """The version that new rounds are judged by."""
+    """The version that new rounds use."""
     return guidelines_in(project).first()
 
 
@@ -75,6 +75,6 @@ def pool_in(project: Project, pk: int) -> Pool:
 
 
 def is_judging_from(user: User, pool: Pool) -> bool:
-    """Whether this person may still be given pairs of the pool: then its ranks stay hidden from them."""
+    """Whether this person may still be assigned pairs of the pool: then its ranks are hidden from them."""
     places = RoundAnnotator.objects.filter(annotator=user, round__pool=pool)
     return places.exclude(round__state=RoundState.CLOSED).exists()

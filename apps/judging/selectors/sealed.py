@@ -1,4 +1,4 @@
-"""What of a judgement and of an adjudication goes into the hash chain."""
+"""Payloads of judgements and adjudications for the hash chain."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from apps.judging.models import Adjudication, Judgement
 
 
 def register() -> None:
-    """Seal judgements and adjudications: they are append-only and are their own record."""
+    """Register judgements and adjudications for sealing: they are append-only, and their own record."""
     sealed_kind("judgement", Judgement, project_path="round__project", payload=judgement_payload)
     sealed_kind("adjudication", Adjudication, project_path="round__project", payload=adjudication_payload)
 
 
 def judgement_payload(judgement: Judgement) -> dict[str, Any]:
-    """Everything about a judgement; its note too, for a note quotes nobody's text but the judge's."""
+    """All fields of a judgement, the note included, since a note is the judge's own text."""
     return {
         "round": judgement.round_id,
         "seat": judgement.seat_id,
@@ -35,7 +35,7 @@ def judgement_payload(judgement: Judgement) -> dict[str, Any]:
 
 
 def adjudication_payload(decision: Adjudication) -> dict[str, Any]:
-    """Everything about a decision."""
+    """All fields of a decision."""
     return {
         "round": decision.round_id,
         "entry": decision.entry_id,

@@ -1,4 +1,4 @@
-"""Trivial disagreements of a round, and what a rule would make of each of them."""
+"""Trivial disagreements of a round, and the grade that a rule gives each of them."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -13,14 +13,14 @@ MOST_AT_ONCE = 2_000
 
 
 class Trivial(NamedTuple):
-    """A pair that waits for a lead, and the grade that the rule gives it."""
+    """An undecided pair, and the grade that the rule gives it."""
 
     pair: JudgedPair
     grade: int
 
 
 def rule_of(round_: Round) -> ResolutionRule:
-    """The rule that was chosen when the round was planned; the majority where none was."""
+    """The rule chosen when the round was planned; the majority where none was."""
     try:
         return ResolutionRule((round_.plan or {}).get("rule", ResolutionRule.MAJORITY))
     except ValueError:
@@ -28,16 +28,16 @@ def rule_of(round_: Round) -> ResolutionRule:
 
 
 def trivial(round_: Round, user: User, rule: ResolutionRule) -> list[Trivial]:
-    """The pairs that this lead may settle by the rule in one go, in the order in which they wait; at most 2,000."""
+    """The pairs that this lead may settle by the rule at once, in the order of the list; at most 2,000."""
     return trivial_among(adjudicable(round_, user), rule)[:MOST_AT_ONCE]
 
 
-def trivial_among(waiting: Iterable[JudgedPair], rule: ResolutionRule) -> list[Trivial]:
+def trivial_among(pairs: Iterable[JudgedPair], rule: ResolutionRule) -> list[Trivial]:
     """Those of the pairs that the rule settles."""
-    found = ((pair, settled_by(rule, pair.answers)) for pair in waiting)
-    return [Trivial(pair, grade) for pair, grade in found if grade is not None]
+    settled = ((pair, settled_by(rule, pair.answers)) for pair in pairs)
+    return [Trivial(pair, grade) for pair, grade in settled if grade is not None]
 
 
 def mark_of(pairs: Iterable[Trivial]) -> str:
-    """Name exactly these pairs, their answers and what they become: what a lead saw is what they settle."""
+    """A digest of exactly these pairs, their answers and their grades: only what a lead was shown is settled."""
     return digest_of_lines(f"{each.pair.entry_id}\t{each.pair.answers}\t{each.grade}" for each in pairs)

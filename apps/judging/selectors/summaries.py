@@ -1,4 +1,4 @@
-"""The rounds of a project, each with its seats counted."""
+"""Summaries of the rounds of a project, each with its seats counted."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from django.db.models import Count, QuerySet
 from apps.accounts.models import Project
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
-from apps.judging.selectors.progress import seats_told
+from apps.judging.selectors.progress import fixed_seat_count
 from apps.judging.selectors.rounds import rounds_in
 
 
@@ -21,7 +21,7 @@ class RoundSummary(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Whether every planned grade of an open round is given: it waits for a lead to close it."""
+        """Whether every planned grade of an open round is given, so that a lead can close it."""
         return self.round.state == RoundState.OPEN and 0 < self.planned <= self.done
 
 
@@ -29,12 +29,12 @@ def round_summaries(project: Project) -> list[RoundSummary]:
     """Every round of the project, newest first, in a fixed number of statements."""
     rounds = list(rounds_in(project))
     seats = Seat.objects.filter(round__in=rounds)
-    told = {round_.pk: seats_told(round_) for round_ in rounds}
-    every = _by_round(seats.filter(round__in=[pk for pk, number in told.items() if number is None]))
+    fixed = {round_.pk: fixed_seat_count(round_) for round_ in rounds}
+    every = _by_round(seats.filter(round__in=[pk for pk, number in fixed.items() if number is None]))
     reserved = _by_round(seats.filter(reserved_for__isnull=False))
     done = _by_round(seats.filter(state=SeatState.DONE))
     people = _by_round(RoundAnnotator.objects.filter(round__in=rounds))
-    planned = {pk: every.get(pk, 0) if number is None else number + reserved.get(pk, 0) for pk, number in told.items()}
+    planned = {pk: every.get(pk, 0) if number is None else number + reserved.get(pk, 0) for pk, number in fixed.items()}
     return [
         RoundSummary(round_, planned[round_.pk], done.get(round_.pk, 0), people.get(round_.pk, 0)) for round_ in rounds
     ]

@@ -1,4 +1,4 @@
-"""What judging has in store for a person: pairs to grade, and for leads pairs to adjudicate and rounds to close."""
+"""A person's open work in judging: pairs to grade, and for leads pairs to adjudicate and rounds to close."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -14,9 +14,9 @@ from apps.judging.models import Judgement, Round, Seat
 from apps.judging.selectors.own_share import own_progress
 from apps.judging.selectors.rounds import open_rounds_of
 
-# Pairs whose judges have all answered and did not settle them, and which nobody has decided, counted by round and by
-# whether this person judged them: the same as `pairs.adjudicable`, without reading one. An answer that can't judge
-# counts against a majority, so what no grade has more than half of waits.
+# Pairs whose judges have all answered without settling them, and which have no decision, counted by round and by
+# whether this person judged them: the same as `pairs.adjudicable`, without loading the pairs. "Can't judge" counts
+# against a majority, so a pair is undecided where no grade has more than half of the answers.
 WAITING = """
 WITH live AS (
     SELECT j.id, j.round_id, j.entry_id, j.grade, j.annotator_id FROM judging_judgement j
@@ -40,9 +40,9 @@ GROUP BY u.round_id, u.own
 
 
 class JudgingWork(NamedTuple):
-    """What judging has in store for a person in a project. `left` are pairs they judged, which another lead decides.
+    """A person's open work in a project. `left` are pairs they judged, which another lead decides.
 
-    `full_round` is an open round in which every planned grade is given: it waits to be closed.
+    `full_round` is an open round in which every planned grade is given, so that it can be closed.
     """
 
     to_grade: int
@@ -56,7 +56,7 @@ class JudgingWork(NamedTuple):
 
 
 class Undecided(NamedTuple):
-    """The pairs of a round that wait for a lead, those apart that this person judged; `oldest` is a judgement's key."""
+    """The undecided pairs of a round, those apart that this person judged; `oldest` is a judgement's key."""
 
     round: Round
     own: int = 0
@@ -65,7 +65,7 @@ class Undecided(NamedTuple):
 
 
 def waiting_for(user: User, project: Project) -> JudgingWork:
-    """What waits for this person: pairs to grade in open rounds, and for leads pairs to adjudicate, rounds to close."""
+    """A person's open work: pairs to grade in open rounds, and for leads pairs to adjudicate, rounds to close."""
     roles = roles_of(user, project)
     to_grade, grade_round = 0, None
     if Role.ANNOTATOR in roles:
@@ -77,7 +77,7 @@ def waiting_for(user: User, project: Project) -> JudgingWork:
         return JudgingWork(to_grade, grade_round, 0, None, None, 0, None)
     undecided = undecided_in(project, user)
     to_adjudicate = [row for row in undecided if row.others]
-    # While a round is open, how many pairs one judged are split would tell what the others said.
+    # While a round is open, how many of one's pairs are undecided would reveal others' answers.
     to_others = [row for row in undecided if row.own and row.round.state == RoundState.CLOSED]
     oldest = min((row.oldest for row in to_adjudicate if row.oldest), default=None)
     return JudgingWork(
@@ -93,27 +93,27 @@ def waiting_for(user: User, project: Project) -> JudgingWork:
 
 
 def undecided_in(project: Project, user: User | None = None) -> list[Undecided]:
-    """The rounds with pairs that wait for a lead, oldest first, counted in one statement over all of them."""
+    """The rounds with undecided pairs, oldest first, counted in one statement."""
     rounds = {round_.pk: round_ for round_ in rounds_to_adjudicate(project)}
     if not rounds:
         return []
-    found = {pk: Undecided(round_) for pk, round_ in rounds.items()}
+    by_round = {pk: Undecided(round_) for pk, round_ in rounds.items()}
     with connection.cursor() as cursor:
         cursor.execute(WAITING.format(rounds=", ".join(["%s"] * len(rounds))), [*rounds, user.pk if user else None])
         for pk, is_own, n, oldest in cursor.fetchall():
-            found[pk] = found[pk]._replace(own=n) if is_own else found[pk]._replace(others=n, oldest=oldest)
-    return [row for row in found.values() if row.own or row.others]
+            by_round[pk] = by_round[pk]._replace(own=n) if is_own else by_round[pk]._replace(others=n, oldest=oldest)
+    return [row for row in by_round.values() if row.own or row.others]
 
 
 def is_judged(project: Project) -> bool:
-    """Whether no planned grade is missing in a round that is not closed, and no pair waits for a lead."""
+    """Whether no planned grade is missing in an open round, and no pair is undecided."""
     rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING).exclude(state=RoundState.CLOSED)
     missing = Seat.objects.filter(round=OuterRef("pk")).exclude(state=SeatState.DONE)
     return not rounds.filter(Q(state=RoundState.OPENING) | Exists(missing)).exists() and not undecided_in(project)
 
 
 def full_rounds(project: Project) -> QuerySet[Round]:
-    """The open rounds in which every planned grade is given, oldest first. Nobody can go on in them but to undo."""
+    """The open rounds in which every planned grade is given, oldest first. Only undo is possible there."""
     seats = Seat.objects.filter(round=OuterRef("pk"))
     rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING, state=RoundState.OPEN)
     empty = seats.exclude(state=SeatState.DONE)

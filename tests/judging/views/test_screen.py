@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.judging.actions import choose_keys, claim_seats
-from apps.judging.selectors import chosen_keys, live_judgements
+from apps.judging.selectors import live_judgements, own_keys
 from tests.factories import AT, make_member
 from tests.judging.factories import give, judge_all, later, make_round, people_of
 
@@ -181,7 +181,7 @@ def test_keys_are_kept_and_told(client, round_, mara):
     answer = client.post(keys_page(round_), USUAL | {"undo": "Z"}, follow=True)
 
     assert "Your keys are saved." in answer.content.decode()
-    assert chosen_keys(mara) == {"undo": "z"}
+    assert own_keys(mara) == {"undo": "z"}
 
 
 @pytest.mark.parametrize(
@@ -199,13 +199,13 @@ def test_keys_that_do_not_go_together_are_refused_in_words(client, round_, mara,
 
     assert answer.status_code == 400
     assert said in answer.content.decode()
-    assert chosen_keys(mara) == {}
+    assert own_keys(mara) == {}
 
 
 def test_digits_are_freed_on_purpose(client, round_, mara):
     client.post(keys_page(round_), USUAL | {"undo": "2", "grade_2": "d", "digits_are_free": "on"})
 
-    assert chosen_keys(mara) == {"undo": "2", "grade_2": "d"}
+    assert own_keys(mara) == {"undo": "2", "grade_2": "d"}
     assert "checked" in client.get(keys_page(round_)).content.decode()
 
 
@@ -214,7 +214,7 @@ def test_the_usual_keys_come_back_on_a_button(client, round_, mara):
 
     client.post(reverse("judging:keys-reset", args=[round_.project.slug]))
 
-    assert chosen_keys(mara) == {}
+    assert own_keys(mara) == {}
 
 
 def test_only_annotators_have_keys_for_judging(client, round_):
