@@ -1,1 +1,1 @@
-"""Verdicts, disputes, resolutions, and who sees what of them."""
+"""Verdicts, disputes, resolutions, and who may see what of them."""

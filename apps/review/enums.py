@@ -1,4 +1,4 @@
-"""What a reviewer can say, and what two of them add up to."""
+"""Verdicts, reasons, and the outcome of two verdicts."""
 
 from enum import Enum
 
@@ -65,7 +65,7 @@ class Decision(Enum):
 
 
 class RateSide(TextChoices):
-    """Whose rate it is: of the flags somebody received as an author, or of those they gave as a reviewer."""
+    """Whose rate it is: flags received as an author, or given as a reviewer."""
 
     AUTHOR = "author", "as an author"
     REVIEWER = "reviewer", "as a reviewer"

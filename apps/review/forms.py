@@ -1,4 +1,4 @@
-"""What reviewers, authors and leads send."""
+"""Forms of reviewers, authors and leads."""
 
 import uuid
 from typing import Any
@@ -16,7 +16,7 @@ NOTE_LENGTH = 4000
 
 
 class AnswerForm(forms.Form):
-    """One answer. What belongs together is said by the rules; here only what the fields can hold."""
+    """One answer. The rules check that its parts fit together; the fields only check their values."""
 
     key = forms.CharField(max_length=64, widget=forms.HiddenInput())
     choice = forms.ChoiceField(choices=VerdictChoice.choices)
@@ -25,7 +25,7 @@ class AnswerForm(forms.Form):
     note = forms.CharField(required=False, max_length=NOTE_LENGTH)
 
     def answer(self) -> dict[str, Any]:
-        """The answer, a confirmation without what was ticked before the reviewer confirmed after all."""
+        """The answer; a confirmation without what was ticked before it."""
         data = self.cleaned_data
         is_flag = data["choice"] == VerdictChoice.FLAG
         return {
@@ -67,7 +67,7 @@ class AdjudicateForm(ReasonForm):
 
 
 class BoardForm(KaratForm):
-    """What the board is narrowed to. A value that makes no sense narrows nothing."""
+    """The filters of the board. An invalid value filters nothing."""
 
     state = forms.ChoiceField(required=False, choices=[("", "any"), *KIND_LABELS.items()])
     show = forms.ChoiceField(
@@ -106,7 +106,7 @@ class BoardForm(KaratForm):
 
 
 class ReseatForm(KaratForm):
-    """Whose seats in the ticked triples go to whom. `whose` empty: those that nobody can answer."""
+    """Whose seats in the ticked triples go to whom. `whose` empty: seats that nobody can answer."""
 
     whose = forms.ModelChoiceField(
         User.objects.none(), label="Replace", required=False, empty_label="reviewers who cannot answer"

@@ -9,8 +9,8 @@ from apps.triples.models import Revision, Triple
 class ReviewSeat(models.Model):
     """One of the two places from which a revision is reviewed. Live until `released_at` is set.
 
-    `answered_at` and `closed_at` repeat what verdicts and the round say, so that a queue is found without reading
-    history. Like a verdict, `answered_at` is shown to nobody but its reviewer and leads without a part.
+    `answered_at` and `closed_at` repeat values of verdicts and the round, so that a queue is read without history. Like
+    a verdict, `answered_at` is shown only to its reviewer and to leads without a part.
     """
 
     revision = models.ForeignKey(Revision, models.PROTECT, related_name="seats")
@@ -55,7 +55,7 @@ FLAG_HAS_REASONS = Q(choice="confirm", reasons=[], category="") | (Q(choice="fla
 
 
 class AnyVerdict(models.Model):
-    """A confirm, or a flag that names what is wrong. Never changed; a change of mind supersedes."""
+    """A confirm, or a flag that names what is wrong. Never changed; a new verdict supersedes it."""
 
     choice = models.CharField(max_length=8, choices=VerdictChoice.choices)
     reasons = models.JSONField(default=list, help_text="What is wrong: values of Reason, none for a confirm.")
@@ -135,7 +135,7 @@ class Resolution(models.Model):
 
 
 class Escalation(models.Model):
-    """That the leads were told once of a triple which has waited in one state, since `since`, for too long."""
+    """The leads were notified, once, of a triple that has waited too long in one state, since `since`."""
 
     triple = models.ForeignKey(Triple, models.PROTECT, related_name="escalations")
     since = models.DateTimeField(help_text="When the triple began to wait: its `changed_at` then.")

@@ -1,4 +1,4 @@
-"""Who may do what in a review. Each rule returns the reason why not, or None: one sentence for page, API and button."""
+"""Who may do what in a review. Each rule returns the reason against it, or None: one sentence for all edges."""
 
 from collections.abc import Sequence
 
@@ -25,88 +25,88 @@ def _unless_disputed(triple: Triple) -> str | None:
     return None if triple.state == State.DISPUTED else f"{_is(triple)}, not disputed."
 
 
-def _unless_working(standing: Participation) -> str | None:
-    return None if standing.roles & WORKERS else NEEDS_WORKER
+def _unless_working(participation: Participation) -> str | None:
+    return None if participation.roles & WORKERS else NEEDS_WORKER
 
 
-def _unless_author_of_dispute(triple: Triple, standing: Participation, verb: str) -> str | None:
+def _unless_author_of_dispute(triple: Triple, participation: Participation, verb: str) -> str | None:
     if reason := _unless_disputed(triple):
         return reason
-    if not standing.wrote_any:
+    if not participation.wrote_any:
         return f"Only {triple.author}, who wrote it, can {verb} it."
-    return writer_refusal(standing.roles)
+    return writer_refusal(participation.roles)
 
 
-def submit_refusal(triple: Triple, standing: Participation, is_writer: bool) -> str | None:
-    """Why the open revision may not be submitted by this person, its checks apart. `is_writer`: it is theirs."""
+def submit_refusal(triple: Triple, participation: Participation, is_writer: bool) -> str | None:
+    """Why the open revision may not be submitted by this person, apart from its checks. `is_writer`: they write it."""
     if not is_writer:
         return "Only the person writing this revision can submit it."
     if triple.is_machine_written and triple.adopted_by_id is None:
         return "A machine wrote it. A person must adopt it first."
     if triple.state == State.DRAFT or triple.state == State.DISPUTED or triple.is_stale:
-        return writer_refusal(standing.roles)
+        return writer_refusal(participation.roles)
     return f"{_is(triple)}; there is nothing to submit."
 
 
-def verdict_refusal(triple: Triple, standing: Participation) -> str | None:
+def verdict_refusal(triple: Triple, participation: Participation) -> str | None:
     """Why this person may not answer the current round, or None."""
-    if standing.wrote_any:
+    if participation.wrote_any:
         return "You wrote it. Authors cannot review their own Q&As."
-    if standing.seat is None:
+    if participation.seat is None:
         return "You are not a reviewer in this round."
-    if Role.REVIEWER not in standing.roles:
+    if Role.REVIEWER not in participation.roles:
         return "You are no longer a reviewer in this project."
-    if triple.state != State.IN_REVIEW or standing.phase is not RoundPhase.OPEN:
+    if triple.state != State.IN_REVIEW or participation.phase is not RoundPhase.OPEN:
         return "The round is closed: both verdicts are in."
     return None
 
 
-def take_refusal(triple: Triple, standing: Participation) -> str | None:
+def take_refusal(triple: Triple, participation: Participation) -> str | None:
     """Why this person may not take a seat in the current round, or None."""
-    if standing.wrote_any:
+    if participation.wrote_any:
         return "You wrote it. Authors cannot review their own Q&As."
-    if Role.REVIEWER not in standing.roles:
+    if Role.REVIEWER not in participation.roles:
         return "Only a reviewer of this project can review it."
-    if standing.seat is not None:
+    if participation.seat is not None:
         return "You are already a reviewer in this round."
-    if triple.state != State.IN_REVIEW or standing.phase is not RoundPhase.OPEN:
+    if triple.state != State.IN_REVIEW or participation.phase is not RoundPhase.OPEN:
         return f"{_is(triple)}; no round is open."
     return None
 
 
-def give_back_refusal(triple: Triple, standing: Participation, is_pulled: bool) -> str | None:
+def give_back_refusal(triple: Triple, participation: Participation, is_pulled: bool) -> str | None:
     """Why this person may not give their seat back, or None. `is_pulled`: the project's reviewers pull their seats."""
-    if reason := verdict_refusal(triple, standing):
+    if reason := verdict_refusal(triple, participation):
         return reason
-    if standing.own is not None:
+    if participation.own is not None:
         return "You have answered. You can change your verdict until the round closes, but not give the review back."
     if not is_pulled:
         return "Reviews are assigned by workload in this project. A lead can reassign this one."
     return None
 
 
-def reseat_refusal(triple: Triple, standing: Participation) -> str | None:
+def reseat_refusal(triple: Triple, participation: Participation) -> str | None:
     """Why this person may not give away seats of the current round, or None."""
-    if not standing.is_lead:
+    if not participation.is_lead:
         return "Only a lead can reassign a review."
-    if standing.wrote_any:
+    if participation.wrote_any:
         return "You wrote this Q&A. A lead who is not involved must reassign it, because that shows who has answered."
-    if standing.reviewed_any:
+    if participation.reviewed_any:
         return "You review this Q&A. A lead who is not involved must reassign it, because that shows who has answered."
-    if triple.state != State.IN_REVIEW or standing.phase is not RoundPhase.OPEN:
+    if triple.state != State.IN_REVIEW or participation.phase is not RoundPhase.OPEN:
         return f"{_is(triple)}; no round is open."
     return None
 
 
 def remind_refusal(triple: Triple, is_lead: bool) -> str | None:
-    """Why nobody can be reminded of this triple's round, or None. It asks nothing of who has answered."""
+    """Why nobody can be reminded of this triple's round, or None. It does not depend on who has answered."""
     if not is_lead:
         return "Only a lead can remind reviewers."
     return None if triple.state == State.IN_REVIEW else f"{_is(triple)}; no round is open."
 
 
 def flag_fault(choice: str, reasons: list[str], category: str, note: str) -> str | None:
-    """What is missing in a verdict, whoever gives it, or None."""
+    """What is missing in a verdict, or None."""
     if choice not in VerdictChoice.values:
         return "A verdict is “confirm” or “flag”."
     if choice == VerdictChoice.CONFIRM:
@@ -127,52 +127,52 @@ def flag_fault(choice: str, reasons: list[str], category: str, note: str) -> str
     return None
 
 
-def message_refusal(triple: Triple, standing: Participation) -> str | None:
+def message_refusal(triple: Triple, participation: Participation) -> str | None:
     """Why the person may not write in the thread, or None."""
     if reason := _unless_disputed(triple):
         return reason
-    if may_write_in_thread(is_author=standing.wrote_any, is_flagger=standing.is_flagger):
-        return _unless_working(standing)
+    if may_write_in_thread(is_author=participation.wrote_any, is_flagger=participation.is_flagger):
+        return _unless_working(participation)
     return "Only the author and the flagger can write here; the other reviewer can read."
 
 
-def revise_refusal(triple: Triple, standing: Participation) -> str | None:
-    return _unless_author_of_dispute(triple, standing, "revise")
+def revise_refusal(triple: Triple, participation: Participation) -> str | None:
+    return _unless_author_of_dispute(triple, participation, "revise")
 
 
 def unchanged_refusal(flagged: Wording, written: Wording) -> str | None:
-    """Why this wording does not answer the flag: it is the flagged one. What is said to warnings does not count."""
+    """Why this wording does not answer the flag: it is the flagged one. Answers to warnings do not count."""
     if written._replace(answers=flagged.answers) != flagged:
         return None
     return "Nothing changed since it was flagged. Change what was flagged, or ask a lead to decide."
 
 
-def withdraw_flag_refusal(triple: Triple, standing: Participation) -> str | None:
-    """Why the person may not take the flag back, or None."""
+def withdraw_flag_refusal(triple: Triple, participation: Participation) -> str | None:
+    """Why the person may not withdraw the flag, or None."""
     if reason := _unless_disputed(triple):
         return reason
-    if standing.is_flagger:
-        return _unless_working(standing)
-    return f"Only {standing.flagger}, who raised it, can withdraw it."
+    if participation.is_flagger:
+        return _unless_working(participation)
+    return f"Only {participation.flagger}, who raised it, can withdraw it."
 
 
-def split_refusal(triple: Triple, standing: Participation) -> str | None:
-    return _unless_author_of_dispute(triple, standing, "split")
+def split_refusal(triple: Triple, participation: Participation) -> str | None:
+    return _unless_author_of_dispute(triple, participation, "split")
 
 
-def drop_refusal(triple: Triple, standing: Participation) -> str | None:
-    return _unless_author_of_dispute(triple, standing, "drop")
+def drop_refusal(triple: Triple, participation: Participation) -> str | None:
+    return _unless_author_of_dispute(triple, participation, "drop")
 
 
-def adjudicate_refusal(triple: Triple, standing: Participation) -> str | None:
-    """Why the person may not decide the dispute, or None: whoever has a part in it never does."""
+def adjudicate_refusal(triple: Triple, participation: Participation) -> str | None:
+    """Why the person may not decide the dispute, or None: nobody with a part in it may."""
     if reason := _unless_disputed(triple):
         return reason
-    if standing.wrote_any:
+    if participation.wrote_any:
         return "You wrote this Q&A. A lead who is not involved decides."
-    if standing.reviewed_any:
+    if participation.reviewed_any:
         return "You reviewed this Q&A. A lead who is not involved decides."
-    return None if standing.is_lead else "Only a lead who is not involved can decide."
+    return None if participation.is_lead else "Only a lead who is not involved can decide."
 
 
 def evidence_refusal(blocks: Sequence[ComparedBlock]) -> str | None:
@@ -186,12 +186,12 @@ def evidence_refusal(blocks: Sequence[ComparedBlock]) -> str | None:
     return None
 
 
-def repin_refusal(triple: Triple, standing: Participation) -> str | None:
-    """Why the person may not pin it to its new text, or None: whoever reviewed it would write what they judged."""
+def repin_refusal(triple: Triple, participation: Participation) -> str | None:
+    """Why the person may not pin it to its new text, or None: a reviewer would write what they judged."""
     if triple.state != State.ACCEPTED or not triple.is_stale:
         return f"{_is(triple)}; only a stale Q&A can be pinned again."
-    if standing.reviewed_any:
+    if participation.reviewed_any:
         return "You reviewed this Q&A. Its author or another lead must pin it again."
-    if standing.wrote_any or standing.is_lead:
-        return writer_refusal(standing.roles)
+    if participation.wrote_any or participation.is_lead:
+        return writer_refusal(participation.roles)
     return f"Only {triple.author}, who wrote it, or a lead can pin it again."

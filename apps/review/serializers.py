@@ -1,4 +1,4 @@
-"""Verdicts in, seats and verdicts out."""
+"""Serializers of verdicts, seats and the board."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ class VerdictOut(serializers.Serializer):
 
 
 class ReseatInput(serializers.Serializer):
-    """`reviewer` is whose seat it is, by id; without one, the place that nobody holds."""
+    """`reviewer` is whose seat it is, by id; without one, the free place."""
 
     reviewer = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**63 - 1)
     to = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**63 - 1)
@@ -90,7 +90,7 @@ class BoardOut(serializers.Serializer):
 
 
 def row_out(row: BoardTriple) -> dict[str, Any]:
-    """One row of the board, as the lead who asks may see it."""
+    """One row of the board, as the requesting lead may see it."""
     return {
         "triple_id": row.triple.pk,
         "number": row.triple.label,
@@ -115,7 +115,7 @@ def _board_seat_out(seat: SeatView) -> dict[str, Any]:
 
 
 def seat_out(seat: ReviewSeat) -> dict[str, Any]:
-    """What waits for one's own verdict."""
+    """A seat that needs the user's own verdict."""
     return {
         "triple_id": seat.revision.triple_id,
         "number": seat.revision.triple.label,
@@ -126,7 +126,7 @@ def seat_out(seat: ReviewSeat) -> dict[str, Any]:
 
 
 def verdict_out(verdict: Verdict) -> dict[str, Any]:
-    """One's own verdict. It says nothing of the round: whether it closed is read from the triple."""
+    """The user's own verdict, without the state of the round, which is read from the triple."""
     return {
         "triple_id": verdict.revision.triple_id,
         "revision_id": verdict.revision_id,

@@ -7,7 +7,7 @@ from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.review.core.visibility import RoundPhase
 from apps.review.models import Resolution, ReviewSeat, Verdict
-from apps.review.selectors.participation import standing_of
+from apps.review.selectors.participation import participation_of
 from apps.review.selectors.reviews import rounds_of
 from apps.review.selectors.seats import free_number, is_pulled
 from apps.triples.enums import State, Step
@@ -145,10 +145,10 @@ class AlwaysTrue:
         assert triple.state == State.ACCEPTED or not triple.resolution
 
     def nothing_shows_early(self, triple: Triple, person: User) -> None:
-        standing = standing_of(triple, person, roles_of(person, self.project))
-        for view in rounds_of(triple, standing):
+        participation = participation_of(triple, person, roles_of(person, self.project))
+        for view in rounds_of(triple, participation):
             if view.phase is RoundPhase.OPEN:
                 assert all(verdict.is_own for verdict in view.verdicts)
                 assert not view.messages
                 assert not view.resolution
-                assert not view.reviewers or standing.is_lead
+                assert not view.reviewers or participation.is_lead

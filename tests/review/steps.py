@@ -33,7 +33,7 @@ from apps.review.actions import (
 )
 from apps.review.enums import Category, Decision, Reason, VerdictChoice
 from apps.review.models import Verdict
-from apps.review.selectors.participation import standing_of
+from apps.review.selectors.participation import participation_of
 from apps.review.selectors.queues import disputes_to_settle, review_queue, to_adjudicate
 from apps.review.selectors.reviews import flag_counts_by_reviewer, rounds_of
 from apps.review.selectors.seats import open_load
@@ -186,7 +186,7 @@ class Steps:
     def face(self, person: User, triple: Triple) -> tuple:
         """What of the reviews shows itself to `person`, in lists, counts and the page of one triple."""
         roles = roles_of(person, self.project)
-        rounds = rounds_of(triple, standing_of(triple, person, roles))
+        rounds = rounds_of(triple, participation_of(triple, person, roles))
         return (
             [
                 (view.phase, [(v.choice, v.who.pk) for v in view.verdicts], [r.pk for r in view.reviewers])

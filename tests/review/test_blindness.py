@@ -10,7 +10,7 @@ from apps.review.actions import reseat
 from apps.review.core.visibility import Involvement
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat
-from apps.review.selectors.participation import standing_of
+from apps.review.selectors.participation import participation_of
 from apps.review.selectors.reviews import flag_counts_by_author, flag_counts_by_reviewer, rounds_of
 from tests.factories import AT, lead_of, make_member
 from tests.review.crawling import FLAG, SAID, Rewind, crawl
@@ -145,8 +145,8 @@ def test_own_verdict_is_seen_and_the_others_is_not(project):
     one, two = reviewers_of(triple)
     answer(triple, one, VerdictChoice.FLAG)
 
-    mine = rounds_of(triple, standing_of(triple, one, frozenset({Role.REVIEWER})))[0]
-    theirs = rounds_of(triple, standing_of(triple, two, frozenset({Role.REVIEWER})))[0]
+    mine = rounds_of(triple, participation_of(triple, one, frozenset({Role.REVIEWER})))[0]
+    theirs = rounds_of(triple, participation_of(triple, two, frozenset({Role.REVIEWER})))[0]
 
     assert [verdict.is_own for verdict in mine.verdicts] == [True]
     assert (theirs.verdicts, theirs.reviewers) == ([], [])
@@ -159,7 +159,7 @@ def test_who_is_what_to_a_triple(project):
     viewer = make_member(project, Role.VIEWER)
 
     parts = {
-        person: standing_of(triple, person, frozenset(roles)).part
+        person: participation_of(triple, person, frozenset(roles)).part
         for person, roles in (
             (triple.author, {Role.ANNOTATOR}),
             (confirmer, {Role.REVIEWER, Role.LEAD}),
@@ -220,5 +220,5 @@ def test_rates_count_closed_first_rounds_only(project):
 def test_a_draft_is_private(project):
     draft = make_draft(project)
 
-    assert standing_of(reload(draft), draft.author, frozenset({Role.ANNOTATOR})).phase.value == "writing"
+    assert participation_of(reload(draft), draft.author, frozenset({Role.ANNOTATOR})).phase.value == "writing"
     assert draft.created_at == AT

@@ -9,7 +9,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.jobs.models import Notification
 from apps.review.actions import ReminderRefused, begin_revision, post_message, remind_reviewers
-from apps.review.actions.periodic import escalate_what_waits
+from apps.review.actions.periodic import escalate_long_waits
 from apps.review.enums import VerdictChoice
 from apps.review.models import Escalation
 from apps.review.selectors.board import BoardFilters, board_page
@@ -192,7 +192,7 @@ class TestEscalation:
         triple, lead, _ = with_reviewer_lead(project)
 
         for days in (6, 8, 9):
-            escalate_what_waits(AT + days * DAY)
+            escalate_long_waits(AT + days * DAY)
 
         assert len(self.escalations(lead_of(project))) == 1
         assert self.escalations(lead) == []
@@ -202,7 +202,7 @@ class TestEscalation:
         for _ in range(6):
             make_in_review(project)
 
-        escalate_what_waits(AT + 8 * DAY)
+        escalate_long_waits(AT + 8 * DAY)
 
         assert self.escalations(lead_of(project)) == ["6 Q&As are overdue. They are marked on the board."]
 

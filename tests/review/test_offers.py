@@ -7,7 +7,7 @@ from django.urls import reverse
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Refusal
 from apps.review.selectors.offers import offers_for
-from apps.review.selectors.participation import standing_of
+from apps.review.selectors.participation import participation_of
 from apps.triples.enums import State, Step
 from tests.review.factories import reload
 from tests.review.parts import allowed_in, conditions, dress, make_cast, parts_in, perform, tried
@@ -48,7 +48,7 @@ def test_what_is_offered_is_what_the_table_allows_and_the_refusal_is_the_actions
     for name, part in parts_in(history).items():
         with tried():
             person = dress(cast, part)
-            offers = offers_for(cast.triple, standing_of(cast.triple, person, roles_of(person, cast.project)))
+            offers = offers_for(cast.triple, participation_of(cast.triple, person, roles_of(person, cast.project)))
             assert {offer.name for offer in offers} == SHOWN.get((state.value, stale), set())
             for offer in offers:
                 steps = steps_of(offer.name, state)

@@ -1,4 +1,4 @@
-"""Everything a person can do in a review, one subject a file."""
+"""All actions of reviewing, one subject a file."""
 
 from apps.review.actions.disputes import (
     Claim,

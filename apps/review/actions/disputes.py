@@ -1,4 +1,4 @@
-"""What can end a dispute, and the thread that leads there."""
+"""The ends of a dispute, and its thread of messages."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from apps.accounts.models import Project, User
 from apps.common.errors import Refusal
 from apps.review import rules
 from apps.review.actions import notices
-from apps.review.actions.rounds import locked_with_standing, resolve, start_round
+from apps.review.actions.rounds import locked_with_participation, resolve, start_round
 from apps.review.enums import Category, Decision, ResolutionKind
 from apps.review.models import DisputeMessage
 from apps.triples.actions.triples import add_revision, copy_wording, discard_open_revision, start_draft
@@ -27,7 +27,7 @@ class DisputeRefused(Refusal):
 
 
 class Claim(NamedTuple):
-    """One atomic claim of a compound triple, with the evidence that it rests on."""
+    """One atomic claim of a compound triple, with its evidence."""
 
     question: str
     answer: str
@@ -35,7 +35,7 @@ class Claim(NamedTuple):
 
     @property
     def fault(self) -> str | None:
-        """What it lacks, behind its number: "claim 2 has no question of its own"."""
+        """What is missing, to follow its number: "claim 2 has no question of its own"."""
         if not self.question.strip():
             return "has no question of its own"
         if not self.answer.strip():
@@ -53,9 +53,9 @@ def _needed(text: str, what: str) -> str:
 
 @transaction.atomic
 def post_message(*, project: Project, triple_id: int, author: User, text: str, at: datetime) -> DisputeMessage:
-    """Author and flagger write to each other while a triple is disputed; each message is told to the other."""
-    triple, standing = locked_with_standing(project, triple_id, author)
-    if reason := rules.message_refusal(triple, standing):
+    """Author and flagger write to each other while a triple is disputed; each message notifies the other."""
+    triple, participation = locked_with_participation(project, triple_id, author)
+    if reason := rules.message_refusal(triple, participation):
         raise DisputeRefused(reason, code="not_yours_to_write")
     message = DisputeMessage.objects.create(
         triple=triple, round=triple.round, author=author, text=_needed(text, "A text"), posted_at=at
@@ -66,9 +66,9 @@ def post_message(*, project: Project, triple_id: int, author: User, text: str, a
 
 @transaction.atomic
 def withdraw_flag(*, project: Project, triple_id: int, reviewer: User, policy: Category, at: datetime) -> Triple:
-    """The flagger takes the flag back because a policy settles it; the triple is accepted."""
-    triple, standing = locked_with_standing(project, triple_id, reviewer)
-    if reason := rules.withdraw_flag_refusal(triple, standing):
+    """The flagger withdraws the flag because a policy settles it; the triple is accepted."""
+    triple, participation = locked_with_participation(project, triple_id, reviewer)
+    if reason := rules.withdraw_flag_refusal(triple, participation):
         raise DisputeRefused(reason, code="not_withdrawable")
     discard_open_revision(triple)
     changes = resolve(triple, ResolutionKind.POLICY, at=at, decided_by=reviewer, category=policy.value)
@@ -80,9 +80,9 @@ def withdraw_flag(*, project: Project, triple_id: int, reviewer: User, policy: C
 
 @transaction.atomic
 def split_triple(*, project: Project, triple_id: int, author: User, claims: list[Claim], at: datetime) -> list[Triple]:
-    """One draft for each atomic claim, each with its own block and evidence. Returns the drafts."""
-    triple, standing = locked_with_standing(project, triple_id, author)
-    if reason := rules.split_refusal(triple, standing):
+    """Make one draft for each atomic claim, each with its own block and evidence. Returns the drafts."""
+    triple, participation = locked_with_participation(project, triple_id, author)
+    if reason := rules.split_refusal(triple, participation):
         raise DisputeRefused(reason, code="not_splittable")
     if not FEWEST_CHILDREN <= len(claims) <= MOST_CHILDREN:
         raise DisputeRefused(
@@ -113,9 +113,9 @@ def split_triple(*, project: Project, triple_id: int, author: User, claims: list
 
 @transaction.atomic
 def drop_triple(*, project: Project, triple_id: int, author: User, reason: str, at: datetime) -> Triple:
-    """An author gives up a disputed triple. The reason is kept, and both reviewers hear of it."""
-    triple, standing = locked_with_standing(project, triple_id, author)
-    if refusal := rules.drop_refusal(triple, standing):
+    """An author drops a disputed triple. The reason is stored, and both reviewers are notified."""
+    triple, participation = locked_with_participation(project, triple_id, author)
+    if refusal := rules.drop_refusal(triple, participation):
         raise DisputeRefused(refusal, code="not_droppable")
     reason = _needed(reason, "A reason")
     discard_open_revision(triple)
@@ -129,9 +129,9 @@ def drop_triple(*, project: Project, triple_id: int, author: User, reason: str, 
 def adjudicate(
     *, project: Project, triple_id: int, lead: User, decision: Decision, reason: str, at: datetime
 ) -> Triple:
-    """A lead without a part in it decides: accepted as it stands, reviewed again, or dropped. The reason is kept."""
-    triple, standing = locked_with_standing(project, triple_id, lead)
-    if refusal := rules.adjudicate_refusal(triple, standing):
+    """A lead without a part in it decides: accepted as it is, reviewed again, or dropped. The reason is stored."""
+    triple, participation = locked_with_participation(project, triple_id, lead)
+    if refusal := rules.adjudicate_refusal(triple, participation):
         raise DisputeRefused(refusal, code="not_adjudicable")
     reason = _needed(reason, "A reason")
     discard_open_revision(triple)
@@ -144,7 +144,7 @@ def adjudicate(
     elif decision is Decision.DROP:
         move(triple, Step.ADJUDICATE_DROP, actor=lead, at=at, reason=reason)
     else:
-        again = add_revision(triple, triple.author, triple.snapshot, at)
-        start_round(triple, again, Step.ADJUDICATE_RETURN, actor=lead, at=at, reason=reason, afresh=True)
+        next_revision = add_revision(triple, triple.author, triple.snapshot, at)
+        start_round(triple, next_revision, Step.ADJUDICATE_RETURN, actor=lead, at=at, reason=reason, afresh=True)
     notices.adjudicated(triple, by=lead, round_number=decided, at=at)
     return triple

@@ -8,7 +8,7 @@ from apps.triples.formats import FORMATS, write_entries
 
 
 def export_triples(selection: Selection, *, form: str, actor: User | None, at: datetime) -> Iterator[bytes]:
-    """The bytes of the file, as they are made. That somebody took it is on the record before the first of them."""
+    """The bytes of the file, streamed. The export is recorded before the first of them."""
     if form not in FORMATS:
         raise WrongExport(
             f"“{form[:40]}” is not a file format. Known formats are {', '.join(FORMATS)}.", code="unknown_form"

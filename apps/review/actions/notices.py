@@ -1,8 +1,8 @@
-"""Who is told what of a review, one sentence each. Called in the transaction of what is told.
+"""Notifications of a review, one sentence each. Called in the transaction of the event.
 
-While a round is open, a reviewer hears of their own seat and nobody hears anything else. No function here is called
-because one of two verdicts came in. Once both are in, everybody with a part hears what the page shows them from then
-on. Whoever acts is not told of their own act, and what they dealt with counts as read.
+While a round is open, reviewers are notified of their own seats, and nobody of anything else. No function here is
+called because one of two verdicts came in. Once both are in, everybody with a part is notified of what the page shows
+them from then on. Nobody is notified of their own action, and what they dealt with counts as read.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from apps.jobs.actions.notifications import notify, read_about
 from apps.jobs.models import Notification
 from apps.review.enums import Outcome, VerdictChoice
 from apps.review.models import DisputeMessage, ReviewSeat
-from apps.review.selectors.participation import live_verdicts, standing_of
+from apps.review.selectors.participation import live_verdicts, participation_of
 from apps.triples.enums import State
 from apps.triples.execution.notices import key_of, page_of
 from apps.triples.models import Triple
@@ -26,8 +26,8 @@ from apps.triples.selectors.triples import authors_of
 REMIND_AGAIN = timedelta(days=1)
 
 
-def _tell(people: Iterable[User], triple: Triple, kind: str, sentence: str, key: str, at: datetime) -> None:
-    """Of a closed round: hidden from whoever reviews the triple blindly once more, for as long as they do."""
+def _notify(people: Iterable[User], triple: Triple, kind: str, sentence: str, key: str, at: datetime) -> None:
+    """Of a closed round: hidden from people who review the triple blindly once more, for as long as they do."""
     for person in people:
         notify(
             person=person,
@@ -41,7 +41,7 @@ def _tell(people: Iterable[User], triple: Triple, kind: str, sentence: str, key:
         )
 
 
-def _tell_reviewer(seat: ReviewSeat, kind: str, sentence: str, key: str, at: datetime) -> Notification | None:
+def _notify_reviewer(seat: ReviewSeat, kind: str, sentence: str, key: str, at: datetime) -> Notification | None:
     triple = seat.revision.triple
     return notify(
         person=seat.reviewer,
@@ -51,7 +51,8 @@ def _tell_reviewer(seat: ReviewSeat, kind: str, sentence: str, key: str, at: dat
         path=reverse("review:screen", args=(triple.project.slug, triple.pk)),
         key=key_of(triple, f"seat:{seat.pk}:{key}"),
         at=at,
-        about=triple.pk,  # a later round tells how the one before ended, and a triple hidden for a while is not listed
+        # A later round's notice reveals how the one before ended, and a triple hidden for a while is not listed.
+        about=triple.pk,
     )
 
 
@@ -72,18 +73,18 @@ def _dealt_with(triple: Triple, person: User, at: datetime) -> None:
 
 
 def seat_opened(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
-    """Somebody has a triple to review. `by`: who submitted it, gave the seat away, or pulled it."""
+    """A reviewer has a triple to review. `by`: who submitted it, gave the seat away, or pulled it."""
     if by == seat.reviewer:
         return
     label, first = seat.revision.triple.label, seat.revision.round == 1
     sentence = (
         f"{label} is ready for your review." if first else f"{label} is ready for your review, in a new revision."
     )
-    _tell_reviewer(seat, "review.seat", sentence, "opened", at)
+    _notify_reviewer(seat, "review.seat", sentence, "opened", at)
 
 
-def seat_taken_away(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
-    """The seat went to somebody else, or back into the queue, before its reviewer answered."""
+def seat_reassigned(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
+    """The seat was given to somebody else, or back to the queue, before its reviewer answered."""
     triple = seat.revision.triple
     prefix = key_of(triple, f"seat:{seat.pk}:")
     read_about(person=seat.reviewer, project=triple.project, prefix=prefix, at=at)
@@ -101,12 +102,12 @@ def seat_taken_away(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:
 
 
 def answered(triple: Triple, reviewer: User, at: datetime) -> None:
-    """A verdict came in: nobody is told. What its own reviewer was told of this triple counts as read."""
+    """A verdict came in: nobody is notified. Notices to its own reviewer about this triple count as read."""
     _dealt_with(triple, reviewer, at)
 
 
 def remind(seat: ReviewSeat, at: datetime) -> Notification | None:
-    """Remind a reviewer who has not answered, at most once a day. None: answered, given away, or reminded already."""
+    """Remind a reviewer who has not answered, at most once a day. None when there is nobody to remind now."""
     triple = seat.revision.triple
     waits = triple.state == State.IN_REVIEW and triple.current_id == seat.revision_id and seat.released_at is None
     if not waits or seat.verdicts.exists():
@@ -118,54 +119,54 @@ def remind(seat: ReviewSeat, at: datetime) -> Notification | None:
     if times and times[-1] > at - REMIND_AGAIN:
         return None
     sentence = f"{triple.label} still needs your review."
-    return _tell_reviewer(seat, "review.reminder", sentence, f"reminder:{len(times) + 1}", at)
+    return _notify_reviewer(seat, "review.reminder", sentence, f"reminder:{len(times) + 1}", at)
 
 
 # Rounds ------------------------------------------------------------------------------------------------------------
 
 
 def round_closed(triple: Triple, outcome: Outcome, at: datetime) -> None:
-    """Both verdicts are in. The authors hear what they add up to; of a dispute both reviewers hear as well."""
+    """Both verdicts are in. The authors are notified of the outcome; of a dispute both reviewers as well."""
     if outcome is Outcome.DISPUTE:
         _dispute_opened(triple, at)
         return
     key = f"round:{triple.round}:closed"
     if outcome is Outcome.CONSENSUS:
-        _tell(_writers(triple), triple, "review.accepted", f"{triple.label} is accepted: both confirmed it.", key, at)
+        _notify(_writers(triple), triple, "review.accepted", f"{triple.label} is accepted: both confirmed it.", key, at)
     else:
         sentence = f"{triple.label} is dropped: both reviewers flagged it. Their reasons are on its page."
-        _tell(_writers(triple), triple, "review.dropped", sentence, key, at)
+        _notify(_writers(triple), triple, "review.dropped", sentence, key, at)
 
 
 def _dispute_opened(triple: Triple, at: datetime) -> None:
-    """Nobody knew of it before, whoever answered last included."""
+    """Nobody has seen it before, not even the reviewer who answered last."""
     by_choice = {verdict.choice: verdict.reviewer for verdict in live_verdicts(triple.revision)}
     confirmer, flagger = by_choice[VerdictChoice.CONFIRM], by_choice[VerdictChoice.FLAG]
     label, kind, key = triple.label, "review.disputed", f"round:{triple.round}:closed"
     ask = f"{flagger} flagged {label}, {confirmer} confirmed it. Answer the flag, revise, split or drop it."
-    _tell(_writers(triple), triple, kind, ask, key, at)
+    _notify(_writers(triple), triple, kind, ask, key, at)
     settle = f"You flagged {label}, {confirmer} confirmed it. Resolve it with {triple.author}."
-    _tell([flagger], triple, kind, settle, key, at)
+    _notify([flagger], triple, kind, settle, key, at)
     read = f"You confirmed {label}, {flagger} flagged it. You can read their messages."
-    _tell([confirmer], triple, kind, read, key, at)
+    _notify([confirmer], triple, kind, read, key, at)
 
 
 # Disputes ----------------------------------------------------------------------------------------------------------
 
 
 def message_posted(message: DisputeMessage) -> None:
-    """Authors and flagger hear from each other; the other reviewer may read and is left in peace."""
+    """Authors and flagger are notified of each other's messages; the other reviewer may read, without a notice."""
     triple, at = message.triple, message.posted_at
     _dealt_with(triple, message.author, at)
     flaggers = {verdict.reviewer for verdict in live_verdicts(triple.revision) if verdict.choice == VerdictChoice.FLAG}
     people = (_writers(triple) | flaggers) - {message.author}
     sentence = f"{message.author} wrote to you about {triple.label}."
-    _tell(people, triple, "review.message", sentence, f"message:{message.pk}", at)
+    _notify(people, triple, "review.message", sentence, f"message:{message.pk}", at)
 
 
 def _settled(triple: Triple, sentence: str, by: User, at: datetime, *, people: set[User]) -> None:
     _dealt_with(triple, by, at)
-    _tell(people - {by}, triple, "review.settled", sentence, f"round:{triple.round}:settled", at)
+    _notify(people - {by}, triple, "review.settled", sentence, f"round:{triple.round}:settled", at)
 
 
 def flag_withdrawn(triple: Triple, *, by: User, at: datetime) -> None:
@@ -184,15 +185,15 @@ def triple_dropped(triple: Triple, *, by: User, at: datetime) -> None:
 
 
 def revised(triple: Triple, *, by: User, at: datetime) -> None:
-    """A new round begins: its reviewers hear of their seats. Other authors hear of the revision."""
+    """A new round begins: its reviewers are notified of their seats, other authors of the revision."""
     sentence = f"{by} sent {triple.label} to review in a new revision."
     _dealt_with(triple, by, at)
     people = _writers(triple) - {by}
-    _tell(people, triple, "review.revised", sentence, f"round:{triple.round}:revised", at)
+    _notify(people, triple, "review.revised", sentence, f"round:{triple.round}:revised", at)
 
 
 def adjudicated(triple: Triple, *, by: User, round_number: int, at: datetime) -> None:
-    """A lead decided round `round_number`. Sent back for review, the reviewers hear of their new seats instead."""
+    """A lead decided round `round_number`. Reviewers of a triple sent back are notified of their new seats instead."""
     word = {
         State.ACCEPTED: "is accepted as it is",
         State.IN_REVIEW: "goes to another review",
@@ -203,15 +204,15 @@ def adjudicated(triple: Triple, *, by: User, round_number: int, at: datetime) ->
         people |= _reviewers(triple)
     _dealt_with(triple, by, at)
     sentence = f"{by} decided the dispute: {triple.label} {word}."
-    _tell(people - {by}, triple, "review.adjudicated", sentence, f"round:{round_number}:adjudicated", at)
+    _notify(people - {by}, triple, "review.adjudicated", sentence, f"round:{round_number}:adjudicated", at)
 
 
 # Waiting too long --------------------------------------------------------------------------------------------------
 
 
 def escalated(triple: Triple, lead: User, at: datetime) -> Notification | None:
-    """Tell a lead without a part that a triple waits, once for each wait. It says how long, not for whom."""
-    if standing_of(triple, lead, roles_of(lead, triple.project)).has_part:
+    """Notify a lead without a part, once, that a triple has waited too long. Gives the time, not the person."""
+    if participation_of(triple, lead, roles_of(lead, triple.project)).has_part:
         return None
     word = {State.IN_REVIEW: "been in review", State.DISPUTED: "been disputed"}[State(triple.state)]
     return notify(

@@ -1,4 +1,4 @@
-"""What is done for reviews without anybody asking: nothing waits unseen, and no seat stays with somebody who left."""
+"""Periodic tasks of reviewing: escalation, and new seats for those of people who left."""
 
 from datetime import datetime, timedelta
 
@@ -13,8 +13,8 @@ AT_A_TIME = 200
 
 
 @periodic_task("review.escalate", every=timedelta(hours=1))
-def escalate_what_waits(at: datetime) -> None:
-    """Tell the leads of what waits too long, and seat anew what nobody can answer any more."""
+def escalate_long_waits(at: datetime) -> None:
+    """Notify leads of triples that have waited too long, and reassign seats that nobody can answer any more."""
     for project in Project.objects.order_by("pk"):
         escalate(project=project, at=at)
         for triple_id in abandoned_rounds(project, escalates_at(project, at), at)[:AT_A_TIME]:

@@ -1,4 +1,4 @@
-"""Reminders that a lead sends, and the word to the leads when a triple waits too long."""
+"""Reminders that a lead sends, and notices to leads when a triple has waited too long."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -22,7 +22,7 @@ from apps.triples.enums import State
 from apps.triples.models import Triple
 from apps.triples.selectors.triples import locked_triple
 
-TOLD_SINGLY = 5
+MOST_SINGLE_NOTICES = 5
 AT_A_TIME = 500
 
 
@@ -31,16 +31,16 @@ class ReminderRefused(Refusal):
 
 
 class Reminded(NamedTuple):
-    """`triples` had whoever has not answered reminded; `left` says of the others why not. Not who, nor how many."""
+    """`triples` whose reviewers were reminded; `left` has the others with the reason. Never who, nor how many."""
 
     triples: list[Triple]
     left: list[tuple[Triple, str]]
 
 
 def remind_reviewers(*, project: Project, triple_ids: Iterable[int], lead: User, at: datetime) -> Reminded:
-    """Remind whoever has not answered in the open rounds of these triples, each at most once a day.
+    """Remind reviewers who have not answered in the open rounds of these triples, each at most once a day.
 
-    A lead who reviews a triple may do so too: what comes back is the same whoever has answered.
+    A lead who reviews a triple may do so too: the return value is the same whoever has answered.
     """
     is_lead = Role.LEAD in roles_of(lead, project)
     done, left = [], []
@@ -66,15 +66,15 @@ def _remind(project: Project, triple_id: int, lead: User, at: datetime) -> None:
 
 
 def escalate(*, project: Project, at: datetime) -> int:
-    """Tell the leads once of each triple that has waited too long in review or in dispute; returns how many were new.
+    """Notify the leads once of each triple that has waited too long in review or in dispute; return how many were new.
 
-    A lead with a part in a triple is not told of it. Many at once are told as one.
+    Leads with a part in a triple are not notified of it. Many triples at once get one notice.
     """
     late = Triple.objects.filter(
         project=project, state__in=[State.IN_REVIEW, State.DISPUTED], changed_at__lte=escalates_at(project, at)
     )
-    told = Escalation.objects.filter(triple=OuterRef("pk"), since=OuterRef("changed_at"))
-    new = list(late.exclude(Exists(told)).order_by("changed_at", "pk").values_list("pk", flat=True)[:AT_A_TIME])
+    notified = Escalation.objects.filter(triple=OuterRef("pk"), since=OuterRef("changed_at"))
+    new = list(late.exclude(Exists(notified)).order_by("changed_at", "pk").values_list("pk", flat=True)[:AT_A_TIME])
     if new:
         _escalate(project, new, at)
     return len(new)
@@ -91,14 +91,14 @@ def _escalate(project: Project, triple_ids: list[int], at: datetime) -> None:
     rows = [Escalation(triple=triple, since=triple.changed_at, told_at=at) for triple in triples]
     Escalation.objects.bulk_create(rows, ignore_conflicts=True)
     for lead in members_of(project, Role.LEAD):
-        if len(triples) <= TOLD_SINGLY:
+        if len(triples) <= MOST_SINGLE_NOTICES:
             for triple in triples:
                 notices.escalated(triple, lead, at)
         else:
-            _tell_of_many(project, lead, len(triples), at)
+            _notify_of_many(project, lead, len(triples), at)
 
 
-def _tell_of_many(project: Project, lead: User, count: int, at: datetime) -> None:
+def _notify_of_many(project: Project, lead: User, count: int, at: datetime) -> None:
     notify(
         person=lead,
         project=project,

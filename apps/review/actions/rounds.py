@@ -1,4 +1,4 @@
-"""What every action of a review shares: the lock, the opening of a round, and the record of its end."""
+"""Shared by all actions of a review: the lock, opening a round, and recording its end."""
 
 from datetime import datetime
 
@@ -9,8 +9,8 @@ from apps.review.actions import notices
 from apps.review.actions.seats import open_seats
 from apps.review.enums import ResolutionKind
 from apps.review.models import Resolution
-from apps.review.selectors.participation import REVIEWERS_PER_ROUND, Participation, standing_of
-from apps.review.selectors.seats import able_for, is_pulled, kept_for, reviewers_for
+from apps.review.selectors.participation import REVIEWERS_PER_ROUND, Participation, participation_of
+from apps.review.selectors.seats import able_for, is_pulled, returning_reviewers, reviewers_for
 from apps.triples.enums import Step
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.triples import locked_triple
@@ -21,19 +21,19 @@ class SubmitRefused(Refusal):
     """The revision cannot go to review."""
 
 
-def locked_with_standing(project: Project, triple_id: int, person: User) -> tuple[Triple, Participation]:
-    """The locked row, and what the person is to it, read after the lock."""
+def locked_with_participation(project: Project, triple_id: int, person: User) -> tuple[Triple, Participation]:
+    """The locked row, and the person's participation, read after the lock."""
     triple = locked_triple(project, triple_id)
-    return triple, standing_of(triple, person, locked_roles(person, project))
+    return triple, participation_of(triple, person, locked_roles(person, project))
 
 
 def start_round(
     triple: Triple, revision: Revision, step: Step, *, actor: User, at: datetime, reason: str = "", afresh: bool = False
 ) -> Triple:
-    """Fix the revision, open its seats and walk `step`, which leads to review. The triple is locked.
+    """Fix the revision, open its seats and make `step`, which leads to review. The triple is locked.
 
-    `afresh`: people who have not reviewed it come first, because the wording is one that the others know.
-    Where seats are pulled, only those who sat in the round before get theirs; the others are taken from the queue.
+    `afresh`: people who have not reviewed it come first, because the others know the wording. Where seats are pulled,
+    only reviewers of the round before get theirs; the others are taken from the queue.
     """
     is_by_load = not is_pulled(triple.project)
     able = reviewers_for(triple, afresh=afresh) if is_by_load else able_for(triple)
@@ -43,8 +43,8 @@ def start_round(
             f"{'one' if able else 'none'}. A lead can invite one under People.",
             code="too_few_reviewers",
         )
-    kept = [] if afresh else kept_for(triple)
-    reviewers = able if is_by_load else kept
+    returning = [] if afresh else returning_reviewers(triple)
+    reviewers = able if is_by_load else returning
     revision.round, revision.submitted_at = triple.round + 1, at
     revision.save(update_fields=["round", "submitted_at", "warnings"])
     for seat in open_seats(revision, reviewers, at):
@@ -70,7 +70,7 @@ def resolve(
     category: str = "",
     reason: str = "",
 ) -> dict:
-    """Record what ended the round; returns the fields that an accepted triple carries for it."""
+    """Record what ended the round; returns the fields to set on an accepted triple."""
     Resolution.objects.create(
         triple=triple,
         revision=triple.revision,

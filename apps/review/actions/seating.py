@@ -1,4 +1,4 @@
-"""Who holds the seats of a round: pulling one, giving it back, and giving an unanswered one to somebody else."""
+"""Seats of a round: pulling one, giving it back, and giving an unanswered one to somebody else."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,7 +11,7 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.review import rules
 from apps.review.actions import notices
-from apps.review.actions.rounds import locked_with_standing
+from apps.review.actions.rounds import locked_with_participation
 from apps.review.actions.seats import open_seat, release
 from apps.review.models import ReviewSeat
 from apps.review.selectors.queues import offers_to, review_queue
@@ -35,17 +35,18 @@ NO_LONGER = "Its reviewer can no longer answer."
 
 
 class SeatRefused(Refusal):
-    """The seat cannot be taken, given back or given away."""
+    """The seat cannot be pulled, given back or given away."""
 
 
 # Pulling -----------------------------------------------------------------------------------------------------------
 
 
 def pull_seat(*, project: Project, reviewer: User, at: datetime, again: bool = True) -> ReviewSeat | None:
-    """The next seat for this reviewer: the oldest they hold unanswered, else one in the oldest round they may take.
+    """The next seat of this reviewer: their oldest unanswered one, else one in the oldest round they may take.
 
     Where seats are given by load, only the first. `again`: rounds that they gave back are offered last, else not at
-    all. None: nothing is there. Each round is tried in a transaction of its own, so that nobody waits for the others.
+    all. None when there is no seat. Each round is tried in a transaction of its own, so that nobody waits for the
+    others.
     """
     own = review_queue(reviewer, project).first()
     if own is not None:
@@ -53,19 +54,19 @@ def pull_seat(*, project: Project, reviewer: User, at: datetime, again: bool = T
     if not is_pulled(project):
         return None
     for _ in range(TRIES):
-        found = offers_to(reviewer, project, at, again=again, limit=CANDIDATES)
-        for triple_id in found:
+        offered = offers_to(reviewer, project, at, again=again, limit=CANDIDATES)
+        for triple_id in offered:
             seat = _take(project, triple_id, reviewer, at)
             if seat is not None:
                 return seat
-        if not found:
+        if not offered:
             break
     return None
 
 
 @transaction.atomic
 def _renewed(own: ReviewSeat, at: datetime) -> ReviewSeat:
-    """A lease that ran out begins anew when its holder comes back before anybody else asked."""
+    """A lapsed lease is renewed when its reviewer returns before anybody else takes the seat."""
     if own.lease_expires_at is not None and own.lease_expires_at <= at:
         project = own.revision.triple.project
         ReviewSeat.objects.filter(lapsed(at), pk=own.pk).update(lease_expires_at=lease_from(project, at))
@@ -74,29 +75,29 @@ def _renewed(own: ReviewSeat, at: datetime) -> ReviewSeat:
 
 @transaction.atomic
 def _take(project: Project, triple_id: int, reviewer: User, at: datetime) -> ReviewSeat | None:
-    """A seat in this round, unless somebody was faster. The seat they hold by now, when another tab was faster."""
-    triple, standing = locked_with_standing(project, triple_id, reviewer)
+    """A seat in this round, unless somebody was faster. The seat they already have, when another tab was faster."""
+    triple, participation = locked_with_participation(project, triple_id, reviewer)
     if own := review_queue(reviewer, project).first():
         return own
-    if rules.take_refusal(triple, standing):
+    if rules.take_refusal(triple, participation):
         return None
     for seat in live_seats(triple.revision).filter(lapsed(at)).select_related("reviewer", "revision__triple__project"):
         release(seat, at)
-        notices.seat_taken_away(seat, by=reviewer, at=at)
+        notices.seat_reassigned(seat, by=reviewer, at=at)
     number = free_number(triple.revision)
     return None if number is None else open_seat(triple.revision, number, reviewer, at)
 
 
 @transaction.atomic
 def give_back_seat(*, project: Project, triple_id: int, reviewer: User, at: datetime) -> ReviewSeat:
-    """Leave a triple that was pulled to somebody else."""
-    triple, standing = locked_with_standing(project, triple_id, reviewer)
-    if reason := rules.give_back_refusal(triple, standing, is_pulled(project)):
+    """Return a pulled seat to the queue."""
+    triple, participation = locked_with_participation(project, triple_id, reviewer)
+    if reason := rules.give_back_refusal(triple, participation, is_pulled(project)):
         raise SeatRefused(reason, code="not_given_back")
-    assert standing.seat is not None  # the rule above has asked
-    release(standing.seat, at)
-    notices.seat_taken_away(standing.seat, by=reviewer, at=at)
-    return standing.seat
+    assert participation.seat is not None  # checked by the rule above
+    release(participation.seat, at)
+    notices.seat_reassigned(participation.seat, by=reviewer, at=at)
+    return participation.seat
 
 
 # Re-seating --------------------------------------------------------------------------------------------------------
@@ -113,9 +114,9 @@ def reseat(
     reason: str,
     at: datetime,
 ) -> ReviewSeat:
-    """Give the unanswered seat of `reviewer` (None: the place nobody holds) to `successor` (None: by load).
+    """Give the unanswered seat of `reviewer` (None: the free place) to `successor` (None: by load).
 
-    The old seat is released and a new one opened. A seat that has answered stays with who answered.
+    The old seat is released and a new one opened. An answered seat stays with its reviewer.
     """
     triple = _locked_for_reseating(project, triple_id, lead)
     seat = None if reviewer is None else _seat_of(triple, reviewer)
@@ -123,8 +124,8 @@ def reseat(
 
 
 def _locked_for_reseating(project: Project, triple_id: int, lead: User) -> Triple:
-    triple, standing = locked_with_standing(project, triple_id, lead)
-    if refusal := rules.reseat_refusal(triple, standing):
+    triple, participation = locked_with_participation(project, triple_id, lead)
+    if refusal := rules.reseat_refusal(triple, participation):
         raise SeatRefused(refusal, code="not_reseatable")
     return triple
 
@@ -145,7 +146,7 @@ def _seat_of(triple: Triple, reviewer: User) -> ReviewSeat:
 def _give_away(
     triple: Triple, seat: ReviewSeat | None, successor: User | None, *, actor: User | None, reason: str, at: datetime
 ) -> ReviewSeat:
-    """The triple is locked. `seat` None: fill the place that nobody holds."""
+    """The triple is locked. `seat` None: fill the free place."""
     number = free_number(triple.revision) if seat is None else seat.number
     if number is None:
         raise SeatRefused("Both reviewers are already assigned.", code="no_free_seat")
@@ -166,7 +167,7 @@ def _give_away(
         at=at,
     )
     if seat is not None:
-        notices.seat_taken_away(seat, by=actor, at=at)
+        notices.seat_reassigned(seat, by=actor, at=at)
     notices.seat_opened(opened, by=actor, at=at)
     return opened
 
@@ -189,7 +190,7 @@ def _heir(triple: Triple, successor: User | None, before: list[int]) -> User:
 
 
 class Left(NamedTuple):
-    """A triple whose seats stayed as they were, and the sentence why."""
+    """A triple whose seats did not change, and the sentence why."""
 
     triple: Triple
     sentence: str
@@ -210,9 +211,9 @@ def reseat_many(
     reason: str,
     at: datetime,
 ) -> Reseated:
-    """Give away the seat of `reviewer` in each triple; None: every seat of it that nobody can answer.
+    """Give away the seat of `reviewer` in each triple; None: every seat that nobody can answer.
 
-    Each triple is moved whole or not at all, in a transaction of its own; what was left is told with its reason.
+    Each triple changes whole or not at all, in a transaction of its own; the others are returned with their reason.
     """
     reason = _needed(reason)
     moved: list[ReviewSeat] = []
@@ -254,9 +255,9 @@ def _unanswerable(triple: Triple) -> list[ReviewSeat]:
 
 @transaction.atomic
 def free_abandoned_seats(*, project: Project, triple_id: int, at: datetime) -> list[ReviewSeat]:
-    """What nobody can answer goes to somebody who can, without a lead: into the queue, or to the next by load.
+    """Seats that nobody can answer go to somebody who can, without a lead: into the queue, or to the next by load.
 
-    Returns the seats that were opened. A round for which nobody is there stays as it is and is tried again.
+    Returns the seats that were opened. A round without a possible reviewer does not change and is retried later.
     """
     triple = locked_triple(project, triple_id)
     if triple.state != State.IN_REVIEW:
@@ -264,11 +265,11 @@ def free_abandoned_seats(*, project: Project, triple_id: int, at: datetime) -> l
     if is_pulled(project):
         for seat in _unanswerable(triple):
             release(seat, at)
-            notices.seat_taken_away(seat, by=None, at=at)
+            notices.seat_reassigned(seat, by=None, at=at)
         return []
-    gone = [*_unanswerable(triple), *live_seats(triple.revision).filter(lapsed(at)).select_related("reviewer")]
+    abandoned = [*_unanswerable(triple), *live_seats(triple.revision).filter(lapsed(at)).select_related("reviewer")]
     opened: list[ReviewSeat] = []
-    for seat in {seat.pk: seat for seat in gone}.values():
+    for seat in {seat.pk: seat for seat in abandoned}.values():
         if successor_for(triple, [seat.reviewer_id]) is None:
             return opened
         opened.append(_give_away(triple, seat, None, actor=None, reason=NO_LONGER, at=at))

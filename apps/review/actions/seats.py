@@ -7,7 +7,7 @@ from apps.triples.models import Revision
 
 
 def open_seat(revision: Revision, number: int, reviewer: User, at: datetime) -> ReviewSeat:
-    """Give the place `number`, which nobody holds, to the reviewer; the lease runs from `at`."""
+    """Give the free place `number` to the reviewer; the lease runs from `at`."""
     return ReviewSeat.objects.create(
         revision=revision,
         number=number,
@@ -23,6 +23,6 @@ def open_seats(revision: Revision, reviewers: list[User], at: datetime) -> list[
 
 
 def release(seat: ReviewSeat, at: datetime) -> None:
-    """Take the seat from its holder. It stays as a row, and its place is free."""
+    """Release the seat. It stays as a row, and its place is free."""
     seat.released_at = at
     seat.save(update_fields=["released_at"])

@@ -11,7 +11,7 @@ from apps.accounts.selectors import roles_of
 from apps.corpus.models import Snapshot
 from apps.review import rules
 from apps.review.actions import notices
-from apps.review.actions.rounds import SubmitRefused, locked_with_standing, start_round
+from apps.review.actions.rounds import SubmitRefused, locked_with_participation, start_round
 from apps.triples.actions.triples import add_revision, copy_wording, discard_open_revision, save_draft
 from apps.triples.core.checks import stop_sentence
 from apps.triples.core.warning_answers import as_drafted, as_submitted, kept
@@ -32,13 +32,13 @@ def submit_triple(
 ) -> Triple:
     """Send the open revision to two reviewers: a first draft, the answer to a dispute, or a re-pin.
 
-    `answers` say why a warning is all right, by the key of the check, beside those that the draft holds.
+    `answers` give the reason why a warning is no fault, by the key of the check, in addition to those of the draft.
     """
-    triple, standing = locked_with_standing(project, triple_id, author)
+    triple, participation = locked_with_participation(project, triple_id, author)
     revision = open_revision(triple)
     if revision is None:
         raise SubmitRefused("No revision is open; there is nothing to submit.", code="no_open_revision")
-    if reason := rules.submit_refusal(triple, standing, revision.author_id == author.pk):
+    if reason := rules.submit_refusal(triple, participation, revision.author_id == author.pk):
         raise SubmitRefused(reason, code="not_submittable")
     if triple.state == State.DISPUTED:
         _refuse_unchanged(triple, revision)
@@ -64,17 +64,17 @@ def _refuse_unchanged(triple: Triple, revision: Revision) -> None:
 def begin_revision(*, project: Project, triple_id: int, person: User, snapshot: Snapshot, at: datetime) -> Revision:
     """Open the next revision of a disputed triple, or of a stale one on the newer `snapshot`.
 
-    Nothing moves until it is submitted. Opening it again returns the one that is open.
+    The triple's state does not change until it is submitted. A second call returns the open revision.
     """
-    triple, standing = locked_with_standing(project, triple_id, person)
+    triple, participation = locked_with_participation(project, triple_id, person)
     rule = rules.repin_refusal if triple.state == State.ACCEPTED else rules.revise_refusal
-    if reason := rule(triple, standing):
+    if reason := rule(triple, participation):
         raise SubmitRefused(reason, code="not_revisable")
     revision = open_revision(triple)
     if revision is None:
         return add_revision(triple, person, snapshot, at)
     if revision.author_id != person.pk and writer_refusal(roles_of(revision.author, project)):
-        discard_open_revision(triple)  # who began it left, and nobody else could go on
+        discard_open_revision(triple)  # its author left, and nobody else could continue it
         return add_revision(triple, person, snapshot, at)
     if revision.author_id != person.pk:
         raise SubmitRefused(f"{revision.author} is already writing the next revision.", code="being_written")
@@ -85,9 +85,9 @@ def begin_revision(*, project: Project, triple_id: int, person: User, snapshot: 
 def revise(
     *, project: Project, triple_id: int, author: User, snapshot: Snapshot, wording: Wording, at: datetime
 ) -> Triple:
-    """Answer a dispute with a new revision and a new round, in one go."""
-    triple, standing = locked_with_standing(project, triple_id, author)
-    if reason := rules.revise_refusal(triple, standing):
+    """Answer a dispute with a new revision and a new round, in one step."""
+    triple, participation = locked_with_participation(project, triple_id, author)
+    if reason := rules.revise_refusal(triple, participation):
         raise SubmitRefused(reason, code="not_revisable")
     revision = begin_revision(project=project, triple_id=triple_id, person=author, snapshot=snapshot, at=at)
     save_draft(
@@ -104,12 +104,12 @@ def revise(
 
 @transaction.atomic
 def re_pin(*, project: Project, triple_id: int, person: User, snapshot: Snapshot, at: datetime) -> Triple:
-    """Pin a stale triple to the new text with the evidence that it still says, and have it reviewed again.
+    """Pin a stale triple to the new text with the evidence still in it, and have it reviewed again.
 
-    Refused when the new text does not say all of the evidence: then it is written anew on the bench.
+    Refused when the new text does not contain all of the evidence: then it is rewritten on the bench.
     """
-    triple, standing = locked_with_standing(project, triple_id, person)
-    if reason := rules.repin_refusal(triple, standing):
+    triple, participation = locked_with_participation(project, triple_id, person)
+    if reason := rules.repin_refusal(triple, participation):
         raise SubmitRefused(reason, code="not_repinnable")
     if reason := rules.evidence_refusal(compared(triple.revision, snapshot)):
         raise SubmitRefused(reason, code="evidence_changed")

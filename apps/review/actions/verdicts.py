@@ -8,7 +8,7 @@ from apps.accounts.models import Project, User
 from apps.common.errors import Refusal
 from apps.review import rules
 from apps.review.actions import notices
-from apps.review.actions.rounds import locked_with_standing, resolve
+from apps.review.actions.rounds import locked_with_participation, resolve
 from apps.review.core.outcome import STEP_AFTER, outcome_of
 from apps.review.enums import Outcome, ResolutionKind
 from apps.review.models import ReviewSeat, Verdict
@@ -20,7 +20,7 @@ from apps.triples.workflow import move
 
 
 class VerdictRefused(Refusal):
-    """The verdict cannot be taken."""
+    """The verdict cannot be stored."""
 
 
 @transaction.atomic
@@ -41,11 +41,11 @@ def give_verdict(
 
     The same key twice has one effect and the same answer. The second of two verdicts closes the round.
     """
-    triple, standing = locked_with_standing(project, triple_id, reviewer)
+    triple, participation = locked_with_participation(project, triple_id, reviewer)
     sent = Verdict.objects.filter(reviewer=reviewer, idempotency_key=idempotency_key).first()
     if sent is not None:
         return _same_or_refused(sent, revision_id, choice, reasons)
-    seat = _seat_for(triple, standing, revision_id)
+    seat = _seat_for(triple, participation, revision_id)
     if reason := rules.flag_fault(choice, reasons, category, note):
         raise VerdictRefused(reason, code="bad_verdict")
     verdict = Verdict.objects.create(
@@ -57,7 +57,7 @@ def give_verdict(
         category=category,
         note=note.strip(),
         idempotency_key=idempotency_key,
-        supersedes=standing.own,
+        supersedes=participation.own,
         given_at=at,
     )
     if seat.answered_at is None:
@@ -74,18 +74,18 @@ def _same_or_refused(sent: Verdict, revision_id: int, choice: str, reasons: list
     return sent
 
 
-def _seat_for(triple: Triple, standing: Participation, revision_id: int) -> ReviewSeat:
+def _seat_for(triple: Triple, participation: Participation, revision_id: int) -> ReviewSeat:
     """The seat from which the person answers this revision. Raises VerdictRefused where they may not."""
     if triple.current_id != revision_id:
         raise VerdictRefused("This revision is no longer under review.", code="other_revision")
-    if reason := rules.verdict_refusal(triple, standing):
+    if reason := rules.verdict_refusal(triple, participation):
         raise VerdictRefused(reason, code="no_verdict")
-    assert standing.seat is not None  # the rule has asked
-    return standing.seat
+    assert participation.seat is not None  # checked by the rule
+    return participation.seat
 
 
 def _close_if_both_in(triple: Triple, last: User, at: datetime) -> None:
-    """Walk the step that two verdicts add up to. One verdict changes nothing that anybody else could see."""
+    """Move the triple by the step that two verdicts cause. One verdict changes nothing that others could see."""
     verdicts = live_verdicts(triple.revision)
     outcome = outcome_of([verdict.choice for verdict in verdicts])
     if outcome is Outcome.PENDING:

@@ -1,4 +1,4 @@
-"""Triples as a file, over HTTP."""
+"""API of triples as a file."""
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -44,7 +44,7 @@ class TripleExport(ProjectAPIView):
 
 
 class TripleExportReport(ProjectAPIView):
-    """What that file leaves out, and why."""
+    """What that file leaves out, with reasons."""
 
     roles = {"GET": READERS}
     scopes = {"GET": Scope.REVIEW_WRITE}
@@ -65,5 +65,5 @@ class TripleExportReport(ProjectAPIView):
     def get(self, request: Request, slug: str) -> Response:
         only_known(request.query_params, {"state"})
         state = request.query_params.get("state", State.ACCEPTED.value)
-        found = Selection(self.project, state, member=self.member, at=timezone.now()).left_out()
-        return Response([{"reason": one.reason, "count": one.count, "triples": one.labels} for one in found])
+        left_out = Selection(self.project, state, member=self.member, at=timezone.now()).left_out()
+        return Response([{"reason": one.reason, "count": one.count, "triples": one.labels} for one in left_out])

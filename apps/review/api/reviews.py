@@ -1,4 +1,4 @@
-"""Reviewing over HTTP: one's own queue, seats and verdicts, and the lead's board."""
+"""API of reviewing: one's own queue, seats and verdicts, and the lead's board."""
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -36,7 +36,7 @@ MOST_SHOWN = 1_000
 
 
 class QueueView(ProjectAPIView):
-    """What waits for your verdict, oldest first; at most a thousand."""
+    """Triples that need your verdict, oldest first; at most a thousand."""
 
     roles = {"GET": (Role.REVIEWER,)}
     scopes = {"GET": Scope.REVIEW_WRITE}
@@ -48,7 +48,7 @@ class QueueView(ProjectAPIView):
 
 
 class NextView(ProjectAPIView):
-    """The next triple for you to review; `triple` is null when nothing waits. `after` skips one."""
+    """The next triple for you to review; `triple` is null when there is none. `after` skips one."""
 
     roles = {"GET": (Role.REVIEWER,)}
     scopes = {"GET": Scope.REVIEW_WRITE}
@@ -63,7 +63,7 @@ class NextView(ProjectAPIView):
 
 
 class PullView(ProjectAPIView):
-    """Take the next seat where reviewers pull theirs: the oldest you hold, else the oldest round you may review."""
+    """Take the next seat where reviewers pull theirs: your oldest unanswered one, else one in the oldest open round."""
 
     roles = {"POST": (Role.REVIEWER,)}
     scopes = {"POST": Scope.REVIEW_WRITE}
@@ -76,7 +76,7 @@ class PullView(ProjectAPIView):
 
 
 class GiveBackView(ProjectAPIView):
-    """Leave a triple that you pulled to somebody else."""
+    """Return a triple that you pulled to the queue."""
 
     roles = {"POST": (Role.REVIEWER,)}
     scopes = {"POST": Scope.REVIEW_WRITE}
@@ -89,7 +89,7 @@ class GiveBackView(ProjectAPIView):
 
 
 class ReseatView(ProjectAPIView):
-    """Give an unanswered seat to somebody else; without `to`, to whoever has the least to review."""
+    """Give an unanswered seat to somebody else; without `to`, to the reviewer with the least to review."""
 
     roles = {"POST": (Role.LEAD,)}
     scopes = {"POST": Scope.REVIEW_WRITE}
@@ -116,7 +116,7 @@ class ReseatView(ProjectAPIView):
 
 
 class BoardView(ProjectAPIView):
-    """Every triple on its way, what has waited longest first. `seats` is null where you have a part in the triple."""
+    """Every triple in progress, longest wait first. `seats` is null where you have a part in the triple."""
 
     roles = {"GET": (Role.LEAD,)}
     scopes = {"GET": Scope.REVIEW_WRITE}
@@ -140,7 +140,7 @@ class BoardView(ProjectAPIView):
 
 
 class VerdictView(ProjectAPIView):
-    """Confirm or flag. The idempotency key, in the body or as a header, makes sending it again harmless."""
+    """Confirm or flag. The idempotency key, in the body or as a header, makes it safe to send it again."""
 
     roles = {"POST": (Role.REVIEWER,)}
     scopes = {"POST": Scope.REVIEW_WRITE}

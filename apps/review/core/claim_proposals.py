@@ -1,4 +1,4 @@
-"""Proposals for a guided split: how a compound wording falls into claims. Suggestions, made of plain text."""
+"""Proposed claims for a guided split of a compound wording. Suggestions from plain text."""
 
 import re
 from collections.abc import Sequence
@@ -21,21 +21,21 @@ class ClaimProposal(NamedTuple):
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> list[Span]:
-    """Where the sentences of text[start:end] lie, white space around them left out; line ends end one too."""
+    """The spans of the sentences of text[start:end], without white space around them; line ends end one too."""
     end = len(text) if end is None else end
-    found, at = [], start
+    spans, at = [], start
     for match in [*_SENTENCE_END.finditer(text, start, end), None]:
         stop = match.end() if match else end
         piece = text[at:stop]
         if piece.strip():
             first = at + len(piece) - len(piece.lstrip())
-            found.append((first, first + len(piece.strip())))
+            spans.append((first, first + len(piece.strip())))
         at = stop
-    return found
+    return spans
 
 
 def _parts(text: str) -> list[str]:
-    """The text cut at sentence ends, semicolons and ", and"; a scrap of a word is no claim and stays where it was."""
+    """The text cut at sentence ends, semicolons and ", and"; a fragment without enough words stays with its part."""
     parts: list[str] = []
     for part in _SEAM.split(" ".join(text.split())):
         if parts and len(part.split()) < FEWEST_WORDS:

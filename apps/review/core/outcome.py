@@ -1,4 +1,4 @@
-"""What the verdicts of one round add up to. Derived, never stored."""
+"""The outcome of the verdicts of one round. Derived, never stored."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ STEP_AFTER: dict[Outcome, Step] = {
 def outcome_of(choices: Sequence[str]) -> Outcome:
     """The outcome of a round from its live verdicts, in any order.
 
-    Fewer than two is pending. More than two cannot happen and raises ValueError.
+    Fewer than two are pending. Raises ValueError for more than two, which cannot happen.
     """
     if len(choices) > VERDICTS_PER_ROUND:
         raise ValueError(f"A round has two verdicts, not {len(choices)}.")

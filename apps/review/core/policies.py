@@ -1,4 +1,4 @@
-"""The three policies, shown at the moment of decision, and what each reason speaks about."""
+"""The three policies, shown where people decide, and the questions that each reason answers with no."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from apps.review.enums import Category, Reason
 
 
 class Policy(NamedTuple):
-    """`short` stands beside the choice on the review screen, `text` is pinned on top of a dispute."""
+    """`short` is shown next to the choice on the review screen, `text` at the top of a dispute."""
 
     title: str
     short: str
@@ -48,6 +48,6 @@ ASPECT_OF_REASON: dict[Reason, str] = {
 
 
 def aspects_flagged(reasons: list[str] | tuple[str, ...]) -> dict[str, bool]:
-    """Which of the three questions a reviewer answered with no. `other` speaks about none of them."""
+    """Which of the three questions a reviewer answered with no. `other` answers none of them."""
     flagged = {ASPECT_OF_REASON.get(Reason(reason)) for reason in reasons}
     return {aspect: aspect in flagged for aspect in ASPECTS}

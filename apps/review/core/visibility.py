@@ -1,10 +1,10 @@
-"""What a person may see of a triple, decided once: pages, endpoints, counts and lists all ask here.
+"""What a person may see of a triple, decided here alone for pages, endpoints, counts and lists.
 
-Plain values only. `RoundPhase` and `Involvement` are worked out by the selectors; this module knows no database.
+Plain values, no database. Selectors compute `RoundPhase` and `Involvement`.
 
-The rule that matters: until both verdicts of a round are in, nobody sees what another said. That somebody answered
-at all, never what or when, is shown to leads without a part in the triple, who have to know which seat is stuck. While
-a person reviews a triple once more in a calibration, every verdict on it is hidden from them, their own included.
+The main rule: until both verdicts of a round are in, nobody sees another's verdict. Leads without a part in the triple
+see that somebody answered, never what or when, since they have to know which seat is stuck. While a person reviews a
+triple once more in a calibration, every verdict on it is hidden from them, their own included.
 """
 
 from enum import Enum
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class RoundPhase(Enum):
-    """Where one round of a triple stands."""
+    """The phase of one round of a triple."""
 
     WRITING = "writing"  # not submitted: there are no verdicts
     OPEN = "open"  # at least one verdict is missing
@@ -20,7 +20,7 @@ class RoundPhase(Enum):
 
 
 class Involvement(Enum):
-    """What a person did to the triple, or else may do in the project. The first that applies counts."""
+    """A person's part in the triple, or else their role in the project. The first that applies counts."""
 
     AUTHOR = "author"
     REVIEWER = "reviewer"
@@ -34,7 +34,7 @@ class Sight(NamedTuple):
 
     wording: bool  # question, answer, evidence
     own_verdict: bool
-    other_verdicts: bool  # choice, reasons, note, and the time they were given
+    other_verdicts: bool  # choice, reasons, note, and their time
     reviewer_names: bool
     who_answered: bool  # that a seat has answered, not what or when
     thread: bool
@@ -46,7 +46,7 @@ NOTHING = Sight(
 
 
 def sight(part: Involvement, phase: RoundPhase, *, blinded: bool = False) -> Sight:
-    """What `part` may see of a round in `phase`. A verdict that is not one's own needs a closed round, always.
+    """`part`'s view of a round in `phase`. Another's verdict always needs a closed round.
 
     `blinded`: the person is reviewing the triple blindly once more, and has not answered yet.
     """
@@ -68,10 +68,10 @@ def sight(part: Involvement, phase: RoundPhase, *, blinded: bool = False) -> Sig
 
 
 def sees_answers_to_warnings(part: Involvement, phase: RoundPhase, *, blinded: bool = False) -> bool:
-    """Whether `part` may see what the checks warned of, and why the author finds it all right.
+    """Whether `part` may see the warnings of checks, and the author's reasons why they are no fault.
 
-    Reviewers judge the wording, not the author's defence of it: to them, leads or not, it is shown when the round has
-    closed, and the same goes for who reviews once more.
+    Reviewers judge the wording, not the author's defence of it: they, leads or not, see it when the round has closed;
+    the same holds for a second review in a calibration.
     """
     if blinded or not sight(part, phase).wording:
         return False

@@ -1,4 +1,4 @@
-"""What a reviewer can choose from, as the screens show it: each choice with its key and its help."""
+"""A reviewer's choices, as the screens show them: each choice with its key and its help."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

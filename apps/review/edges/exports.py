@@ -7,7 +7,7 @@ from apps.review.selectors.exports import CONTENT_TYPES, Selection, file_name
 
 
 def export_response(member: Member, *, state: str, form: str) -> StreamingHttpResponse:
-    """The file as it is made; nothing of it is kept. Pages and the API give the same."""
+    """The file, streamed and not stored. The same for pages and the API."""
     at = timezone.now()
     selection = Selection(member.project, state, member=member, at=at)
     pieces = export_triples(selection, form=form, actor=member.user, at=at)

@@ -1,4 +1,4 @@
-"""The lead's board, and what a lead does to several triples at once."""
+"""The lead's board, and a lead's actions on several triples at once."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -23,7 +23,7 @@ STUCK_REASON = "Its reviewer can no longer answer."
 @member_view(Role.LEAD)
 @require_safe
 def board(request: HttpRequest, project: Project) -> HttpResponse:
-    """Every triple on its way, what has waited longest first."""
+    """Every triple in progress, longest wait first."""
     form = BoardForm(request.GET, project=project)
     asked = form.asked()
     after = request.GET.get("after", "")
@@ -41,8 +41,8 @@ def board(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _back(request: HttpRequest, project: Project) -> HttpResponse:
-    asked = request.GET.urlencode()
-    return redirect(reverse("review:board", args=[project.slug]) + (f"?{asked}" if asked else ""))
+    query = request.GET.urlencode()
+    return redirect(reverse("review:board", args=[project.slug]) + (f"?{query}" if query else ""))
 
 
 def _key(text: str) -> int | None:
@@ -55,7 +55,7 @@ def _ticked(request: HttpRequest) -> list[int]:
     return [key for key in keys if key is not None]
 
 
-def _tell(request: HttpRequest, left: list[str]) -> None:
+def _show_messages(request: HttpRequest, left: list[str]) -> None:
     for sentence in left[:MOST_TOLD]:
         messages.warning(request, sentence)
     if len(left) > MOST_TOLD:
@@ -96,7 +96,7 @@ def re_seat(request: HttpRequest, project: Project) -> HttpResponse:
         return _back(request, project)
     if done.seats:
         messages.info(request, f"{_seats(len(done.seats))} to somebody else.")
-    _tell(request, [f"{left.triple} stays unchanged. {left.sentence}" for left in done.left])
+    _show_messages(request, [f"{left.triple} stays unchanged. {left.sentence}" for left in done.left])
     return _back(request, project)
 
 
@@ -129,7 +129,7 @@ def _re_seat_one(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def remind(request: HttpRequest, project: Project) -> HttpResponse:
-    """Remind whoever has not answered in the ticked triples, or in the `one` that is named."""
+    """Remind reviewers who have not answered in the ticked triples, or in the `one` that is named."""
     one = _key(request.POST.get("one", ""))
     ticked = [one] if one is not None else _ticked(request)
     if not ticked:
@@ -140,5 +140,5 @@ def remind(request: HttpRequest, project: Project) -> HttpResponse:
         names = ", ".join(triple.label for triple in done.triples[:MOST_TOLD])
         more = f" and {len(done.triples) - MOST_TOLD} more" if len(done.triples) > MOST_TOLD else ""
         messages.info(request, f"Reviewers who have not answered {names}{more} are reminded, at most once a day.")
-    _tell(request, [f"{triple}: nobody is reminded. {sentence}" for triple, sentence in done.left])
+    _show_messages(request, [f"{triple}: nobody is reminded. {sentence}" for triple, sentence in done.left])
     return _back(request, project)

@@ -18,14 +18,14 @@ from apps.review.core.claim_proposals import FEWEST, MOST
 from apps.review.core.policies import POLICIES
 from apps.review.enums import Category
 from apps.review.pages.claims_context import ClaimForm, ClaimsSheet, count_in
-from apps.review.selectors.participation import standing_for
+from apps.review.selectors.participation import participation_for
 from apps.triples.selectors.triples import triple_for
 
 WRITERS = (Role.ANNOTATOR, Role.LEAD)
 
 
 def _rearranged(posted: QueryDict, do: str) -> tuple[QueryDict, int]:
-    """What was posted with one more claim, one less, or another block; and the number of the claim to go on with."""
+    """The posted form with one more claim, one less, or another block; and the number of the claim to show next."""
     data = posted.copy()
     verb, _, rest = do.partition(":")
     number, _, block = rest.partition(":")
@@ -63,7 +63,7 @@ def _views(sheet: ClaimsSheet) -> Iterator[dict[str, Any]]:
 def _page(
     request: HttpRequest, sheet: ClaimsSheet, *, go_on: int = 0, fault: str = "", status: int = 200
 ) -> HttpResponse:
-    standing = standing_for(sheet.triple, member_of(request))
+    participation = participation_for(sheet.triple, member_of(request))
     claims = list(_views(sheet))
     return render(
         request,
@@ -79,7 +79,7 @@ def _page(
             "most": MOST,
             "go_on": go_on,
             "fault": fault,
-            "flag": standing.flag,
+            "flag": participation.flag,
             "policy": POLICIES[Category.COMPOUND],
         },
         status=status,
@@ -89,9 +89,9 @@ def _page(
 @member_view(*WRITERS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def split(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The form: proposed at first, rearranged by its buttons, and at last the split. Nothing typed is ever lost."""
+    """The form: proposed at first, changed by its buttons, then the split. Every step keeps what was typed."""
     triple = triple_for(member_of(request), pk)
-    if reason := rules.split_refusal(triple, standing_for(triple, member_of(request))):
+    if reason := rules.split_refusal(triple, participation_for(triple, member_of(request))):
         if request.method == "GET":
             return redirect("review:triple", slug=project.slug, pk=triple.pk)
         raise DisputeRefused(reason, code="not_splittable")

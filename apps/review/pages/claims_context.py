@@ -1,4 +1,4 @@
-"""The sheet of a guided split: its claims, proposed or posted, and the blocks that each can rest on."""
+"""Context of a guided split: its claims, proposed or posted, and the blocks that they can use as evidence."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ BIGGEST = 2**63 - 1
 
 
 class ClaimForm(forms.Form):
-    """One claim as the page holds it: `passages` are ticked, each "version:start:end"; `quotes` are typed."""
+    """One claim on the page: `passages` are ticked, each "version:start:end"; `quotes` are typed."""
 
     question = forms.CharField(required=False, max_length=2000)
     answer = forms.CharField(required=False, max_length=8000)
@@ -49,7 +49,7 @@ class ClaimForm(forms.Form):
         return list(self.initial.get("passages", []))
 
     def held(self, name: str) -> Any:
-        """The value of a field, whether it was posted or proposed; empty when it cannot be read."""
+        """The value of a field, posted or proposed; empty when it is invalid."""
         if not self.is_bound:
             return self.initial.get(name)
         self.is_valid()
@@ -66,7 +66,7 @@ class EvidenceTick(NamedTuple):
 
 @dataclass(frozen=True)
 class Origin:
-    """A block that evidence can come from: what was marked in it first, its other sentences behind a fold."""
+    """A block with possible evidence: what was marked in it first, its other sentences folded."""
 
     version: BlockVersion
     first: list[EvidenceTick]
@@ -87,9 +87,9 @@ class ClaimHit:
 
 
 def count_in(posted: QueryDict) -> int:
-    """How many claims a page says it holds, within what there can be."""
-    said = str(posted.get("claims", ""))
-    return min(max(int(said), 1), MOST) if said.isdecimal() and len(said) < 3 else FEWEST
+    """How many claims a page posts, within the allowed range."""
+    posted_count = str(posted.get("claims", ""))
+    return min(max(int(posted_count), 1), MOST) if posted_count.isdecimal() and len(posted_count) < 3 else FEWEST
 
 
 class ClaimsSheet:
@@ -126,7 +126,7 @@ class ClaimsSheet:
         return made
 
     def found(self, form: ClaimForm) -> BlockVersion | None:
-        """The other block that was chosen for a claim, as the snapshot has it."""
+        """The other block chosen for a claim, from the snapshot."""
         block = form.held("block")
         if not block:
             return None
@@ -169,13 +169,13 @@ class ClaimsSheet:
 
     # What it means
 
-    def _at_hand(self, form: ClaimForm) -> dict[int, BlockVersion]:
+    def _blocks_at_hand(self, form: ClaimForm) -> dict[int, BlockVersion]:
         version = self.found(form)
         return {**({version.pk: version} if version else {}), **self._versions}
 
     def evidence(self, form: ClaimForm) -> tuple[list[tuple[BlockVersion, list[Span]]], list[str]]:
-        """The blocks of a claim with the passages chosen in them, and the typed words that no block says."""
-        at_hand = self._at_hand(form)
+        """The blocks of a claim with the passages chosen in them, and the typed words that are in no block."""
+        at_hand = self._blocks_at_hand(form)
         chosen: dict[int, list[Span]] = defaultdict(list)
         for value in form.ticked():
             version_id, span = _read(value)
@@ -199,7 +199,7 @@ class ClaimsSheet:
         return [self.claim(form) for form in self.forms]
 
     def first_fault(self) -> tuple[int, str] | None:
-        """The first claim that lacks something: its number, and the sentence."""
+        """The first invalid claim: its number, and the sentence."""
         for form in self.forms:
             if form.is_bound and not form.is_valid():
                 return form.number, f"Claim {form.number}: {next(iter(form.errors.values()))[0]}"
@@ -214,7 +214,7 @@ class ClaimsSheet:
         return None
 
     def checks(self, form: ClaimForm) -> list[Check]:
-        """What can be told at once: something is there, it lies in the text, and the figures agree."""
+        """Checks that need no submission: evidence exists, it is in the text, and the figures agree."""
         question, answer = form.held("question") or "", form.held("answer") or ""
         blocks, lost = self.evidence(form)
         found = checks.check_wording(question, answer)
@@ -223,24 +223,24 @@ class ClaimsSheet:
         elif not blocks:
             found.append(Check(checks.STOP, "no_evidence", "No evidence is chosen yet."))
         evidence = "\n".join(quoted(version.text, spans) for version, spans in blocks)
-        found += [check for version, spans in blocks if (check := _lies(version, spans)).level != checks.PASS]
+        found += [check for version, spans in blocks if (check := _is_in_text(version, spans)).level != checks.PASS]
         if answer.strip() and evidence:
             found += checks.check_figures(answer, evidence)
         return found
 
 
-def _lies(version: BlockVersion, spans: Sequence[Span]) -> Check:
-    held = marked(version, spans)
-    return checks.check_evidence(held.text, held.spans)
+def _is_in_text(version: BlockVersion, spans: Sequence[Span]) -> Check:
+    block = marked(version, spans)
+    return checks.check_evidence(block.text, block.spans)
 
 
 def _marked_pieces(block: ExpectedBlock) -> list[Span]:
-    """What the parent marked in a block, sentence by sentence."""
+    """The parent's marked evidence in a block, sentence by sentence."""
     return [piece for start, end in sorted(block.spans) for piece in sentences(block.version.text, start, end)]
 
 
 def _read(value: str) -> tuple[int, Span]:
-    """The version and the span of a tick; of one that cannot be read, none that exists."""
+    """The version and the span of a tick; for an invalid one, a version that does not exist."""
     parts = value.split(":")
     if len(parts) != 3 or not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in parts):
         return 0, (0, 0)

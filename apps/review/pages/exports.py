@@ -1,4 +1,4 @@
-"""Handing triples out: the page that says what a file would hold, and the file."""
+"""Export of triples: the page that previews a file, and the file."""
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render

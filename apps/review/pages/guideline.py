@@ -1,4 +1,4 @@
-"""What a reviewer should ask themself, as the project's leads wrote it, or in these words until they do."""
+"""The guideline for reviewers: the project's own, or the default text."""
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -33,5 +33,5 @@ def guideline_of(project: Project) -> str:
 
 
 def guideline_html(project: Project) -> SafeString:
-    """Safe because `to_html` lets nothing through but the tags of a text."""
+    """Safe because `to_html` lets only the tags of a text through."""
     return mark_safe(to_html(guideline_of(project)))

@@ -22,7 +22,7 @@ from apps.review.models import Verdict
 from apps.review.pages.guideline import guideline_html
 from apps.review.pages.work import SECTIONS, sections_of
 from apps.review.selectors.diffs import last_difference
-from apps.review.selectors.participation import Participation, standing_for
+from apps.review.selectors.participation import Participation, participation_for
 from apps.review.selectors.queues import next_in_queue, offered_tally, open_seats_of, review_queue, tally
 from apps.review.selectors.seats import is_pulled
 from apps.triples.models import ImportedEntry, Triple
@@ -36,7 +36,7 @@ LAST_SAID = "review-said"
 @member_view(*READERS)
 @require_safe
 def queue(request: HttpRequest, project: Project) -> HttpResponse:
-    """My work: what waits for this person, section by section; `?show=` one of them, `?after=` further on in it."""
+    """My work: this person's open triples, by section; `?show=` selects one, `?after=` a later page of it."""
     member, at = member_of(request), timezone.now()
     alone = request.GET.get("show", "") if request.GET.get("show", "") in SECTIONS else ""
     sections = sections_of(member, at, alone=alone, after=request.GET.get("after", ""))
@@ -51,13 +51,13 @@ def queue(request: HttpRequest, project: Project) -> HttpResponse:
         "alone": alone,
         "lease_hours": policy(project, "review_lease_hours"),
     }
-    return render(request, "review/queue.html", context | _just_said(request, project))
+    return render(request, "review/queue.html", context | _last_answer(request, project))
 
 
 @member_view(Role.REVIEWER)
 @require_safe
 def next_triple(request: HttpRequest, project: Project) -> HttpResponse:
-    """The next triple one holds a seat in, behind `?after=`; My work when there is none."""
+    """The next triple in which the person has a seat, after `?after=`; My work when there is none."""
     after = request.GET.get("after", "")
     triple = next_in_queue(
         member_of(request).user, project, int(after) if after.isdecimal() and len(after) < 18 else None
@@ -81,9 +81,9 @@ def pull(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.REVIEWER)
 @require_POST
 def skip(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Go on to another triple. A seat that was pulled is given back first."""
+    """Skip to another triple. A pulled seat is given back first."""
     triple, person, at = triple_for(member_of(request), pk), member_of(request).user, timezone.now()
-    if is_pulled(project) and not rules.give_back_refusal(triple, standing_for(triple, member_of(request)), True):
+    if is_pulled(project) and not rules.give_back_refusal(triple, participation_for(triple, member_of(request)), True):
         give_back_seat(project=project, triple_id=triple.pk, reviewer=person, at=at)
         pull_seat(project=project, reviewer=person, at=at, again=False)
         return redirect("review:next", slug=project.slug)
@@ -99,15 +99,15 @@ def _undo(request: HttpRequest, project: Project) -> Triple | None:
     return seat.revision.triple if seat else None
 
 
-def _just_said(request: HttpRequest, project: Project) -> dict[str, Any]:
-    """What the person answered just now, to be said once, and the way back while there is one."""
+def _last_answer(request: HttpRequest, project: Project) -> dict[str, Any]:
+    """The person's last answer, to be shown once, with a link back while it can be changed."""
     return {"said": request.session.pop(LAST_SAID, ""), "undo": _undo(request, project)}
 
 
 def _screen(
     request: HttpRequest,
     triple: Triple,
-    standing: Participation,
+    participation: Participation,
     given: dict[str, Any],
     *,
     fault: str = "",
@@ -124,20 +124,20 @@ def _screen(
         "categories": categories_shown(given.get("category", "")),
         "choice": given.get("choice", ""),
         "note": given.get("note", ""),
-        "own": standing.own,
+        "own": participation.own,
         "origin": ImportedEntry.objects.filter(triple=triple).first() if triple.is_machine_written else None,
         "guideline": guideline_html(triple.project),
         "pulled": is_pulled(triple.project),
         "key": fresh_key(),
         "fault": fault,
         "waiting": tally(review_queue(member_of(request).user, triple.project), "opened_at"),
-    } | _just_said(request, triple.project)
+    } | _last_answer(request, triple.project)
     if context["undo"] == triple:
         context["undo"] = None
     return render(request, "review/screen.html", context, status=status)
 
 
-def _as_given(verdict: Verdict | None) -> dict[str, Any]:
+def _form_values(verdict: Verdict | None) -> dict[str, Any]:
     if verdict is None:
         return {}
     return {
@@ -151,18 +151,18 @@ def _as_given(verdict: Verdict | None) -> dict[str, Any]:
 @member_view(Role.REVIEWER)
 @require_safe
 def screen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """One triple to confirm or flag. Whoever has no seat in its open round is sent to its page."""
+    """One triple to confirm or flag. Redirects to the triple's page without a seat in its open round."""
     triple = triple_for(member_of(request), pk)
-    standing = standing_for(triple, member_of(request))
-    if rules.verdict_refusal(triple, standing):
+    participation = participation_for(triple, member_of(request))
+    if rules.verdict_refusal(triple, participation):
         return redirect("review:triple", slug=project.slug, pk=triple.pk)
-    return _screen(request, triple, standing, _as_given(standing.own))
+    return _screen(request, triple, participation, _form_values(participation.own))
 
 
 @member_view(Role.REVIEWER)
 @require_POST
 def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Take the answer and go on to the next; a fault shows the same screen with what was chosen."""
+    """Store the answer and show the next; a fault shows the same screen with what was chosen."""
     triple = triple_for(member_of(request), pk)
     form = VerdictForm(request.POST)
     if not form.is_valid():
@@ -187,8 +187,8 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 
 def _again(request: HttpRequest, triple: Triple, fault: str) -> HttpResponse:
-    standing = standing_for(triple, member_of(request))
-    if reason := rules.verdict_refusal(triple, standing):
+    participation = participation_for(triple, member_of(request))
+    if reason := rules.verdict_refusal(triple, participation):
         raise VerdictRefused(reason, code="no_verdict")
     posted = request.POST
     given = {
@@ -197,4 +197,4 @@ def _again(request: HttpRequest, triple: Triple, fault: str) -> HttpResponse:
         "category": posted.get("category", ""),
         "note": posted.get("note", ""),
     }
-    return _screen(request, triple, standing, given, fault=fault, status=400)
+    return _screen(request, triple, participation, given, fault=fault, status=400)

@@ -1,4 +1,4 @@
-"""Stale triples: the list by age, and one screen a triple with what changed and the three ways on."""
+"""Stale triples: the list by age, and one screen for each triple with its changes and three actions."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from apps.review import rules
 from apps.review.actions import SubmitRefused, re_pin
 from apps.review.selectors.keyset import KeysetPlace, behind, page
 from apps.review.selectors.offers import Offer
-from apps.review.selectors.participation import Participation, standing_for
+from apps.review.selectors.participation import Participation, participation_for
 from apps.triples import rules as writing
 from apps.triples.actions.triples import RetireRefused, retire_triple
 from apps.triples.enums import RetireReason
@@ -32,26 +32,26 @@ PER_PAGE = 50
 
 
 def stale_for(member: Member) -> QuerySet[Triple]:
-    """The stale triples that a member looks after: a lead after all, others after those they wrote."""
-    found = visible_triples(member).filter(is_stale=True)
+    """The stale triples that a member looks after: all for a lead, for others those they wrote."""
+    triples = visible_triples(member).filter(is_stale=True)
     if member.is_lead:
-        return found
+        return triples
     wrote = Revision.objects.filter(triple=OuterRef("pk"), author=member.user)
-    return found.filter(Exists(wrote))
+    return triples.filter(Exists(wrote))
 
 
 def next_stale(member: Member, after: Triple | None = None) -> Triple | None:
-    """The stale triple behind `after` by age, or the oldest; never `after` itself. None: no other waits."""
-    found = stale_for(member)
+    """The stale triple after `after` by age, or the oldest; never `after` itself. None: there is no other."""
+    triples = stale_for(member)
     if after is None:
-        return behind(found, "changed_at", None).first()
-    later = behind(found, "changed_at", KeysetPlace(after.changed_at, after.pk)).first()
-    return later or behind(found.exclude(pk=after.pk), "changed_at", None).first()
+        return behind(triples, "changed_at", None).first()
+    later = behind(triples, "changed_at", KeysetPlace(after.changed_at, after.pk)).first()
+    return later or behind(triples.exclude(pk=after.pk), "changed_at", None).first()
 
 
-def stale_offers(triple: Triple, standing: Participation, blocks: list[ComparedBlock]) -> list[Offer]:
-    """The three ways on, in the order of their keys, refused ones with their reason."""
-    pin = rules.repin_refusal(triple, standing)
+def stale_offers(triple: Triple, participation: Participation, blocks: list[ComparedBlock]) -> list[Offer]:
+    """The three actions, in the order of their keys, refused ones with their reason."""
+    pin = rules.repin_refusal(triple, participation)
     return [
         Offer(
             "re_pin",
@@ -66,7 +66,7 @@ def stale_offers(triple: Triple, standing: Participation, blocks: list[ComparedB
             "x",
             "Retire",
             "Leaves the gold set for good.",
-            writing.retire_refusal(standing.roles, triple),
+            writing.retire_refusal(participation.roles, triple),
         ),
     ]
 
@@ -74,7 +74,7 @@ def stale_offers(triple: Triple, standing: Participation, blocks: list[ComparedB
 @member_view(*READERS)
 @require_safe
 def listing(request: HttpRequest, project: Project) -> HttpResponse:
-    """Stale triples, the one that has waited longest first."""
+    """Stale triples, longest wait first."""
     rows = page(stale_for(member_of(request)), "changed_at", request.GET.get("after", ""), PER_PAGE)
     return render(
         request,
@@ -86,17 +86,17 @@ def listing(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(*READERS)
 @require_safe
 def following(request: HttpRequest, project: Project) -> HttpResponse:
-    """The next stale triple, behind `?after=`; the list when no other waits."""
+    """The next stale triple, after `?after=`; the list when there is no other."""
     after = request.GET.get("after", "")
     member = member_of(request)
-    here = triple_for(member, int(after)) if after.isdecimal() and len(after) < 18 else None
-    return _on(project, next_stale(member, here))
+    current = triple_for(member, int(after)) if after.isdecimal() and len(after) < 18 else None
+    return _on(project, next_stale(member, current))
 
 
-def _on(project: Project, found: Triple | None) -> HttpResponse:
-    if found is None:
+def _on(project: Project, triple_: Triple | None) -> HttpResponse:
+    if triple_ is None:
         return redirect("review:stale", slug=project.slug)
-    return redirect("review:stale-triple", slug=project.slug, pk=found.pk)
+    return redirect("review:stale-triple", slug=project.slug, pk=triple_.pk)
 
 
 def _screen(request: HttpRequest, triple: Triple, *, fault: str = "", status: int = 200) -> HttpResponse:
@@ -110,7 +110,7 @@ def _screen(request: HttpRequest, triple: Triple, *, fault: str = "", status: in
         "snapshot": snapshot,
         "blocks": blocks,
         "is_kept": rules.evidence_refusal(blocks) is None,
-        "offers": stale_offers(triple, standing_for(triple, member), blocks),
+        "offers": stale_offers(triple, participation_for(triple, member), blocks),
         "retire_reasons": [(str(key), *choice) for key, choice in enumerate(RetireReason.choices, start=1)],
         "other": next_stale(member, triple),
         "fault": fault,
@@ -121,7 +121,7 @@ def _screen(request: HttpRequest, triple: Triple, *, fault: str = "", status: in
 @member_view(*READERS)
 @require_safe
 def screen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Old and new text side by side. A triple that is not stale has only its page."""
+    """Old and new text side by side. Redirects to the triple's page when it is not stale."""
     triple = triple_for(member_of(request), pk)
     if not triple.is_stale:
         return redirect("review:triple", slug=project.slug, pk=triple.pk)
@@ -131,7 +131,7 @@ def screen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(*WRITERS)
 @require_POST
 def pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Pin the unchanged evidence to the new text, and go on to the next stale triple."""
+    """Pin the unchanged evidence to the new text, and show the next stale triple."""
     member = member_of(request)
     triple = triple_for(member, pk)
     other = next_stale(member, triple)
@@ -149,7 +149,7 @@ def pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Retire a stale triple for one of the three reasons, and go on to the next."""
+    """Retire a stale triple for one of the three reasons, and show the next."""
     member = member_of(request)
     triple = triple_for(member, pk)
     other = next_stale(member, triple)

@@ -1,4 +1,4 @@
-"""The page of one triple: its rounds, its dispute, and what ends it."""
+"""The page of one triple: its rounds, its dispute, and the actions that end it."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from apps.review.enums import Category, Decision
 from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
 from apps.review.selectors.diffs import RevisionDifference, difference, last_difference
 from apps.review.selectors.offers import offers_for
-from apps.review.selectors.participation import Participation, standing_for
+from apps.review.selectors.participation import Participation, participation_for
 from apps.review.selectors.reviews import RoundView, rounds_of
 from apps.triples.edges.bench import render_bench
 from apps.triples.edges.saving import save_bench
@@ -36,7 +36,7 @@ FORMS_SHOWN = ("withdraw", "adjudicate", "drop", "retire")
 
 
 class BlockView(NamedTuple):
-    """An expected block: its marked paragraphs, and the whole text behind a fold when that is more."""
+    """An expected block: its marked paragraphs, and the whole text folded when that is more."""
 
     version: BlockVersion
     spans: list
@@ -50,25 +50,30 @@ def _block_views(revision: Revision) -> list[BlockView]:
     return [BlockView(expected.version, expected.spans) for expected in expected_blocks(revision)]
 
 
-def _as(standing: Participation) -> str:
-    if standing.wrote_any:
+def _as(participation: Participation) -> str:
+    if participation.wrote_any:
         return "as the author"
-    if standing.is_flagger:
+    if participation.is_flagger:
         return "as the one who flagged it"
-    if standing.reviewed_any:
+    if participation.reviewed_any:
         return "as a reviewer"
-    return "as a lead" if standing.is_lead else "as a member"
+    return "as a lead" if participation.is_lead else "as a member"
 
 
-def _policy(triple: Triple, standing: Participation) -> Policy | None:
+def _policy(triple: Triple, participation: Participation) -> Policy | None:
     """The policy of the flag that is disputed, for everybody who may see that flag."""
-    if triple.state != State.DISPUTED or standing.blinded or standing.flag is None or not standing.flag.category:
+    if (
+        triple.state != State.DISPUTED
+        or participation.blinded
+        or participation.flag is None
+        or not participation.flag.category
+    ):
         return None
-    return POLICIES[Category(standing.flag.category)]
+    return POLICIES[Category(participation.flag.category)]
 
 
 def _history(rounds: list[RoundView]) -> list[tuple[RoundView, RevisionDifference | None]]:
-    """Each round with what its revision changed; the difference of the last one stands on the page by itself."""
+    """Each round with the changes of its revision; the last difference is shown separately."""
     changed: list[RevisionDifference | None] = [None]
     changed += [difference(one.revision, other.revision) for one, other in pairwise(rounds[:-1])]
     return list(zip(rounds, [*changed, None][: len(rounds)], strict=True))
@@ -77,9 +82,9 @@ def _history(rounds: list[RoundView]) -> list[tuple[RoundView, RevisionDifferenc
 def _page(
     request: HttpRequest, triple: Triple, *, doing: str = "", fault: str = "", posted: Any = None, status: int = 200
 ) -> HttpResponse:
-    standing = standing_for(triple, member_of(request))
-    rounds = rounds_of(triple, standing)
-    offers = offers_for(triple, standing)
+    participation = participation_for(triple, member_of(request))
+    rounds = rounds_of(triple, participation)
+    offers = offers_for(triple, participation)
     allowed = {offer.name for offer in offers if offer.refusal is None}
     writing = open_revision(triple)
     submitted = triple.revision.submitted_at is not None
@@ -88,8 +93,8 @@ def _page(
         "triple": triple,
         "revision": triple.revision,
         "blocks": _block_views(triple.revision),
-        "standing": standing,
-        "as_what": _as(standing),
+        "participation": participation,
+        "as_what": _as(participation),
         "rounds": rounds,
         "this_round": rounds[-1] if rounds else None,
         "past": rounds[:-1],
@@ -99,12 +104,12 @@ def _page(
         "doing": doing if doing in allowed else "",
         "fault": fault,
         "posted": posted or {},
-        "policy": _policy(triple, standing),
+        "policy": _policy(triple, participation),
         "policies": [(value.value, value.label, POLICIES[value].short) for value in Category],
-        "flag_category": standing.flag.category if standing.flag else "",
-        "message_refusal": rules.message_refusal(triple, standing),
+        "flag_category": participation.flag.category if participation.flag else "",
+        "message_refusal": rules.message_refusal(triple, participation),
         "retire_reasons": [(str(key), *choice) for key, choice in enumerate(RetireReason.choices, start=1)],
-        "is_writing": writing is not None and writing.author_id == standing.person.pk,
+        "is_writing": writing is not None and writing.author_id == participation.person.pk,
         "compared": compared(triple.revision, writing_snapshot(triple)) if triple.is_stale else [],
         "children": list(triple.children.select_related("author").order_by("number")),
     }
@@ -122,9 +127,9 @@ def triple(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(*READERS)
 @require_safe
 def flags(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """What the current round was flagged for, to be read beside the wording that answers it; empty while blind."""
+    """The flags of the current round, to read next to the wording that answers them; empty while blind."""
     found = triple_for(member_of(request), pk)
-    rounds = rounds_of(found, standing_for(found, member_of(request)))
+    rounds = rounds_of(found, participation_for(found, member_of(request)))
     shown = [flag for flag in rounds[-1].flags if rounds[-1].sight.other_verdicts] if rounds else []
     context = {"triple": found, "flags": shown, "number": rounds[-1].number if rounds else 0}
     return render(request, "review/flags.html", context)
@@ -140,9 +145,9 @@ def _back(project: Project, found: Triple) -> HttpResponse:
 @member_view(*WRITERS)
 @require_POST
 def submit(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
-    """Save what the bench holds, then send it to review. When it may not go yet, it is saved and the bench says why.
+    """Save the bench's form, then send it to review. When that is refused, it is saved and the bench shows why.
 
-    Two calls, because what was typed must stay also when submitting is refused.
+    Two calls, because what was typed must be kept when submitting is refused.
     """
     if pk is not None:
         triple_for(member_of(request), pk)

@@ -1,4 +1,4 @@
-"""What the page “My work” shows: sections of rows, each with its age, oldest first, a page at a time."""
+"""Sections of the page “My work”: rows, each with its age, oldest first, a page at a time."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -17,7 +17,7 @@ SHOWN_ALONE = 50
 
 
 class WaitingTriple(NamedTuple):
-    """One triple that waits. `url_name` is the page that deals with it."""
+    """One open triple. `url_name` is the page to act on it."""
 
     triple: Triple
     question: str
@@ -28,7 +28,7 @@ class WaitingTriple(NamedTuple):
 
 
 class WorkSection(NamedTuple):
-    """`more` is where its next page begins, "" when all of it is shown."""
+    """`more` is the place of its next page, "" when all of it is shown."""
 
     name: str
     title: str
@@ -40,7 +40,7 @@ class WorkSection(NamedTuple):
 
 
 class SectionKind(NamedTuple):
-    """A section of the page: what is in it, and by which time it is ordered."""
+    """A kind of section: its rows, and the time that orders them."""
 
     name: str
     title: str
@@ -144,7 +144,7 @@ SECTIONS = frozenset(kind.name for kind in KINDS)
 
 
 def sections_of(member: Member, at: datetime, *, alone: str = "", after: str = "") -> list[WorkSection]:
-    """The sections that hold something. `alone` names one to be read on from the place `after`."""
+    """The sections that are not empty. `alone` names one to continue after the place `after`."""
     late = queues.escalates_at(member.project, at)
     kinds = [kind for kind in KINDS if not kind.roles or kind.roles & member.roles]
     if alone in {kind.name for kind in kinds}:

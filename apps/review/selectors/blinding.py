@@ -1,6 +1,6 @@
-"""The door through which apps above say from whom the verdicts of a triple are hidden for now.
+"""Registration of blindings, by which apps above hide the verdicts of a triple from a person for now.
 
-A calibration, in `agreement`, has people review past triples once more without seeing what was said.
+A calibration has people review past triples once more without seeing the verdicts.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ def add_blinding(blinding: Blinding) -> Blinding:
 
 
 def blinded_among(triples: Sequence[Triple], person: User) -> set[int]:
-    """The keys of the triples whose verdicts the person must not see for now."""
+    """The keys of the triples whose verdicts are hidden from the person for now."""
     return set().union(*(blinding(triples, person) for blinding in _blindings)) if triples else set()
 
 

@@ -1,7 +1,7 @@
-"""The lead's board: every triple that is on its way, whose move it is, and what waits too long.
+"""The lead's board: every triple in progress, the next person, and what has waited too long.
 
-A lead who wrote or reviews a triple sees the same row of it whatever a reviewer did: who holds its seats, who has
-answered and what is stuck are shown to leads without a part, and filters that ask for them leave such rows out.
+A lead who wrote or reviews a triple sees the same row of it whatever a reviewer did: seats, answers and what is stuck
+are shown to leads without a part, and filters on them leave such rows out.
 """
 
 import heapq
@@ -16,7 +16,7 @@ from apps.accounts.models import Project, User
 from apps.review.core.visibility import Involvement, RoundPhase, sight
 from apps.review.models import ReviewSeat
 from apps.review.selectors.keyset import KeysetPage, KeysetPlace, behind, place
-from apps.review.selectors.queues import CANDIDATE, escalates_at, with_last_word
+from apps.review.selectors.queues import CANDIDATE, escalates_at, with_last_writer
 from apps.review.selectors.seats import NUMBERS, able_in, is_pulled, stuck_seats
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
@@ -41,7 +41,7 @@ AGES = (1, 3, 7, 14, 30)
 
 
 class BoardFilters(NamedTuple):
-    """What the board is narrowed to. Nothing else from outside reaches a query."""
+    """The filters of the board. No other input reaches a query."""
 
     state: str = ""
     days: int | None = None
@@ -53,7 +53,7 @@ class BoardFilters(NamedTuple):
 
 
 class SeatView(NamedTuple):
-    """A place in an open round, as a lead without a part sees it. `reviewer` None: nobody holds it."""
+    """A place in an open round, as a lead without a part sees it. `reviewer` None: it is free."""
 
     number: int
     reviewer: User | None
@@ -72,7 +72,7 @@ class SeatView(NamedTuple):
 
 
 class BoardTriple(NamedTuple):
-    """One triple on the board. `seats` is None where this lead may not know who holds them."""
+    """One triple on the board. `seats` is None where this lead may not know them."""
 
     triple: Triple
     kind: str
@@ -91,50 +91,50 @@ class BoardTriple(NamedTuple):
 
 
 def _parted(lead: User) -> Q:
-    """Triples that this person wrote or ever held a seat in."""
+    """Triples that this person wrote or ever had a seat in."""
     wrote = Revision.objects.filter(triple=OuterRef("pk"), author=lead)
     seated = ReviewSeat.objects.filter(revision__triple=OuterRef("pk"), reviewer=lead)
     return Q(author=lead) | Q(adopted_by=lead) | Q(Exists(wrote)) | Q(Exists(seated))
 
 
-def _narrowed(project: Project, lead: User, asked: BoardFilters, at: datetime) -> QuerySet[Triple]:
+def _narrowed(project: Project, lead: User, filters: BoardFilters, at: datetime) -> QuerySet[Triple]:
     rows = Triple.objects.filter(project=project)
-    if asked.days is not None:
-        rows = rows.filter(changed_at__lte=at - timedelta(days=asked.days))
-    if asked.domain:
-        rows = rows.filter(domain=asked.domain)
-    if asked.source is not None:
-        rows = rows.filter(source=asked.source)
-    if asked.author is not None:
-        rows = rows.filter(author=asked.author)
-    if asked.reviewer is not None:
-        seats = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None, reviewer=asked.reviewer)
+    if filters.days is not None:
+        rows = rows.filter(changed_at__lte=at - timedelta(days=filters.days))
+    if filters.domain:
+        rows = rows.filter(domain=filters.domain)
+    if filters.source is not None:
+        rows = rows.filter(source=filters.source)
+    if filters.author is not None:
+        rows = rows.filter(author=filters.author)
+    if filters.reviewer is not None:
+        seats = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None, reviewer=filters.reviewer)
         rows = rows.filter(Exists(seats))
-        if asked.reviewer != lead.pk:
+        if filters.reviewer != lead.pk:
             rows = rows.exclude(Q(state=State.IN_REVIEW) & _parted(lead))
-    if asked.show == "escalated":
+    if filters.show == "escalated":
         rows = rows.filter(changed_at__lte=escalates_at(project, at)).exclude(CANDIDATE)
-    if asked.show == "stuck":
+    if filters.show == "stuck":
         stuck = stuck_seats(project).order_by().values("revision__triple")
         rows = rows.filter(state=State.IN_REVIEW, pk__in=stuck).exclude(_parted(lead))
     return rows
 
 
 def _first(rows: QuerySet[Triple], kinds: Iterable[str], after: KeysetPlace | None, limit: int) -> list[Triple]:
-    """The oldest of several kinds. Each kind is read in the order of its index, and what is read is merged."""
-    rows = with_last_word(rows.select_related("project", "author", "adopted_by", "current", "source"))
-    found = [list(behind(rows.filter(KINDS[kind]), "changed_at", after)[:limit]) for kind in kinds]
-    return list(heapq.merge(*found, key=lambda triple: (triple.changed_at, triple.pk)))[:limit]
+    """The oldest of several kinds. Each kind is read in the order of its index, and the rows are merged."""
+    rows = with_last_writer(rows.select_related("project", "author", "adopted_by", "current", "source"))
+    per_kind = [list(behind(rows.filter(KINDS[kind]), "changed_at", after)[:limit]) for kind in kinds]
+    return list(heapq.merge(*per_kind, key=lambda triple: (triple.changed_at, triple.pk)))[:limit]
 
 
 def board_page(
-    project: Project, lead: User, asked: BoardFilters, at: datetime, *, after: str = "", limit: int = PER_PAGE
+    project: Project, lead: User, filters: BoardFilters, at: datetime, *, after: str = "", limit: int = PER_PAGE
 ) -> KeysetPage:
-    """One page of Rows, what has waited longest first."""
-    kinds = [asked.state] if asked.state in KINDS else list(KINDS)
-    if asked.show == "stuck":
+    """One page of rows, longest wait first."""
+    kinds = [filters.state] if filters.state in KINDS else list(KINDS)
+    if filters.show == "stuck":
         kinds = [kind for kind in kinds if kind == "in_review"]
-    triples = _first(_narrowed(project, lead, asked, at), kinds, place(after), limit + 1)
+    triples = _first(_narrowed(project, lead, filters, at), kinds, place(after), limit + 1)
     shown = triples[:limit]
     more = str(KeysetPlace(shown[-1].changed_at, shown[-1].pk)) if len(triples) > limit else ""
     return KeysetPage(_rows(project, lead, shown, at), more)
@@ -210,7 +210,7 @@ def _seat(number: int, live: list[ReviewSeat], able: frozenset[int], at: datetim
 
 
 def _move(triple: Any, kind: str, part: Involvement, lead: User) -> str:
-    """Whose move it is, in words that are the same whatever a reviewer of an open round did."""
+    """The next person, in words that are the same whatever a reviewer of an open round did."""
     if kind == "draft":
         return f"{triple.author} is writing"
     if kind == "candidate":
@@ -231,5 +231,5 @@ def _move(triple: Any, kind: str, part: Involvement, lead: User) -> str:
 
 
 def people_of_board(project: Project) -> QuerySet[User]:
-    """Everybody who holds or held a role here, by name: authors and reviewers to filter by."""
+    """Everybody who has or had a role in the project, by name: authors and reviewers to filter by."""
     return User.objects.filter(memberships__project=project).distinct().order_by("name", "pk")

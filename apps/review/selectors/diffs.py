@@ -1,4 +1,4 @@
-"""What changed between two revisions of a triple, for reviewers and disputes: everything they were asked about."""
+"""Differences of two revisions of a triple, for reviewers and disputes, in every part that is reviewed."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -33,7 +33,7 @@ class TextChange(NamedTuple):
 
 
 class RevisionDifference(NamedTuple):
-    """Question and answer stand first, changed or not; `others` are what else changed."""
+    """Question and answer come first, changed or not; `others` are the other changes."""
 
     before: Revision
     after: Revision
@@ -76,7 +76,7 @@ def _needed(revision: Revision, blocks: list[ExpectedBlock]) -> str:
 
 
 def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Iterator[TextChange]:
-    """The blocks that both revisions expect and a newer snapshot words anew."""
+    """The blocks that both revisions expect and whose text changed in a newer snapshot."""
     old = {block.version.block_id: block.version for block in before}
     for block in after:
         was = old.get(block.version.block_id)
@@ -86,7 +86,7 @@ def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Itera
 
 
 def difference(before: Revision, after: Revision) -> RevisionDifference:
-    """Every part of two revisions beside each other; blocks that a newer snapshot words anew come last."""
+    """Every part of two revisions side by side; blocks whose text changed in a newer snapshot come last."""
     old, new = expected_blocks(before), expected_blocks(after)
     changes = [
         _change("Question", before.question, after.question),

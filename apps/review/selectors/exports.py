@@ -1,6 +1,6 @@
 """A project's triples as entries of a file, as far as one person may see them: streamed, page by page of numbers.
 
-A released version has its own files. These are the triples as they stand now, to hand on and to take in elsewhere.
+A released version has its own files. These are the triples as they are now, for use and import elsewhere.
 """
 
 from collections import defaultdict
@@ -40,13 +40,13 @@ MOST_COUNTED = 1_000
 
 
 class WrongExport(Refusal):
-    """A form or a state that there is none of."""
+    """An unknown format or state."""
 
     status = 400
 
 
 class TripleCount(NamedTuple):
-    """How many triples a file holds, counted up to MOST_COUNTED."""
+    """How many triples are in a file, counted up to MOST_COUNTED."""
 
     count: int  # type: ignore[assignment]
 
@@ -56,7 +56,7 @@ class TripleCount(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Triples that the file does not hold, and why; the first dozen by name."""
+    """Triples that are not in the file, and why; the first dozen by name."""
 
     reason: str
     count: int  # type: ignore[assignment]
@@ -71,7 +71,7 @@ class LeftOut(NamedTuple):
 class Selection:
     """The triples in one state (or CANDIDATES, or EVERY) that a member may see, without those that may not leave.
 
-    Nobody (`member` is None) is who runs the command line: nothing but open rounds is closed to them.
+    `member` is None on the command line, which reads everything but open rounds.
     """
 
     def __init__(self, project: Project, state: str, *, member: Member | None, at: datetime) -> None:
@@ -98,23 +98,23 @@ class Selection:
         return Triple.objects.filter(seen, project=self.project)
 
     def entries(self) -> Iterator[Entry]:
-        """By number. Memory holds one page of triples and their blocks."""
+        """By number. One page of triples and their blocks is in memory at a time."""
         last = 0
         while page := self._page(last):
             yield from self._entries_of(page)
             last = page[-1].number
 
     def held(self) -> TripleCount:
-        """How many triples the file holds."""
+        """How many triples are in the file."""
         return TripleCount(len(self._in_file().order_by("number").values_list("pk")[:MOST_COUNTED]))
 
     def _in_file(self) -> QuerySet[Triple]:
         return self.visible().exclude(self._without_permission()).filter(_is_whole())
 
     def _page(self, last: int) -> list[Triple]:
-        found = self._in_file().filter(number__gt=last)
+        triples = self._in_file().filter(number__gt=last)
         return list(
-            found.select_related("author", "adopted_by", "source", "query", "imported", "current__snapshot__corpus")
+            triples.select_related("author", "adopted_by", "source", "query", "imported", "current__snapshot__corpus")
             .prefetch_related(WITH_BLOCKS)
             .order_by("number")[:PAGE]
         )
@@ -134,15 +134,15 @@ class Selection:
         return Q(source__in=self.lost) | Q(query__isnull=False, query__source__in=self.lost)
 
     def left_out(self) -> list[LeftOut]:
-        """What is not in the file: first by source, then drafts that are no whole entry yet."""
-        found = []
+        """What is not in the file: first by source, then incomplete drafts."""
+        groups = []
         for source, reason in self.lost.items():
             resting = self.visible().filter(Q(source=source) | Q(query__source=source))
-            found.append(_left_out(resting, f"{_name_of(self.project, source)} {reason}"))
+            groups.append(_left_out(resting, f"{_name_of(self.project, source)} {reason}"))
         if self.state in (State.DRAFT, State.WITHDRAWN, CANDIDATES, EVERY):
             halves = self.visible().exclude(self._without_permission()).exclude(_is_whole())
-            found.append(_left_out(halves, "A question, an answer or a passage is missing"))
-        return [one for one in found if one.count]
+            groups.append(_left_out(halves, "A question, an answer or a passage is missing"))
+        return [one for one in groups if one.count]
 
 
 def _is_whole() -> Q:
@@ -170,17 +170,17 @@ def _reviewers_of(page: Sequence[Triple]) -> dict[int, list[str]]:
     names: dict[int, list[str]] = defaultdict(list)
     for triple, name in rows:
         names[triple].append(name)
-    return {triple: given for triple, given in names.items() if len(given) >= REVIEWERS_PER_ROUND}
+    return {triple: reviewers for triple, reviewers in names.items() if len(reviewers) >= REVIEWERS_PER_ROUND}
 
 
 # One entry ---------------------------------------------------------------------------------------------------------
 
 
 def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -> Entry:
-    """The triple as an entry. Until it has been reviewed here, what its file said of it is given back."""
+    """The triple as an entry. Until it has been reviewed here, it has the claims of its imported file."""
     revision = triple.revision
     imported = origin_of(triple)
-    claims = claims_given_back(triple, imported)
+    claims = imported_claims(triple, imported)
     author = triple.adopted_by if triple.is_machine_written else triple.author
     adopter = triple.adopted_by.name if triple.adopted_by else claims.get("adopted_by", "")
     return Entry(
@@ -208,14 +208,14 @@ def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -
 
 
 def origin_of(triple: Triple) -> ImportedEntry | None:
-    """Where it was imported from; None for what was written here."""
+    """The source it was imported from; None for one written here."""
     return getattr(triple, "imported", None)
 
 
-def claims_given_back(triple: Triple, imported: ImportedEntry | None) -> dict[str, Any]:
-    """What the file said, while it holds: not reviewed here yet, and worded as it was there.
+def imported_claims(triple: Triple, imported: ImportedEntry | None) -> dict[str, Any]:
+    """The claims of its imported file, while they are valid: not reviewed here yet, and wording unchanged.
 
-    An id that is none of ours stays the triple's id for good.
+    An imported id stays the triple's id for good.
     """
     if imported is None:
         return {}

@@ -1,4 +1,4 @@
-"""Pages of a list that is ordered by a time and, among equal times, by key: each costs the same however far down."""
+"""Pages of a list ordered by a time and, among equal times, by key: each page costs the same."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ MAX_KEY = 2**63 - 1
 
 
 class KeysetPlace(NamedTuple):
-    """Where a row stands in such a list."""
+    """The place of a row in such a list."""
 
     time: datetime
     pk: int
@@ -19,7 +19,7 @@ class KeysetPlace(NamedTuple):
 
 
 class KeysetPage(NamedTuple):
-    """Some rows, and where the next page begins. "" on the last one."""
+    """Some rows, and the place of the next page: "" on the last one."""
 
     rows: list[Any]
     next: str
@@ -32,7 +32,7 @@ class KeysetPage(NamedTuple):
 
 
 def place(text: str) -> KeysetPlace | None:
-    """The place that a link named, or None for anything else."""
+    """The place that a link names, or None for anything else."""
     time, _, pk = text.partition("~")
     try:
         when = datetime.fromisoformat(time)
@@ -44,7 +44,7 @@ def place(text: str) -> KeysetPlace | None:
 
 
 def behind(rows: QuerySet, column: str, after: KeysetPlace | None, *, newest_first: bool = False) -> QuerySet:
-    """`rows` by `column` and key, from behind `after` on."""
+    """`rows` by `column` and key, after the place `after`."""
     sign, compare = ("-", "lt") if newest_first else ("", "gt")
     if after is not None:
         later = Q(**{f"{column}__{compare}": after.time}) | Q(**{column: after.time, f"pk__{compare}": after.pk})
@@ -54,9 +54,9 @@ def behind(rows: QuerySet, column: str, after: KeysetPlace | None, *, newest_fir
 
 
 def page(rows: QuerySet, column: str, after: str, limit: int, *, newest_first: bool = False) -> KeysetPage:
-    """At most `limit` rows from behind the place `after` ("": from the start)."""
-    found = list(behind(rows, column, place(after), newest_first=newest_first)[: limit + 1])
-    if len(found) <= limit:
-        return KeysetPage(found, "")
-    last = found[limit - 1]
-    return KeysetPage(found[:limit], str(KeysetPlace(getattr(last, column), last.pk)))
+    """At most `limit` rows after the place `after` ("": from the start)."""
+    shown = list(behind(rows, column, place(after), newest_first=newest_first)[: limit + 1])
+    if len(shown) <= limit:
+        return KeysetPage(shown, "")
+    last = shown[limit - 1]
+    return KeysetPage(shown[:limit], str(KeysetPlace(getattr(last, column), last.pk)))

@@ -1,4 +1,4 @@
-"""What a person can do with a triple right now, and why not the rest: the buttons of the triple's page."""
+"""A person's possible actions on a triple, and why the others are refused: the buttons of the triple's page."""
 
 from typing import NamedTuple
 
@@ -23,53 +23,59 @@ class Offer(NamedTuple):
         return self.refusal or self.meaning
 
 
-def _disputed(triple: Triple, standing: Participation) -> list[Offer]:
-    flagged_by = f"{standing.flagger} flagged it." if standing.flagger else ""
+def _disputed(triple: Triple, participation: Participation) -> list[Offer]:
+    flagged_by = f"{participation.flagger} flagged it." if participation.flagger else ""
     return [
         Offer(
             "revise",
             "r",
             "Revise",
             f"Opens revision {triple.revision.number + 1} and a new round; both reviewers see the difference.",
-            rules.revise_refusal(triple, standing),
+            rules.revise_refusal(triple, participation),
         ),
         Offer(
             "split",
             "s",
             "Split",
             "Two to six claims, each a draft with its own evidence; this one keeps the links.",
-            rules.split_refusal(triple, standing),
+            rules.split_refusal(triple, participation),
         ),
-        Offer("drop", "d", "Drop", "Needs a reason. It goes to the quality log.", rules.drop_refusal(triple, standing)),
+        Offer(
+            "drop",
+            "d",
+            "Drop",
+            "Needs a reason. It goes to the quality log.",
+            rules.drop_refusal(triple, participation),
+        ),
         Offer(
             "withdraw",
             "w",
             "Withdraw the flag",
             f"{flagged_by} A policy settles it, and the Q&A is accepted as it is.".strip(),
-            rules.withdraw_flag_refusal(triple, standing),
+            rules.withdraw_flag_refusal(triple, participation),
         ),
         Offer(
             "adjudicate",
             "a",
             "Adjudicate",
             "Accept it, send it to another round, or drop it. The reason is kept.",
-            rules.adjudicate_refusal(triple, standing),
+            rules.adjudicate_refusal(triple, participation),
         ),
     ]
 
 
-def _accepted(triple: Triple, standing: Participation) -> list[Offer]:
+def _accepted(triple: Triple, participation: Participation) -> list[Offer]:
     offers = [
         Offer(
             "retire",
             "x",
             "Retire",
             "Leaves the gold set for good; versions that contain it keep it.",
-            writing.retire_refusal(standing.roles, triple),
+            writing.retire_refusal(participation.roles, triple),
         )
     ]
     if triple.is_stale:
-        repin = rules.repin_refusal(triple, standing)
+        repin = rules.repin_refusal(triple, participation)
         pin = "Keeps evidence that is unchanged; a new round opens."
         anew = "Opens the editor with the new text; a new round follows."
         offers = [
@@ -80,12 +86,12 @@ def _accepted(triple: Triple, standing: Participation) -> list[Offer]:
     return offers
 
 
-def offers_for(triple: Triple, standing: Participation) -> list[Offer]:
-    """Every way on from this state, allowed ones first; none when the triple has ended for good."""
+def offers_for(triple: Triple, participation: Participation) -> list[Offer]:
+    """Every action in this state, allowed ones first; none when the triple has ended for good."""
     if triple.state == State.DISPUTED:
-        offers = _disputed(triple, standing)
+        offers = _disputed(triple, participation)
     elif triple.state == State.ACCEPTED:
-        offers = _accepted(triple, standing)
+        offers = _accepted(triple, participation)
     elif triple.state == State.DROPPED:
         offers = [
             Offer(
@@ -93,7 +99,7 @@ def offers_for(triple: Triple, standing: Participation) -> list[Offer]:
                 "r",
                 "Reopen as a new draft",
                 "Starts a new revision that only you see until you submit it.",
-                writing.reopen_refusal(standing.person, standing.roles, triple),
+                writing.reopen_refusal(participation.person, participation.roles, triple),
             )
         ]
     else:

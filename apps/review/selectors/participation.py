@@ -1,4 +1,4 @@
-"""What a person is to a triple right now: worked out once, asked by rules, buttons and visibility."""
+"""A person's part in a triple right now: computed once, used by rules, buttons and visibility."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ def live_verdicts(revision: Revision) -> list[Verdict]:
 
 
 def phase_of(revision: Revision, verdicts: int) -> RoundPhase:
-    """How far the round of a revision is, with so many verdicts that stand."""
+    """The phase of the round of a revision, with so many verdicts in force."""
     if revision.submitted_at is None:
         return RoundPhase.WRITING
     return RoundPhase.CLOSED if verdicts >= REVIEWERS_PER_ROUND else RoundPhase.OPEN
@@ -75,8 +75,8 @@ class Participation:
         return Involvement.VIEWER
 
 
-def standing_of(triple: Triple, person: User, roles: frozenset[str]) -> Participation:
-    """What somebody with these roles is to the triple. A part once had stays, whatever the roles are now."""
+def participation_of(triple: Triple, person: User, roles: frozenset[str]) -> Participation:
+    """The participation of somebody with these roles. A part once had remains, whatever the roles are now."""
     revision = triple.revision
     verdicts = live_verdicts(revision)
     phase = phase_of(revision, len(verdicts))
@@ -98,5 +98,5 @@ def standing_of(triple: Triple, person: User, roles: frozenset[str]) -> Particip
     )
 
 
-def standing_for(triple: Triple, member: Member) -> Participation:
-    return standing_of(triple, member.user, member.roles)
+def participation_for(triple: Triple, member: Member) -> Participation:
+    return participation_of(triple, member.user, member.roles)

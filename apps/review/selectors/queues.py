@@ -1,4 +1,4 @@
-"""What waits for one person: to write, to review, to answer, and for leads to decide. Oldest first, never all at once.
+"""One person's queues: to write, to review, to answer, and for leads to decide. Oldest first, in pages.
 
 Nothing in a person's queue depends on what another reviewer of the same round did.
 """
@@ -25,7 +25,7 @@ CANDIDATE = Q(state=State.DRAFT, is_machine_written=True, adopted_by=None)
 
 
 def escalates_at(project: Project, at: datetime) -> datetime:
-    """What has waited since before this moment has waited too long."""
+    """The latest time at which a wait that is too long by `at` began."""
     return at - timedelta(days=policy(project, "escalation_days"))
 
 
@@ -39,36 +39,36 @@ def _seats_of(person: User, project: Project) -> QuerySet[ReviewSeat]:
 
 
 def open_seats_of(person: User, project: Project) -> QuerySet[ReviewSeat]:
-    """The person's seats in open rounds, oldest first, answered or not. Nothing in it depends on anybody else."""
+    """The person's seats in open rounds, oldest first, answered or not. Independent of what anybody else does."""
     return _seats_of(person, project).filter(closed_at=None).order_by("opened_at", "pk")
 
 
 def review_queue(person: User, project: Project) -> QuerySet[ReviewSeat]:
-    """What waits for this person's verdict, oldest first."""
+    """Seats that need this person's verdict, oldest first."""
     return _seats_of(person, project).filter(UNANSWERED).order_by("opened_at", "pk")
 
 
 def answered_seats(person: User, project: Project) -> QuerySet[ReviewSeat]:
-    """What the person answered in rounds that are still open: a change of mind counts until they close."""
+    """The person's answered seats in rounds that are still open: they can be changed until the round closes."""
     return _seats_of(person, project).filter(closed_at=None, answered_at__isnull=False)
 
 
 def next_in_queue(person: User, project: Project, after: int | None = None) -> Triple | None:
-    """The next triple to review: the one behind triple `after` in the queue, or the first. None: nothing waits."""
+    """The next triple to review: the one after triple `after` in the queue, or the first. None: the queue is empty."""
     queue = review_queue(person, project)
     seat = None
-    if after is not None and (here := queue.filter(revision__triple=after).first()):
-        later = Q(opened_at__gt=here.opened_at) | Q(opened_at=here.opened_at, pk__gt=here.pk)
+    if after is not None and (current := queue.filter(revision__triple=after).first()):
+        later = Q(opened_at__gt=current.opened_at) | Q(opened_at=current.opened_at, pk__gt=current.pk)
         seat = queue.filter(later).first()
     seat = seat or queue.first()
     return seat.revision.triple if seat else None
 
 
 def _offered(person: User, project: Project, at: datetime) -> QuerySet[Triple]:
-    """Open rounds with a place that this person may take: free, or held by somebody whose lease ran out."""
+    """Open rounds with a place that this person may take: free, or with a lapsed lease."""
     live = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None)
-    held = live.exclude(lapsed(at))
-    both = Exists(held.filter(number=1)) & Exists(held.filter(number=2))
+    unavailable = live.exclude(lapsed(at))
+    both = Exists(unavailable.filter(number=1)) & Exists(unavailable.filter(number=2))
     return (
         Triple.objects.filter(project=project, state=State.IN_REVIEW)
         .exclude(author=person)
@@ -82,8 +82,8 @@ def _offered(person: User, project: Project, at: datetime) -> QuerySet[Triple]:
 def offers_to(person: User, project: Project, at: datetime, *, again: bool = True, limit: int) -> list[int]:
     """Ids of the rounds that this person is offered, oldest first, where reviewers pull their seats.
 
-    A newcomer is not offered a round beside another newcomer while there are others. What they gave back comes last,
-    and not at all unless `again`.
+    A newcomer is not offered a round with another newcomer while there are others. Rounds they gave back come last, and
+    only with `again`.
     """
     if not is_pulled(project):
         return []
@@ -93,18 +93,20 @@ def offers_to(person: User, project: Project, at: datetime, *, again: bool = Tru
     newcomers = newcomers_in(project)
     turns = [fresh]
     if person.pk in newcomers:
-        beside = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None, reviewer__in=newcomers)
-        turns.insert(0, fresh.exclude(Exists(beside)))
+        with_newcomer = ReviewSeat.objects.filter(
+            revision=OuterRef("current"), released_at=None, reviewer__in=newcomers
+        )
+        turns.insert(0, fresh.exclude(Exists(with_newcomer)))
     if again:
         turns.append(offered.filter(given_back))
     for turn in turns:
-        if found := list(turn.values_list("pk", flat=True)[:limit]):
-            return found
+        if ids := list(turn.values_list("pk", flat=True)[:limit]):
+            return ids
     return []
 
 
 class QueueCount(NamedTuple):
-    """How many wait, counted up to MOST_COUNTED, and since when the oldest does."""
+    """How many are waiting, counted up to MOST_COUNTED, and since when the oldest is."""
 
     count: int  # type: ignore[assignment]
     since: datetime | None
@@ -121,7 +123,7 @@ def tally(rows: QuerySet, column: str) -> QueueCount:
 
 
 def offered_tally(person: User, project: Project, at: datetime) -> QueueCount:
-    """How much this person could pull now."""
+    """How many rounds this person could pull from now."""
     return tally(_offered(person, project, at), "changed_at") if is_pulled(project) else QueueCount(0, None)
 
 
@@ -145,42 +147,42 @@ def _disputed(project: Project) -> QuerySet[Triple]:
 
 
 def disputed_with(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputed triples in which the person is the author or holds a seat."""
+    """Disputed triples in which the person is the author or has a seat."""
     seated = ReviewSeat.objects.filter(revision=OuterRef("current"), reviewer=person, released_at=None)
     return _disputed(project).filter(Exists(seated) | _wrote(person))
 
 
 def disputes_to_settle(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputed triples that the person wrote or flagged: those who only confirmed have nothing to do there."""
+    """Disputed triples that the person wrote or flagged; those who only confirmed have nothing to do there."""
     return _disputed(project).filter(_flagged(person) | _wrote(person))
 
 
-def with_last_word(disputed: QuerySet[Triple]) -> QuerySet[Triple]:
-    """`last_word`: who wrote last in the thread of the round, 0 for nobody. `is_revised`: the next one is begun."""
-    said = DisputeMessage.objects.filter(triple=OuterRef("pk"), round=OuterRef("round")).order_by("-pk")
+def with_last_writer(disputed: QuerySet[Triple]) -> QuerySet[Triple]:
+    """`last_word`: who wrote last in the round's thread, 0 for nobody. `is_revised`: the next revision is begun."""
+    messages = DisputeMessage.objects.filter(triple=OuterRef("pk"), round=OuterRef("round")).order_by("-pk")
     begun = Revision.objects.filter(triple=OuterRef("pk"), submitted_at=None)
     return disputed.annotate(
-        last_word=Coalesce(Subquery(said.values("author")[:1]), 0, output_field=BigIntegerField()),
+        last_word=Coalesce(Subquery(messages.values("author")[:1]), 0, output_field=BigIntegerField()),
         is_revised=Exists(begun),
     )
 
 
 def _is_turn_of(person: User) -> Q:
-    """A flag asks the author. From then on it is the turn of whoever did not write last, until a revision is begun."""
+    """After a flag it is the author's turn, then that of whoever did not write last, until a revision is begun."""
     others = ~Q(last_word=person.pk)
     return Q(is_revised=False) & ((_wrote(person) & others) | (_flagged(person) & others & ~Q(last_word=0)))
 
 
 def disputes_to_answer(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputes in which the next move is this person's."""
-    return with_last_word(_disputed(project)).filter(_is_turn_of(person))
+    """Disputes in which the next step is this person's."""
+    return with_last_writer(_disputed(project)).filter(_is_turn_of(person))
 
 
 def disputes_of_others(person: User, project: Project) -> QuerySet[Triple]:
-    """Disputes with this person in them, in which the next move is somebody else's."""
+    """Disputes of this person in which the next step is somebody else's."""
     writing = Revision.objects.filter(triple=OuterRef("pk"), author=person, submitted_at=None)
-    found = with_last_word(disputed_with(person, project)).filter(~Exists(writing))
-    return found.filter(~_is_turn_of(person))
+    disputes = with_last_writer(disputed_with(person, project)).filter(~Exists(writing))
+    return disputes.filter(~_is_turn_of(person))
 
 
 def to_adjudicate(person: User, project: Project) -> QuerySet[Triple]:
@@ -194,17 +196,17 @@ def to_adjudicate(person: User, project: Project) -> QuerySet[Triple]:
 
 
 def drafts_of(person: User, project: Project) -> QuerySet[Triple]:
-    """Drafts to finish. A machine's candidate is nobody's draft until somebody adopts it."""
+    """Drafts to finish. A candidate is nobody's draft until somebody adopts it."""
     drafts = triples_of(project).filter(author=person, state=State.DRAFT).exclude(CANDIDATE)
     return drafts.order_by("changed_at", "pk")
 
 
 def revisions_of(person: User, project: Project) -> QuerySet[Triple]:
-    """Triples of which the person has begun the next revision and not submitted it: `begun_at` says when."""
+    """Triples of which the person has begun the next revision and not submitted it, with `begun_at`."""
     begun = Revision.objects.filter(author=person, submitted_at=None, triple__project=project)
     mine = begun.filter(triple=OuterRef("pk")).order_by("-number").values("created_at")[:1]
-    found = triples_of(project).filter(pk__in=begun.order_by().values("triple")).exclude(state=State.DRAFT)
-    return found.annotate(begun_at=Subquery(mine)).order_by("begun_at", "pk")
+    triples = triples_of(project).filter(pk__in=begun.order_by().values("triple")).exclude(state=State.DRAFT)
+    return triples.annotate(begun_at=Subquery(mine)).order_by("begun_at", "pk")
 
 
 def dropped_of(person: User, project: Project) -> QuerySet[Triple]:
@@ -213,7 +215,7 @@ def dropped_of(person: User, project: Project) -> QuerySet[Triple]:
 
 
 def stale_in(project: Project) -> QuerySet[Triple]:
-    """Accepted triples that wait to be pinned again or retired, by when they went stale."""
+    """Accepted triples to pin again or retire, by when they went stale."""
     return triples_of(project).filter(state=State.ACCEPTED, is_stale=True).order_by("changed_at", "pk")
 
 
@@ -221,7 +223,7 @@ def stale_in(project: Project) -> QuerySet[Triple]:
 
 
 class QueuedWork(NamedTuple):
-    """What waits for one person: how many, counted up to MOST_COUNTED, and when the oldest began to wait."""
+    """One person's open work: how many, counted up to MOST_COUNTED, and since when the oldest is waiting."""
 
     word: str
     count: int  # type: ignore[assignment]
@@ -235,16 +237,16 @@ def _both(one: QueueCount, other: QueueCount) -> QueueCount:
 
 
 def waiting_for(person: User, project: Project, roles: frozenset[str], at: datetime) -> list[QueuedWork]:
-    """Reviews, disputes and drafts that wait for this person; for a lead also what to adjudicate and what is stale."""
-    found: list[tuple[str, QueueCount, str]] = []
+    """Reviews, disputes and drafts of this person; for a lead also what to adjudicate and what is stale."""
+    counts: list[tuple[str, QueueCount, str]] = []
     if Role.REVIEWER in roles:
         mine = tally(review_queue(person, project), "opened_at")
-        found.append(("triples to review", _both(mine, offered_tally(person, project, at)), "review:next"))
-    found.append(("disputes to answer", tally(disputes_to_answer(person, project), "changed_at"), "review:queue"))
-    found.append(("drafts to finish", tally(drafts_of(person, project), "changed_at"), "review:queue"))
-    found.append(("revisions to finish", tally(revisions_of(person, project), "begun_at"), "review:queue"))
+        counts.append(("triples to review", _both(mine, offered_tally(person, project, at)), "review:next"))
+    counts.append(("disputes to answer", tally(disputes_to_answer(person, project), "changed_at"), "review:queue"))
+    counts.append(("drafts to finish", tally(drafts_of(person, project), "changed_at"), "review:queue"))
+    counts.append(("revisions to finish", tally(revisions_of(person, project), "begun_at"), "review:queue"))
     if Role.LEAD in roles:
         others = tally(to_adjudicate(person, project), "changed_at")
-        found.append(("disputes to adjudicate", others, "review:queue"))
-        found.append(("stale triples", tally(stale_in(project), "changed_at"), "review:stale"))
-    return [QueuedWork(word, rows.count, rows.since, url) for word, rows, url in found if rows.count]
+        counts.append(("disputes to adjudicate", others, "review:queue"))
+        counts.append(("stale triples", tally(stale_in(project), "changed_at"), "review:stale"))
+    return [QueuedWork(word, rows.count, rows.since, url) for word, rows, url in counts if rows.count]

@@ -1,4 +1,4 @@
-"""Reads of reviews: what a person may see of a triple's rounds, and what agreement is computed from."""
+"""Reads of reviews: the rounds of a triple as one person may see them, and flag counts for agreement."""
 
 from collections import defaultdict
 from datetime import datetime
@@ -43,7 +43,7 @@ class VerdictView(NamedTuple):
 
 
 class RoundView(NamedTuple):
-    """One round as one person may see it; what they may not see is not in it."""
+    """One round as one person may see it, without anything they may not see."""
 
     revision: Revision
     phase: RoundPhase
@@ -75,8 +75,8 @@ def _view(verdict: Verdict, person: User) -> VerdictView:
     )
 
 
-def rounds_of(triple: Triple, standing: Participation) -> list[RoundView]:
-    """The rounds of a triple, oldest first, each cut to what `standing` may see of it."""
+def rounds_of(triple: Triple, participation: Participation) -> list[RoundView]:
+    """The rounds of a triple, oldest first, each reduced to what `participation` may see of it."""
     revisions = list(triple.revisions.exclude(submitted_at=None).select_related("author").order_by("number"))
     verdicts: dict[int, list[Verdict]] = defaultdict(list)
     for verdict in _live().filter(revision__triple=triple).select_related("reviewer").order_by("seat__number"):
@@ -90,13 +90,13 @@ def rounds_of(triple: Triple, standing: Participation) -> list[RoundView]:
         messages[message.round].append(message)
     views = []
     for revision in revisions:
-        given = verdicts[revision.pk]
-        phase = phase_of(revision, len(given))
-        seen = sight(standing.part, phase, blinded=standing.blinded)
+        by_seat = verdicts[revision.pk]
+        phase = phase_of(revision, len(by_seat))
+        seen = sight(participation.part, phase, blinded=participation.blinded)
         shown = [
-            _view(verdict, standing.person)
-            for verdict in given
-            if seen.other_verdicts or (seen.own_verdict and verdict.reviewer_id == standing.person.pk)
+            _view(verdict, participation.person)
+            for verdict in by_seat
+            if seen.other_verdicts or (seen.own_verdict and verdict.reviewer_id == participation.person.pk)
         ]
         views.append(
             RoundView(
@@ -107,14 +107,14 @@ def rounds_of(triple: Triple, standing: Participation) -> list[RoundView]:
                 reviewers=seats[revision.pk] if seen.reviewer_names else [],
                 resolution=ends.get(revision.pk) if seen.other_verdicts else None,
                 messages=messages[revision.round] if seen.thread else [],
-                warnings=revision.warnings if _sees_warnings(standing, phase) else [],
+                warnings=revision.warnings if _sees_warnings(participation, phase) else [],
             )
         )
     return views
 
 
-def _sees_warnings(standing: Participation, phase: RoundPhase) -> bool:
-    return sees_answers_to_warnings(standing.part, phase, blinded=standing.blinded)
+def _sees_warnings(participation: Participation, phase: RoundPhase) -> bool:
+    return sees_answers_to_warnings(participation.part, phase, blinded=participation.blinded)
 
 
 # Agreement ---------------------------------------------------------------------------------------------------------
@@ -130,9 +130,9 @@ class FlagCount(NamedTuple):
 
 
 def _flag_counts(project: Project, side: RateSide) -> list[FlagCount]:
-    found = counted(project).filter(revision__round=FIRST_ROUND)
+    verdicts = counted(project).filter(revision__round=FIRST_ROUND)
     rows = (
-        found.values_list(PERSON[side])
+        verdicts.values_list(PERSON[side])
         .annotate(flags=FLAGS, reviews=Count("pk"), revisions=Count("revision", distinct=True))
         .order_by()
     )

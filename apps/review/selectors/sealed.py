@@ -1,4 +1,4 @@
-"""What of a verdict, a message and a resolution goes into the hash chain."""
+"""Payloads of verdicts, messages and resolutions for the hash chain."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from apps.review.models import AnyVerdict, DisputeMessage, Resolution, Verdict
 
 
 def register() -> None:
-    """Seal what is append-only and therefore its own record."""
+    """Register for sealing what is append-only and therefore its own record."""
     sealed_kind("verdict", Verdict, project_path="revision__triple__project", payload=verdict_payload)
     sealed_kind("message", DisputeMessage, project_path="triple__project", payload=message_payload)
     sealed_kind("resolution", Resolution, project_path="triple__project", payload=resolution_payload)
@@ -25,7 +25,7 @@ def verdict_payload(verdict: Verdict) -> dict[str, Any]:
 
 
 def words_payload(verdict: AnyVerdict) -> dict[str, Any]:
-    """What it says, under which key, and when."""
+    """Its text, its idempotency key, and its time."""
     return {
         "choice": verdict.choice,
         "reasons": verdict.reasons,

@@ -1,4 +1,4 @@
-"""Who reviews what: two seats a revision, given by least load or pulled from a queue, never to anybody who wrote."""
+"""Assignment of reviewers: two seats per revision, given by load or pulled from a queue, never to its writers."""
 
 import hashlib
 from collections.abc import Iterable
@@ -23,19 +23,19 @@ UNANSWERED = Q(released_at=None, answered_at=None)
 
 
 def is_pulled(project: Project) -> bool:
-    """Whether reviewers take their seats from a queue. Otherwise seats are given by load when a round opens."""
+    """Whether reviewers pull their seats from a queue. Otherwise seats are given by load when a round opens."""
     return policy(project, "review_assignment") == "pull"
 
 
 def lease_from(project: Project, at: datetime) -> datetime | None:
-    """When a seat opened at `at` lapses unless it is answered. None: seats by load are held for ever."""
+    """When a seat opened at `at` lapses unless answered. None where seats are given by load: they have no lease."""
     if not is_pulled(project):
         return None
     return at + timedelta(hours=policy(project, "review_lease_hours"))
 
 
 def lapsed(at: datetime) -> Q:
-    """Seats whose lease ran out unanswered: whoever asks next may have them."""
+    """Unanswered seats whose lease has lapsed: the next person may take them."""
     return UNANSWERED & Q(lease_expires_at__lte=at)
 
 
@@ -50,7 +50,7 @@ def able_in(project: Project) -> QuerySet[User]:
 def open_load(project: Project) -> dict[int, int]:
     """Seats in open rounds per person, answered or not.
 
-    Answered ones count too: otherwise where the next triple goes would tell who has answered this one.
+    Answered ones count too: otherwise the assignment of the next triple would reveal who has answered this one.
     """
     rows = (
         ReviewSeat.objects.filter(released_at=None, closed_at=None, revision__triple__project=project)
@@ -62,17 +62,17 @@ def open_load(project: Project) -> dict[int, int]:
 
 
 def newcomers_in(project: Project) -> frozenset[int]:
-    """Reviewers who have given fewer reviews here than the project asks for before somebody counts as practised.
+    """Reviewers who have given fewer reviews here than the project asks for before somebody counts as experienced.
 
-    Nobody where all are new: then there is no one practised to sit beside. Only closed rounds count: otherwise where
-    the next seat goes would tell who has just answered.
+    Nobody where all are new: then there is no experienced reviewer to pair them with. Only closed rounds count:
+    otherwise the assignment of the next seat would reveal who has just answered.
     """
     needed = policy(project, "calibrating_reviews")
     if not needed:
         return frozenset()
     closed = ReviewSeat.objects.filter(reviewer=OuterRef("pk"), released_at=None, closed_at__isnull=False)
-    given = closed.filter(revision__triple__project=project).values("pk")
-    able = able_in(project).order_by().annotate(enough=Subquery(given[needed - 1 : needed]))
+    verdicts = closed.filter(revision__triple__project=project).values("pk")
+    able = able_in(project).order_by().annotate(enough=Subquery(verdicts[needed - 1 : needed]))
     is_new = {pk: enough is None for pk, enough in able.values_list("pk", "enough")}
     return frozenset() if all(is_new.values()) else frozenset(pk for pk in is_new if is_new[pk])
 
@@ -90,17 +90,17 @@ def choose(
     newcomers: frozenset[int] = frozenset(),
     last: Iterable[int] = (),
 ) -> list[User]:
-    """Two reviewers: those of the round before first, then the least loaded, ties by lot. Fewer when there are none.
+    """Two reviewers: those of the round before first, then the least loaded, ties by hash. Fewer when too few.
 
     People in `last` come behind everybody else. Two newcomers do not sit together while somebody practised is there;
     who sat in the round before stays.
     """
-    kept, behind = set(keep), set(last)
+    kept_ids, behind = set(keep), set(last)
     able = [person for person in people if person.pk not in writers]
     able.sort(
         key=lambda person: (
             person.pk in behind,
-            person.pk not in kept,
+            person.pk not in kept_ids,
             load.get(person.pk, 0),
             _lot(triple, person),
         )
@@ -109,7 +109,7 @@ def choose(
         return []
     first, *others = able
     if first.pk in newcomers:
-        others.sort(key=lambda person: person.pk not in kept and person.pk in newcomers)
+        others.sort(key=lambda person: person.pk not in kept_ids and person.pk in newcomers)
     return [first, *others][:REVIEWERS_PER_ROUND]
 
 
@@ -119,7 +119,7 @@ def _seated_before(triple: Triple) -> list[int]:
 
 
 def reviewers_for(triple: Triple, *, afresh: bool = False) -> list[User]:
-    """The two who get the seats of the next round by load. `afresh`: two who have not reviewed it, where there are."""
+    """The two who get the seats of the next round by load. `afresh`: people who have not reviewed it come first."""
     project = triple.project
     reviewed = ReviewSeat.objects.filter(revision__triple=triple).values_list("reviewer", flat=True)
     return choose(
@@ -134,26 +134,26 @@ def reviewers_for(triple: Triple, *, afresh: bool = False) -> list[User]:
 
 
 def able_for(triple: Triple) -> list[User]:
-    """At most two who could review the next round: enough to know that it will not wait for ever."""
+    """At most two who could review the next round: enough to know that it can be reviewed."""
     return list(able_in(triple.project).exclude(pk__in=authors_of(triple))[:REVIEWERS_PER_ROUND])
 
 
-def kept_for(triple: Triple) -> list[User]:
-    """Who sat in the round before and can still answer: they are shown what changed, also where seats are pulled."""
+def returning_reviewers(triple: Triple) -> list[User]:
+    """Reviewers of the round before who can still answer: they are shown what changed, also where seats are pulled."""
     return list(able_in(triple.project).filter(pk__in=_seated_before(triple)).exclude(pk__in=authors_of(triple)))
 
 
 def successor_for(triple: Triple, apart_from: Iterable[int]) -> User | None:
-    """Who takes over a seat of the open round by load: nobody who wrote, sits in it, or is named in `apart_from`."""
+    """Who takes over a seat of the open round by load: no writer, nobody with a seat in it, nobody in `apart_from`."""
     project = triple.project
     seated = set(live_seats(triple.revision).values_list("reviewer", flat=True))
     newcomers = newcomers_in(project)
-    taken = authors_of(triple) | seated | set(apart_from)
-    people = [person for person in able_in(project) if person.pk not in taken]
+    excluded = authors_of(triple) | seated | set(apart_from)
+    people = [person for person in able_in(project) if person.pk not in excluded]
     load = open_load(project)
-    beside_newcomer = bool(seated & newcomers)
+    with_newcomer = bool(seated & newcomers)
     people.sort(
-        key=lambda person: (beside_newcomer and person.pk in newcomers, load.get(person.pk, 0), _lot(triple, person))
+        key=lambda person: (with_newcomer and person.pk in newcomers, load.get(person.pk, 0), _lot(triple, person))
     )
     return people[0] if people else None
 
@@ -162,24 +162,24 @@ def successor_for(triple: Triple, apart_from: Iterable[int]) -> User | None:
 
 
 def live_seats(revision: Revision) -> QuerySet[ReviewSeat]:
-    """Seats that somebody holds, answered or not, by number: two at most."""
+    """Seats with a reviewer, answered or not, by number: two at most."""
     return ReviewSeat.objects.filter(revision=revision, released_at=None).order_by("number")
 
 
 def free_number(revision: Revision) -> int | None:
-    """The number of a place that nobody holds, or None when both are held."""
-    held = set(live_seats(revision).values_list("number", flat=True))
-    return next((number for number in NUMBERS if number not in held), None)
+    """The number of a free place, or None when both are taken."""
+    taken = set(live_seats(revision).values_list("number", flat=True))
+    return next((number for number in NUMBERS if number not in taken), None)
 
 
 def stuck_holders(project: Project) -> QuerySet[User]:
-    """People who once could review here and no longer can: their unanswered seats wait for nobody."""
+    """People who once could review here and no longer can: nobody will answer their seats."""
     once = User.objects.filter(memberships__project=project, memberships__role=Role.REVIEWER)
     return once.exclude(pk__in=able_in(project).order_by().values("pk")).distinct()
 
 
 def stuck_seats(project: Project) -> QuerySet[ReviewSeat]:
-    """Unanswered seats in open rounds whose holder can no longer answer."""
+    """Unanswered seats in open rounds whose reviewer can no longer answer."""
     holders = stuck_holders(project).order_by().values("pk")
     return ReviewSeat.objects.filter(
         UNANSWERED,
@@ -190,12 +190,12 @@ def stuck_seats(project: Project) -> QuerySet[ReviewSeat]:
 
 
 def abandoned_rounds(project: Project, before: datetime, at: datetime) -> QuerySet[Triple, int]:
-    """Ids of triples in review with a seat that has been with somebody who left since `before`.
+    """Ids of triples in review with a seat of somebody who left, unchanged since `before`.
 
-    Where seats are given by load, also those with a place that nobody holds, or a lease from earlier that ran out.
+    Where seats are given by load, also those with a free place, or a lapsed lease from earlier.
     """
-    gone = stuck_seats(project).filter(opened_at__lte=before).order_by().values("revision__triple")
-    is_abandoned = Q(pk__in=gone)
+    stuck = stuck_seats(project).filter(opened_at__lte=before).order_by().values("revision__triple")
+    is_abandoned = Q(pk__in=stuck)
     if not is_pulled(project):
         live = ReviewSeat.objects.filter(revision=OuterRef("current"), released_at=None)
         is_abandoned |= ~Q(Exists(live.filter(number=1))) | ~Q(Exists(live.filter(number=2)))

@@ -3,7 +3,7 @@ from datetime import timedelta
 from apps.accounts.actions.people import deactivate_user
 from apps.audit.models import Event
 from apps.review.actions import free_abandoned_seats
-from apps.review.actions.periodic import escalate_what_waits
+from apps.review.actions.periodic import escalate_long_waits
 from apps.review.models import ReviewSeat
 from apps.triples.enums import State
 from tests.factories import AT
@@ -17,9 +17,9 @@ class TestNothingStaysStuck:
         gone, other = reviewers_of(triple)
         deactivate_user(user_id=gone.pk, actor=None, at=AT)
 
-        escalate_what_waits(AT + timedelta(days=6))
+        escalate_long_waits(AT + timedelta(days=6))
         assert gone in reviewers_of(triple)
-        escalate_what_waits(AT + timedelta(days=8))
+        escalate_long_waits(AT + timedelta(days=8))
 
         assert gone not in reviewers_of(triple)
         assert other in reviewers_of(triple)
@@ -35,7 +35,7 @@ class TestNothingStaysStuck:
         end_role(pulled, gone)
 
         assert pull(pulled, three, AT + timedelta(days=9)) is None or reviewers_of(triple)
-        escalate_what_waits(AT + timedelta(days=8))
+        escalate_long_waits(AT + timedelta(days=8))
 
         assert pull(pulled, three, AT + timedelta(days=8)) == triple
 
@@ -43,7 +43,7 @@ class TestNothingStaysStuck:
         triple = make_in_review(pulled)
         set_policy(pulled, review_assignment="load")
 
-        escalate_what_waits(AT + HOUR)
+        escalate_long_waits(AT + HOUR)
 
         assert len(reviewers_of(triple)) == 2
 

@@ -14,7 +14,7 @@ from apps.triples.formats import FORMATS
 
 
 class Command(ProjectCommand):
-    help = "Write a project's triples as entries of a gold set. What is left out is told on stderr."
+    help = "Write a project's triples as entries of a gold set. What is left out is listed on stderr."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)

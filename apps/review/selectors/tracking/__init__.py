@@ -1,4 +1,4 @@
-"""Reads of verdicts for the quality tracker, added up by the database.
+"""Reads of verdicts for the quality tracker, aggregated by the database.
 
 Open rounds are never counted: they are blind.
 """

@@ -1,4 +1,4 @@
-"""The log of flags and drops, narrowed by what a reader asks for."""
+"""The log of flags and drops, with filters."""
 
 from typing import Any, NamedTuple
 
@@ -9,12 +9,12 @@ from apps.accounts.models import Project
 from apps.common.database.periods import Month
 from apps.review.enums import ResolutionKind, VerdictChoice
 from apps.review.models import Resolution, Verdict
-from apps.review.selectors.tracking.counting import beside_it
+from apps.review.selectors.tracking.counting import other_verdict
 from apps.triples.models import Revision
 
 
 class LogFilter(NamedTuple):
-    """What the log may be narrowed by; nothing else from outside reaches a query. `origin` is people or machine."""
+    """The filters of the log; no other input reaches a query. `origin` is people or machine."""
 
     author: int | None = None
     reviewer: int | None = None
@@ -30,28 +30,28 @@ WITH_TRIPLE = ("revision__triple__source", "revision__author")
 
 
 def flags_logged(project: Project, narrowed: LogFilter, hidden: QuerySet[Any]) -> QuerySet[Verdict]:
-    """Flags of closed rounds, newest first; `hidden` are ids of triples whose verdicts the reader must not see.
+    """Flags of closed rounds, newest first; `hidden` are ids of triples whose verdicts are hidden from the reader.
 
-    The project is asked row by row, newest first: a join would have the database sort all flags for each page.
+    The project is checked row by row, newest first: a join would have the database sort all flags for each page.
     """
     ours = Revision.objects.filter(pk=OuterRef("revision"), triple__project=project)
-    found = Verdict.objects.filter(Exists(beside_it()), Exists(ours), superseded_by=None, choice=VerdictChoice.FLAG)
-    found = _narrowed(found.exclude(revision__triple__in=hidden), narrowed, "given_at")
-    return _saying(found, narrowed).select_related("reviewer", *WITH_TRIPLE).order_by("-pk")
+    flags = Verdict.objects.filter(Exists(other_verdict()), Exists(ours), superseded_by=None, choice=VerdictChoice.FLAG)
+    flags = _narrowed(flags.exclude(revision__triple__in=hidden), narrowed, "given_at")
+    return _with_reason(flags, narrowed).select_related("reviewer", *WITH_TRIPLE).order_by("-pk")
 
 
 def drops_logged(project: Project, narrowed: LogFilter, hidden: QuerySet[Any]) -> QuerySet[Resolution]:
-    """Drops, newest first. One that is sought by reviewer, reason or category has such a flag in its round."""
-    found = Resolution.objects.filter(kind=ResolutionKind.DROPPED, triple__project=project)
-    found = _narrowed(found.exclude(triple__in=hidden), narrowed, "resolved_at")
+    """Drops, newest first. A filter by reviewer, reason or category needs such a flag in the round of the drop."""
+    drops = Resolution.objects.filter(kind=ResolutionKind.DROPPED, triple__project=project)
+    drops = _narrowed(drops.exclude(triple__in=hidden), narrowed, "resolved_at")
     if narrowed.reviewer or narrowed.reason or narrowed.category:
         flags = Verdict.objects.filter(revision=OuterRef("revision"), superseded_by=None, choice=VerdictChoice.FLAG)
-        found = found.filter(Exists(_saying(flags, narrowed)))
-    return found.select_related("decided_by", *WITH_TRIPLE).order_by("-pk")
+        drops = drops.filter(Exists(_with_reason(flags, narrowed)))
+    return drops.select_related("decided_by", *WITH_TRIPLE).order_by("-pk")
 
 
-def _saying(flags: QuerySet[Verdict], narrowed: LogFilter) -> QuerySet[Verdict]:
-    """Flags by the reviewer, of the category and with the reason that are sought."""
+def _with_reason(flags: QuerySet[Verdict], narrowed: LogFilter) -> QuerySet[Verdict]:
+    """Flags by the reviewer, of the category and with the reason of the filter."""
     if narrowed.reviewer:
         flags = flags.filter(reviewer=narrowed.reviewer)
     if narrowed.category:
@@ -61,16 +61,16 @@ def _saying(flags: QuerySet[Verdict], narrowed: LogFilter) -> QuerySet[Verdict]:
     return flags
 
 
-def _narrowed(found: QuerySet[Any], narrowed: LogFilter, time: str) -> QuerySet[Any]:
+def _narrowed(rows: QuerySet[Any], narrowed: LogFilter, time: str) -> QuerySet[Any]:
     triple = "revision__triple__"
     if narrowed.author:
-        found = found.filter(revision__author=narrowed.author)
+        rows = rows.filter(revision__author=narrowed.author)
     if narrowed.domain:
-        found = found.filter(**{f"{triple}domain": narrowed.domain})
+        rows = rows.filter(**{f"{triple}domain": narrowed.domain})
     if narrowed.source:
-        found = found.filter(**{f"{triple}source": narrowed.source})
+        rows = rows.filter(**{f"{triple}source": narrowed.source})
     if narrowed.origin:
-        found = found.filter(**{f"{triple}is_machine_written": narrowed.origin == "machine"})
+        rows = rows.filter(**{f"{triple}is_machine_written": narrowed.origin == "machine"})
     if narrowed.month:
-        found = found.annotate(in_month=Month(time)).filter(in_month=narrowed.month)
-    return found
+        rows = rows.annotate(in_month=Month(time)).filter(in_month=narrowed.month)
+    return rows

@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from apps.accounts.models import Project
 from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
-from apps.review.selectors.tracking.counting import beside_it
+from apps.review.selectors.tracking.counting import other_verdict
 from apps.triples.enums import State
 from apps.triples.models import Revision
 
@@ -22,7 +22,7 @@ def past_rounds(
     `flagged`: at least one reviewer flagged; else both confirmed. `apart_from` are ids of triples to leave out.
     """
     live = Verdict.objects.filter(revision=OuterRef("pk"), superseded_by=None)
-    both = live.filter(Exists(beside_it()))
+    both = live.filter(Exists(other_verdict()))
     wrote = Revision.objects.filter(triple=OuterRef("triple"), author__in=writers)
     rows = (
         Revision.objects.filter(Exists(both), triple__project=project, triple__state__in=PAST)

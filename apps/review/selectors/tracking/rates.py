@@ -13,7 +13,7 @@ from apps.review.selectors.tracking.counting import FLAGS, PERSON, reviews_of
 
 
 class Dimension(Enum):
-    """By what rates are broken down. Reasons stand apart: one flag may name several."""
+    """By what rates are broken down. Reasons are separate: one flag may name several."""
 
     MONTH = "month"
     DOMAIN = "domain"
@@ -41,7 +41,7 @@ class FlagTally(NamedTuple):
 
 
 class FlagShare(NamedTuple):
-    """Flags among `n` verdicts that have one value, such as one domain. "" stands for none."""
+    """Flags among `n` verdicts that have one value, such as one domain. "" means none."""
 
     value: str
     is_machine: bool
