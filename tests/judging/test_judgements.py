@@ -228,6 +228,6 @@ def test_a_first_word_is_refused_where_the_person_spoke_already():
         give(seat, mara, 1, key="two", is_again=False)
 
     assert refused.value.code == "graded_elsewhere"
-    assert "You said grade 3" in refused.value.sentence
+    assert "You already answered grade 3" in refused.value.sentence
     assert give(seat, mara, 3, key="one", is_again=False).grade == 3
     assert give(seat, mara, 1, key="two").supersedes.grade == 3
