@@ -23,7 +23,7 @@ from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move
 from apps.judging.actions.locks import locked_rounds
 from apps.judging.models import Guideline, Round
-from apps.triples.selectors.triples import hold_accepted
+from apps.triples.selectors.triples import lock_accepted
 
 
 class VersionRefused(Refusal):
@@ -228,7 +228,7 @@ def _locked(version_id: int) -> Version:
 def _lock_inputs(version: Version) -> None:
     """Lock grades, decisions and accepted triples until the version is frozen."""
     locked_rounds(version.rounds.values_list("pk", flat=True))
-    hold_accepted(version.gold_set.project)
+    lock_accepted(version.gold_set.project)
 
 
 def _guideline_of(rounds: Sequence[Round]) -> Guideline | None:

@@ -1,4 +1,4 @@
-"""What a triple can be, and what can happen to it."""
+"""States and steps of a triple."""
 
 from django.db import models
 

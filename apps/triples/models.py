@@ -13,8 +13,8 @@ CANDIDATE = Q(is_machine_written=True, adopted_by=None, state=State.DRAFT)
 class Triple(models.Model):
     """Question, expected block(s), expected answer, on their way from draft to gold.
 
-    `state` is assigned by `workflow.move` and nowhere else. `is_stale` marks an accepted triple whose block has
-    another text in a newer snapshot; the pinned text stays.
+    Only `workflow.move` assigns `state`. `is_stale` marks an accepted triple whose block has another text in a newer
+    snapshot; the pinned text does not change.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="triples")
@@ -83,18 +83,18 @@ class Triple(models.Model):
 
     @property
     def is_candidate(self) -> bool:
-        """Written by a machine, and nobody has adopted it: nobody's draft yet."""
+        """Whether a machine wrote it and nobody has adopted it: nobody's draft yet."""
         return self.is_machine_written and self.adopted_by_id is None and self.state == State.DRAFT
 
     @property
     def revision(self) -> "Revision":
-        """The wording that counts: the one submitted last, or the first draft. There is one from the start on."""
+        """The wording that counts: the one submitted last, or the first draft. Always exists."""
         assert self.current is not None, f"{self.label} was not started by start_draft"
         return self.current
 
 
 class Revision(models.Model):
-    """A triple's wording at one time. Written freely while a draft; fixed by a trigger once submitted."""
+    """A triple's wording at one time. Editable as a draft; fixed by a trigger once submitted."""
 
     triple = models.ForeignKey(Triple, models.PROTECT, related_name="revisions")
     number = models.PositiveIntegerField()
@@ -139,12 +139,11 @@ class ExpectedBlock(models.Model):
 
 
 class ImportedEntry(models.Model):
-    """Where an imported triple came from, and what its file said of it. Written once, with the draft.
+    """The origin of an imported triple, and the claims of its file. Written once, with the draft.
 
-    `claims` holds `added_by`, `added_at`, `reviewed_by` and `resolution` as the file has them: other people's word,
-    never counted as a review here; `id` and `split` too, where it has them. `machine` names what wrote it (a model and
-    its prompt); "" for people's work. `digest` is that of the wording the claims were made of, see
-    `formats.entry.wording_digest`.
+    `claims` has `added_by`, `added_at`, `reviewed_by` and `resolution` of the file: never counted as a review here;
+    `id` and `split` too, where given. `machine` names what wrote it (a model and its prompt); "" for people's work.
+    `digest` is that of the wording the claims are about, see `formats.entry.wording_digest`.
     """
 
     triple = models.OneToOneField(Triple, models.PROTECT, related_name="imported")
@@ -164,7 +163,7 @@ class ImportedEntry(models.Model):
 
 
 class Rejection(models.Model):
-    """Why a machine-written candidate was turned down, and by whom. Written once."""
+    """Why a machine-written candidate was rejected, and by whom. Written once."""
 
     triple = models.OneToOneField(Triple, models.PROTECT, related_name="rejection")
     reason = models.TextField()

@@ -1,4 +1,4 @@
-"""Who may do what to a triple while it is written. Each rule returns the reason why not, or None."""
+"""Who may do what to a triple while it is written. Each rule returns the reason against it, or None."""
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
@@ -16,7 +16,7 @@ def is_author(person: User, triple: Triple) -> bool:
 
 
 def writer_refusal(roles: frozenset[str]) -> str | None:
-    """Why somebody with these roles may not write here: an author who left, or only reads now, writes no more."""
+    """Why somebody with these roles may not write here: former authors, and those who now only read, may not."""
     return None if roles & WRITERS else NEEDS_WRITER
 
 
@@ -43,7 +43,7 @@ def withdraw_refusal(person: User, roles: frozenset[str], triple: Triple) -> str
 
 
 def reopen_refusal(person: User, roles: frozenset[str], triple: Triple) -> str | None:
-    """Why `person` may not begin anew on what was dropped, or None."""
+    """Why `person` may not reopen this dropped triple, or None."""
     if not is_author(person, triple):
         return f"Only {triple.author}, who wrote it, can reopen it."
     if triple.state != State.DROPPED:
@@ -61,7 +61,7 @@ def retire_refusal(roles: frozenset[str], triple: Triple) -> str | None:
 
 
 def candidate_refusal(roles: frozenset[str], triple: Triple) -> str | None:
-    """Why somebody with these roles may neither adopt nor reject this triple, or None: the two go together."""
+    """Why somebody with these roles may neither adopt nor reject this triple, or None: both need the same."""
     if not triple.is_machine_written:
         return "A person wrote it; there is nothing to adopt."
     if triple.adopted_by is not None:

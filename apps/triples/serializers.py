@@ -1,4 +1,4 @@
-"""Triples as they leave over HTTP. Nothing of an open round is in here."""
+"""Serializers of triples. Nothing of an open round is in here."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ MOST_TRIPLES = 200
 
 
 class TripleListInput(serializers.Serializer):
-    """Allow-listed filters: a state, and the number behind which the next page begins."""
+    """Allow-listed filters: a state, and the number after which the next page begins."""
 
     state = serializers.ChoiceField(choices=[*State.values, "stale"], required=False)
     after = serializers.IntegerField(required=False, min_value=0, default=0)
@@ -43,7 +43,7 @@ class MetadataOut(serializers.Serializer):
 
 
 class TripleOut(serializers.Serializer):
-    """What `triple_out` gives, said for the schema."""
+    """The result of `triple_out`, for the schema."""
 
     id = serializers.IntegerField()
     number = serializers.CharField()
@@ -65,7 +65,7 @@ class TriplePageOut(serializers.Serializer):
 
 
 def triple_out(triple: Triple) -> dict[str, Any]:
-    """A triple with its current wording; `current__expected_blocks` should come along."""
+    """A triple with its current wording; `current__expected_blocks` should be prefetched."""
     revision = triple.revision
     return {
         "id": triple.pk,

@@ -1,4 +1,4 @@
-"""The transition table of a triple, and the one function that walks it."""
+"""The transition table of a triple, and the one function that makes its moves."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from apps.triples.models import Triple
 
 
 class Edge(NamedTuple):
-    """A legal move. `stale` is the mark the triple must carry (None: either), `marks` the mark it carries after."""
+    """A legal move. `stale` is the mark the triple must have (None: either), `marks` the mark it has after."""
 
     source: State
     step: Step
@@ -46,7 +46,7 @@ CLEARED = ("resolution", "resolved_at")
 
 
 class IllegalStep(Exception):
-    """A step that the table does not list for the state. Rules refuse before it comes to this."""
+    """A step that the table does not list for the state. Rules refuse it earlier."""
 
     def __init__(self, triple: Triple, step: Step) -> None:
         stale = " and stale" if triple.is_stale else ""
@@ -54,7 +54,7 @@ class IllegalStep(Exception):
 
 
 def edge_for(state: str, is_stale: bool, step: str) -> Edge | None:
-    """The edge that `step` walks from `state`, or None when the table lists none."""
+    """The edge of `step` from `state`, or None when the table lists none."""
     for edge in EDGES:
         if (edge.source, edge.step) == (state, step) and edge.stale in (None, is_stale):
             return edge
@@ -70,19 +70,20 @@ def move(
     reason: str = "",
     **changes: Any,
 ) -> Triple:
-    """Walk `step` on a locked row, save the state with `changes` to other fields, and write the audit event.
+    """Make `step` on a locked row, save the state with `changes` to other fields, and write the audit event.
 
-    The caller holds the lock and the transaction. Raises IllegalStep and changes nothing when there is no edge.
+    The caller has locked the row and opened the transaction. Raises IllegalStep and changes nothing when there is no
+    edge.
     """
     edge = edge_for(triple.state, triple.is_stale, step)
     if edge is None:
         raise IllegalStep(triple, step)
-    before = _told(triple)
-    _walk(triple, edge, at)
+    before = _event_fields(triple)
+    _assign(triple, edge, at)
     for name, value in changes.items():
         setattr(triple, name, value)
     triple.save(update_fields=[*MOVED, *CLEARED, *changes.keys()])
-    after = _told(triple)
+    after = _event_fields(triple)
     if triple.resolution:
         after["resolution"] = triple.resolution
     if reason:
@@ -100,32 +101,32 @@ def move(
 
 
 def move_all(triples: Sequence[Triple], step: Step, *, actor: User | None, at: datetime) -> None:
-    """Walk the same `step` on locked rows of one project that stand alike, each with its event: two statements.
+    """Make the same `step` on locked rows of one project in the same state, each with its event: two statements.
 
     Only for steps that leave a triple accepted. Raises IllegalStep and changes nothing when one has no such edge.
     """
     if not triples:
         return
-    told = []
+    fields = []
     for triple in triples:
         edge = edge_for(triple.state, triple.is_stale, step)
         if edge is None or edge.target != State.ACCEPTED:
             raise IllegalStep(triple, step)
-        before = _told(triple)
-        _walk(triple, edge, at)
-        told.append((triple, before, _told(triple) | {"resolution": triple.resolution}))
+        before = _event_fields(triple)
+        _assign(triple, edge, at)
+        fields.append((triple, before, _event_fields(triple) | {"resolution": triple.resolution}))
     first = triples[0]
     values = {name: getattr(first, name) for name in MOVED}
     Triple.objects.filter(pk__in=[triple.pk for triple in triples]).update(**values)
-    record_all(project=first.project, actor=actor, action=f"triple.{step.value}", changes=told, at=at)
+    record_all(project=first.project, actor=actor, action=f"triple.{step.value}", changes=fields, at=at)
 
 
-def _told(triple: Triple) -> dict[str, Any]:
-    """What an event tells of a triple."""
+def _event_fields(triple: Triple) -> dict[str, Any]:
+    """The fields of a triple in an event."""
     return {"state": triple.state, "is_stale": triple.is_stale, "round": triple.round}
 
 
-def _walk(triple: Triple, edge: Edge, at: datetime) -> None:
+def _assign(triple: Triple, edge: Edge, at: datetime) -> None:
     """The one place that assigns a state."""
     triple.state, triple.is_stale, triple.changed_at = edge.target, edge.marks, at
     if edge.target != State.ACCEPTED:
@@ -133,7 +134,7 @@ def _walk(triple: Triple, edge: Edge, at: datetime) -> None:
 
 
 def mermaid() -> str:
-    """The table as a Mermaid state diagram, one line an edge in the table's order."""
+    """The table as a Mermaid state diagram, one line per edge in the table's order."""
     lines = ["stateDiagram-v2", "    [*] --> draft"]
     for edge in EDGES:
         if edge.step == Step.ADOPT:

@@ -215,12 +215,12 @@ def test_the_block_of_another_project_is_unknown(project):
         (
             in_block(evidence=[{"text": "twelve months", "start": 0, "end": 13}]),
             "expected_block.evidence[1].start",
-            "this evidence lies elsewhere in the text of rotation, from character 37 on",
+            "this evidence is elsewhere in the text of rotation, from character 37 on",
         ),
         (
             changed(snapshot={"corpus": "old", "digest": "0" * 64}),
             "snapshot.digest",
-            "this snapshot is not here; the entry is pinned to Handbook v1",
+            "this snapshot does not exist here; the entry is pinned to Handbook v1",
         ),
     ],
 )
@@ -237,15 +237,15 @@ def test_a_question_that_is_asked_already_is_told(project):
     plan = look(project, ENTRY, ENTRY | {"expected_answer": "Each year."})
 
     assert told(plan.errors.warnings) == [
-        (1, "question", "T-0001 asks the same"),
-        (2, "question", "T-0001 asks the same"),
+        (1, "question", "T-0001 has the same question"),
+        (2, "question", "T-0001 has the same question"),
     ]
 
 
 def test_a_question_that_the_file_asks_twice_is_told(project):
     plan = look(project, ENTRY, ENTRY | {"expected_answer": "Each year."})
 
-    assert told(plan.errors.warnings) == [(2, "question", "the entry in line 1 asks the same")]
+    assert told(plan.errors.warnings) == [(2, "question", "the entry in line 1 has the same question")]
 
 
 # Where an entry is pinned ------------------------------------------------------------------------------------------

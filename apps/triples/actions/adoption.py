@@ -1,4 +1,4 @@
-"""What a person does with a machine-written candidate: adopt it, and become its author, or turn it down."""
+"""Decisions on a machine-written candidate: adopt it, and become its author, or reject it."""
 
 from datetime import datetime
 
@@ -23,7 +23,7 @@ class CandidateRefused(Refusal):
 
 @transaction.atomic
 def adopt_candidate(*, project: Project, triple_id: int, person: User, at: datetime) -> Triple:
-    """Make the person the author of the draft. Whoever imported it has no part in it from then on."""
+    """Make the person the author of the draft. Its importer has no part in it from then on."""
     triple = _locked_candidate(project, triple_id, person)
     triple.revisions.filter(submitted_at=None).update(author=person)
     move(triple, Step.ADOPT, actor=person, at=at, author=person, adopted_by=person)
@@ -33,7 +33,7 @@ def adopt_candidate(*, project: Project, triple_id: int, person: User, at: datet
 
 @transaction.atomic
 def reject_candidate(*, project: Project, triple_id: int, person: User, reason: str, at: datetime) -> Triple:
-    """Withdraw the candidate, with the reason on the record. The same entry is not taken in again."""
+    """Withdraw the candidate, with the reason on the record. The same entry is not imported again."""
     triple = _locked_candidate(project, triple_id, person)
     reason = reason.strip()
     if not reason:

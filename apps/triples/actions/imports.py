@@ -1,4 +1,4 @@
-"""Importing triples: the whole file, or nothing of it."""
+"""Importing triples: the whole file, or none of it."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -29,10 +29,10 @@ def import_triples(
     actor: User,
     at: datetime,
 ) -> ImportPlan:
-    """Take a file's entries in as drafts of `actor`, those that a machine wrote as candidates.
+    """Import a file's entries as drafts of `actor`, those that a machine wrote as candidates.
 
-    Raises InputErrors, and then nothing is changed. An entry that is there already is left as it is; a file of
-    which every entry is leaves no trace.
+    Raises InputErrors, and then nothing is changed. An entry that exists already is left as it is; a file in which
+    every entry exists changes nothing and records nothing.
     """
     Project.objects.select_for_update().get(pk=project.pk)
     comparison = EntryComparison(project=project, file=file, errors=errors, corpus=corpus, machine=machine)

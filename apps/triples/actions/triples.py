@@ -1,4 +1,4 @@
-"""What authors and leads do to a triple outside of its reviews. Submitting and all that follows is in apps.review."""
+"""Actions of authors and leads on a triple outside of its reviews. Submitting and all after it is in apps.review."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ from apps.triples.execution.jobs import MARK_STALE
 from apps.triples.execution.staleness import mark_changed
 from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.draft_checks import EMPTY, BlockChoice, Wording
-from apps.triples.selectors.staleness import changed_in_window, compared, in_question, windows
+from apps.triples.selectors.staleness import changed_in_window, compared, possibly_stale, windows
 from apps.triples.selectors.triples import draft_of_key, expected_blocks, locked_triple, open_revision
 from apps.triples.workflow import move
 
@@ -57,10 +57,10 @@ def start_draft(
     is_machine_written: bool = False,
     idempotency_key: str = "",
 ) -> Triple:
-    """A new draft: from a block (a wording that holds one), from a query (its words and metadata), or from nothing.
+    """Start a draft: from a block (a wording that has one), from a query (its words and metadata), or from nothing.
 
-    What comes out of a machine-written parent stays marked so; its author has adopted it by writing it. A key starts
-    one draft of its author: raises AlreadyStarted, with that draft, when the key comes again.
+    The child of a machine-written parent stays marked so; its author has adopted it by writing it. A key starts one
+    draft of its author: raises AlreadyStarted, with that draft, when the key is sent again.
     """
     if query is not None:
         wording = _from_query(wording, query)
@@ -120,7 +120,7 @@ def save_draft(
     """Save the open revision, pinned to `snapshot`.
 
     `seen_version` is the edit version that the page showed, so that two tabs cannot overwrite each other. A save that
-    comes again, because its answer got lost, has its effect once.
+    is sent again, because its response was lost, has its effect once.
     """
     triple = locked_triple(project, triple_id)
     revision = open_revision(triple)
@@ -145,8 +145,8 @@ def save_draft(
 
 def _is_stored(triple: Triple, revision: Revision, wording: Wording) -> bool:
     stored, answers = copy_wording(triple, revision), dict(wording.answers)
-    said = wording._replace(question=wording.question.strip(), answer=wording.answer.strip(), answers=stored.answers)
-    return stored == said and as_drafted(dict(stored.answers) | answers) == as_drafted(dict(stored.answers))
+    sent = wording._replace(question=wording.question.strip(), answer=wording.answer.strip(), answers=stored.answers)
+    return stored == sent and as_drafted(dict(stored.answers) | answers) == as_drafted(dict(stored.answers))
 
 
 def _write(triple: Triple, revision: Revision, wording: Wording, at: datetime) -> None:
@@ -165,16 +165,16 @@ def _write(triple: Triple, revision: Revision, wording: Wording, at: datetime) -
     triple.domain, triple.difficulty, triple.source_id = wording.domain, wording.difficulty, wording.source_id
     triple.edit_version += 1
     if triple.state == State.DRAFT:
-        triple.changed_at = at  # elsewhere it says how long the state has waited, whoever is writing
+        triple.changed_at = at  # elsewhere it is when the state began, whoever is writing
     triple.save(update_fields=["snapshot", "domain", "difficulty", "source", "edit_version", "changed_at"])
 
 
 def _refuse_foreign(triple: Triple, revision: Revision, wording: Wording) -> None:
     if revision.snapshot.corpus.project_id != triple.project_id:
         raise DraftRefused("The snapshot belongs to another project.", code="foreign_snapshot")
-    asked = {block.version_id for block in wording.blocks}
-    held = SnapshotBlock.objects.filter(snapshot=revision.snapshot_id, version__in=asked).count()
-    if held != len(wording.blocks):
+    wanted = {block.version_id for block in wording.blocks}
+    present = SnapshotBlock.objects.filter(snapshot=revision.snapshot_id, version__in=wanted).count()
+    if present != len(wording.blocks):
         raise DraftRefused("A chosen passage is not in the snapshot.", code="foreign_block")
     if wording.source_id and not Source.objects.filter(pk=wording.source_id, project=triple.project_id).exists():
         raise DraftRefused("The source belongs to another project.", code="foreign_source")
@@ -199,9 +199,9 @@ def copy_wording(triple: Triple, revision: Revision) -> Wording:
 
 
 def repinned(snapshot: Snapshot, revision: Revision) -> tuple[BlockChoice, ...]:
-    """The expected blocks of `revision` in `snapshot`: their text there, and the evidence that it still says.
+    """The expected blocks of `revision` in `snapshot`: their text there, and the evidence that is still in it.
 
-    A block that is gone is left out; evidence that the new text does not say is left out.
+    Blocks that are gone and evidence that is not in the new text are left out.
     """
     return tuple(
         BlockChoice(block.new.pk, tuple(block.kept)) for block in compared(revision, snapshot) if block.new is not None
@@ -211,7 +211,7 @@ def repinned(snapshot: Snapshot, revision: Revision) -> tuple[BlockChoice, ...]:
 def add_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime) -> Revision:
     """Open the next revision of a locked triple: worded like the current one, pinned to `snapshot`.
 
-    The state stays, and so does `current`, until the revision is submitted.
+    State and `current` do not change until the revision is submitted.
     """
     current = triple.revision
     wording = copy_wording(triple, current)._replace(blocks=repinned(snapshot, current))
@@ -221,7 +221,7 @@ def add_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime)
 
 
 def discard_open_revision(triple: Triple) -> None:
-    """Drop what was being written on a locked triple, because the triple went another way."""
+    """Discard the open revision of a locked triple, because another action moved the triple."""
     for revision in triple.revisions.filter(submitted_at=None).exclude(pk=triple.revision.pk):
         revision.expected_blocks.all().delete()
         revision.delete()
@@ -229,7 +229,7 @@ def discard_open_revision(triple: Triple) -> None:
 
 @transaction.atomic
 def withdraw_draft(*, project: Project, triple_id: int, author: User, at: datetime) -> Triple:
-    """A draft is given up by its author; it stays, with its wording. A candidate is turned down instead."""
+    """The author gives up a draft; it is kept, with its wording. A candidate is rejected instead."""
     triple = locked_triple(project, triple_id)
     if reason := rules.withdraw_refusal(author, roles_of(author, project), triple):
         raise DraftRefused(reason, code="not_withdrawable")
@@ -250,7 +250,7 @@ def reopen_as_draft(*, project: Project, triple_id: int, author: User, snapshot:
 def retire_triple(
     *, project: Project, triple_id: int, lead: User, roles: frozenset[str], reason: RetireReason, at: datetime
 ) -> Triple:
-    """A lead takes an accepted triple out of use, stale or not; what was being written on it goes. Its text stays."""
+    """A lead takes an accepted triple out of use, stale or not; its open revision is discarded. Its text is kept."""
     triple = locked_triple(project, triple_id)
     if refusal := rules.retire_refusal(roles, triple):
         error = Forbidden if refusal == rules.NEEDS_LEAD else RetireRefused
@@ -260,13 +260,13 @@ def retire_triple(
 
 
 def compare_with_snapshot(snapshot: Snapshot, actor: User, at: datetime) -> None:
-    """Ask for the job that marks what a new snapshot words anew; none when no triple rests on an earlier one."""
-    if in_question(snapshot).exists():
+    """Enqueue the job that marks triples whose text changed in a new snapshot; none when no triple needs it."""
+    if possibly_stale(snapshot).exists():
         project = snapshot.corpus.project
         enqueue(kind=MARK_STALE, params={"snapshot_id": snapshot.pk}, project=project, actor=actor, at=at)
 
 
 def refresh_staleness(*, project: Project, snapshot: Snapshot, at: datetime) -> list[Triple]:
-    """Do at once what the job after a freeze does; returns the newly marked."""
-    found = (changed_in_window(snapshot, window) for window in windows(snapshot))
-    return [triple for triples in found for triple in mark_changed(snapshot, triples, at)]
+    """Do at once what the job after a freeze does; return the newly marked triples."""
+    changed = (changed_in_window(snapshot, window) for window in windows(snapshot))
+    return [triple for triples in changed for triple in mark_changed(snapshot, triples, at)]

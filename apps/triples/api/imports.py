@@ -1,4 +1,4 @@
-"""Importing triples over HTTP: hand in a file, look at what it would do, confirm. The same three steps as the pages."""
+"""API of importing triples: upload a file, preview the plan, confirm. The same three steps as the pages."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from apps.triples.formats import FORMATS
 
 
 class TripleFileInput(serializers.Serializer):
-    """Said for the schema; the page's own form reads it."""
+    """For the schema only; the page's own form parses it."""
 
     file = serializers.FileField()
     format = serializers.ChoiceField(choices=list(FORMATS))
@@ -31,7 +31,7 @@ class TripleFileInput(serializers.Serializer):
 
 
 class TripleImportOut(serializers.Serializer):
-    """`plan` holds what reading the file found: figures, mistakes and warnings with file, line, field and value."""
+    """`plan` is the result of reading the file: counts, faults and warnings with file, line, field and value."""
 
     id = serializers.IntegerField()
     state = serializers.CharField()
@@ -60,7 +60,7 @@ def triple_import_in(project: Project, pk: int) -> Import:
 
 
 class TripleImports(ProjectAPIView):
-    """Hand in a file. It is read at once, or in a job when it is large; nothing changes before it is confirmed."""
+    """Upload a file. It is read at once, or in a job when it is large; nothing changes before it is confirmed."""
 
     roles = {"POST": (Role.LEAD,)}
     scopes = {"POST": Scope.TRIPLES_WRITE}
@@ -87,7 +87,7 @@ class TripleImports(ProjectAPIView):
 
 
 class TripleImportDetail(ProjectAPIView):
-    """An import and what became of it."""
+    """An import and its state."""
 
     roles = {"GET": (Role.LEAD,)}
     scopes = {"GET": Scope.TRIPLES_WRITE}
@@ -98,7 +98,7 @@ class TripleImportDetail(ProjectAPIView):
 
 
 class TripleImportConfirm(ProjectAPIView):
-    """Take the file in, all of it or nothing: at once, or in a job when it is large."""
+    """Import the file, all of it or nothing: at once, or in a job when it is large."""
 
     roles = {"POST": (Role.LEAD,)}
     scopes = {"POST": Scope.TRIPLES_WRITE}

@@ -1,4 +1,4 @@
-"""Triples over HTTP."""
+"""API of triples."""
 
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
@@ -14,23 +14,23 @@ READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 
 
 class TripleList(ProjectAPIView):
-    """Triples by number, with their current wording. `next` is the `after` of the page behind this one, or null."""
+    """Triples by number, with their current wording. `next` is the `after` of the next page, or null."""
 
     roles = {"GET": READERS}
     scopes = {"GET": Scope.REVIEW_WRITE}
 
     @extend_schema(operation_id="triples_list", parameters=[TripleListInput], responses=TriplePageOut)
     def get(self, request: Request, slug: str) -> Response:
-        asked = TripleListInput(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        found = visible_triples(self.member).filter(number__gt=asked.validated_data["after"])
-        state = asked.validated_data.get("state")
+        filters = TripleListInput(data=request.query_params)
+        filters.is_valid(raise_exception=True)
+        triples = visible_triples(self.member).filter(number__gt=filters.validated_data["after"])
+        state = filters.validated_data.get("state")
         if state == "stale":
-            found = found.filter(is_stale=True)
+            triples = triples.filter(is_stale=True)
         elif state:
-            found = found.filter(state=state)
-        limit = asked.validated_data["limit"]
-        page = list(found.select_related("source").prefetch_related(WITH_BLOCKS).order_by("number")[: limit + 1])
+            triples = triples.filter(state=state)
+        limit = filters.validated_data["limit"]
+        page = list(triples.select_related("source").prefetch_related(WITH_BLOCKS).order_by("number")[: limit + 1])
         after = page[limit - 1].number if len(page) > limit else None
         return Response({"triples": [triple_out(triple) for triple in page[:limit]], "next": after})
 
@@ -43,8 +43,8 @@ class TripleDetail(ProjectAPIView):
 
     @extend_schema(operation_id="triples_read", responses=TripleOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        found = visible_triples(self.member).select_related("source").prefetch_related(WITH_BLOCKS).filter(pk=pk)
-        triple = found.first()
+        triples = visible_triples(self.member).select_related("source").prefetch_related(WITH_BLOCKS).filter(pk=pk)
+        triple = triples.first()
         if triple is None:
             raise Http404("No such triple.")
         return Response(triple_out(triple))

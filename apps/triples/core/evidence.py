@@ -1,4 +1,4 @@
-"""Where evidence lies in a block's text. Offsets are code points, ends exclusive."""
+"""The place of evidence in a block's text. Offsets are code points, ends exclusive."""
 
 import re
 from collections.abc import Sequence
@@ -9,19 +9,19 @@ SURROUNDINGS = 200
 
 
 def spans_of(text: str, quotes: Sequence[str]) -> list[Span | None]:
-    """Where each pasted quote first lies in `text`, white space of any kind counting alike; None when nowhere."""
-    found: list[Span | None] = []
+    """The first place of each pasted quote in `text`, all white space being equal; None where it is not in it."""
+    spans: list[Span | None] = []
     for quote in quotes:
         parts = [re.escape(part) for part in quote.split()]
         match = re.search(r"\s+".join(parts), text) if parts else None
-        found.append(match.span() if match else None)
-    return found
+        spans.append(match.span() if match else None)
+    return spans
 
 
 def placed(old_text: str, spans: Sequence[Span], new_text: str) -> list[Span | None]:
-    """Where `new_text` says each passage of `old_text`; None for one that it no longer says.
+    """The place in `new_text` of each passage of `old_text`; None for one that is no longer in it.
 
-    A passage that stands there more than once is the one with the most of its old surroundings.
+    Where a passage occurs more than once, the place with the most of its old context.
     """
     found: list[Span | None] = []
     for start, end in spans:
@@ -33,7 +33,7 @@ def placed(old_text: str, spans: Sequence[Span], new_text: str) -> list[Span | N
 
 
 def _shared(around: tuple[str, str], text: str, place: Span) -> int:
-    """How many characters directly before and behind `place` are those of `around`."""
+    """How many characters directly before and after `place` are those of `around`."""
     before, behind = around[0][::-1], around[1]
     return _common(before, text[: place[0]][::-1]) + _common(behind, text[place[1] :])
 
@@ -44,10 +44,10 @@ def _common(one: str, other: str) -> int:
 
 
 def moved(old_text: str, spans: Sequence[Span], new_text: str) -> list[Span]:
-    """The spans of `old_text` at the place where `new_text` says the same; what it no longer says is left out."""
+    """The spans of `old_text` at their places in `new_text`; those that are no longer in it are left out."""
     return [span for span in placed(old_text, spans, new_text) if span is not None]
 
 
 def quoted(text: str, spans: Sequence[Span]) -> str:
-    """The marked passages, one a line, in the order of the text."""
+    """The marked passages, one per line, in the order of the text."""
     return "\n".join(text[start:end] for start, end in sorted(spans))

@@ -1,4 +1,4 @@
-"""A line or two of a block with the words that were searched for."""
+"""A line or two of a block around the words of a search."""
 
 import re
 from typing import NamedTuple
@@ -12,17 +12,17 @@ class Piece(NamedTuple):
 
 
 def _densest(text: str, hits: list[tuple[int, int]], length: int) -> int:
-    """Where the hit stands that has the most different hits behind it within `length`; the first of equals, or 0."""
-    best, found = 0, 0
+    """The start of the hit with the most different hits after it within `length`; the first of equal ones, or 0."""
+    best, start = 0, 0
     for begin, _ in hits:
         near = {text[a:b].casefold()[:6] for a, b in hits if begin <= a and b <= begin + length}
         if len(near) > best:
-            best, found = len(near), begin
-    return found
+            best, start = len(near), begin
+    return start
 
 
 def snippet(text: str, sought: str, length: int = LENGTH) -> list[Piece]:
-    """About `length` characters of `text` where most sought words stand together, cut at words; those are hits."""
+    """About `length` characters of `text` where most of the words are close together, cut at words; those are hits."""
     text = " ".join(text.split())
     stems = {word.casefold()[:6] for word in re.findall(r"\w{3,}", sought)}
     words = [(match.start(), match.end()) for match in re.finditer(r"\w+", text)]

@@ -1,4 +1,4 @@
-"""The bench page: what it shows, and the one way to draw it. Submitting, in apps.review, draws it too."""
+"""The bench page: its contents, and the one function that renders it, for apps.review too."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,7 +26,7 @@ MOST_RESULTS = 20
 
 
 @dataclass(frozen=True)
-class FoundBlock:
+class SearchResult:
     entry: SnapshotBlock
     title: str
     pieces: list[Piece]
@@ -52,7 +52,7 @@ class BlockReading:
 
 @dataclass
 class Bench:
-    """Everything the bench shows. `triple` is None until the first save, `query` what a new draft starts from."""
+    """The contents of the bench. `triple` is None until the first save; `query` is what a new draft starts from."""
 
     project: Project
     person: User
@@ -64,31 +64,31 @@ class Bench:
     sought: str = ""
     wanted_block: int | None = None
     notice: str = ""
-    results: list[FoundBlock] = field(default_factory=list)
+    results: list[SearchResult] = field(default_factory=list)
 
     @property
     def expected(self) -> list[Expected]:
         return self.form.expected
 
     def reading(self) -> BlockReading | None:
-        """The block that was asked for, or else the first expected one."""
-        chosen = {block.row.block: block for block in self.expected if block.entry}
-        wanted = self.wanted_block or next(iter(chosen), None)
-        block = chosen.get(wanted or 0)
+        """The requested block, or else the first expected one."""
+        by_block = {block.row.block: block for block in self.expected if block.entry}
+        wanted = self.wanted_block or next(iter(by_block), None)
+        block = by_block.get(wanted or 0)
         entry = block.entry if block else entry_of_block(self.snapshot, wanted) if wanted else None
         if entry is None:
             return None
         return BlockReading(entry, block.spans if block else [], neighbours(entry), is_expected=block is not None)
 
     def checks(self) -> list[Check]:
-        """The checks on what the form holds now, saved or not."""
+        """The checks on the form as it is now, saved or not."""
         if self.form.is_bound and not self.form.is_valid():
             faults = dict.fromkeys(str(error) for errors in self.form.errors.values() for error in errors)
             return [Check(STOP, "form", fault) for fault in faults]
         return run_checks(self.work(), self.answers())
 
     def answers(self) -> Answers:
-        """What was said to warnings: in the stored draft, and on the page since."""
+        """The answers to warnings: those of the stored draft, updated with the page's."""
         stored = kept(self.revision.warnings) if self.revision else {}
         return stored | (answers_in(self.form.data) if self.form.is_bound else {})
 
@@ -111,10 +111,10 @@ class Bench:
         return top_hits(self.project, self.snapshot, self.form["question"].value() or "", self.query)
 
 
-def search(snapshot: Snapshot, sought: str) -> list[FoundBlock]:
-    """Blocks of the snapshot that hold the words sought, best first, at most `MOST_RESULTS`."""
+def search(snapshot: Snapshot, sought: str) -> list[SearchResult]:
+    """Blocks of the snapshot that match the search, best first, at most `MOST_RESULTS`."""
     return [
-        FoundBlock(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
+        SearchResult(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
         for entry in search_blocks(snapshot, sought, limit=MOST_RESULTS)
     ]
 
@@ -126,7 +126,7 @@ def bench_of(project: Project, person: User, snapshot: Snapshot, triple: Triple,
 
 
 def other_corpora(bench: Bench) -> list[Corpus]:
-    """The corpora beside this one that a new draft could be written against: those with a snapshot."""
+    """Other corpora that a new draft could be written against: those with a snapshot."""
     if bench.triple is not None:
         return []
     frozen = Corpus.objects.filter(project=bench.project, snapshots__isnull=False).distinct()

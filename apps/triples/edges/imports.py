@@ -1,4 +1,4 @@
-"""Importing triples, as pages and the command line offer it."""
+"""The import of triples, for pages and the command line."""
 
 from collections.abc import Iterator
 from datetime import datetime

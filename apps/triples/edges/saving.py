@@ -18,11 +18,11 @@ from apps.triples.selectors.triples import open_revision, triple_for
 
 @transaction.atomic
 def save_bench(request: HttpRequest, project: Project, pk: int | None) -> tuple[Bench, Triple | None]:
-    """Save what the bench posted, as a new draft or into the open revision.
+    """Save the posted bench, as a new draft or into the open revision.
 
-    Returns the bench, and the triple, or None when a field is wrong or somebody saved in between: then the bench
-    still holds all that was posted and says what is wrong. A new draft that was posted before, whose answer got lost
-    or whose button was pressed twice, is saved into what it became then.
+    Returns the bench, and the triple, or None when a field is invalid or somebody saved in between: then the bench has
+    all posted values and the faults. A new draft posted a second time, after a lost response or a double click, is
+    saved into the draft of the first post.
     """
     triple = triple_for(member_of(request), pk) if pk else started_draft(request, project)
     snapshot = snapshot_or_404(request, project, triple)

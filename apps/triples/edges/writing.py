@@ -1,4 +1,4 @@
-"""What a bench is written against, and which draft it became."""
+"""The snapshot that a bench uses, and the draft that a new bench has become."""
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -13,7 +13,7 @@ from apps.triples.selectors.triples import draft_of_key, newest_snapshot, writin
 
 
 def snapshot_for(request: HttpRequest, project: Project, triple: Triple | None = None) -> Snapshot | None:
-    """What is written against: the newest of the triple's corpus, of the corpus that was named, or of all."""
+    """The snapshot to write against: the newest of the triple's corpus, of the corpus in the request, or of all."""
     if triple is not None:
         return writing_snapshot(triple)
     corpus = whole((request.POST or request.GET).get("corpus", ""))
@@ -30,11 +30,11 @@ def snapshot_or_404(request: HttpRequest, project: Project, triple: Triple | Non
 
 
 def query_of(project: Project, text: str) -> Query | None:
-    """The query whose key was sent; None for no number, Http404 for a query of another project."""
+    """The query whose key was sent; None when it is no number, Http404 for a query of another project."""
     number = whole(text)
     return get_object_or_404(Query, project=project, pk=number) if number is not None else None
 
 
 def started_draft(request: HttpRequest, project: Project) -> Triple | None:
-    """What the new bench that was sent has become by an earlier post of it."""
+    """The draft that an earlier post of the same new bench made; None without one."""
     return draft_of_key(project, member_of(request).user, request.POST.get("key", ""))

@@ -1,4 +1,4 @@
-"""Taking a file's entries in as drafts, chunk by chunk."""
+"""Importing a file's entries as drafts, in chunks."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -23,7 +23,7 @@ Progress = Callable[[int], None]
 def plan_entries(
     comparison: EntryComparison, rows: Iterable[EntryRecord], progress: Progress = lambda done: None
 ) -> ImportPlan:
-    """What importing these entries would do; nothing is written."""
+    """The plan of importing these entries; writes nothing."""
     plan = ImportPlan(WORDS)
     for chunk in comparison.changes(rows):
         _count(plan, chunk)
@@ -36,7 +36,7 @@ def plan_entries(
 def take_entries(comparison: EntryComparison, rows: Iterable[EntryRecord], *, actor: User, at: datetime) -> ImportPlan:
     """Write the drafts, in the caller's transaction, which has locked the project.
 
-    Mistakes are only counted: the caller rolls back.
+    Faults are only counted: the caller rolls back.
     """
     plan = ImportPlan(WORDS)
     writer = _Writer(comparison, actor, at)
@@ -56,7 +56,7 @@ def _count(plan: ImportPlan, changes: list[EntryChange]) -> None:
 
 
 class _Writer:
-    """Writes drafts with their origin, a few hundred in a handful of statements."""
+    """Writes drafts with their origin, a few hundred in a fixed number of statements."""
 
     def __init__(self, comparison: EntryComparison, actor: User, at: datetime) -> None:
         self.comparison = comparison
@@ -152,7 +152,7 @@ class _Writer:
 
 
 def claims_of(entry: Entry) -> dict[str, Any]:
-    """What the file says of the entry beyond its words, as it is kept: other people's word."""
+    """The entry's claims beyond its wording, as they are stored: other people's, not checked here."""
     said: dict[str, Any] = {
         "id": entry.id,
         "added_by": entry.added_by,

@@ -1,4 +1,4 @@
-"""The slow work: comparing what is accepted with a new snapshot."""
+"""Jobs of triples: comparing accepted triples with a new snapshot."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ MARK_STALE = "triples.mark_stale"
 
 @job_kind(MARK_STALE, title="Compare accepted Q&As with a new snapshot")
 def mark_stale_triples(ctx: JobContext) -> dict[str, Any]:
-    """Mark every accepted triple whose expected text is another, or gone, in the snapshot `snapshot_id`.
+    """Mark every accepted triple whose expected text changed, or is gone, in the snapshot `snapshot_id`.
 
-    A snapshot that is no longer the newest is left to the job of the one that is.
+    Does nothing for a snapshot that is no longer the newest: the newest has its own job.
     """
     snapshot = Snapshot.objects.select_related("corpus__project").get(pk=ctx.params["snapshot_id"])
     if newest_snapshot(snapshot.corpus.project, snapshot.corpus_id) != snapshot:
@@ -24,9 +24,9 @@ def mark_stale_triples(ctx: JobContext) -> dict[str, Any]:
     marked = 0
     ranges = list(windows(snapshot))
     for first, last in ranges:
-        found = changed_in_window(snapshot, (first, last))
-        if found:
+        changed = changed_in_window(snapshot, (first, last))
+        if changed:
             with ctx.chunk(f"triples:{first}") as fresh:
-                marked += len(mark_changed(snapshot, found, ctx.at)) if fresh else 0
+                marked += len(mark_changed(snapshot, changed, ctx.at)) if fresh else 0
         ctx.progress(last, ranges[-1][1], f"{marked} stale so far")
     return {"snapshot_id": snapshot.pk, "marked": marked}

@@ -1,4 +1,4 @@
-"""Who is told what of a triple outside of its reviews. Called in the transaction of what is told."""
+"""Notifications about a triple outside of its reviews. Called in the transaction of the event."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -18,12 +18,12 @@ def page_of(triple: Triple) -> str:
 
 
 def key_of(triple: Triple, rest: str) -> str:
-    """The key of a notification about this triple. All of them begin alike."""
+    """The key of a notification about this triple. All of them have the same prefix."""
     return f"triple:{triple.pk}:{rest}"
 
 
 def went_stale(triples: Iterable[Triple], snapshot: Snapshot, at: datetime) -> None:
-    """Tell each author once for a snapshot, however many of their triples it touches and in however many parts."""
+    """Notify each author once per snapshot, however many of their triples it touches and in however many chunks."""
     project = snapshot.corpus.project
     for author in User.objects.filter(pk__in={triple.author_id for triple in triples}).order_by("pk"):
         notify(
@@ -38,7 +38,7 @@ def went_stale(triples: Iterable[Triple], snapshot: Snapshot, at: datetime) -> N
 
 
 def candidate_adopted(triple: Triple, *, by: User, at: datetime) -> None:
-    """Tell the lead who imported a machine's candidate that somebody stands up for it now."""
+    """Notify the lead who imported a candidate that somebody adopted it."""
     imported = ImportedEntry.objects.filter(triple=triple).select_related("imported_by").first()
     if imported is None or imported.imported_by == by:
         return

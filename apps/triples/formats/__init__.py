@@ -19,14 +19,14 @@ _WRITERS = {"jsonl": jsonl.write, "yaml": yaml.write}
 
 
 class EntryRecord(NamedTuple):
-    """An entry and the record it was read from, which knows the lines."""
+    """An entry and the record it was read from, which has the lines."""
 
     record: TripleRecord
     entry: Entry
 
 
 def read_entries(source: TableFile, errors: ErrorList, *, format: str) -> Iterator[EntryRecord]:
-    """The entries of a file in its order, streamed; one that is wrong goes to the list, and reading goes on."""
+    """The entries of a file in its order, streamed; faults are added to `errors`, and reading continues."""
     for record in _READERS[format](source, errors):
         try:
             entry = entry_of(source, record)
@@ -37,5 +37,5 @@ def read_entries(source: TableFile, errors: ErrorList, *, format: str) -> Iterat
 
 
 def write_entries(entries: Iterable[Entry], *, format: str) -> Iterator[bytes]:
-    """The bytes of a file, piece by piece; the same entries give the same bytes."""
+    """The bytes of a file, in chunks; the same entries give the same bytes."""
     return _WRITERS[format](as_values(entry) for entry in entries)

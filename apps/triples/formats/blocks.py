@@ -1,4 +1,4 @@
-"""The expected blocks of an entry, read with their pages and their evidence."""
+"""The expected blocks of an entry, parsed with their pages and their evidence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAGES = re.compile(r"\s*([0-9]{1,9})\s*(?:[-–]\s*([0-9]{1,9})\s*)?\Z")
 
 
 def blocks_of(part: EntryFields) -> tuple[EntryBlock, ...]:
-    """All expected blocks; `expected_block` alone, or the first of `expected_blocks` and said twice."""
+    """All expected blocks; `expected_block` alone, or also given as the first of `expected_blocks`."""
     alone = None if part.values.get("expected_block") is None else _block(part.inside("expected_block"))
     listed = part.several("expected_blocks", MOST_BLOCKS)
     if not listed:
@@ -37,11 +37,11 @@ def blocks_of(part: EntryFields) -> tuple[EntryBlock, ...]:
 
 
 def _both(part: EntryFields, alone: EntryBlock, first: EntryBlock) -> EntryBlock:
-    """The block that is said twice; neither place may contradict the other."""
+    """The block that is given twice; raises when the two differ."""
     for name in ("document_id", "pages", "evidence"):
         one, other = getattr(alone, name), getattr(first, name)
         if one and other and one != other:
-            raise part.wrong("expected_block", f"says another {name} than the first of expected_blocks")
+            raise part.wrong("expected_block", f"has another {name} than the first of expected_blocks")
         first = first._replace(**{name: other or one})
     return first
 
@@ -81,7 +81,7 @@ def _page(part: EntryFields, value: object) -> int:
 
 
 def _evidence(part: EntryFields) -> tuple[Evidence, ...]:
-    """Passages: a text, texts, or objects that also say where in the block's text they lie."""
+    """Passages: a text, texts, or objects that also give their place in the block's text."""
     if isinstance(part.values.get("evidence"), str):
         return (_quote(part, part.values["evidence"]),)
     return tuple(

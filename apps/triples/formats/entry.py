@@ -1,7 +1,7 @@
-"""One entry of a gold set: a triple as files hold it, in plain values.
+"""One entry of a gold set: a triple of a file, in plain values.
 
-The fields of a published entry are `question`, `expected_block`, `expected_answer` and `metadata`. What Karat knows
-beyond them has fields of its own; each may be left out.
+The fields of a published entry are `question`, `expected_block`, `expected_answer` and `metadata`. Karat adds fields of
+its own; each may be left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Evidence(NamedTuple):
 
 
 class EntryBlock(NamedTuple):
-    """An expected block. `document_id` is "" and `pages` None where the file says nothing of them."""
+    """An expected block. `document_id` is "" and `pages` None where the file does not give them."""
 
     block_id: str
     document_id: str = ""
@@ -32,7 +32,7 @@ class EntryBlock(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What a file says of one triple. `machine` names what wrote it, where the file says so."""
+    """The values of one triple in a file. `machine` names what wrote it, where the file names it."""
 
     question: str
     expected_answer: str
@@ -57,7 +57,7 @@ class Entry(NamedTuple):
 
 
 class TripleRecord(NamedTuple):
-    """An entry's values as a file gives them, with the lines of its fields by path where the form can tell."""
+    """An entry's raw values, with the lines of its fields by path where the format has them."""
 
     line: int
     values: dict[str, Any]

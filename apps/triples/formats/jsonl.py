@@ -1,4 +1,4 @@
-"""JSON Lines: one entry a line, fields in their order, texts exactly as they are."""
+"""JSON Lines: one entry per line, fields in their order, texts exactly as they are."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from apps.triples.formats.entry import TripleRecord
 
 
 def read(source: TableFile, errors: ErrorList) -> Iterator[TripleRecord]:
-    """The entries of a file in its order; a line that is no object goes to the list, and reading goes on."""
+    """The entries of a file in its order; a line that is no object is added to `errors`, and reading continues."""
     for line, values in read_jsonl(source, errors):
         yield TripleRecord(line, values)
 
 
 def line(values: dict[str, Any]) -> bytes:
-    """One entry as a line with its end, in UTF-8. Raises ValueError for NaN and infinity, which JSON has not."""
+    """One entry as a line with its end, in UTF-8. Raises ValueError for NaN and infinity, which are not JSON."""
     return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode() + b"\n"
 
 

@@ -18,16 +18,16 @@ class EntryFields(Fields):
         self.prefix = prefix
 
     def wrong(self, field: str, message: str) -> Exception:
-        """The fault to raise about `field`, with its path from the entry down and its own line."""
+        """The InputError to raise for `field`, with its path from the entry down and its own line."""
         path = f"{self.prefix}{field}"
         return self.source.error(self.line_of(path), path, self.values.get(field), message)
 
     def line_of(self, path: str) -> int:
-        """The line of a field; of forms that keep none, the line of the entry."""
+        """The line of a field; the line of the entry in formats without lines of fields."""
         return self.record.lines.get(path, self.line)
 
     def only(self, known: frozenset[str]) -> None:
-        """Raises for the first field that is not among `known`."""
+        """Raises InputError for the first field that is not in `known`."""
         for field in self.values:
             if field not in known:
                 raise self.wrong(field, f"unknown field; known are {', '.join(sorted(known))}")
@@ -40,16 +40,16 @@ class EntryFields(Fields):
         return EntryFields(self.source, self.record, value, f"{self.prefix}{field}{place}.")
 
     def inside_or_empty(self, field: str) -> EntryFields:
-        """The object in `field`, or one without fields where nothing stands."""
+        """The object in `field`, or one without fields when it is missing."""
         return EntryFields(self.source, self.record, {}) if self.values.get(field) is None else self.inside(field)
 
     def several(self, field: str, most: int) -> list[Any]:
-        """The list in `field`, of at most `most`; nothing there is an empty one."""
+        """The list in `field`, of at most `most` items; empty when it is missing."""
         value = self.values.get(field)
         if value is None:
             return []
         if not isinstance(value, list):
             raise self.wrong(field, "must be a list")
         if len(value) > most:
-            raise self.wrong(field, f"holds more than {most}")
+            raise self.wrong(field, f"has more than {most}")
         return value

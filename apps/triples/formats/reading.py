@@ -1,4 +1,4 @@
-"""Entries read from the values of a file, checked field by field."""
+"""Entries parsed from the values of a file, field by field."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SNAPSHOT = frozenset({"corpus", "digest"})
 
 
 def entry_of(source: TableFile, record: TripleRecord) -> Entry:
-    """The entry of a record. Raises InputError for the first field that is not as it should be."""
+    """The entry of a record. Raises InputError for the first invalid field."""
     part = EntryFields(source, record, record.values)
     part.only(ENTRY)
     metadata = part.inside_or_empty("metadata")
@@ -99,5 +99,5 @@ def _machine(metadata: EntryFields) -> EntryFields | None:
 def _reviewers(metadata: EntryFields) -> tuple[str, ...]:
     names = metadata.words("reviewed_by")
     if len(names) > MOST_REVIEWERS or any(len(name) > LONGEST_WORD for name in names):
-        raise metadata.wrong("reviewed_by", f"holds at most {MOST_REVIEWERS} names of {LONGEST_WORD} characters")
+        raise metadata.wrong("reviewed_by", f"has at most {MOST_REVIEWERS} names of {LONGEST_WORD} characters")
     return tuple(names)

@@ -1,4 +1,4 @@
-"""Entries as the plain values that both written forms hold."""
+"""Entries as plain values, for both formats."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from apps.triples.formats.entry import Entry, EntryBlock, Evidence
 
 
 def as_values(entry: Entry) -> dict[str, Any]:
-    """The entry as plain values in the order of its fields: what both written forms hold.
+    """The entry as plain values in the order of its fields, for both formats.
 
-    The first block stands under `expected_block` too. What Karat adds is left out where it says nothing.
+    The first block is under `expected_block` too. Karat's own fields are left out where they are empty.
     """
     blocks = [_block_values(block) for block in entry.blocks]
     values: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """YAML: a list of entries, read event by event so that memory holds one entry, and written the same way each time.
 
-Only what JSON has too is read. Aliases and tags are refused: the one makes bombs, the other makes objects. A plain
-scalar is text, but for `null`, `~`, `true` and `false`; numbers are understood where a field asks for one.
+Only what JSON has too is accepted. Aliases and tags are rejected: aliases make bombs, tags make objects. A plain scalar
+is text, but for `null`, `~`, `true` and `false`; numbers are parsed where a field needs one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Feed:
-    """A file as the parser takes it: line by line, each checked by our own reader."""
+    """A file for the parser: line by line, each validated by our own reader."""
 
     def __init__(self, source: TableFile) -> None:
         self._lines = read_lines(source)
@@ -42,23 +42,23 @@ class _Feed:
 
 
 def read(source: TableFile, errors: ErrorList) -> Iterator[TripleRecord]:
-    """The entries of a file. A file that is no YAML from some line on is raised there: nothing after it can be read."""
+    """The entries of a file. Raises InputErrors where a file stops being YAML: nothing after it can be read."""
     parsed = _Events(source)
-    found = False
+    has_entries = False
     for event in parsed:
         if isinstance(event, made.SequenceStartEvent):
             while not isinstance(event := next(parsed), made.SequenceEndEvent):
-                found = True
+                has_entries = True
                 yield from _entry(parsed, event, errors)
         elif isinstance(event, made.NodeEvent):
-            found = True
+            has_entries = True
             yield from _entry(parsed, event, errors)
-    if not found:
-        raise source.error(None, "", "", "the file holds no entries")
+    if not has_entries:
+        raise source.error(None, "", "", "the file contains no entries")
 
 
 class _Events:
-    """The parser's events, its own faults told as ours."""
+    """The parser's events; its errors become ours."""
 
     def __init__(self, source: TableFile) -> None:
         self.source = source
@@ -74,12 +74,12 @@ class _Events:
             line = None if error.problem_mark is None else error.problem_mark.line + 1
             raise self.source.error(line, "", "", f"this is not YAML: {error.problem}") from error
         except yaml.YAMLError as error:
-            said = "this is not YAML: a character that YAML does not take; write it as an escape in quotes"
-            raise self.source.error(None, "", "", said) from error
+            message = "this is not YAML: a character that YAML does not allow; write it as an escape in quotes"
+            raise self.source.error(None, "", "", message) from error
 
 
 def _entry(events: _Events, event: Any, errors: ErrorList) -> Iterator[TripleRecord]:
-    """The record that begins with `event`; a fault in it goes to the list once it is read to its end."""
+    """The record that begins with `event`; its first fault is added to `errors` after all of it is read."""
     building = _Building(events)
     line = event.start_mark.line + 1
     value = building.value(event, "", 1)
@@ -96,7 +96,7 @@ def _line(event: Any) -> int:
 
 
 class _Building:
-    """One entry on its way from events to values. The first fault is kept; reading goes on behind it."""
+    """Builds the values of one entry from events. The first fault is stored; reading continues after it."""
 
     def __init__(self, events: _Events) -> None:
         self.events = events
@@ -145,11 +145,11 @@ class _Building:
         if event.implicit[0] and text in PLAIN:
             return PLAIN[text]
         if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-            return self._refuse(event, path, "", "a text holds a character that cannot be kept")
+            return self._refuse(event, path, "", "a text contains a character that cannot be stored")
         return text
 
     def _count(self, event: Any, depth: int) -> None:
-        """Raised, not kept: a file that grows like this is not worth reading on."""
+        """Raises at once: a file that grows like this is not read any further."""
         self._nodes += 1
         self._size += len(event.value) if isinstance(event, made.ScalarEvent) else 0
         caps = self.source.caps
@@ -158,7 +158,7 @@ class _Building:
             raise self.source.error(line, "", "", f"the YAML is nested deeper than {caps.nesting} levels")
         if self._nodes > MOST_NODES or self._size > caps.line_bytes:
             most = f"{MOST_NODES:,} values or {caps.line_bytes:,} characters"
-            raise self.source.error(line, "", "", f"the entry holds more than {most}")
+            raise self.source.error(line, "", "", f"the entry has more than {most}")
 
     def _refuse(self, event: Any, path: str, value: object, message: str) -> None:
         if self.fault is None:
@@ -173,7 +173,7 @@ _BLOCK_TEXT = re.compile(f"(?:(?![\\s\ufeff])[{_PRINTABLE}]+)?(?:\n[{_PRINTABLE}
 
 
 def write(entries: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-    """A list of entries; `[]` when there are none. Texts stand in double quotes, those of several lines as blocks."""
+    """A list of entries; `[]` when there are none. Texts are in double quotes, those of several lines are blocks."""
     empty = True
     for values in entries:
         empty = False
@@ -196,7 +196,7 @@ def _field(head: str, value: Any, indent: str) -> Iterator[str]:
         yield head
         for item in value:
             yield from _item(item, indent)
-    elif isinstance(value, str) and _stands_as_block(value):
+    elif isinstance(value, str) and _fits_block(value):
         yield f"{head} |-"
         yield from (f"{indent}{line}" if line else "" for line in value.split("\n"))
     else:
@@ -212,8 +212,8 @@ def _item(value: Any, indent: str) -> Iterator[str]:
         yield from _field(f"{indent}-", value, indent + INDENT)
 
 
-def _stands_as_block(text: str) -> bool:
-    """Whether a block keeps every character: no line ends in blanks or begins with them, and none is special."""
+def _fits_block(text: str) -> bool:
+    """Whether a block scalar preserves the text: no line ends or begins with blanks, and no character is special."""
     if "\n" not in text or not _BLOCK_TEXT.fullmatch(text):
         return False
     lines = text.split("\n")

@@ -1,4 +1,4 @@
-"""What the bench sends."""
+"""Forms of the bench and of the lists of triples."""
 
 import json
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ WRITING_ROLES = (Role.ANNOTATOR, Role.LEAD)
 
 @dataclass
 class Expected:
-    """An expected block as the form holds it now, right or wrong: what to draw, and what is to be said against it."""
+    """An expected block as the form has it now, valid or not: its values, and its faults."""
 
     row: SentBlock
     entry: SnapshotBlock | None
@@ -48,7 +48,7 @@ class Expected:
 
     @property
     def evidence(self) -> str:
-        """The passages as text; as they were typed while one of them is not in the block."""
+        """The passages as text; as they were typed when one of them is not in the block."""
         if self.entry is None or self.faults:
             return self.row.evidence
         return evidence_lines(self.entry.version.text, self.spans)
@@ -68,7 +68,7 @@ class Expected:
 
 
 class BenchForm(KaratForm):
-    """A wording as the page holds it. `blocks` are the rows of `chosen`, read against the snapshot in `expected`."""
+    """A wording as the page has it. `blocks` are the rows of `chosen`, matched with the snapshot in `expected`."""
 
     question = forms.CharField(
         required=False,
@@ -111,7 +111,7 @@ class BenchForm(KaratForm):
 
     @cached_property
     def expected(self) -> list[Expected]:
-        """The expected blocks in their order, whatever is wrong with them."""
+        """The expected blocks in their order, valid or not."""
         rows: list[SentBlock] = (self["blocks"].value() or [])[: MOST_BLOCKS + 1]
         entries = entries_of_blocks(self.snapshot, [row.block for row in rows])
         pinned = BlockVersion.objects.in_bulk(
@@ -145,7 +145,7 @@ class BenchForm(KaratForm):
 
 
 def _lines(text: str) -> str:
-    """The text with the line ends that are stored, whether a form or a script sent it."""
+    """The text with stored line ends, whether a form or a script sent it."""
     return text.replace("\r\n", "\n")
 
 
@@ -154,7 +154,7 @@ def _is_current(row: SentBlock, entries: dict[int, SnapshotBlock]) -> bool:
 
 
 def _expected(row: SentBlock, entry: SnapshotBlock | None, pinned: BlockVersion | None) -> Expected:
-    """Read one row: pasted passages found in the text, marks on an older text moved to the text of the snapshot."""
+    """One row: pasted passages located in the text, marks on an older text moved to the text of the snapshot."""
     if entry is None:
         fault = "An expected passage is not in the newest snapshot. Remove it or choose another."
         return Expected(row, None, faults=[fault])
@@ -182,9 +182,9 @@ def _pasted(row: SentBlock, entry: SnapshotBlock) -> Expected:
     lines = [line.strip() for line in row.evidence[:MOST_EVIDENCE].splitlines() if line.strip()]
     if len(lines) > MOST_SPANS:
         return Expected(row, entry, faults=[f"At most {MOST_SPANS} quotes can be marked in a passage."])
-    found = spans_of(entry.version.text, lines)
-    faults = [f"Line {number} is not in the text of the passage." for number, span in enumerate(found, 1) if not span]
-    return Expected(row, entry, [span for span in found if span], faults)
+    spans = spans_of(entry.version.text, lines)
+    faults = [f"Line {number} is not in the text of the passage." for number, span in enumerate(spans, 1) if not span]
+    return Expected(row, entry, [span for span in spans if span], faults)
 
 
 def initial_of(revision: Revision, blocks: list[ExpectedBlock]) -> dict[str, Any]:
@@ -208,13 +208,13 @@ def initial_of(revision: Revision, blocks: list[ExpectedBlock]) -> dict[str, Any
 
 
 def evidence_lines(text: str, spans: Sequence[Sequence[int]]) -> str:
-    """The marked passages, one a line, line ends inside a passage made blanks."""
+    """The marked passages, one per line, line ends inside a passage made blanks."""
     in_order = sorted((start, end) for start, end in spans)
     return "\n".join(" ".join(quoted(text, [span]).split()) for span in in_order)
 
 
 class ListForm(KaratForm):
-    """What a list of triples is narrowed by. A value that makes no sense narrows nothing."""
+    """The filters of a list of triples. An invalid value filters nothing."""
 
     state = forms.ChoiceField(required=False, choices=[("", "any"), *states()])
     domain = forms.CharField(required=False, max_length=80)

@@ -1,6 +1,6 @@
-"""The expected blocks as the bench's form holds them: in order, each with its pinned version and its marks.
+"""The expected blocks in the bench's form: in order, each with its pinned version and its marks.
 
-The form names a block once, as `block`; what belongs to it carries its id: `pinned-7`, `spans-7`, `evidence-7`,
+The form names a block once, as `block`; its fields have its id: `pinned-7`, `spans-7`, `evidence-7`,
 `evidence_shown-7`. So rows can be added, moved and removed on the page without numbering them anew.
 """
 
@@ -13,10 +13,10 @@ BIGGEST = 2**63 - 1
 
 
 class SentBlock(NamedTuple):
-    """One expected block as it was sent, nothing of it checked.
+    """One expected block as it was sent, not validated.
 
-    `spans` is JSON. `evidence` holds the same passages as text, one a line, for whoever pastes them: it counts when
-    it is no longer `shown`, what the page showed.
+    `spans` is JSON. `evidence` holds the same passages as text, one a line, to paste them: it counts when it differs
+    from `shown`, the text that the page showed.
     """
 
     block: int
@@ -31,13 +31,13 @@ class SentBlock(NamedTuple):
 
 
 def whole(text: str) -> int | None:
-    """A row's id, or None for anything that is none."""
+    """A row's id, or None for anything else."""
     is_number = text.isascii() and text.isdecimal() and len(text) < 20
     return int(text) if is_number and int(text) <= BIGGEST else None
 
 
 def rows_of(data: QueryDict) -> list[SentBlock]:
-    """The rows that were sent, each block once. A block that is no number is left out."""
+    """The rows that were sent, each block once. A block id that is no number is left out."""
     ids = dict.fromkeys(block for text in data.getlist("block") if (block := whole(text)) is not None)
     return [
         SentBlock(
@@ -52,7 +52,7 @@ def rows_of(data: QueryDict) -> list[SentBlock]:
 
 
 class RowsWidget(forms.Widget):
-    """Reads the rows; the page draws them with triples/_chosen.html."""
+    """Reads the rows; the page renders them with triples/_chosen.html."""
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[SentBlock]:
         return rows_of(data)

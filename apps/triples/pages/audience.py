@@ -1,4 +1,4 @@
-"""The pages of triples: who writes and who reads them, and what was typed to find one."""
+"""Shared by the pages of triples: who writes and who reads, and the search words."""
 
 from django.http import HttpRequest
 
@@ -10,5 +10,5 @@ MOST_SOUGHT = 500
 
 
 def words_sought(request: HttpRequest) -> str:
-    """The words that were typed; PostgreSQL takes no NUL."""
+    """The search words of the request, without NUL, which PostgreSQL rejects."""
     return request.GET.get("q", "").replace("\x00", "").strip()[:MOST_SOUGHT]

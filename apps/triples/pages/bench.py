@@ -1,4 +1,4 @@
-"""Opening the bench: empty, from a block or a query, or on a revision that is being written."""
+"""Opening the bench: empty, from a block or a query, or on an open revision."""
 
 from typing import Any
 from uuid import uuid4
@@ -32,7 +32,7 @@ def wanted_block(request: HttpRequest) -> int | None:
 @member_view(*READERS)
 @require_safe
 def bench(request: HttpRequest, project: Project) -> HttpResponse:
-    """An empty bench: from a block (`?block=`), a query (`?query=`) or nothing. Who only reviews gets the list."""
+    """An empty bench: from a block (`?block=`), a query (`?query=`) or nothing. People who only review get the list."""
     if not member_of(request).holds(*WRITERS):
         return redirect("triples:list", slug=project.slug)
     wanted = wanted_block(request)
@@ -40,7 +40,7 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
     if snapshot is None:
         return render(request, "triples/no_snapshot.html", {"section": "Write Q&A"})
     query = query_of(project, request.GET.get("query", ""))
-    # Behind a search a block is only read.
+    # With a search, a block is only shown to read.
     expected = wanted if wanted and not words_sought(request) and entry_of_block(snapshot, wanted) else None
     initial = {
         "seen_version": 0,
@@ -67,7 +67,7 @@ def _from_query(query: Query) -> dict[str, Any]:
 @member_view(*WRITERS)
 @require_safe
 def edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The bench of the revision that is being written."""
+    """The bench of the open revision."""
     triple = triple_for(member_of(request), pk)
     revision = open_revision(triple)
     if revision is None or rules.write_refusal(member_of(request).user, revision):

@@ -1,4 +1,4 @@
-"""The pages of machine-written candidates: the list, one to read, and the two answers to it."""
+"""The pages of machine-written candidates: the list, one to read, and the two decisions on it."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -18,7 +18,7 @@ from apps.triples.selectors.triples import expected_blocks
 
 
 def _number(request: HttpRequest, name: str) -> int:
-    """A number from the address; 0 for what is none."""
+    """A number from the address; 0 for anything else."""
     text = request.GET.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
@@ -26,7 +26,7 @@ def _number(request: HttpRequest, name: str) -> int:
 @member_view(*WRITERS)
 @require_safe
 def candidates(request: HttpRequest, project: Project) -> HttpResponse:
-    """Candidates by number, a page behind `?after=` or in front of `?before=`."""
+    """Candidates by number, a page after `?after=` or before `?before=`."""
     page = page_of(project, after=_number(request, "after"), before=_number(request, "before"))
     return render(request, "triples/candidates.html", {"section": "Write Q&A", "page": page})
 
@@ -59,7 +59,7 @@ def candidate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(*WRITERS)
 @require_POST
 def adopt(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Become the author, and go to the bench with it."""
+    """Become the author, and open it on the bench."""
     person = member_of(request).user
     triple = adopt_candidate(project=project, triple_id=pk, person=person, at=timezone.now())
     messages.info(request, f"{triple.label} is now your draft. Check and correct it, then submit it to two reviewers.")
@@ -69,16 +69,18 @@ def adopt(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(*WRITERS)
 @require_POST
 def reject(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Turn it down, and go on to the next."""
-    found = candidate_in(project, pk)
+    """Reject it, and show the next."""
+    pending = candidate_in(project, pk)
     reason = request.POST.get("reason", "").replace("\x00", "")
     person = member_of(request).user
     try:
-        triple = reject_candidate(project=project, triple_id=found.pk, person=person, reason=reason, at=timezone.now())
+        triple = reject_candidate(
+            project=project, triple_id=pending.pk, person=person, reason=reason, at=timezone.now()
+        )
     except CandidateRefused as refusal:
         if refusal.code not in {"reason_missing", "reason_too_long"}:
             raise
-        return _page(request, found, fault=refusal.sentence, posted=reason, status=400)
+        return _page(request, pending, fault=refusal.sentence, posted=reason, status=400)
     messages.info(request, f"{triple.label} is rejected; the reason is saved with it.")
     following = next_candidate(project, triple.number)
     if following is None:

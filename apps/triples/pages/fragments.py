@@ -1,4 +1,4 @@
-"""The parts that the bench asks for while somebody writes. None of them saves anything."""
+"""The fragments that the bench loads while somebody writes. None of them saves anything."""
 
 import json
 
@@ -28,7 +28,7 @@ MOST_QUERIES = 8
 @member_view(*WRITERS)
 @require_safe
 def find(request: HttpRequest, project: Project) -> HttpResponse:
-    """The list of found blocks, for the search field."""
+    """The list of matching blocks, for the search field."""
     snapshot = snapshot_or_404(request, project)
     sought = words_sought(request)
     context = {"results": search(snapshot, sought), "sought": sought, "snapshot": snapshot, "project": project}
@@ -38,16 +38,16 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(*WRITERS)
 @require_safe
 def queries(request: HttpRequest, project: Project) -> HttpResponse:
-    """Imported queries with the typed words, to start a triple from."""
+    """Imported queries that match the search, to start a triple from."""
     sought = words_sought(request)
-    found = narrowed(live_queries(project), QueryFilters(text=sought))[:MOST_QUERIES] if sought else []
-    return render(request, "triples/_queries.html", {"queries": found, "sought": sought, "project": project})
+    rows = narrowed(live_queries(project), QueryFilters(text=sought))[:MOST_QUERIES] if sought else []
+    return render(request, "triples/_queries.html", {"queries": rows, "sought": sought, "project": project})
 
 
 @member_view(*WRITERS)
 @require_safe
 def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse:
-    """One block to read, with the marks that the page holds on it."""
+    """One block to read, with its marks on the page."""
     snapshot = newest_snapshot_of_block(project, block_id)
     entry = entry_of_block(snapshot, block_id) if snapshot else None
     if entry is None:
@@ -64,7 +64,7 @@ def block(request: HttpRequest, project: Project, block_id: int) -> HttpResponse
 @member_view(*WRITERS)
 @require_POST
 def chosen(request: HttpRequest, project: Project) -> HttpResponse:
-    """The expected blocks that the form holds, drawn anew; nothing is saved."""
+    """The expected blocks of the form, rendered again; nothing is saved."""
     form = BenchForm(changed(request.POST), project=project, snapshot=snapshot_or_404(request, project))
     return render(request, "triples/_chosen.html", {"form": form, "expected": form.expected, "project": project})
 
@@ -72,7 +72,7 @@ def chosen(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(*WRITERS)
 @require_POST
 def checks(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
-    """The checks on what the form holds now; nothing is saved."""
+    """The checks on the form as it is now; nothing is saved."""
     triple = triple_for(member_of(request), pk) if pk else started_draft(request, project)
     snapshot = snapshot_or_404(request, project, triple)
     form = BenchForm(request.POST, project=project, snapshot=snapshot)

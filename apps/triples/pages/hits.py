@@ -1,4 +1,4 @@
-"""The panel of every retriever's top hits, and asking for the indexes that it lacks."""
+"""The panel of every retriever's top hits, and the request for missing indexes."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -19,12 +19,12 @@ from apps.triples.selectors.retriever_hits import panel, top_hits
 LONGEST = 2000
 
 
-def _drawn(request: HttpRequest, project: Project, snapshot: Snapshot) -> HttpResponse:
-    asked = request.POST or request.GET
-    query = query_of(project, asked.get("query", ""))
-    text = asked.get("question", "").replace("\x00", "")[:LONGEST]
+def _panel(request: HttpRequest, project: Project, snapshot: Snapshot) -> HttpResponse:
+    data = request.POST or request.GET
+    query = query_of(project, data.get("query", ""))
+    text = data.get("question", "").replace("\x00", "")[:LONGEST]
     hits = top_hits(project, snapshot, text, query)
-    expected = [block for value in asked.getlist("block") if (block := whole(value)) is not None]
+    expected = [block for value in data.getlist("block") if (block := whole(value)) is not None]
     shown = panel(snapshot, hits, expected=expected, query=query)
     return render(request, "triples/_hits.html", shown | {"project": project})
 
@@ -32,17 +32,17 @@ def _drawn(request: HttpRequest, project: Project, snapshot: Snapshot) -> HttpRe
 @member_view(*WRITERS)
 @require_safe
 def hits(request: HttpRequest, project: Project) -> HttpResponse:
-    """The top hits of every retriever for what stands in the question field."""
-    return _drawn(request, project, snapshot_or_404(request, project))
+    """The top hits of every retriever for the text in the question field."""
+    return _panel(request, project, snapshot_or_404(request, project))
 
 
 @member_view(*WRITERS)
 @require_POST
 def build_hits(request: HttpRequest, project: Project) -> HttpResponse:
-    """Ask for the indexes of the snapshot; a job builds them."""
+    """Enqueue a job that builds the missing indexes of the snapshot."""
     snapshot = snapshot_or_404(request, project)
     job = request_indexes(project=project, snapshot_id=snapshot.pk, actor=member_of(request).user, at=timezone.now())
     if "HX-Request" in request.headers:
-        return _drawn(request, project, snapshot)
+        return _panel(request, project, snapshot)
     messages.info(request, f"{job.title}: results appear once it is done.")
     return redirect(f"{reverse('triples:bench', args=[project.slug])}?corpus={snapshot.corpus_id}")

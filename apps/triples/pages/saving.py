@@ -1,4 +1,4 @@
-"""Saving what the bench holds, by its button or while somebody writes."""
+"""Saving the bench, by its button or automatically."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from apps.triples.selectors.draft_checks import EMPTY
 @member_view(*WRITERS)
 @require_POST
 def save(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
-    """Save by the button; the bench comes back, with another block to read when that was asked for."""
+    """Save by the button; returns the bench, with another block to read when one was requested."""
     page, triple = save_bench(request, project, pk)
     if triple is None:
         return render_bench(request, page, status=409 if page.form.is_valid() else 400)
@@ -40,9 +40,9 @@ def save(request: HttpRequest, project: Project, pk: int | None = None) -> HttpR
 @member_view(*WRITERS)
 @require_POST
 def autosave(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
-    """Save as the button does and answer in JSON: the version and where the draft lives now, or what is wrong.
+    """Save as the button does and answer in JSON: the version and the draft's address, or the faults.
 
-    204: a new bench that holds nothing yet; there is nothing to save.
+    204: a new bench without any content, not saved.
     """
     try:
         if pk is None and _is_blank(request, project):
@@ -59,7 +59,7 @@ def autosave(request: HttpRequest, project: Project, pk: int | None = None) -> H
 
 
 def _is_blank(request: HttpRequest, project: Project) -> bool:
-    """The form of a new draft in which nobody has written or chosen anything."""
+    """Whether this is a new draft in which nothing was written or chosen."""
     form = BenchForm(request.POST, project=project, snapshot=snapshot_or_404(request, project))
     return form.is_valid() and form.wording()._replace(answers=()) == EMPTY and started_draft(request, project) is None
 

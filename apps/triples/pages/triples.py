@@ -1,4 +1,4 @@
-"""The lists of triples, and what an author or a lead does to one outside of its reviews."""
+"""The lists of triples, and an author's or a lead's actions on one outside of its reviews."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -24,14 +24,14 @@ def _listed(request: HttpRequest, project: Project, *, title: str, mine: bool) -
     member = member_of(request)
     form = ListForm(request.GET, project=project, mine=mine)
     narrowing = form.narrowing(words=words_sought(request))
-    asked = narrowing._replace(author=member.user) if mine else narrowing
+    filters = narrowing._replace(author=member.user) if mine else narrowing
     before = whole(request.GET.get("before", ""))
     context = {
         "section": "Write Q&A",
         "title": title,
         "mine": mine,
         "form": form,
-        "page": page_of(member, asked, before=before),
+        "page": page_of(member, filters, before=before),
         "words": narrowing.words,
         "is_narrowed": any(narrowing),
         "is_first": before is None,

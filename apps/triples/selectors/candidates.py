@@ -1,4 +1,4 @@
-"""Reads of machine-written candidates: kept apart from drafts and queues until a person adopts one."""
+"""Reads of machine-written candidates: separate from drafts and queues until a person adopts one."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ PER_PAGE = 50
 
 
 def candidates_of(project: Project) -> QuerySet[Triple]:
-    """The candidates of a project by number, each with its words and where it came from."""
+    """The candidates of a project by number, each with its wording and its origin."""
     return (
         Triple.objects.filter(CANDIDATE, project=project)
         .select_related("project", "current", "source", "imported__imported_by")
@@ -22,8 +22,8 @@ def candidates_of(project: Project) -> QuerySet[Triple]:
 
 def candidate_in(project: Project, pk: int) -> Triple:
     """The candidate, or one that was rejected, or Http404: an adopted one has its page among the triples."""
-    found = Triple.objects.filter(project=project, pk=pk, is_machine_written=True, adopted_by=None)
-    triple = found.select_related(
+    triples = Triple.objects.filter(project=project, pk=pk, is_machine_written=True, adopted_by=None)
+    triple = triples.select_related(
         "project", "current", "snapshot", "source", "query", "imported__imported_by", "rejection__rejected_by"
     ).first()
     if triple is None:
@@ -32,7 +32,7 @@ def candidate_in(project: Project, pk: int) -> Triple:
 
 
 class CandidatePage(NamedTuple):
-    """One page of candidates. `after` and `before` are the numbers to ask the next and the former page with."""
+    """One page of candidates. `after` and `before` are the numbers of the next and the previous page."""
 
     rows: list[Triple]
     after: int | None
@@ -40,18 +40,18 @@ class CandidatePage(NamedTuple):
 
 
 def page_of(project: Project, *, after: int = 0, before: int = 0) -> CandidatePage:
-    """The page behind number `after`, or the one in front of number `before`."""
-    found = candidates_of(project)
+    """The page after number `after`, or the one before number `before`."""
+    candidates = candidates_of(project)
     if before:
-        rows = list(found.filter(number__lt=before).order_by("-number")[: PER_PAGE + 1])
+        rows = list(candidates.filter(number__lt=before).order_by("-number")[: PER_PAGE + 1])
         more, rows = len(rows) > PER_PAGE, rows[:PER_PAGE][::-1]
         return CandidatePage(rows, rows[-1].number if rows else None, rows[0].number if more else None)
-    rows = list(found.filter(number__gt=after)[: PER_PAGE + 1])
+    rows = list(candidates.filter(number__gt=after)[: PER_PAGE + 1])
     more, rows = len(rows) > PER_PAGE, rows[:PER_PAGE]
     return CandidatePage(rows, rows[-1].number if more else None, rows[0].number if rows and after else None)
 
 
 def next_candidate(project: Project, number: int) -> Triple | None:
-    """The candidate behind this number, or the first of all; None when none is left."""
-    found = Triple.objects.filter(CANDIDATE, project=project).exclude(number=number).order_by("number")
-    return found.filter(number__gt=number).first() or found.first()
+    """The candidate after this number, or the first of all; None when none is left."""
+    candidates = Triple.objects.filter(CANDIDATE, project=project).exclude(number=number).order_by("number")
+    return candidates.filter(number__gt=number).first() or candidates.first()

@@ -1,4 +1,4 @@
-"""What an author hands in, and the checks that look at it."""
+"""An author's wording, and the checks of it."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class BlockChoice(NamedTuple):
 
 
 class Wording(NamedTuple):
-    """All that an author writes."""
+    """All fields of an author's wording."""
 
     question: str = ""
     answer: str = ""
@@ -43,7 +43,7 @@ EMPTY = Wording()
 
 
 class Marked(NamedTuple):
-    """A pinned text and the spans marked in it, each with the words that were marked; and the block it is of."""
+    """A pinned text with its marked spans, each with the marked words; and its block."""
 
     text: str
     spans: tuple[Span, ...]
@@ -56,14 +56,14 @@ class Marked(NamedTuple):
 
 
 def marked(version: BlockVersion, spans: Sequence[Sequence[int]]) -> Marked:
-    """The version's block should come along."""
+    """The version's block should be prefetched."""
     text = version.text
     quotes = tuple(Span(start, end, text[max(start, 0) : end]) for start, end in spans)
     return Marked(text, quotes, version.block_id, version.block.outside_id)
 
 
 class Work(NamedTuple):
-    """What the checks look at. `apart_from` is the triple itself, `hits` what the retrievers found, if asked before."""
+    """The input of the checks. `apart_from` is the triple itself, `hits` those of retrievers, if searched before."""
 
     project: Project
     author: User
@@ -78,25 +78,25 @@ class Work(NamedTuple):
 
 
 def run_checks(work: Work, answers: Mapping[str, str]) -> list[Check]:
-    """Every check on this wording, what stops first, what passes last; `answers` are the author's, by key."""
-    found = checks.check_wording(work.question, work.answer) + _evidence_checks(work.blocks)
+    """Every check on this wording, stops first, passes last; `answers` are the author's, by key."""
+    results = checks.check_wording(work.question, work.answer) + _evidence_checks(work.blocks)
     if work.answer.strip():
-        found += _answer_checks(work)
+        results += _answer_checks(work)
     if work.question.strip():
-        found += [_copied_check(work), _duplicate_check(work)]
+        results += [_copied_check(work), _duplicate_check(work)]
     if work.question.strip() and work.answer.strip() and work.blocks:
-        found += _other_block_checks(work)
-    return checks.settled(found, blocking=policy(work.project, "blocking_checks"), answers=answers)
+        results += _other_block_checks(work)
+    return checks.settled(results, blocking=policy(work.project, "blocking_checks"), answers=answers)
 
 
 def _evidence_checks(blocks: Sequence[Marked]) -> list[Check]:
-    """Each block has evidence that lies in its text."""
+    """Each block has evidence that is in its text."""
     if not blocks:
         return [Check(checks.STOP, "no_block", "No passage is chosen yet.")]
-    found = [_in_block(checks.check_evidence(block.text, block.spans), block, blocks) for block in blocks]
-    bad = [check for check in found if check.level != checks.PASS]
+    results = [_in_block(checks.check_evidence(block.text, block.spans), block, blocks) for block in blocks]
+    bad = [check for check in results if check.level != checks.PASS]
     if bad or len(blocks) == 1:
-        return bad or found
+        return bad or results
     return [Check(checks.PASS, "evidence", f"The evidence in all {len(blocks)} passages is in the pinned texts.")]
 
 
@@ -105,19 +105,19 @@ def _in_block(check: Check, block: Marked, blocks: Sequence[Marked]) -> Check:
 
 
 def _answer_checks(work: Work) -> list[Check]:
-    """What the answer says against what the evidence says.
+    """The answer compared with the evidence.
 
-    Blocks that are needed together carry it together; where each alone suffices, each has to carry all of it.
+    Blocks that are needed together are compared as one; where each alone suffices, each is compared alone.
     """
     marked_blocks = [block for block in work.blocks if block.evidence]
     if work.needs_all_blocks:
         evidence = "\n".join(block.evidence for block in marked_blocks)
         return _compared(work, evidence) if evidence else []
-    found = [
+    results = [
         _in_block(check, block, work.blocks) for block in marked_blocks for check in _compared(work, block.evidence)
     ]
-    bad = [check for check in found if check.level != checks.PASS]
-    passed = {check.code: check._replace(where="") for check in found if check.level == checks.PASS}
+    bad = [check for check in results if check.level != checks.PASS]
+    passed = {check.code: check._replace(where="") for check in results if check.level == checks.PASS}
     return bad + [check for code, check in passed.items() if code not in {one.code for one in bad}]
 
 
@@ -132,9 +132,9 @@ def _copied_check(work: Work) -> Check:
     """The block that the question copies most from."""
     limit = int(policy(work.project, "copied_run_limit"))
     texts = work.blocks or [Marked("", ())]
-    found = [_in_block(checks.check_copied(work.question, block.text, limit), block, work.blocks) for block in texts]
+    results = [_in_block(checks.check_copied(work.question, block.text, limit), block, work.blocks) for block in texts]
     rank = [checks.STOP, checks.WARN, checks.PASS]
-    worst = min(found, key=lambda check: rank.index(check.level))
+    worst = min(results, key=lambda check: rank.index(check.level))
     return worst._replace(where="") if worst.level == checks.PASS else worst
 
 
@@ -152,7 +152,7 @@ def _other_block_checks(work: Work) -> list[Check]:
 
 
 def work_of(project: Project, author: User, revision: Revision) -> Work:
-    """A stored revision as the checks look at it."""
+    """A stored revision as input of the checks."""
     return Work(
         project=project,
         author=author,
@@ -167,5 +167,5 @@ def work_of(project: Project, author: User, revision: Revision) -> Work:
 
 
 def checks_of(project: Project, author: User, revision: Revision) -> list[Check]:
-    """The checks on a stored revision, with the answers it holds."""
+    """The checks on a stored revision, with its answers."""
     return run_checks(work_of(project, author, revision), kept(revision.warnings))

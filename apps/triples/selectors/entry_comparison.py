@@ -1,4 +1,4 @@
-"""Comparing a file's entries with a project's triples, chunk by chunk."""
+"""Comparison of a file's entries with a project's triples, in chunks."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ OWN_ID = re.compile(r"T-(\d{4,7})\Z")
 
 
 class Pinned(NamedTuple):
-    """A block as a snapshot holds it."""
+    """A block in a snapshot."""
 
     version_id: int
     document_id: str
@@ -39,7 +39,7 @@ class Pinned(NamedTuple):
 
 
 class EntryChange(NamedTuple):
-    """One entry against what is there. What follows `word` is what its draft has to be made of."""
+    """One entry compared with the project. The fields after `word` are those of its draft."""
 
     word: str
     row: EntryRecord
@@ -53,7 +53,7 @@ class EntryChange(NamedTuple):
 class EntryComparison:
     """The entries of one file against one project.
 
-    `corpus` is that of entries which name no snapshot the project has. `machine` names what wrote every entry of the
+    `corpus` is used for entries that name no snapshot of the project. `machine` names what wrote every entry of the
     file; "" leaves it to the entries.
     """
 
@@ -67,21 +67,21 @@ class EntryComparison:
         self.corpus = corpus
         self.newest = newest_snapshot(project, corpus.pk if corpus else None)
         self.sources = dict(Source.objects.filter(project=project).values_list("slug", "pk"))
-        self.asked = _asked(project)
+        self.questions_seen = _questions_by_hash(project)
         self.foreign = _foreign_ids(project)
         self.first_lines: dict[str, int] = {}
         self._snapshot_named = lru_cache(maxsize=64)(self._find_snapshot)
 
     def changes(self, rows: Iterable[EntryRecord]) -> Iterator[list[EntryChange]]:
         for chunk in chunks(until_broken(rows, self.errors), CHUNK):
-            found = _Chunk(self, chunk)
+            loaded = _Chunk(self, chunk)
             compared = []
             for row in chunk:
                 try:
-                    compared.append(found.change(row))
+                    compared.append(loaded.change(row))
                 except InputError as error:
                     self.errors.add(error)
-            yield found.told_apart(compared)
+            yield loaded.marked_unchanged(compared)
 
     def snapshot_of(self, row: EntryRecord) -> Snapshot:
         """The snapshot that the entry names, or else the newest one of its corpus."""
@@ -112,8 +112,8 @@ class EntryComparison:
             raise self.wrong(row, field, row.entry.id, f"{what} is in the file twice, first in line {first}")
 
 
-def _asked(project: Project) -> dict[bytes, int]:
-    """The number of a live triple by its question, which is folded to eight bytes: there may be very many."""
+def _questions_by_hash(project: Project) -> dict[bytes, int]:
+    """The number of a live triple by its question, hashed to eight bytes: there may be very many."""
     live = Triple.objects.filter(project=project).exclude(state__in=ENDED)
     rows = live.order_by("-number").values_list("number", "current__question").iterator(chunk_size=5_000)
     return {_folded(question or ""): number for number, question in rows}
@@ -125,14 +125,14 @@ def _folded(question: str) -> bytes:
 
 
 def _foreign_ids(project: Project) -> dict[str, int]:
-    """The number of what came in under an id that is none of ours, by that id."""
+    """The number of each triple imported under an id that is not Karat's, by that id."""
     rows = ImportedEntry.objects.filter(triple__project=project, claims__has_key="id")
     columns = rows.values_list("claims__id", "triple__number").iterator(chunk_size=5_000)
     return {outside: number for outside, number in columns if not OWN_ID.match(outside)}
 
 
 class _Chunk:
-    """A few hundred rows with everything that is needed to compare them, read at once."""
+    """A few hundred rows with everything needed to compare them, read at once."""
 
     def __init__(self, whole: EntryComparison, rows: list[EntryRecord]) -> None:
         self.whole = whole
@@ -143,7 +143,7 @@ class _Chunk:
         self.queries = dict(queries.values_list("outside_id", "pk"))
 
     def _pinned(self, rows: list[EntryRecord]) -> dict[tuple[int, str], Pinned]:
-        """The blocks that the rows name, by snapshot and id. A row without a snapshot is refused by `change`."""
+        """The blocks that the rows name, by snapshot and id. A row without a snapshot is rejected by `change`."""
         wanted: dict[int, set[str]] = {}
         for row in rows:
             try:
@@ -151,7 +151,7 @@ class _Chunk:
             except InputError:
                 continue
             wanted.setdefault(snapshot.pk, set()).update(block.block_id for block in row.entry.blocks)
-        found = {}
+        blocks = {}
         for snapshot_id, ids in wanted.items():
             entries = SnapshotBlock.objects.filter(snapshot=snapshot_id, block__outside_id__in=ids)
             for outside, version, document, first, last, text in entries.values_list(
@@ -163,18 +163,20 @@ class _Chunk:
                 "version__text",
             ):
                 pages = None if first is None else (first, last or first)
-                found[snapshot_id, outside] = Pinned(version, document, pages, text)
-        return found
+                blocks[snapshot_id, outside] = Pinned(version, document, pages, text)
+        return blocks
 
     def change(self, row: EntryRecord) -> EntryChange:
-        """The entry as a new draft. Raises InputError for what the project does not know."""
+        """The entry as a new draft. Raises InputError for what the project does not have."""
         entry, whole = row.entry, self.whole
         if entry.id:
             whole.refuse_twice(row, f"id {entry.id}", "id", "this id")
         snapshot = whole.snapshot_of(row)
         if entry.snapshot and snapshot.digest != entry.snapshot:
-            said = f"this snapshot is not here; the entry is pinned to {snapshot.corpus.name} {snapshot.name}"
-            whole.warn(row, "snapshot.digest", entry.snapshot, said)
+            message = (
+                f"this snapshot does not exist here; the entry is pinned to {snapshot.corpus.name} {snapshot.name}"
+            )
+            whole.warn(row, "snapshot.digest", entry.snapshot, message)
         paths = [f"expected_blocks[{place}]" for place in range(1, len(entry.blocks) + 1)]
         if "expected_blocks" not in row.record.values:
             paths = ["expected_block"]
@@ -206,15 +208,15 @@ class _Chunk:
         whole = self.whole
         pinned = self.pinned.get((snapshot.pk, block.block_id))
         if pinned is None:
-            said = f"no passage has this id in {snapshot.corpus.name} {snapshot.name}"
-            raise whole.wrong(row, f"{path}.block_id", block.block_id, said)
+            message = f"no passage has this id in {snapshot.corpus.name} {snapshot.name}"
+            raise whole.wrong(row, f"{path}.block_id", block.block_id, message)
         if block.document_id and block.document_id != pinned.document_id:
-            said = f"the passage {block.block_id} belongs to the document {pinned.document_id}"
-            raise whole.wrong(row, f"{path}.document_id", block.document_id, said)
+            message = f"the passage {block.block_id} belongs to the document {pinned.document_id}"
+            raise whole.wrong(row, f"{path}.document_id", block.document_id, message)
         if block.pages is not None and block.pages != pinned.pages:
-            there = f"{pinned.pages[0]} to {pinned.pages[1]}" if pinned.pages else "unknown"
-            said = f"the pages of {block.block_id} are {there} here"
-            whole.warn(row, f"{path}.page_range", f"{block.pages[0]} to {block.pages[1]}", said)
+            pages = f"{pinned.pages[0]} to {pinned.pages[1]}" if pinned.pages else "unknown"
+            message = f"the pages of {block.block_id} are {pages} here"
+            whole.warn(row, f"{path}.page_range", f"{block.pages[0]} to {block.pages[1]}", message)
         spans = tuple(
             self._span(row, passage, f"{path}.evidence[{place}]", block, pinned)
             for place, passage in enumerate(block.evidence, start=1)
@@ -228,21 +230,21 @@ class _Chunk:
             return passage.start, passage.start + len(passage.text)
         [span] = spans_of(pinned.text, [passage.text])
         if span is None:
-            said = f"this evidence is not in the text of {block.block_id}"
-            raise self.whole.wrong(row, path, passage.text, said)
+            message = f"this evidence is not in the text of {block.block_id}"
+            raise self.whole.wrong(row, path, passage.text, message)
         if passage.start is not None:
-            said = f"this evidence lies elsewhere in the text of {block.block_id}, from character {span[0]} on"
-            self.whole.warn(row, f"{path}.start", passage.start, said)
+            message = f"this evidence is elsewhere in the text of {block.block_id}, from character {span[0]} on"
+            self.whole.warn(row, f"{path}.start", passage.start, message)
         return span
 
     def _source(self, row: EntryRecord) -> int | None:
         entry, known = row.entry, self.whole.sources
         if entry.difficulty and entry.difficulty not in Difficulty.values:
-            said = f"unknown difficulty; known are {', '.join(Difficulty.values)}"
-            raise self.whole.wrong(row, "metadata.difficulty", entry.difficulty, said)
+            message = f"unknown difficulty; known are {', '.join(Difficulty.values)}"
+            raise self.whole.wrong(row, "metadata.difficulty", entry.difficulty, message)
         if entry.source and entry.source not in known:
-            said = f"no source has this name; there are: {', '.join(sorted(known)) or 'none yet'}"
-            raise self.whole.wrong(row, "metadata.source", entry.source, said)
+            message = f"no source has this name; there are: {', '.join(sorted(known)) or 'none yet'}"
+            raise self.whole.wrong(row, "metadata.source", entry.source, message)
         return known.get(entry.source)
 
     def _query(self, row: EntryRecord) -> int | None:
@@ -251,28 +253,28 @@ class _Chunk:
             raise self.whole.wrong(row, "query_id", wanted, "no query of this project has this id")
         return self.queries.get(wanted)
 
-    def told_apart(self, changes: list[EntryChange]) -> list[EntryChange]:
-        """The changes, those marked as unchanged that came in before or that a live triple says word for word."""
+    def marked_unchanged(self, changes: list[EntryChange]) -> list[EntryChange]:
+        """The changes, with those marked as unchanged that were imported before or whose wording a live triple has."""
         digests = {change.digest for change in changes}
         before = ImportedEntry.objects.filter(triple__project=self.project, digest__in=digests)
-        here = set(before.values_list("digest", flat=True)) | self._worded_alike(changes)
-        told = []
+        existing = set(before.values_list("digest", flat=True)) | self._worded_alike(changes)
+        marked = []
         for change in changes:
-            if change.digest in here:
-                told.append(change._replace(word=UNCHANGED))
+            if change.digest in existing:
+                marked.append(change._replace(word=UNCHANGED))
                 continue
             try:
                 self._notice(change)
             except InputError as error:
                 self.whole.errors.add(error)
                 continue
-            told.append(change)
-        return told
+            marked.append(change)
+        return marked
 
     def _worded_alike(self, changes: list[EntryChange]) -> set[str]:
-        asked = self.whole.asked
+        questions_seen = self.whole.questions_seen
         folded = (_folded(change.row.entry.question) for change in changes)
-        numbers = {asked[question] for question in folded if question in asked}
+        numbers = {questions_seen[question] for question in folded if question in questions_seen}
         if not numbers:
             return set()
         triples = Triple.objects.filter(project=self.project, number__in=numbers)
@@ -282,16 +284,16 @@ class _Chunk:
         }
 
     def _notice(self, change: EntryChange) -> None:
-        """Say what is worth knowing of a new entry, and refuse an id that names other words here."""
+        """Add warnings about a new entry, and reject an id that has another wording here."""
         row, entry, whole = change.row, change.row.entry, self.whole
         if entry.id in whole.foreign:
             known = f"T-{whole.foreign[entry.id]:04d} was imported under this id with another wording"
-            said = f"{known}; give the entry another id, or none"
-            raise whole.wrong(row, "id", entry.id, said)
+            message = f"{known}; give the entry another id, or none"
+            raise whole.wrong(row, "id", entry.id, message)
         folded = _folded(entry.question)
-        if folded in whole.asked:
-            whole.warn(row, "question", entry.question, f"T-{whole.asked[folded]:04d} asks the same")
+        if folded in whole.questions_seen:
+            whole.warn(row, "question", entry.question, f"T-{whole.questions_seen[folded]:04d} has the same question")
             return
-        first = whole.first_lines.setdefault(f"asked {folded.hex()}", row.record.line)
+        first = whole.first_lines.setdefault(f"questions_seen {folded.hex()}", row.record.line)
         if first != row.record.line:
-            whole.warn(row, "question", entry.question, f"the entry in line {first} asks the same")
+            whole.warn(row, "question", entry.question, f"the entry in line {first} has the same question")

@@ -1,7 +1,7 @@
-"""What a list of triples shows: the newest first, narrowed, one page at a time at a cost that does not grow.
+"""Lists of triples: newest first, filtered, one page at a time at a constant cost.
 
-A page begins behind a number, so none is counted. One filter is answered by an index from end to end. Words, and
-filters together, are looked for in a stretch of numbers; behind it the list offers to look further back.
+A page begins after a number, so nothing is counted. A single filter uses an index. Words, and several filters together,
+are searched in a range of numbers; after it the list offers to search further back.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ STALE = "stale"
 
 
 class Narrowing(NamedTuple):
-    """What a list is narrowed to; empty means any."""
+    """The filters of a list; empty means any."""
 
     state: str = ""
     domain: str = ""
@@ -31,10 +31,9 @@ class Narrowing(NamedTuple):
 
 
 class TriplePage(NamedTuple):
-    """`older` is the number behind which the next page begins, None on the last.
+    """`older` is the number after which the next page begins, None on the last.
 
-    `looked_to` is set when nothing or little was found because only a stretch was looked through: the lowest number
-    that was looked at.
+    `looked_to` is set when few rows matched because only a range was searched: the lowest number searched.
     """
 
     triples: list[Triple]
@@ -43,17 +42,17 @@ class TriplePage(NamedTuple):
 
 
 def page_of(member: Member, narrowing: Narrowing, *, before: int | None = None) -> TriplePage:
-    """The page of what `member` may find that begins behind the number `before`, or with the newest."""
-    found = _narrowed(member, narrowing)
+    """The page of visible triples of `member` that begins after the number `before`, or with the newest."""
+    triples = _narrowed(member, narrowing)
     start = _start(member, before) if _is_searched(narrowing) else before
     if start is not None:
-        found = found.filter(number__lt=start)
+        triples = triples.filter(number__lt=start)
     lowest = start - STRETCH if start is not None and _is_searched(narrowing) else 0
     if lowest > 0:
-        found = found.filter(number__gte=lowest)
+        triples = triples.filter(number__gte=lowest)
     if narrowing.words:
-        found = found.filter(current__question__icontains=narrowing.words)
-    rows = list(found.order_by("-number")[: PER_PAGE + 1])
+        triples = triples.filter(current__question__icontains=narrowing.words)
+    rows = list(triples.order_by("-number")[: PER_PAGE + 1])
     named = _by_number(member, narrowing) if before is None else []
     shown = named + [triple for triple in rows[:PER_PAGE] if triple not in named]
     if len(rows) > PER_PAGE:
@@ -74,20 +73,20 @@ def _is_searched(narrowing: Narrowing) -> bool:
 
 
 def _narrowed(member: Member, narrowing: Narrowing) -> QuerySet[Triple]:
-    found = visible_triples(member).select_related("source")
+    triples = visible_triples(member).select_related("source")
     if narrowing.state in PRIVATE and not member.is_lead:
-        found = found.filter(author=member.user)  # the same triples, but an index finds them
+        triples = triples.filter(author=member.user)  # the same triples, by an index
     if narrowing.state == STALE:
-        found = found.filter(is_stale=True)
+        triples = triples.filter(is_stale=True)
     elif narrowing.state:
-        found = found.filter(state=narrowing.state)
+        triples = triples.filter(state=narrowing.state)
     if narrowing.domain:
-        found = found.filter(domain=narrowing.domain)
+        triples = triples.filter(domain=narrowing.domain)
     if narrowing.source:
-        found = found.filter(source=narrowing.source)
+        triples = triples.filter(source=narrowing.source)
     if narrowing.author:
-        found = found.filter(author=narrowing.author)
-    return found
+        triples = triples.filter(author=narrowing.author)
+    return triples
 
 
 def _by_number(member: Member, narrowing: Narrowing) -> list[Triple]:

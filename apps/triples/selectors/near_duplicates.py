@@ -1,10 +1,10 @@
-"""Questions that may be nearly the same as one that is being written: the few worth comparing, found in one statement.
+"""Candidates for near duplicates of a question that is being written, read in one statement.
 
-Every live question that the check would warn of holds at least one of the question's `probe_words`, so the database
-looks for those and hands over the `MOST_COMPARED` that hold most of them. SQLite folds the case of a to z when it
-looks; PostgreSQL is asked for a word in small letters, whatever its first letter, and in capitals, because folding
-would cost more than looking. What this may miss: a likeness beyond that number, when more questions than that share
-words; and a question that writes every probe in capitals of another script, or in mixed ones (“GitHub”).
+Every live question that the check would warn of contains at least one of the question's `probe_words`, so the database
+searches for those and returns the `MOST_COMPARED` with most of them. SQLite folds the case of a to z in a search; on
+PostgreSQL a word is searched in small letters, whatever its first letter, and in capitals, because folding would cost
+more than the search. This may miss near duplicates beyond that number, when more questions share words; and a question
+that writes every probe in capitals of another script, or in mixed case (“GitHub”).
 """
 
 import re
@@ -26,15 +26,15 @@ SHORT = 3
 def questions_like(
     project: Project, person: User, question: str, limit: float, *, apart_from: int | None
 ) -> list[Other]:
-    """Questions of live triples that may be as alike as `limit`, of those `person` may know: nobody's draft but theirs.
+    """Questions of live triples that may be as similar as `limit`, without others' drafts.
 
-    Nothing for a question without a word that carries sense.
+    Empty for a question without content words.
     """
-    probes = [_holds(word) for word in probe_words(question, limit)]
+    probes = [_contains(word) for word in probe_words(question, limit)]
     if not probes:
         return []
     shared = sum((_one_if(probe) for probe in probes), Value(0, output_field=IntegerField()))
-    found = (
+    candidates = (
         Revision.objects.filter(reduce(or_, probes), triple__project=project, triple__current=F("pk"))
         .filter(~Q(triple__state__in=ENDED), ~Q(triple__state=State.DRAFT) | Q(triple__author=person))
         .exclude(triple=apart_from or 0)
@@ -42,11 +42,11 @@ def questions_like(
     )
     return [
         Other(ref=f"T-{number:04d}", question=text, state=State(state).label)
-        for number, state, text in found.values_list("triple__number", "triple__state", "question")[:MOST_COMPARED]
+        for number, state, text in candidates.values_list("triple__number", "triple__state", "question")[:MOST_COMPARED]
     ]
 
 
-def _holds(word: str) -> Q:
+def _contains(word: str) -> Q:
     stem = _stem(word)
     small = Q(question__contains=stem[1:] if len(stem) > SHORT else stem)
     return small if connection.vendor == "sqlite" else small | Q(question__contains=stem.upper())
@@ -57,6 +57,6 @@ def _one_if(condition: Q) -> Case:
 
 
 def _stem(word: str) -> str:
-    """The longest part of a word that every way to write it has: no hyphen, no apostrophe, no plural."""
+    """The longest part of a word that all its spellings share: no hyphen, no apostrophe, no plural."""
     longest = max(re.findall(r"\w+", word), key=len)
     return longest[:-1] if longest.endswith("y") and len(longest) > 3 else longest

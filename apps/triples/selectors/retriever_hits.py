@@ -1,7 +1,7 @@
-"""What every retriever finds for a question: what is on disk and what is stored, nothing that has to be built first.
+"""Every retriever's hits for a question, from existing indexes and stored runs; nothing is built.
 
-Asked are the project's engines whose index of the snapshot is on disk, the newest complete run of every other system
-when the triple rests on a query, and the search of the snapshot. Authors may see ranks: they do not judge the pair.
+Used are the project's engines whose index of the snapshot is on disk, the newest complete run of every other system
+when the triple has a query, and the search of the snapshot. Authors may see ranks: they do not judge the pair.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -23,13 +23,13 @@ SEARCH = "Search"
 TWINS = "near-duplicate texts"
 MOST_SOUGHT = 5
 MOST_TWINS = 5
-# A signature is an estimate: those a little below count, and the check compares the texts themselves.
+# A signature is an estimate: near values below it count too, and the check compares the texts themselves.
 SIGNATURE_SLACK = 0.15
 _SMOOTHING = 60
 
 
 class Finder(NamedTuple):
-    """A retriever that found a block, and at which rank, from 1."""
+    """A retriever that returned a block, and its rank, from 1."""
 
     name: str
     rank: int
@@ -40,7 +40,7 @@ class Finder(NamedTuple):
 
 @dataclass
 class RetrieverHit:
-    """A block with everybody who found it."""
+    """A block with all its finders."""
 
     entry: SnapshotBlock
     finders: list[Finder] = field(default_factory=list)
@@ -57,7 +57,7 @@ class RetrieverHit:
 
 @dataclass(frozen=True)
 class Hits:
-    """The blocks found, best first; who was asked for what; and who has no index of the snapshot yet."""
+    """The hits, best first; the finders used and their text; and the engines without an index of the snapshot."""
 
     rows: list[RetrieverHit]
     asked: list[str]
@@ -94,7 +94,7 @@ def _tops(project: Project, snapshot: Snapshot, text: str, query: Query | None, 
     for system in indexed_in(project):
         handle = open_built(system, snapshot)
         if handle is not None:
-            stored.pop(system.pk, None)  # it answers for the words as they are now
+            stored.pop(system.pk, None)  # it uses the words as they are now
             positions = engine_of(system).search(handle, [text], depth).of(0)[0] if text else ()
             found.append((system.name, [int(position) for position in positions]))
         elif system.pk not in stored:
@@ -107,29 +107,29 @@ def _tops(project: Project, snapshot: Snapshot, text: str, query: Query | None, 
 
 
 def _searched(snapshot: Snapshot, text: str, depth: int) -> list[int]:
-    """Asked for the longest words alone: short and stop words find every block, and take their time."""
+    """With the longest words alone: short and stop words match every block, and are slow."""
     telling = sorted(content_words(text), key=lambda word: (-len(word), word))[:MOST_SOUGHT]
     sought = " ".join(word for word in words(text) if singular(word) in telling)
     return [entry.position for entry in search_blocks(snapshot, sought, limit=depth)] if sought else []
 
 
 def _entries(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, SnapshotBlock]:
-    """The entries at these positions; a redacted text is nothing that could answer."""
+    """The entries at these positions, without redacted texts, which cannot answer."""
     entries = snapshot.entries.filter(position__in=list(positions), version__redacted_at=None)
     return {entry.position: entry for entry in entries.select_related("version", "block__document")}
 
 
 def other_blocks(snapshot: Snapshot, hits: Hits, expected: Collection[int], texts: Sequence[str]) -> list[OtherBlock]:
-    """The blocks that may answer beside the `expected` ones (block ids): what says nearly the same, then the hits."""
+    """The blocks that may answer as well as the `expected` ones (block ids): near duplicates, then the hits."""
     twins = _entries(snapshot, _twin_positions(snapshot, texts))
-    found = {hit.entry.block_id: _other(hit.entry, hit.finders) for hit in hits.rows}
-    beside = {entry.block_id: _other(entry, []) for entry in twins.values()}
-    merged = {block: found.get(block, other) for block, other in beside.items()} | found
+    from_hits = {hit.entry.block_id: _other(hit.entry, hit.finders) for hit in hits.rows}
+    from_twins = {entry.block_id: _other(entry, []) for entry in twins.values()}
+    merged = {block: from_hits.get(block, other) for block, other in from_twins.items()} | from_hits
     return [other for block, other in merged.items() if block not in expected]
 
 
 def _twin_positions(snapshot: Snapshot, texts: Sequence[str]) -> list[int]:
-    """Where texts that are nearly the same stand; nothing as long as the signatures are not built."""
+    """The positions of texts that are nearly the same; empty while the signatures are not built."""
     signatures = built_signatures(snapshot) if texts else None
     if signatures is None:
         return []
@@ -143,7 +143,7 @@ def _other(entry: SnapshotBlock, finders: Sequence[Finder]) -> OtherBlock:
 
 
 def panel(snapshot: Snapshot, hits: Hits, *, expected: Collection[int], query: Query | None) -> dict[str, Any]:
-    """What triples/_hits.html shows; `expected` are ids of blocks."""
+    """The context of triples/_hits.html; `expected` are ids of blocks."""
     return {
         "hits": hits,
         "expected_ids": expected,

@@ -1,4 +1,4 @@
-"""When two triples say the same, word for word."""
+"""Digests by which two triples have the same wording."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,7 @@ def digest_of_choices(
 
 
 def digest_of_revision(revision: Revision) -> str:
-    """The same of a stored revision; its blocks should have come along."""
+    """The same for a stored revision; its blocks should be prefetched."""
     return digest_of_choices(
         revision.question,
         revision.answer,

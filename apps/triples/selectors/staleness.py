@@ -1,4 +1,4 @@
-"""Which accepted triples rest on a text that a newer snapshot words anew: how they are found, marked and compared."""
+"""Accepted triples whose text changed in a newer snapshot: how they are selected, marked and compared."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MAY_BE_ACCEPTED = (State.ACCEPTED, State.IN_REVIEW, State.DISPUTED)
 # Finding and marking -----------------------------------------------------------------------------------------------
 
 
-def in_question(snapshot: Snapshot) -> QuerySet[Triple]:
+def possibly_stale(snapshot: Snapshot) -> QuerySet[Triple]:
     """Triples without the mark, accepted or on the way there, that are pinned to an earlier snapshot of the corpus."""
     return Triple.objects.filter(
         project=snapshot.corpus.project_id,
@@ -32,7 +32,7 @@ def in_question(snapshot: Snapshot) -> QuerySet[Triple]:
 
 
 def changed_ids(triples: QuerySet[Triple], snapshot: Snapshot) -> list[int]:
-    """Those of `triples` that expect a text which is another, or gone, in `snapshot`. One query."""
+    """Those of `triples` with an expected text that changed, or is gone, in `snapshot`. One query."""
     alike = SnapshotBlock.objects.filter(
         snapshot=snapshot, block=OuterRef("version__block"), version__text_digest=OuterRef("version__text_digest")
     )
@@ -41,15 +41,15 @@ def changed_ids(triples: QuerySet[Triple], snapshot: Snapshot) -> list[int]:
 
 
 def windows(snapshot: Snapshot) -> Iterator[tuple[int, int]]:
-    """The numbers of the project's triples in ranges that stay the same whoever asks again: first and last of each."""
+    """The numbers of the project's triples in ranges that do not change between calls: first and last of each."""
     last = Triple.objects.filter(project=snapshot.corpus.project_id).aggregate(last=Max("number"))["last"] or 0
     for first in range(1, last + 1, WINDOW):
         yield first, min(first + WINDOW - 1, last)
 
 
 def changed_in_window(snapshot: Snapshot, window: tuple[int, int]) -> list[int]:
-    """Ids of accepted triples, numbered within the window and its ends, whose text the snapshot words anew."""
-    return changed_ids(in_question(snapshot).filter(number__range=window), snapshot)
+    """Ids of accepted triples, numbered within the window and its ends, whose text changed in the snapshot."""
+    return changed_ids(possibly_stale(snapshot).filter(number__range=window), snapshot)
 
 
 # Comparing ---------------------------------------------------------------------------------------------------------
@@ -57,9 +57,9 @@ def changed_in_window(snapshot: Snapshot, window: tuple[int, int]) -> list[int]:
 
 @dataclass(frozen=True)
 class ComparedBlock:
-    """An expected block as it is pinned, and as another snapshot has it. `new` is None when it is gone there.
+    """An expected block as it is pinned, and as it is in another snapshot. `new` is None when it is gone there.
 
-    `spans` are the marked passages where the new text says them, None in place of one that it does not say.
+    `spans` are the marked passages at their places in the new text, None for one that is not in it.
     """
 
     old: ExpectedBlock
@@ -84,7 +84,7 @@ class ComparedBlock:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """The word difference of the two texts; none when one of them is too long to compare, or not there."""
+        """The word difference of the two texts; empty when one of them is too long to compare, or missing."""
         if self.new is None or len(self.old.version.text) + len(self.new.text) > MAX_COMPARED:
             return []
         return word_diff(self.old.version.text, self.new.text)
@@ -103,7 +103,7 @@ class ComparedBlock:
 
 
 def compared(revision: Revision, snapshot: Snapshot) -> list[ComparedBlock]:
-    """Each expected block of `revision` beside its text in `snapshot`. Two queries."""
+    """Each expected block of `revision` with its text in `snapshot`. Two queries."""
     old = expected_blocks(revision)
     entries = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=[block.version.block_id for block in old])
     new = {entry.block_id: entry.version for entry in entries.select_related("version__block__document")}

@@ -1,4 +1,4 @@
-"""Reads of triples. Every page, endpoint and other app finds them here."""
+"""Reads of triples, for every page, endpoint and other app."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -21,25 +21,26 @@ PRIVATE = (State.DRAFT, State.WITHDRAWN)
 
 
 def triples_of(project: Project) -> QuerySet[Triple]:
-    """Every triple of the project, candidates and private drafts too: not yet what somebody may see."""
+    """Every triple of the project, candidates and private drafts included: not filtered by who may see them."""
     return Triple.objects.filter(project=project).select_related("project", "author", "current", "snapshot")
 
 
 def visible_triples(member: Member) -> QuerySet[Triple]:
-    """What a member may find: drafts and withdrawn drafts belong to their author, leads see them all.
+    """The triples that a member may see: drafts and withdrawn drafts belong to their author, leads see them all.
 
-    Machine-written candidates are apart, see `candidates`: nobody is their author yet. What is hidden is left
-    out unless somebody has to act on it: the state alone would tell who reviews it blindly once more what was said.
+    Machine-written candidates are separate, see `candidates`: they have no author yet. Triples hidden from the member
+    are left out unless somebody has to act on them: the state alone would reveal the verdicts to a person who reviews
+    the triple blindly once more.
     """
     hidden = hidden_by_id(member.user, "pk") & ~Q(state__in=(State.IN_REVIEW, State.DISPUTED))
-    found = triples_of(member.project).exclude(CANDIDATE).exclude(hidden)
+    triples = triples_of(member.project).exclude(CANDIDATE).exclude(hidden)
     if member.is_lead:
-        return found
-    return found.filter(~Q(state__in=PRIVATE) | Q(author=member.user))
+        return triples
+    return triples.filter(~Q(state__in=PRIVATE) | Q(author=member.user))
 
 
 def triple_for(member: Member, pk: int) -> Triple:
-    """One triple that the member may find, or Http404."""
+    """One triple that the member may see, or Http404."""
     triple = visible_triples(member).filter(pk=pk).first()
     if triple is None:
         raise Http404("No such triple.")
@@ -47,14 +48,14 @@ def triple_for(member: Member, pk: int) -> Triple:
 
 
 def draft_of_key(project: Project, author: User, idempotency_key: str) -> Triple | None:
-    """What the new bench of this key became when its author first saved it; None when it was not saved."""
-    if not idempotency_key or "\0" in idempotency_key:  # PostgreSQL takes no NUL
+    """The draft that the new bench of this key became when its author first saved it; None when it was not saved."""
+    if not idempotency_key or "\0" in idempotency_key:  # PostgreSQL rejects NUL
         return None
     return triples_of(project).filter(author=author, idempotency_key=idempotency_key).first()
 
 
 def locked_triple(project: Project, pk: int) -> Triple:
-    """The row, locked first of all: decisions are taken on it and never on one that was handed in."""
+    """The row, locked before all else: decisions use this row, never one that was passed in."""
     triple = (
         Triple.objects.select_for_update(of=("self",)).select_related("project").filter(project=project, pk=pk).first()
     )
@@ -63,19 +64,19 @@ def locked_triple(project: Project, pk: int) -> Triple:
     return triple
 
 
-def hold_accepted(project: Project) -> None:
-    """Keep the accepted triples of a project as they are until the transaction ends."""
+def lock_accepted(project: Project) -> None:
+    """Lock the accepted triples of a project until the transaction ends."""
     accepted = Triple.objects.select_for_update(no_key=True).filter(project=project, state=State.ACCEPTED)
     list(accepted.order_by("pk").values_list("pk", flat=True))
 
 
 def open_revision(triple: Triple) -> Revision | None:
-    """The revision that is being written: the draft, or the answer to a dispute, or a re-pin. None: nothing is."""
+    """The open revision: the draft, or the answer to a dispute, or a re-pin. None without one."""
     return triple.revisions.filter(submitted_at=None).order_by("-number").first()
 
 
 def authors_of(triple: Triple) -> frozenset[int]:
-    """Ids of everybody who wrote any revision, the author and who adopted it included."""
+    """Ids of everybody who wrote any revision, including the author and who adopted it."""
     written = set(triple.revisions.values_list("author", flat=True))
     if triple.adopted_by_id is not None:
         written.add(triple.adopted_by_id)
@@ -89,14 +90,14 @@ def expected_blocks(revision: Revision) -> list[ExpectedBlock]:
 
 def newest_snapshot(project: Project, corpus_id: int | None = None) -> Snapshot | None:
     """The snapshot frozen last, of one corpus or of all corpora of the project."""
-    found = Snapshot.objects.filter(corpus__project=project).select_related("corpus")
+    snapshots = Snapshot.objects.filter(corpus__project=project).select_related("corpus")
     if corpus_id is not None:
-        found = found.filter(corpus_id=corpus_id)
-    return found.order_by("-frozen_at", "-pk").first()
+        snapshots = snapshots.filter(corpus_id=corpus_id)
+    return snapshots.order_by("-frozen_at", "-pk").first()
 
 
 def entry_of_block(snapshot: Snapshot, block_id: int) -> SnapshotBlock | None:
-    """The block as the snapshot holds it, or None where it does not."""
+    """The block's entry in the snapshot, or None where it has none."""
     return (
         SnapshotBlock.objects.filter(snapshot=snapshot, block__id=block_id)
         .select_related("version__block__document", "block__document")
@@ -105,20 +106,20 @@ def entry_of_block(snapshot: Snapshot, block_id: int) -> SnapshotBlock | None:
 
 
 def entries_of_blocks(snapshot: Snapshot, block_ids: Iterable[int]) -> dict[int, SnapshotBlock]:
-    """The entries of these blocks by block id; a block that the snapshot does not hold is left out."""
-    found = SnapshotBlock.objects.filter(snapshot=snapshot, block__id__in=list(block_ids)).select_related(
+    """The entries of these blocks by block id; blocks that are not in the snapshot are left out."""
+    entries = SnapshotBlock.objects.filter(snapshot=snapshot, block__id__in=list(block_ids)).select_related(
         "version__block__document", "block__document"
     )
-    return {entry.block_id: entry for entry in found}
+    return {entry.block_id: entry for entry in entries}
 
 
 def writing_snapshot(triple: Triple) -> Snapshot:
-    """What a triple is written against: the newest snapshot of its corpus."""
+    """The snapshot to write a triple against: the newest of its corpus."""
     return newest_snapshot(triple.project, triple.snapshot.corpus_id) or triple.snapshot
 
 
 def newest_snapshot_of_block(project: Project, block_id: int) -> Snapshot | None:
-    """The snapshot frozen last of the corpus that holds the block."""
+    """The newest snapshot of the corpus of the block."""
     corpus = Block.objects.filter(pk=block_id, corpus__project=project).values_list("corpus", flat=True).first()
     return newest_snapshot(project, corpus) if corpus is not None else None
 
@@ -139,9 +140,9 @@ def neighbours(entry: SnapshotBlock) -> TripleNeighbours:
 
 
 def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
-    """Accepted triples on the corpus of `snapshot` by number, stale ones included: who freezes refuses them by name.
+    """Accepted triples on the corpus of `snapshot` by number, stale ones included, which a freeze rejects by name.
 
-    `current` and its expected blocks come along, so reading the wording costs no further query.
+    `current` and its expected blocks are prefetched.
     """
     return (
         triples_of(project)
@@ -153,8 +154,8 @@ def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
 
 
 def states_of(project: Project) -> dict[str, int]:
-    """How many triples are in each state, every state named; `stale` counts the marked among the accepted."""
+    """How many triples are in each state, every state named; `stale` counts the stale among the accepted."""
     counted = dict(Triple.objects.filter(project=project).values_list("state").annotate(Count("pk")))
-    found = {state.value: counted.get(state.value, 0) for state in State}
-    found["stale"] = Triple.objects.filter(project=project, is_stale=True).count()
-    return found
+    counts = {state.value: counted.get(state.value, 0) for state in State}
+    counts["stale"] = Triple.objects.filter(project=project, is_stale=True).count()
+    return counts

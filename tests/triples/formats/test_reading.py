@@ -57,7 +57,7 @@ def test_a_published_entry_is_read_whole():
         ),
         ({"expected_blocks": [{"block_id": "access"}]}, "expected_block", "is not the first of expected_blocks"),
         ({"expected_blocks": [{"block_id": "a"}, {"block_id": "a"}]}, "expected_blocks", "names a block twice"),
-        ({"expected_blocks": [{"block_id": f"b{n}"} for n in range(21)]}, "expected_blocks", "holds more than 20"),
+        ({"expected_blocks": [{"block_id": f"b{n}"} for n in range(21)]}, "expected_blocks", "has more than 20"),
         ({"match": "some"}, "match", "is any, when each block alone answers"),
         ({"metadata": []}, "metadata", "must be an object with fields of its own"),
         ({"metadata": {"author": "x"}}, "metadata.author", "unknown field; known are added_at, added_by"),

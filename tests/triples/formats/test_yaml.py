@@ -56,7 +56,7 @@ def test_a_mistake_in_yaml_names_the_line_of_the_field_itself():
         ("- question: a\n  question: b\n", 2, "the field is there twice"),
         ("- [a]\n", 1, "an entry is a list item with fields of its own"),
         ("- ? [a]\n  : b\n", 1, "the name of a field is a text"),
-        ('- question: "a\\0b"\n', 1, "a text holds a character that cannot be kept"),
+        ('- question: "a\\0b"\n', 1, "a text contains a character that cannot be stored"),
     ],
 )
 def test_yaml_takes_nothing_that_json_has_not(text, line, message):
@@ -71,10 +71,10 @@ def test_yaml_takes_nothing_that_json_has_not(text, line, message):
         ("[" * 100_000, "the YAML is nested deeper than 64 levels"),
         ("- question: 'never closed\n", "this is not YAML: found unexpected end of stream"),
         ("- a: b\n c: d\n", "this is not YAML: "),
-        ("- question: [" + "a," * 6_000 + "]\n", "the entry holds more than 5,000 values"),
-        ("- a: \x07\n", "this is not YAML: a character that YAML does not take"),
-        ("", "the file holds no entries"),
-        ("[]\n", "the file holds no entries"),
+        ("- question: [" + "a," * 6_000 + "]\n", "the entry has more than 5,000 values"),
+        ("- a: \x07\n", "this is not YAML: a character that YAML does not allow"),
+        ("", "the file contains no entries"),
+        ("[]\n", "the file contains no entries"),
         ("- a: \udcff\n".encode(errors="surrogateescape"), "is not UTF-8"),
     ],
 )

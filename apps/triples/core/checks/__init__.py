@@ -1,7 +1,7 @@
-"""Checks while a triple is written. Each looks at plain text and answers with `Check`s and their sentences.
+"""Checks while a triple is written. Each takes plain text and returns `Check`s with their sentences.
 
-`stop` blocks submitting, `warn` asks for the author's answer and is kept with the revision together with it, `pass`
-is quiet. A lead may make any warning stop. One room a question that is asked; `settling` adds the answers up.
+`stop` blocks submitting, `warn` needs the author's answer and is stored with it in the revision, `pass` shows nothing.
+A lead may make any warning stop. One module per check; `settling` combines the results.
 """
 
 from apps.triples.core.checks.check import ALWAYS_STOPS, CAN_WARN, PASS, STOP, WARN, Check

@@ -1,4 +1,4 @@
-"""What a check says: its level, its sentence, and which answer belongs to it."""
+"""The result of a check: its level, its sentence, and the key of its answer."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -23,12 +23,12 @@ ALWAYS_STOPS = (
 
 
 class Check(NamedTuple):
-    """`code` is stable; `sentence` is for people; `detail` says what was compared, when that helps.
+    """`code` is stable; `sentence` is for people; `detail` is what was compared, where that helps.
 
-    `quote` is something somebody wrote (a question that exists already), `ref` names what the check is about (a
-    triple, a block, a figure), `block` the id of a block to open, `of` the expected block that was looked at, `where`
-    the same when there are several and it has to be said. `said` and `meant` are a figure as the answer has it and as
-    the evidence has it. `answer` is what the author said to a warning.
+    `quote` is a text somebody wrote (a question that exists already), `ref` names what the check is about (a triple, a
+    block, a figure), `block` the id of a block to open, `of` the expected block that was checked, `where` the same when
+    there are several and the sentence has to name it. `said` and `meant` are a figure in the answer and in the
+    evidence. `answer` is the author's to a warning.
     """
 
     level: str
@@ -46,39 +46,39 @@ class Check(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What an answer is given to: the same check about the same thing. A new thing asks anew.
+        """The key of an answer: the same check about the same thing. A new thing needs a new answer.
 
         The block is part of it even while it is the only one: a second one must not take the answer away.
         """
         return ":".join(part for part in (self.code, self.ref, self.of) if part)
 
     def answer_in(self, answers: Mapping[str, str]) -> str:
-        """What was said to it. Drafts of before named the block only when there were several."""
+        """The answer to it. Earlier drafts named the block only when there were several."""
         if self.key in answers or self.where:
             return answers.get(self.key, "").strip()
         return answers.get(self._replace(of="").key, "").strip()
 
     @property
     def slug(self) -> str:
-        """The key as an element's id can hold it."""
+        """The key as part of an element's id."""
         return f"{self.code}-{crc32(self.key.encode()):08x}"
 
     @property
     def is_missing(self) -> bool:
-        """Something is not there yet: it stops, but nobody did anything wrong."""
+        """Whether something is not entered yet: it stops, but is no fault."""
         return self.code.startswith("no_")
 
     @property
     def asks(self) -> bool:
-        """The author has to say why it is all right, and has not."""
+        """Whether the author has to give a reason, and has not."""
         return self.level == WARN and not self.answer
 
     @property
     def added(self) -> str:
-        """What the evidence has behind the figure as the answer has it: "-GCM" for AES-256 and AES-256-GCM."""
+        """The part of the evidence's figure after the answer's figure: "-GCM" for AES-256 and AES-256-GCM."""
         return self.meant.removeprefix(self.said) if self.said and self.meant.startswith(self.said) else ""
 
 
 def counted(number: int, noun: str) -> str:
-    """A number and what it counts: "1 word", "0 words"."""
+    """A number with its noun: "1 word", "0 words"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,4 +1,4 @@
-"""Whether the question is asked in words of its own."""
+"""Check that the question has words of its own."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ COPIED_SHARE_STOP = 0.8
 
 
 def longest_common_run(one: Sequence[str], other: Sequence[str]) -> int:
-    """The length of the longest run of tokens that both hold in the same order without a gap. Empty: 0."""
+    """The length of the longest run of tokens in both, in the same order without a gap. Empty: 0."""
     places: dict[str, list[int]] = defaultdict(list)
     for index, token in enumerate(other):
         places[token].append(index)
@@ -23,7 +23,7 @@ def longest_common_run(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def check_copied(question: str, text: str, limit: int) -> Check:
-    """The question asks in its own words: its longest run of words shared with the block is at most `limit`.
+    """The question has its own words: its longest run of words shared with the block is at most `limit`.
 
     A run that makes up 80 % of the question or more stops; a shorter one over the limit warns.
     """

@@ -1,4 +1,4 @@
-"""Whether the answer says more than its evidence can carry."""
+"""Check that the answer contains no more than its evidence supports."""
 
 from apps.triples.core.checks.check import PASS, WARN, Check, counted
 from apps.triples.core.tokens import content_words
@@ -7,11 +7,11 @@ WORDS_BEYOND_EVIDENCE = 3
 
 
 def check_longer(question: str, answer: str, evidence: str) -> Check:
-    """The answer says no more than its evidence can carry.
+    """The answer contains no more than its evidence supports.
 
-    Counted are the answer's different content words that the question does not hand it: whoever says what a passage
-    says needs about as many as the passage has, and a few to join them (three). Beyond that it claims something that
-    is not marked. A short answer in other words than the evidence's is no matter for this check, but for a reviewer.
+    Counted are the answer's different content words that are not in the question: to repeat a passage takes about as
+    many as the passage has, and a few to join them (three). More than that is a claim that is not marked. A short
+    answer in other words than the evidence's is left to the reviewers.
     """
     own = content_words(answer) - content_words(question)
     carried = content_words(evidence)

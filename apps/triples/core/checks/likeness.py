@@ -1,4 +1,4 @@
-"""How alike two questions are, and whether one like this exists."""
+"""Similarity of two questions, and a check for near duplicates."""
 
 import math
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ class Other(NamedTuple):
 
 
 def likeness(one: str, other: str) -> float:
-    """How alike two questions are, 0 to 1: the mean of shared content words (Dice) and of spelling in order.
+    """Similarity of two questions, 0 to 1: the mean of shared content words (Dice) and of spelling in order.
 
     Two questions with the same words and the same spelling give 1; an empty one gives 0.
     """
@@ -34,11 +34,11 @@ def _dice(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def probe_words(question: str, limit: float) -> list[str]:
-    """Content words of which every question at least as alike as `limit` holds one or more.
+    """Content words of which every question at least as similar as `limit` has one or more.
 
-    Such a question shares at least the Dice coefficient 2 · limit − 1 = d of its content words. Of n words it then
-    holds n · d / (2 − d) or more, so of any n − need + 1 of them at least one (prefix filtering, Chaudhuri, Ganti and
-    Kaushik 2006). The longest are taken, which are rare as a rule.
+    Such a question shares at least the Dice coefficient 2 · limit − 1 = d of its content words. Of n words it then has
+    n · d / (2 − d) or more, so of any n − need + 1 of them at least one (prefix filtering, Chaudhuri, Ganti and Kaushik
+    2006). The longest are used, which are usually rare.
     """
     content = sorted(content_words(question), key=lambda word: (-len(word), word))
     dice = max(2 * limit - 1, 0.0)
@@ -47,16 +47,16 @@ def probe_words(question: str, limit: float) -> list[str]:
 
 
 def check_duplicates(question: str, others: Iterable[Other], limit: float) -> Check:
-    """No other question of the project is as alike as `limit`; the likest one is named."""
-    best, found = 0.0, None
+    """No other question of the project is as similar as `limit`; the most similar one is named."""
+    best, nearest = 0.0, None
     content = content_words(question)
     for other in others:
         if (_dice(content, content_words(other.question)) + 1) / 2 < limit:
-            continue  # its spelling, the slow part, could not make it alike enough
+            continue  # its spelling, the slow part, could not make it similar enough
         alike = likeness(question, other.question)
         if alike > best:
-            best, found = alike, other
-    if found is None or best < limit:
+            best, nearest = alike, other
+    if nearest is None or best < limit:
         return Check(PASS, "duplicate", "No question like this one exists.")
-    detail = f"{found.state.lower()}, {best:.2f} alike" if found.state else f"{best:.2f} alike"
-    return Check(WARN, "duplicate", "Nearly the same question exists.", detail, found.question, found.ref)
+    detail = f"{nearest.state.lower()}, {best:.2f} alike" if nearest.state else f"{best:.2f} alike"
+    return Check(WARN, "duplicate", "Nearly the same question exists.", detail, nearest.question, nearest.ref)

@@ -1,4 +1,4 @@
-"""Whether everything is there: question, answer, and evidence that lies in the pinned text."""
+"""Check that a question, an answer and evidence exist, and that the evidence is in the pinned text."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class Span(NamedTuple):
 
 
 def check_wording(question: str, answer: str) -> list[Check]:
-    """Both a question and an answer are there: a stop for each that is blank, nothing when both stand."""
+    """Question and answer both exist: a stop for each that is blank, nothing otherwise."""
     return [
         Check(STOP, code, sentence)
         for code, text, sentence in (
@@ -27,7 +27,7 @@ def check_wording(question: str, answer: str) -> list[Check]:
 
 
 def check_evidence(text: str, spans: Sequence[Span]) -> Check:
-    """Each span lies in the pinned `text` and quotes it exactly. No span at all stops."""
+    """Each span is in the pinned `text` and quotes it exactly. No span at all stops."""
     if not spans:
         return Check(STOP, "no_evidence", "No evidence is marked yet.")
     for number, span in enumerate(spans, start=1):

@@ -1,17 +1,17 @@
-"""What the checks add up to, with what leads and the author said."""
+"""The results of all checks, with the settings of leads and the answers of the author."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from apps.triples.core.checks.check import PASS, STOP, WARN, Check
 
 
-def settled(found: Iterable[Check], *, blocking: Collection[str], answers: Mapping[str, str]) -> list[Check]:
-    """The checks with what leads and author said: warnings that a lead made blocking stop, others carry the answer.
+def settled(checks: Iterable[Check], *, blocking: Collection[str], answers: Mapping[str, str]) -> list[Check]:
+    """The checks with settings and answers applied: warnings that a lead made blocking stop, others get their answer.
 
-    What stops comes first, what passes last.
+    Stops come first, passes last.
     """
     rank = {STOP: 0, WARN: 1, PASS: 2}
-    return sorted((_settle(check, blocking, answers) for check in found), key=lambda check: rank[check.level])
+    return sorted((_settle(check, blocking, answers) for check in checks), key=lambda check: rank[check.level])
 
 
 def _settle(check: Check, blocking: Collection[str], answers: Mapping[str, str]) -> Check:
@@ -23,12 +23,12 @@ def _settle(check: Check, blocking: Collection[str], answers: Mapping[str, str])
 
 
 def stops(checks: Iterable[Check]) -> list[Check]:
-    """Those that forbid submitting whatever the author says, in their order."""
+    """Those that block submitting whatever the author answers, in their order."""
     return [check for check in checks if check.level == STOP]
 
 
 def stop_sentence(checks: Sequence[Check]) -> str | None:
-    """Why these checks forbid submitting, in one sentence, or None: what stops, or a warning without an answer."""
+    """Why these checks block submitting, in one sentence, or None: stops, or a warning without an answer."""
     stopping = stops(checks)
     if stopping:
         first = _inside(stopping[0].sentence)
@@ -45,5 +45,5 @@ def stop_sentence(checks: Sequence[Check]) -> str | None:
 
 
 def _inside(sentence: str) -> str:
-    """A sentence as it stands inside another one."""
+    """A sentence as part of another one."""
     return sentence[0].lower() + sentence[1:].rstrip(".")

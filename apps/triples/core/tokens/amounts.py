@@ -1,4 +1,4 @@
-"""Figures that are numbers with what they measure: money, ranges, number words."""
+"""Figures that are numbers with a unit: money, ranges, number words."""
 
 import re
 from decimal import Decimal
@@ -17,7 +17,7 @@ _NUMBER_WORDS = re.compile(
 
 
 def measured(text: str, start: int, plain: str, end: int) -> Found:
-    """The number `plain`, which stands from `start` to `end`, with the great number and the unit behind it."""
+    """The number `plain` at `start` to `end`, with the word of scale and the unit after it."""
     plain, end = scaled(text, plain, end)
     unit, unit_end = unit_behind(text, end)
     return start, unit_end, Figure(text[start:unit_end], plain, unit)
@@ -29,7 +29,7 @@ def _money(text: str, match: re.Match[str]) -> list[Found]:
 
 
 def _range(text: str, match: re.Match[str]) -> list[Found]:
-    """Both ends of a range, each with the unit behind the range."""
+    """Both ends of a range, each with the unit after the range."""
     _, end, high = measured(text, match.start("high"), plain_number(match["high"]), match.end())
     shown = text[match.start() : end]
     low = Figure(shown, plain_number(match["low"]), high.unit)

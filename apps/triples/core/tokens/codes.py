@@ -1,4 +1,4 @@
-"""Figures of letters and digits: codes, versions, acronyms, and names that stand before a number."""
+"""Figures of letters and digits: codes, versions, acronyms, and names before a number."""
 
 import re
 
@@ -32,7 +32,7 @@ def _named(text: str, match: re.Match[str]) -> list[Found]:
 
 
 def _one(text: str, start: int, written: str) -> Found:
-    """The figure that `written`, found at `start`, is: a number with its unit, or a code."""
+    """The figure `written` at `start`: a number with its unit, or a code."""
     end = start + len(written)
     if re.fullmatch(rf"-?(?:{NUMBER})", written):
         return measured(text, start, plain_number(written), end)

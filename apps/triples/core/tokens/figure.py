@@ -1,4 +1,4 @@
-"""What a figure is, and what finds those of one kind."""
+"""A figure, and a kind of figures with its pattern."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import NamedTuple
 class Figure(NamedTuple):
     """A figure as written (unit included), its comparable form, and its unit, if any.
 
-    `parts` are there for a name and a number that only stand side by side (TLS 1.2): each may be said alone.
+    `parts` are those of a name next to a number (TLS 1.2): each may occur alone.
     """
 
     shown: str
@@ -17,12 +17,12 @@ class Figure(NamedTuple):
     parts: tuple["Figure", ...] = ()
 
 
-# Where a figure begins and ends in the text, and the figure.
+# Start and end of a figure in the text, and the figure.
 Found = tuple[int, int, Figure]
 
 
 class Kind(NamedTuple):
-    """One way to write figures: the pattern that finds it, and what a match of it says; it may say nothing."""
+    """One way to write figures: its pattern, and the figures of a match, which may be none."""
 
     pattern: re.Pattern[str]
     read: Callable[[str, re.Match[str]], list[Found]]

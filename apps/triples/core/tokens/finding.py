@@ -9,23 +9,23 @@ from apps.triples.core.tokens.dates import CLOCK, DAY_FIRST, ISO_DATE, MONTH_FIR
 from apps.triples.core.tokens.figure import Figure, Found
 from apps.triples.core.tokens.wording import SAME_SIGN
 
-# The more particular kind first: what one has taken is no other's.
+# Specific kinds first: a text that one kind matched is not matched by others.
 KINDS = (ISO_DATE, DAY_FIRST, MONTH_FIRST, CLOCK, MONEY, RANGE, NAMED, WRITTEN, IN_WORDS, ACRONYM)
 _JOINED = re.compile(r" (?:to|and|or) |, ")
 
 
-def _found(text: str) -> Iterator[Found]:
+def _all_figures(text: str) -> Iterator[Found]:
     """Every figure with its place, kind by kind."""
-    taken: list[tuple[int, int]] = []
+    used: list[tuple[int, int]] = []
     for pattern, read in KINDS:
         fresh = [
             match
             for match in pattern.finditer(text)
-            if not any(match.start() < end and start < match.end() for start, end in taken)
+            if not any(match.start() < end and start < match.end() for start, end in used)
         ]
         for match in fresh:
             for found in read(text, match):
-                taken.append(found[:2])
+                used.append(found[:2])
                 yield found
 
 
@@ -35,7 +35,7 @@ def figures(text: str) -> list[Figure]:
     In "10 to 20 days" both numbers are days.
     """
     even = text.translate(SAME_SIGN)
-    found = sorted(_found(even), key=lambda one: one[:2])
+    found = sorted(_all_figures(even), key=lambda one: one[:2])
     unique: dict[tuple[str, str], Figure] = {}
     for place, (_, end, figure) in enumerate(found):
         follower = found[place + 1] if place + 1 < len(found) else None

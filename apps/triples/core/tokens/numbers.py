@@ -1,4 +1,4 @@
-"""Numbers in one form: digits however they are grouped, and number words."""
+"""Numbers in one form: digits in any grouping, and number words."""
 
 import re
 from decimal import Decimal
@@ -19,7 +19,7 @@ NUMBER = r"\d{1,3}(?:[ '’]\d{3})+(?![\d])(?:\.\d+)?|\d+(?:[.,]\d+)*|\.\d+"
 
 
 def plain_number(written: str) -> str:
-    """A number without the signs that group thousands, with a decimal point. Its precision stays as written."""
+    """A number without the signs that group thousands, with a decimal point. Its precision is kept."""
     if re.fullmatch(r"-?\d{1,3}(?:([ ,'’])\d{3})(?:\1\d{3})*(?:\.\d+)?", written):
         return re.sub(r"[ ,'’]", "", written)
     if re.fullmatch(r"-?\d+,\d{1,2}", written):
@@ -28,7 +28,7 @@ def plain_number(written: str) -> str:
 
 
 def value_of(written: str) -> Decimal | None:
-    """The value of number words: "twenty-four" is 24, "two hundred and five" 205. None for what is not one number."""
+    """The value of number words: "twenty-four" is 24, "two hundred and five" 205. None for anything but one number."""
     total, part, last = 0, 0, 0
     for word in re.split(r"[\s,-]+", written.casefold()):
         if word == "and":
@@ -48,7 +48,7 @@ def value_of(written: str) -> Decimal | None:
 
 
 def scaled(text: str, plain: str, end: int) -> tuple[str, int]:
-    """A number in digits with the great number that stands behind `end`, and where that ends.
+    """A number in digits with the word of scale that follows `end`, and the end of both.
 
     "1.5 million" is 1500000; anything else stays `plain` and ends where it did.
     """

@@ -1,4 +1,4 @@
-"""Which unit a word writes, and which one stands behind a number."""
+"""Units: the one that a word writes, and the one after a number."""
 
 import re
 
@@ -29,7 +29,7 @@ _FOLLOWER = re.compile(r"[ -]?(?P<unit>%|°[CF]\b|[€$£]|[^\W\d_]+\.?)")
 
 
 def unit_behind(text: str, at: int) -> tuple[str, int]:
-    """The unit that stands right behind `at` and where it ends; a qualifier (business days) belongs to it."""
+    """The unit right after `at` and its end; a qualifier (business days) belongs to it."""
     match = _FOLLOWER.match(text, at)
     if match is None:
         return "", at

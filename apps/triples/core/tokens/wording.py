@@ -1,10 +1,10 @@
-"""How a wording is cut into words."""
+"""Words of a wording."""
 
 import re
 
 _WORD = re.compile(r"\w+(?:[-.’'/]\w+)*")
 
-# One sign for one sign, so that offsets stay: hard and thin blanks, and the hyphens and minus that look like "-".
+# One character for one, so that offsets stay: hard and thin spaces, and hyphens and minus signs that look like "-".
 SAME_SIGN = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2010": "-", "\u2011": "-", "\u2212": "-"})
 
 _SMALL_WORDS = (
@@ -31,5 +31,5 @@ def singular(word: str) -> str:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The words that carry the sense of a wording: no stop words, plural and singular alike."""
+    """The content words of a wording: no stop words, plural and singular alike."""
     return frozenset(singular(word) for word in words(text) if word not in STOP_WORDS)

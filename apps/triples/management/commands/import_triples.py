@@ -21,8 +21,8 @@ class Command(ImportCommand):
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
         slug = options["corpus"]
-        known = list(corpora_in(project).order_by("slug").values_list("slug", flat=True))
-        if slug and slug not in known:
-            said = f"There is no corpus {slug}. There are: {', '.join(known) or 'none yet'}."
-            raise CommandError(said, returncode=BAD_INPUT)
+        slugs = list(corpora_in(project).order_by("slug").values_list("slug", flat=True))
+        if slug and slug not in slugs:
+            message = f"There is no corpus {slug}. Available: {', '.join(slugs) or 'none yet'}."
+            raise CommandError(message, returncode=BAD_INPUT)
         return {name: options[name] for name in ("format", "corpus", "machine")}
