@@ -1,4 +1,4 @@
-"""Everything people do in a calibration: open it, answer it blindly, discuss it, close it. And having grades read."""
+"""Actions of calibrations: open, answer blindly, discuss, close. And the periodic task that opens them."""
 
 import logging
 from datetime import datetime, timedelta
@@ -25,11 +25,11 @@ KIND = "calibration"
 
 
 class CalibrationRefused(Refusal):
-    """The calibration cannot be opened, answered or ended this way."""
+    """The calibration cannot be opened, answered or closed this way."""
 
 
 class Checked(NamedTuple):
-    """What the rule opened, and for whom it fired in vain, each with the sentence that says why."""
+    """The calibrations that the rule opened, and the people for whom it could not, each with a reason."""
 
     opened: list[Calibration]
     refused: list[str]
@@ -54,7 +54,7 @@ def open_calibration(
 
 @transaction.atomic
 def check_project(*, project: Project, actor: User | None, at: datetime) -> Checked:
-    """Open a calibration for everybody whose chart asks for one. Done again, it opens nothing twice."""
+    """Open a calibration for everybody whose chart signals. A second call opens nothing twice."""
     _lock(project)
     opened, refused = [], []
     for fired in openings.fired_in(project):
@@ -67,7 +67,7 @@ def check_project(*, project: Project, actor: User | None, at: datetime) -> Chec
 
 
 def _open_for(project: Project, subject: User, fired: openings.Fired, actor: User | None, at: datetime) -> Calibration:
-    """With the first partner for whom there is a set; otherwise what the first one was refused for."""
+    """With the first partner for whom there is a set; otherwise the refusal for the first one."""
     first: CalibrationRefused | None = None
     for partner in openings.partners_for(project, subject):
         try:
@@ -120,29 +120,29 @@ def _open(
     )
     after = {"subject": subject.pk, "partner": partner.pk, "side": side, "items": len(revisions), "why": why}
     record(project=project, actor=opened_by, action="calibration.open", obj=made, after=after, at=at)
-    _tell_opened(made, at)
+    _notify_opened(made, at)
     return made
 
 
 def _set_for(project: Project, subject: User, partner: User, number: int) -> list[int]:
-    """The revisions of the project's calibration of that number, as many as its settings ask for."""
+    """The revisions for the project's calibration of that number, as many as its settings require."""
     wanted = max(rules.LEAST_ITEMS, policy(project, "calibration_items"))
     seed = f"{project.pk}:{subject.pk}:{partner.pk}:{number}"
-    chosen = openings.choose_set(project, subject, partner, wanted=wanted, seed=seed)
-    if chosen.refusal:
-        raise CalibrationRefused(chosen.refusal, code="too_few_triples")
-    return chosen.revisions
+    choice = openings.choose_set(project, subject, partner, wanted=wanted, seed=seed)
+    if choice.refusal:
+        raise CalibrationRefused(choice.refusal, code="too_few_triples")
+    return choice.revisions
 
 
-def _tell_opened(made: Calibration, at: datetime) -> None:
-    """Tell the two what waits for them, and every other lead that it was opened."""
+def _notify_opened(made: Calibration, at: datetime) -> None:
+    """Notify the two people of the items to answer, and every other lead of the calibration."""
     for person in (made.subject, made.partner):
         waits = f"{made}: please review {made.item_count} past Q&As again, blind."
-        _tell(made, person, "opened", waits, at)
+        _notify(made, person, "opened", waits, at)
     for lead in members_of(made.project, "lead"):
         if lead.pk not in made.people and lead != made.opened_by:
             was = f"{made} was opened for {made.subject} {made.get_side_display()}, with {made.partner}."
-            _tell(made, lead, "opened", was, at)
+            _notify(made, lead, "opened", was, at)
 
 
 def _has_unfinished(project: Project, subject: User, side: RateSide) -> bool:
@@ -150,7 +150,7 @@ def _has_unfinished(project: Project, subject: User, side: RateSide) -> bool:
 
 
 def _lock(project: Project) -> None:
-    """Two who open at once do so one after the other: numbers and the rule's periods stay unique."""
+    """Serialize openings: numbers and the rule's periods stay unique."""
     Project.objects.select_for_update().get(pk=project.pk)
 
 
@@ -158,7 +158,7 @@ def _member(project: Project, person: User) -> Member:
     return Member(user=person, project=project, roles=roles_of(person, project))
 
 
-def _tell(calibration: Calibration, person: User, step: str, sentence: str, at: datetime) -> None:
+def _notify(calibration: Calibration, person: User, step: str, sentence: str, at: datetime) -> None:
     project = calibration.project
     path = reverse("calibration:calibration", args=[project.slug, calibration.number])
     key = f"calibration:{calibration.pk}:{step}"
@@ -184,7 +184,7 @@ def answer_item(
 ) -> CalibrationVerdict:
     """Confirm or flag item `number` once more. It may be changed until both have answered all; the triple stays as is.
 
-    The same key twice has one effect and the same answer. The last answer of the two opens the comparison.
+    The same key twice has one effect and returns the same answer. The last answer of the two opens the comparison.
     """
     calibration = calibrations.locked_calibration(project, calibration_id)
     item = calibration.items.filter(number=number).first()
@@ -211,7 +211,7 @@ def answer_item(
     if calibrations.is_all_answered(calibration):
         move(calibration, "answer", actor=person, at=at, answered_at=at)
         for one in (calibration.subject, calibration.partner):
-            _tell(calibration, one, "answered", f"{calibration}: both of you have answered. Compare and discuss.", at)
+            _notify(calibration, one, "answered", f"{calibration}: both of you have answered. Compare and discuss.", at)
     return verdict
 
 
@@ -240,7 +240,7 @@ def post_calibration_message(
 
 @transaction.atomic
 def close_calibration(*, project: Project, calibration_id: int, person: User, note: str, at: datetime) -> Calibration:
-    """End it with a note of what follows. One that is closed before both answered shows the verdicts again too."""
+    """Close it with a note of what follows. The verdicts of one closed before both answered are shown again too."""
     calibration = calibrations.locked_calibration(project, calibration_id)
     if reason := rules.close_refusal(calibration, _member(project, person)):
         raise CalibrationRefused(reason, code="not_closable")
@@ -249,11 +249,11 @@ def close_calibration(*, project: Project, calibration_id: int, person: User, no
     closed = move(calibration, "close", actor=person, at=at, closed_at=at, closed_by=person, note=note.strip())
     for one in (closed.subject, closed.partner):
         if one != person:
-            _tell(closed, one, "closed", f"{person} closed {closed} with a note.", at)
+            _notify(closed, one, "closed", f"{person} closed {closed} with a note.", at)
     return closed
 
 
-# Grades ------------------------------------------------------------------------------------------------------------
+# Periodic ----------------------------------------------------------------------------------------------------------
 
 
 log = logging.getLogger(__name__)
@@ -261,7 +261,7 @@ log = logging.getLogger(__name__)
 
 @periodic_task("open calibrations", every=timedelta(hours=6))
 def open_calibrations(at: datetime) -> None:
-    """Look at every project's charts. What could not be opened is said again at the next look, and on the page."""
+    """Check every project's charts. What could not be opened is reported again at the next check, and on the page."""
     for project in Project.objects.order_by("pk"):
         for sentence in check_project(project=project, actor=None, at=at).refused:
             log.info("No calibration in %s. %s", project.slug, sentence)

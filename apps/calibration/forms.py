@@ -1,4 +1,4 @@
-"""What the pages of the tracker take."""
+"""Forms of the quality tracker."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ ANY = ("", "any")
 
 
 class PersonChoice(forms.ModelChoiceField):
-    """People of the project, former ones too. A value that no column holds is none of them."""
+    """People of the project, former ones too. A value out of the column's range is nobody."""
 
     def to_python(self, value: Any) -> Any:
         if isinstance(value, str) and value and not (value.isascii() and value.isdigit() and len(value) < 19):
@@ -26,7 +26,7 @@ class PersonChoice(forms.ModelChoiceField):
 
 
 class LogForm(KaratForm):
-    """How the log is narrowed. Nothing else from outside reaches a query."""
+    """The filters of the log. No other input reaches a query."""
 
     author = PersonChoice(queryset=User.objects.none(), required=False, empty_label="any")
     reviewer = PersonChoice(queryset=User.objects.none(), required=False, empty_label="any")
@@ -54,7 +54,7 @@ class LogForm(KaratForm):
 
     @property
     def narrowed(self) -> LogFilter:
-        """What was asked for; what could not be read narrows nothing, and the page says so."""
+        """The filters; invalid ones filter nothing, and the page shows so."""
         values = self.cleaned_data if self.is_valid() else {}
         chosen = {name: value for name, value in values.items() if value and name in LogFilter._fields}
         return LogFilter(**{name: getattr(value, "pk", value) for name, value in chosen.items()})

@@ -12,10 +12,10 @@ from apps.triples.models import Revision
 
 
 class Calibration(models.Model):
-    """`subject` is whose rate asked for it, as an author or as a reviewer; `partner` reviews the same set.
+    """`subject` is the person whose rate signalled, as an author or as a reviewer; `partner` reviews the same set.
 
-    `why` holds the figures that fired the rule, or {"by_hand": …}; `period` is the group of the chart that fired, ""
-    when a lead opened it by hand.
+    `why` has the figures that fired the rule, or {"by_hand": …}; `period` is the group of the chart that fired, "" when
+    a lead opened it by hand.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="calibrations")
@@ -84,7 +84,7 @@ class Calibration(models.Model):
 
 
 class CalibrationItem(models.Model):
-    """One past revision of the set. Fixed from the start."""
+    """One past revision of the set. Never changed."""
 
     calibration = models.ForeignKey(Calibration, models.PROTECT, related_name="items")
     number = models.PositiveSmallIntegerField()
@@ -101,7 +101,7 @@ class CalibrationItem(models.Model):
 
 
 class CalibrationVerdict(AnyVerdict):
-    """What one of the two says of an item."""
+    """One of the two people's answer to an item."""
 
     item = models.ForeignKey(CalibrationItem, models.PROTECT, related_name="verdicts")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")

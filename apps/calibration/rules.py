@@ -1,4 +1,4 @@
-"""Who may see and do what in the tracker. Each rule returns the reason why not, or None."""
+"""Who may see and do what in the quality tracker. Each rule returns the reason against it, or None."""
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
@@ -28,7 +28,7 @@ def open_refusal(member: Member) -> str | None:
 
 
 def pair_refusal(subject: User, partner: User, able: frozenset[int]) -> str | None:
-    """Why these two make no calibration. `able`: who may review in the project."""
+    """Why these two cannot have a calibration. `able`: who may review in the project."""
     if subject.pk == partner.pk:
         return "A calibration needs two people. Choose another partner."
     for person in (subject, partner):
@@ -38,12 +38,12 @@ def pair_refusal(subject: User, partner: User, able: frozenset[int]) -> str | No
 
 
 def set_refusal(consensus: int, flagged: int, wanted: int) -> str | None:
-    """Why no set can be made of the past rounds that these two may review once more."""
-    found = consensus + flagged
-    if found < wanted:
+    """Why there is no set of past rounds that these two may review once more."""
+    available = consensus + flagged
+    if available < wanted:
         return (
             f"A calibration needs {wanted} past Q&As that neither of the two wrote or had in a calibration before; "
-            f"there {'is' if found == 1 else 'are'} {found}. "
+            f"there {'is' if available == 1 else 'are'} {available}. "
             "Wait until more reviews are finished, or choose another partner."
         )
     if not consensus or not flagged:
@@ -63,7 +63,7 @@ def answer_refusal(calibration: Calibration, person: User) -> str | None:
 
 
 def discuss_refusal(calibration: Calibration, member: Member) -> str | None:
-    """Nobody writes before both have answered: a word about an item would tell an answer."""
+    """Nobody may write before both have answered: a message about an item would reveal an answer."""
     if reason := see_refusal(calibration, member):
         return reason
     if calibration.is_open:
@@ -72,10 +72,10 @@ def discuss_refusal(calibration: Calibration, member: Member) -> str | None:
 
 
 def close_refusal(calibration: Calibration, member: Member) -> str | None:
-    """A lead without a part in it may end it at any time, the two themselves once they have compared.
+    """A lead without a part in it may close it at any time, the two themselves once both have answered.
 
-    A lead answers for what follows from it, and must be able to end one that nobody answers, since it hides verdicts.
-    To the two it belongs once they are done: nothing in the gold set hangs on it.
+    A lead is responsible for the follow-up, and must be able to close one that nobody answers, since it hides verdicts.
+    The two may close it when they are done: nothing in the gold set depends on it.
     """
     if calibration.is_closed:
         return "The calibration is closed."

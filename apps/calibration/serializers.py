@@ -1,4 +1,4 @@
-"""The shape of agreement in the API."""
+"""Serializers of the quality log and flag rates."""
 
 from typing import Any
 
@@ -86,12 +86,12 @@ def rate_out(rate: Rate) -> dict[str, Any]:
     }
 
 
-def rates_out(found: SideRates, shown: list[PersonRates]) -> dict[str, Any]:
+def rates_out(side: SideRates, shown: list[PersonRates]) -> dict[str, Any]:
     names = dict(User.objects.filter(pk__in=[row.person for row in shown]).values_list("pk", "name"))
     return {
-        "side": found.side.value,
-        "denominator": DENOMINATORS[found.side],
-        "everybody": {"people": rate_out(found.everybody.people), "machine": rate_out(found.everybody.machine)},
+        "side": side.side.value,
+        "denominator": DENOMINATORS[side.side],
+        "everybody": {"people": rate_out(side.everybody.people), "machine": rate_out(side.everybody.machine)},
         "rates": [
             {
                 "person": names[row.person],

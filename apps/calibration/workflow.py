@@ -16,11 +16,11 @@ STEPS: dict[tuple[str, str], str] = {
 
 
 class IllegalStep(Exception):
-    """A step that is not in the table; only a fault of the program gets here."""
+    """A step that is not in the table; only a fault of the program raises it."""
 
 
 def move(calibration: Calibration, step: str, *, actor: User, at: datetime, **changes: Any) -> Calibration:
-    """Walk `step` on the locked row, with `changes` to other fields, and write its event."""
+    """Make `step` on the locked row, with `changes` to other fields, and write its event."""
     before = calibration.state
     if (before, step) not in STEPS:
         raise IllegalStep(f"{calibration} is {before}; {step} is no step from there.")

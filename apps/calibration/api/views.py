@@ -18,7 +18,7 @@ LOG_FILTERS = ("author", "reviewer", "reason", "category", "domain", "source", "
 
 
 class LogView(ProjectAPIView):
-    """Every flag and drop of closed rounds that you may see, newest first. `before` is `next` of the page before."""
+    """Every flag and drop of closed rounds that the user may see, newest first. `before` is `next` of a former page."""
 
     roles: ClassVar = {"GET": rules.PARTICIPANTS}
     scopes: ClassVar = {"GET": Scope.REVIEW_WRITE}
@@ -47,7 +47,7 @@ def _cursor(text: str) -> log.Cursor | None:
 
 
 class RatesView(ProjectAPIView):
-    """Flag rates of one side: of everybody together, and of each person whose rate you may see."""
+    """Flag rates of one side: of everybody together, and of each person whose rate the user may see."""
 
     roles: ClassVar = {"GET": rules.PARTICIPANTS}
     scopes: ClassVar = {"GET": Scope.REVIEW_WRITE}

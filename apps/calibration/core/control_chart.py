@@ -1,9 +1,9 @@
 """The control chart of a flag rate, and the rule that opens a calibration. Plain numbers.
 
-A p-chart (Shewhart 1931; NIST/SEMATECH e-Handbook of Statistical Methods, section 6.3.3.2): the share of each group
-of n reviews against the project's mean p, with limits at p ± 3 √(p (1 − p) / n). The limits follow n and are cut
-at 0 and 1. A group that holds fewer reviews than the minimum is drawn and signals nothing: the normal approximation
-behind the limits does not carry that far.
+A p-chart (Shewhart 1931; NIST/SEMATECH e-Handbook of Statistical Methods, section 6.3.3.2): the share of each group of
+n reviews against the project's mean p, with limits at p ± 3 √(p (1 − p) / n). The limits follow n and are cut at 0 and
+1. A group with fewer reviews than the minimum is drawn but never signals: it is too small for the normal approximation
+of the limits.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Group(NamedTuple):
 
     @property
     def is_outside(self) -> bool:
-        """Above the upper limit, on enough reviews to say so."""
+        """Above the upper limit, with enough reviews."""
         return self.is_full and self.rate > self.high
 
     @property
@@ -59,7 +59,7 @@ class Group(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """Why the rule fires: `rule` is OUTSIDE or RUN, `group` the newest full one, `run` how many lie above the mean."""
+    """Why the rule fires: `rule` is OUTSIDE or RUN, `group` the newest full one, `run` how many are above the mean."""
 
     rule: str
     group: Group
@@ -83,7 +83,7 @@ def mean_of(counts: Iterable[Count]) -> float | None:
 
 
 def groups_of(counts: Sequence[Count], mean: float, least: int) -> list[Group]:
-    """Periods joined with those after them until each group holds `least` reviews. The last one may hold fewer."""
+    """Periods joined with later ones until each group has `least` reviews. The last group may have fewer."""
     groups: list[Group] = []
     first, hits, n = "", 0, 0
     for count in sorted(counts):
@@ -102,7 +102,7 @@ def groups_of(counts: Sequence[Count], mean: float, least: int) -> list[Group]:
 
 
 def signal_of(groups: Sequence[Group]) -> Signal | None:
-    """What the newest full group says: it lies above the limit, or ends a run of eight above the mean.
+    """The signal of the newest full group: it is above the limit, or ends a run of eight above the mean; else None.
 
     The run of eight is the fourth rule of the Western Electric handbook (1956). Groups that are not full are left out.
     """

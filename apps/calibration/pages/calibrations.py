@@ -49,7 +49,7 @@ def _list(
         "part": "calibration",
         "page": page,
         "rows": [(row, why_in_words(row.why)) for row in page.object_list],
-        "waiting": calibrations.waiting_in(member.user, project).select_related("calibration"),
+        "waiting": calibrations.unanswered_items(member.user, project).select_related("calibration"),
         "form": form,
         "fault": fault,
     }
@@ -62,15 +62,15 @@ def open_one(request: HttpRequest, project: Project) -> HttpResponse:
     form = OpenForm(request.POST, project=project)
     if not form.is_valid():
         return _list(request, project, form, fault="Choose the two people.", status=400)
-    chosen = form.cleaned_data
+    values = form.cleaned_data
     try:
         made = actions.open_calibration(
             project=project,
-            subject=chosen["subject"],
-            partner=chosen["partner"],
-            side=RateSide(chosen["side"]),
+            subject=values["subject"],
+            partner=values["partner"],
+            side=RateSide(values["side"]),
             lead=member_of(request).user,
-            reason=chosen["reason"],
+            reason=values["reason"],
             at=timezone.now(),
         )
     except CalibrationRefused as refusal:
@@ -82,7 +82,7 @@ def open_one(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def check(request: HttpRequest, project: Project) -> HttpResponse:
-    """Look at the charts now, as the task does every few hours."""
+    """Check the charts now, as the task does every few hours."""
     checked = actions.check_project(project=project, actor=member_of(request).user, at=timezone.now())
     for sentence in checked.refused:
         messages.warning(request, f"A flag rate is out of its limits, but no calibration could be opened. {sentence}")
@@ -100,89 +100,97 @@ def check(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(*PARTICIPANTS)
 @require_safe
 def calibration(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    return _page(request, _found(request, number))
+    return _page(request, _calibration_or_404(request, number))
 
 
-def _found(request: HttpRequest, number: int) -> Calibration:
+def _calibration_or_404(request: HttpRequest, number: int) -> Calibration:
     if number >= 2**31:
         raise Http404("No such calibration.")
     return calibrations.calibration_for(member_of(request), number)
 
 
 def _page(
-    request: HttpRequest, found: Calibration, *, fault: str = "", note: str = "", status: int = 200
+    request: HttpRequest, calibration_: Calibration, *, fault: str = "", note: str = "", status: int = 200
 ) -> HttpResponse:
-    """Until both have answered, the two see their own progress alone; a lead without a part sees how far each is."""
+    """Until both have answered, the two see their own progress; a lead without a part sees the progress of both."""
     member = member_of(request)
-    is_mine = found.includes(member.user)
-    own = calibrations.own_verdicts(found, member.user) if is_mine else {}
-    watches = found.is_open and not is_mine
-    progress = calibrations.answered_by(found) if watches else {}
+    is_mine = calibration_.includes(member.user)
+    own = calibrations.own_verdicts(calibration_, member.user) if is_mine else {}
+    watches = calibration_.is_open and not is_mine
+    progress = calibrations.answered_by(calibration_) if watches else {}
     context = {
         "section": SECTION,
         "part": "calibration",
-        "found": found,
-        "why": why_in_words(found.why),
+        "found": calibration_,
+        "why": why_in_words(calibration_.why),
         "is_mine": is_mine,
         "done": len(own),
-        "own": _own_answers(found, own) if found.is_open else [],
-        "next": _next_item(found, own) if is_mine and found.is_open else None,
-        "progress": [(person, progress.get(person.pk, 0)) for person in (found.subject, found.partner)]
+        "own": _own_answers(calibration_, own) if calibration_.is_open else [],
+        "next": _next_item(calibration_, own) if is_mine and calibration_.is_open else None,
+        "progress": [(person, progress.get(person.pk, 0)) for person in (calibration_.subject, calibration_.partner)]
         if watches
         else [],
-        "compared": None if found.is_open else comparison(found),
-        "thread": [] if found.is_open else calibrations.messages_of(found),
-        "discuss_refusal": rules.discuss_refusal(found, member),
-        "close_refusal": rules.close_refusal(found, member),
+        "compared": None if calibration_.is_open else comparison(calibration_),
+        "thread": [] if calibration_.is_open else calibrations.messages_of(calibration_),
+        "discuss_refusal": rules.discuss_refusal(calibration_, member),
+        "close_refusal": rules.close_refusal(calibration_, member),
         "fault": fault,
         "note": note,
     }
     return render(request, "calibration/calibration.html", context, status=status)
 
 
-def _own_answers(found: Calibration, own: dict[int, CalibrationVerdict]) -> list[tuple[int, str]]:
-    """Number and words of what the person has said, so that they can go back to it."""
-    items = found.items.filter(pk__in=own).order_by("number")
+def _own_answers(calibration_: Calibration, own: dict[int, CalibrationVerdict]) -> list[tuple[int, str]]:
+    """Number and words of the person's answers, with which they can return to an item."""
+    items = calibration_.items.filter(pk__in=own).order_by("number")
     return [(item.number, in_words(own[item.pk].choice, own[item.pk].reasons, own[item.pk].category)) for item in items]
 
 
-def _next_item(found: Calibration, own: dict[int, CalibrationVerdict], after: int = 0) -> CalibrationItem | None:
-    """The next item without an answer behind number `after`, then from the first on."""
-    waiting = [item for item in found.items.order_by("number") if item.pk not in own]
-    return next((item for item in waiting if item.number > after), waiting[0] if waiting else None)
+def _next_item(calibration_: Calibration, own: dict[int, CalibrationVerdict], after: int = 0) -> CalibrationItem | None:
+    """The next item without an answer after number `after`, then from the first on."""
+    unanswered = [item for item in calibration_.items.order_by("number") if item.pk not in own]
+    return next((item for item in unanswered if item.number > after), unanswered[0] if unanswered else None)
 
 
 @member_view(*PARTICIPANTS)
 @require_POST
 def message(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    found = _found(request, number)
+    calibration_ = _calibration_or_404(request, number)
     form = TextForm(request.POST)
     text = form.cleaned_data["text"] if form.is_valid() else ""
     try:
         actions.post_calibration_message(
-            project=project, calibration_id=found.pk, author=member_of(request).user, text=text, at=timezone.now()
+            project=project,
+            calibration_id=calibration_.pk,
+            author=member_of(request).user,
+            text=text,
+            at=timezone.now(),
         )
     except CalibrationRefused as refusal:
         if refusal.code != "text_missing":
             raise
-        return _page(request, found, fault=refusal.sentence, status=400)
+        return _page(request, calibration_, fault=refusal.sentence, status=400)
     return redirect("calibration:calibration", slug=project.slug, number=number)
 
 
 @member_view(*PARTICIPANTS)
 @require_POST
 def close(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    found = _found(request, number)
+    calibration_ = _calibration_or_404(request, number)
     form = TextForm(request.POST)
     note = form.cleaned_data["text"] if form.is_valid() else ""
     try:
         closed = actions.close_calibration(
-            project=project, calibration_id=found.pk, person=member_of(request).user, note=note, at=timezone.now()
+            project=project,
+            calibration_id=calibration_.pk,
+            person=member_of(request).user,
+            note=note,
+            at=timezone.now(),
         )
     except CalibrationRefused as refusal:
         if refusal.code != "note_missing":
             raise
-        return _page(request, found, fault=refusal.sentence, note=note, status=400)
+        return _page(request, calibration_, fault=refusal.sentence, note=note, status=400)
     messages.info(request, f"{closed} is closed.")
     return redirect("calibration:calibration", slug=project.slug, number=number)
 
@@ -191,20 +199,20 @@ def close(request: HttpRequest, project: Project, number: int) -> HttpResponse:
 
 
 def _item(request: HttpRequest, number: int, place: int) -> tuple[Calibration, CalibrationItem]:
-    """The item, for the two who answer it and nobody else."""
-    found = _found(request, number)
-    item = found.items.filter(number=min(place, 2**15 - 1)).select_related("revision__triple__source").first()
-    if item is None or not found.includes(member_of(request).user):
+    """The item, for the two who answer it only."""
+    calibration_ = _calibration_or_404(request, number)
+    item = calibration_.items.filter(number=min(place, 2**15 - 1)).select_related("revision__triple__source").first()
+    if item is None or not calibration_.includes(member_of(request).user):
         raise Http404("No such item.")
-    item.calibration = found
-    return found, item
+    item.calibration = calibration_
+    return calibration_, item
 
 
 @member_view(*PARTICIPANTS)
 @require_safe
 def screen(request: HttpRequest, project: Project, number: int, place: int) -> HttpResponse:
-    found, item = _item(request, number, place)
-    if rules.answer_refusal(found, member_of(request).user):
+    calibration_, item = _item(request, number, place)
+    if rules.answer_refusal(calibration_, member_of(request).user):
         return redirect("calibration:calibration", slug=project.slug, number=number)
     return _screen(request, item)
 
@@ -217,28 +225,28 @@ def _screen(
     fault: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    found, person = item.calibration, member_of(request).user
-    own = calibrations.own_verdicts(found, person)
+    calibration_, person = item.calibration, member_of(request).user
+    own = calibrations.own_verdicts(calibration_, person)
     mine = own.get(item.pk)
-    given = posted or (
+    values = posted or (
         {"choice": mine.choice, "reasons": mine.reasons, "category": mine.category, "note": mine.note} if mine else {}
     )
-    skip = _next_item(found, {**own, item.pk: mine} if mine else own, item.number)
+    skip = _next_item(calibration_, {**own, item.pk: mine} if mine else own, item.number)
     context = {
         "section": "Calibration",
-        "found": found,
+        "found": calibration_,
         "item": item,
         "revision": item.revision,
         "triple": item.revision.triple,
         "blocks": expected_blocks(item.revision),
-        "reasons": reasons_shown(given.get("reasons", [])),
-        "categories": categories_shown(given.get("category", "")),
-        "choice": given.get("choice", ""),
-        "text": given.get("note", ""),
+        "reasons": reasons_shown(values.get("reasons", [])),
+        "categories": categories_shown(values.get("category", "")),
+        "choice": values.get("choice", ""),
+        "text": values.get("note", ""),
         "own": mine,
         "key": fresh_key(),
         "fault": fault,
-        "left": found.item_count - len(own),
+        "left": calibration_.item_count - len(own),
         "undo": _undo(request, item, own),
         "skip": skip if skip and skip.pk != item.pk else None,
     }
@@ -246,7 +254,7 @@ def _screen(
 
 
 def _undo(request: HttpRequest, item: CalibrationItem, own: dict[int, CalibrationVerdict]) -> int | None:
-    """The number of the item answered last, to go back to it."""
+    """The number of the item answered last, for undo."""
     last = request.session.get(LAST_ANSWERED)
     if not isinstance(last, list) or last[:1] != [item.calibration_id] or last[1] == item.number:
         return None
@@ -256,16 +264,16 @@ def _undo(request: HttpRequest, item: CalibrationItem, own: dict[int, Calibratio
 @member_view(*PARTICIPANTS)
 @require_POST
 def answer(request: HttpRequest, project: Project, number: int, place: int) -> HttpResponse:
-    """Take the answer and go on to the next; a fault shows the same screen with what was chosen."""
-    found, item = _item(request, number, place)
+    """Store the answer and show the next item; a fault shows the same screen with what was chosen."""
+    calibration_, item = _item(request, number, place)
     person = member_of(request).user
     form = AnswerForm(request.POST)
     if not form.is_valid():
-        return _again(request, item, "Choose confirm or flag first.")
+        return _answer_screen(request, item, "Choose confirm or flag first.")
     try:
-        given = actions.answer_item(
+        verdict = actions.answer_item(
             project=project,
-            calibration_id=found.pk,
+            calibration_id=calibration_.pk,
             number=place,
             person=person,
             at=timezone.now(),
@@ -274,24 +282,24 @@ def answer(request: HttpRequest, project: Project, number: int, place: int) -> H
     except CalibrationRefused as refusal:
         if refusal.code != "bad_verdict":
             raise
-        return _again(request, item, refusal.sentence)
-    request.session[LAST_ANSWERED] = [found.pk, place]
-    word = "confirmed" if given.choice == VerdictChoice.CONFIRM else "flagged"
+        return _answer_screen(request, item, refusal.sentence)
+    request.session[LAST_ANSWERED] = [calibration_.pk, place]
+    word = "confirmed" if verdict.choice == VerdictChoice.CONFIRM else "flagged"
     messages.info(request, f"Item {place} {word}.")
-    following = _next_item(found, calibrations.own_verdicts(found, person), place)
+    following = _next_item(calibration_, calibrations.own_verdicts(calibration_, person), place)
     if following is None:
         return redirect("calibration:calibration", slug=project.slug, number=number)
     return redirect("calibration:item", slug=project.slug, number=number, place=following.number)
 
 
-def _again(request: HttpRequest, item: CalibrationItem, fault: str) -> HttpResponse:
+def _answer_screen(request: HttpRequest, item: CalibrationItem, fault: str) -> HttpResponse:
     if reason := rules.answer_refusal(item.calibration, member_of(request).user):
         raise CalibrationRefused(reason, code="no_answer")
     posted = request.POST
-    given = {
+    values = {
         "choice": posted.get("choice", ""),
         "reasons": posted.getlist("reasons"),
         "category": posted.get("category", ""),
         "note": posted.get("note", ""),
     }
-    return _screen(request, item, given, fault=fault, status=400)
+    return _screen(request, item, values, fault=fault, status=400)

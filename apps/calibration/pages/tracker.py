@@ -1,4 +1,4 @@
-"""The quality log and the rates."""
+"""The quality log and the flag rates."""
 
 import csv
 import math
@@ -33,7 +33,7 @@ BY_REASON = "reason"
 
 
 class Echo:
-    """A file whose lines are handed on."""
+    """A file that returns its lines."""
 
     def write(self, line: str) -> str:
         return line
@@ -73,7 +73,7 @@ def _cursor(request: HttpRequest) -> log.Cursor | None:
 @member_view(*READERS)
 @require_safe
 def download_log(request: HttpRequest, project: Project) -> Any:
-    """The log as CSV, narrowed like the page; cells that a spreadsheet would run are made safe."""
+    """The log as CSV, filtered like the page; cells that a spreadsheet would run are made safe."""
     form = LogForm(request.GET, project=project)
     if not form.is_valid():
         return HttpResponse("These filters cannot be read. Choose them on the page.", status=400)
@@ -94,20 +94,20 @@ def _lines(member: Member, form: LogForm) -> Iterator[str]:
 @member_view(*READERS)
 @require_safe
 def flag_rates(request: HttpRequest, project: Project) -> HttpResponse:
-    """Rates of one side: everybody's for leads, one's own for others; broken down, and the chart of one person."""
+    """Rates of one side: everybody's for leads, their own for others; with breakdowns, and the chart of one person."""
     member = member_of(request)
     side = _one_of(RateSide, request.GET.get("side") or RateSide.AUTHOR.value)
     by = request.GET.get("by") or Dimension.MONTH.value
     if by != BY_REASON:
         _one_of(Dimension, by)
-    found = rates.side_rates(project, side)
-    chosen = _chosen(member, found, request.GET.get("person", ""))
-    shown = [row for row in found.people if rules.person_refusal(member, row.person) is None]
+    side_rates = rates.side_rates(project, side)
+    chosen = _person_shown(member, side_rates, request.GET.get("person", ""))
+    shown = [row for row in side_rates.people if rules.person_refusal(member, row.person) is None]
     names = dict(User.objects.filter(pk__in=[row.person for row in shown]).values_list("pk", "name"))
     person = chosen.person if chosen else None
-    groups = found.groups(chosen.person) if chosen else []
+    groups = side_rates.groups(chosen.person) if chosen else []
     parts = (
-        rates.by_reason(project, side, chosen or found.everybody, person)
+        rates.by_reason(project, side, chosen or side_rates.everybody, person)
         if by == BY_REASON
         else rates.breakdown(project, side, Dimension(by), person)
     )
@@ -118,16 +118,16 @@ def flag_rates(request: HttpRequest, project: Project) -> HttpResponse:
         "sides": RateSide,
         "by": by,
         "ways": [(dimension.value, dimension.value) for dimension in Dimension] + [(BY_REASON, BY_REASON)],
-        "found": found,
+        "found": side_rates,
         "rows": [(names[row.person], row) for row in shown],
-        "chart": _rates_chart(found, shown, names, side),
+        "chart": _rates_chart(side_rates, shown, names, side),
         "chosen": chosen,
         "chosen_name": names.get(chosen.person) if chosen else "",
-        "control": _control(groups, found, names[chosen.person], side) if chosen and groups else None,
+        "control": _control(groups, side_rates, names[chosen.person], side) if chosen and groups else None,
         "parts": parts,
         "denominator": rates.DENOMINATORS[side],
         "few": policy(project, "calibrating_reviews"),
-        "has_machine": bool(found.everybody.machine.n),
+        "has_machine": bool(side_rates.everybody.machine.n),
     }
     return render(request, "calibration/rates.html", context)
 
@@ -139,9 +139,9 @@ def _one_of(kind: Any, value: str) -> Any:
         raise Http404("No such rates.") from None
 
 
-def _chosen(member: Member, found: SideRates, text: str) -> PersonRates | None:
-    """Whose chart is shown: who was asked for, or oneself where one may see no other."""
-    by_person = {row.person: row for row in found.people}
+def _person_shown(member: Member, side_rates: SideRates, text: str) -> PersonRates | None:
+    """The person whose chart is shown: the requested one, or oneself where the member may see no other."""
+    by_person = {row.person: row for row in side_rates.people}
     if not text:
         return None if member.is_lead else by_person.get(member.user.pk)
     if not (text.isascii() and text.isdigit() and len(text) < 19) or int(text) not in by_person:
@@ -151,9 +151,9 @@ def _chosen(member: Member, found: SideRates, text: str) -> PersonRates | None:
     return by_person[int(text)]
 
 
-def _rates_chart(found: SideRates, shown: list[PersonRates], names: dict[int, str], side: RateSide) -> Any:
-    """Rates in percent on one axis, everybody first; who is calibrating is drawn hollow."""
-    rows = [_estimate("Everybody", found.everybody, strong=True)]
+def _rates_chart(side_rates: SideRates, shown: list[PersonRates], names: dict[int, str], side: RateSide) -> Any:
+    """Rates in percent on one axis, everybody first; people who are calibrating are drawn hollow."""
+    rows = [_estimate("Everybody", side_rates.everybody, strong=True)]
     rows += [_estimate(charts.clip(names[row.person], 22), row) for row in shown]
     highest = max([10.0, *(row.high for row in rows if row.high is not None)])
     name = f"Flag rate {side.label} in percent, with 95 % intervals"
@@ -179,10 +179,10 @@ def _estimate(label: str, row: PersonRates, *, strong: bool = False) -> charts.D
     )
 
 
-def _control(groups: list[Group], found: SideRates, name: str, side: RateSide) -> dict[str, Any]:
+def _control(groups: list[Group], side_rates: SideRates, name: str, side: RateSide) -> dict[str, Any]:
     """The control chart of one person, and its figures."""
     shown = groups[-MOST_POINTS:]
-    mean = found.mean or 0.0
+    mean = side_rates.mean or 0.0
     periods = [
         charts.Period(group.last, group.hits, group.n, group.high, group.low, not group.is_full) for group in shown
     ]

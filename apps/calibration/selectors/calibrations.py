@@ -14,7 +14,7 @@ from apps.triples.models import Triple
 
 
 def blinded_triples(person: User) -> QuerySet[Any]:
-    """Ids of the triples that the person reviews once more right now: no verdict on them may reach them."""
+    """Ids of the triples that the person is reviewing once more: all verdicts on them are hidden from them."""
     return CalibrationItem.objects.filter(
         Q(calibration__subject=person) | Q(calibration__partner=person), calibration__state=CalibrationState.OPEN
     ).values("revision__triple")
@@ -22,39 +22,39 @@ def blinded_triples(person: User) -> QuerySet[Any]:
 
 def blinded_among(triples: Sequence[Triple], person: User) -> set[int]:
     """The keys of those of the triples whose verdicts are hidden from the person."""
-    found = blinded_triples(person).filter(revision__triple__in=triples)
-    return set(found.values_list("revision__triple", flat=True))
+    items = blinded_triples(person).filter(revision__triple__in=triples)
+    return set(items.values_list("revision__triple", flat=True))
 
 
 def calibrations_for(member: Member) -> QuerySet[Calibration]:
-    """Those that this member may see, newest first: leads all, others those they take part in."""
-    found = Calibration.objects.filter(project=member.project).select_related("project", "subject", "partner")
+    """The calibrations that this member may see, newest first: all for leads, their own for others."""
+    calibrations = Calibration.objects.filter(project=member.project).select_related("project", "subject", "partner")
     if not member.is_lead:
-        found = found.filter(Q(subject=member.user) | Q(partner=member.user))
-    return found.order_by("-number")
+        calibrations = calibrations.filter(Q(subject=member.user) | Q(partner=member.user))
+    return calibrations.order_by("-number")
 
 
 def calibration_for(member: Member, number: int) -> Calibration:
-    found = calibrations_for(member).filter(number=number).select_related("opened_by", "closed_by").first()
-    if found is None:
+    calibration = calibrations_for(member).filter(number=number).select_related("opened_by", "closed_by").first()
+    if calibration is None:
         raise Http404("No such calibration.")
-    return found
+    return calibration
 
 
 def locked_calibration(project: Project, pk: int) -> Calibration:
-    found = (
+    calibration = (
         Calibration.objects.select_for_update(of=("self",))
         .select_related("project")
         .filter(project=project, pk=pk)
         .first()
     )
-    if found is None:
+    if calibration is None:
         raise Http404("No such calibration.")
-    return found
+    return calibration
 
 
-def waiting_in(person: User, project: Project) -> QuerySet[CalibrationItem]:
-    """Items that wait for this person's answer, in the order of their set."""
+def unanswered_items(person: User, project: Project) -> QuerySet[CalibrationItem]:
+    """Items this person has not answered, in the order of their set."""
     mine = live_verdicts().filter(item=OuterRef("pk"), person=person)
     return (
         CalibrationItem.objects.filter(
@@ -72,21 +72,21 @@ def live_verdicts() -> QuerySet[CalibrationVerdict]:
 
 
 def own_verdicts(calibration: Calibration, person: User) -> dict[int, CalibrationVerdict]:
-    """The person's verdicts that stand, by item."""
+    """The person's verdicts in force, by item."""
     return {
         verdict.item_id: verdict for verdict in live_verdicts().filter(item__calibration=calibration, person=person)
     }
 
 
 def answered_by(calibration: Calibration) -> dict[int, int]:
-    """How many items each has answered; for leads without a part in it, and for the action that ends the answering."""
+    """How many items each has answered; for leads without a part in it, and to end the answering."""
     rows = live_verdicts().filter(item__calibration=calibration).values_list("person").annotate(Count("pk"))
     return dict(rows.order_by())
 
 
 def is_all_answered(calibration: Calibration) -> bool:
-    found = answered_by(calibration)
-    return all(found.get(person, 0) == calibration.item_count for person in calibration.people)
+    counts = answered_by(calibration)
+    return all(counts.get(person, 0) == calibration.item_count for person in calibration.people)
 
 
 def messages_of(calibration: Calibration) -> QuerySet[CalibrationMessage]:

@@ -1,4 +1,4 @@
-"""How the two of a calibration compare: with each other, and with what the round decided back then."""
+"""Comparison of the two people of a calibration: with each other, and with the decision of the past round."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class WordedVerdict(NamedTuple):
 
 @dataclass(frozen=True)
 class ComparedItem:
-    """One item beside what the round decided back then; `first` is the subject's answer, `second` the partner's."""
+    """One item with the decision of its past round; `first` is the subject's answer, `second` the partner's."""
 
     item: CalibrationItem
     triple: Triple
@@ -38,7 +38,7 @@ class ComparedItem:
 
     @property
     def then_words(self) -> str:
-        flags = sum(said.is_flag for said in self.then)
+        flags = sum(verdict.is_flag for verdict in self.then)
         return ("Both confirmed", "One confirmed, one flagged", "Both flagged")[min(flags, 2)]
 
 
@@ -62,7 +62,7 @@ def in_words(choice: str, reasons: list[str], category: str) -> str:
     return ", ".join([*named, *([str(Category(category).label)] if category else [])]).lower()
 
 
-def _said(verdict: CalibrationVerdict | Verdict, who: str) -> WordedVerdict:
+def _worded(verdict: CalibrationVerdict | Verdict, who: str) -> WordedVerdict:
     return WordedVerdict(
         who,
         verdict.choice == VerdictChoice.FLAG,
@@ -72,27 +72,27 @@ def _said(verdict: CalibrationVerdict | Verdict, who: str) -> WordedVerdict:
 
 
 def comparison(calibration: Calibration) -> SittingComparison:
-    """Both answers to each item, what was said back then, and how far the two agree. Only once nobody is blind."""
+    """Both answers to each item, the past decision, and the agreement of the two. Only once nobody is blind."""
     items = list(calibration.items.select_related("revision__triple").order_by("number"))
-    given = {
+    by_item = {
         (verdict.item_id, verdict.person_id): verdict
         for verdict in live_verdicts().filter(item__calibration=calibration)
     }
     then: defaultdict[int, list[WordedVerdict]] = defaultdict(list)
     past = Verdict.objects.filter(revision__in=[item.revision_id for item in items], superseded_by=None)
     for verdict in past.select_related("reviewer").order_by("seat__number"):
-        then[verdict.revision_id].append(_said(verdict, str(verdict.reviewer)))
+        then[verdict.revision_id].append(_worded(verdict, str(verdict.reviewer)))
     rows, pairs = [], []
     for item in items:
-        one, two = given.get((item.pk, calibration.subject_id)), given.get((item.pk, calibration.partner_id))
+        one, two = by_item.get((item.pk, calibration.subject_id)), by_item.get((item.pk, calibration.partner_id))
         if one and two:
             pairs.append((one, two))
         rows.append(
             ComparedItem(
                 item=item,
                 triple=item.revision.triple,
-                first=_said(one, str(calibration.subject)) if one else None,
-                second=_said(two, str(calibration.partner)) if two else None,
+                first=_worded(one, str(calibration.subject)) if one else None,
+                second=_worded(two, str(calibration.partner)) if two else None,
                 then=then[item.revision_id],
                 is_alike=one.choice == two.choice if one and two else None,
             )
@@ -101,7 +101,7 @@ def comparison(calibration: Calibration) -> SittingComparison:
 
 
 def figures_of(pairs: list[tuple[CalibrationVerdict, CalibrationVerdict]]) -> list[QuestionFigure]:
-    """Confirm or flag, then each of the three questions: how often alike, and Cohen's kappa."""
+    """Confirm or flag, then each of the three questions: agreement, and Cohen's kappa."""
     answers: dict[str, list[tuple[bool, bool]]] = {
         "Confirm or flag": [(one.choice == VerdictChoice.FLAG, two.choice == VerdictChoice.FLAG) for one, two in pairs]
     }
@@ -109,15 +109,15 @@ def figures_of(pairs: list[tuple[CalibrationVerdict, CalibrationVerdict]]) -> li
         answers["Passage" if aspect == "block" else aspect.capitalize()] = [
             (aspects_flagged(one.reasons)[aspect], aspects_flagged(two.reasons)[aspect]) for one, two in pairs
         ]
-    return [_figure(word, found) for word, found in answers.items()]
+    return [_figure(word, answered) for word, answered in answers.items()]
 
 
-def _figure(word: str, found: list[tuple[bool, bool]]) -> QuestionFigure:
+def _figure(word: str, pairs: list[tuple[bool, bool]]) -> QuestionFigure:
     table = np.zeros((2, 2), dtype=np.int64)
-    for one, two in found:
+    for one, two in pairs:
         table[int(one), int(two)] += 1
-    alike = Rate(int(np.trace(table)), len(found))
-    if len(found) > 1 and alike.hits < len(found) and (not table.sum(axis=0).all() or not table.sum(axis=1).all()):
+    alike = Rate(int(np.trace(table)), len(pairs))
+    if len(pairs) > 1 and alike.hits < len(pairs) and (not table.sum(axis=0).all() or not table.sum(axis=1).all()):
         reason = "One of the two always gave the same answer; κ is then 0 whatever the other answers."
-        return QuestionFigure(word, alike, undefined("Cohen's κ", reason, len(found)))
+        return QuestionFigure(word, alike, undefined("Cohen's κ", reason, len(pairs)))
     return QuestionFigure(word, alike, cohen_kappa(table))

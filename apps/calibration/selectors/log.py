@@ -1,7 +1,7 @@
 """The quality log: every flag and every drop of closed rounds, newest first, for whoever may see verdicts.
 
-Flags and drops are two tables, each in the order of its keys. A page takes what is newest of both, and its cursor says
-how far it came in each, so a page costs the same however far down it lies.
+Flags and drops are two tables, each in the order of its keys. A page has the newest of both, and its cursor has the
+last key of each, so every page costs the same.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ FLAG, DROP = "flag", "drop"
 
 
 class Cursor(NamedTuple):
-    """Only flags and drops with keys below these are still to come."""
+    """Only flags and drops with keys below these are left."""
 
     flag: int = MAX_KEY
     drop: int = MAX_KEY
@@ -36,7 +36,7 @@ class Cursor(NamedTuple):
 
 
 class LogEntry(NamedTuple):
-    """One line of the log. A drop names no reasons of its own: the flags that led to it stand as lines beside it."""
+    """One line of the log. A drop names no reasons of its own: the flags that led to it are lines of their own."""
 
     kind: str
     at: datetime
@@ -74,7 +74,7 @@ class LogPage(NamedTuple):
 
 
 def cursor_from(text: str) -> Cursor:
-    """Raises ValueError for what is no cursor of this log."""
+    """Parse a cursor of this log. Raises ValueError for anything else."""
     flag, dot, drop = text.partition(".")
     if not dot or not all(part.isascii() and part.isdigit() and len(part) < 20 for part in (flag, drop)):
         raise ValueError(text)
@@ -82,15 +82,15 @@ def cursor_from(text: str) -> Cursor:
 
 
 def page_of(member: Member, narrowed: LogFilter, cursor: Cursor | None = None, *, most: int = PER_PAGE) -> LogPage:
-    """One page of what this member may see. Triples that they review once more are left out."""
+    """One page of what this member may see. Triples that they are reviewing once more are left out."""
     cursor = cursor or Cursor()
     hidden = blinded_triples(member.user)
     flags = tracking.flags_logged(member.project, narrowed, hidden).filter(pk__lt=cursor.flag)
     drops = tracking.drops_logged(member.project, narrowed, hidden).filter(pk__lt=cursor.drop)
-    found = [*map(_flag, flags[: most + 1]), *map(_drop, drops[: most + 1])]
-    found.sort(key=lambda entry: (entry.at, entry.kind, entry.key), reverse=True)
-    shown = found[:most]
-    if len(found) <= most:
+    entries = [*map(_flag, flags[: most + 1]), *map(_drop, drops[: most + 1])]
+    entries.sort(key=lambda entry: (entry.at, entry.kind, entry.key), reverse=True)
+    shown = entries[:most]
+    if len(entries) <= most:
         return LogPage(shown, None)
     return LogPage(shown, Cursor(_lowest(shown, FLAG, cursor.flag), _lowest(shown, DROP, cursor.drop)))
 
@@ -145,7 +145,7 @@ COLUMNS = (
 
 
 def as_row(entry: LogEntry) -> list[Any]:
-    """The line as it stands in a download, in the order of COLUMNS."""
+    """The line as a row of a download, in the order of COLUMNS."""
     triple = entry.triple
     return [
         entry.at.isoformat(),

@@ -1,4 +1,4 @@
-"""What a calibration is opened with: for whom and why, beside whom, over which past triples."""
+"""Reads for opening a calibration: the people, the reason, and the past triples."""
 
 import hashlib
 from collections import Counter
@@ -25,57 +25,57 @@ def able_people(project: Project) -> QuerySet[User]:
     return members_of(project, *rules.PARTICIPANTS)
 
 
-class Chosen(NamedTuple):
-    """Ids of revisions in their order, or the sentence that says why there is no set."""
+class ChosenSet(NamedTuple):
+    """Ids of revisions in their order, or the reason why there is no set."""
 
     revisions: list[int]
     refusal: str | None
 
 
-def choose_set(project: Project, subject: User, partner: User, *, wanted: int, seed: str) -> Chosen:
-    """Past rounds that neither wrote, half of them flagged where there are enough, one of a triple.
+def choose_set(project: Project, subject: User, partner: User, *, wanted: int, seed: str) -> ChosenSet:
+    """Past rounds that neither wrote, half of them flagged where there are enough, at most one per triple.
 
-    The oldest come into question, four times as many as are wanted; the hash of the seed draws among them and
-    gives the order, so the same seed makes the same set.
+    Sampled from the oldest, four times as many as are wanted, by a hash under the seed that also gives the order: the
+    same seed makes the same set.
     """
     people = (subject.pk, partner.pk)
     had = CalibrationItem.objects.filter(
         Q(calibration__subject__in=people) | Q(calibration__partner__in=people), calibration__project=project
     ).values("revision__triple")
 
-    def drawn(*, flagged: bool) -> list[tuple[int, int]]:
-        found = past_rounds(project, people, flagged=flagged, apart_from=had, most=OLDEST_TIMES * wanted)
-        return sorted(found, key=lambda row: lot(seed, row[0]))
+    def sampled(*, flagged: bool) -> list[tuple[int, int]]:
+        rounds = past_rounds(project, people, flagged=flagged, apart_from=had, most=OLDEST_TIMES * wanted)
+        return sorted(rounds, key=lambda row: seeded_rank(seed, row[0]))
 
-    flagged = _once_a_triple(drawn(flagged=True), set())
+    flagged = _once_a_triple(sampled(flagged=True), set())
     picked = flagged[: wanted // 2]
-    consensus = _once_a_triple(drawn(flagged=False), {triple for _, triple in picked})
+    consensus = _once_a_triple(sampled(flagged=False), {triple for _, triple in picked})
     if reason := rules.set_refusal(len(consensus), len(flagged), wanted):
-        return Chosen([], reason)
+        return ChosenSet([], reason)
     picked += consensus[: wanted - len(picked)]
     triples = {triple for _, triple in picked}
     picked += [row for row in flagged if row[1] not in triples][: wanted - len(picked)]
     if len(picked) < wanted:
-        return Chosen([], rules.set_refusal(0, len(picked), wanted))
-    return Chosen(sorted((revision for revision, _ in picked), key=lambda pk: lot(seed, pk)), None)
+        return ChosenSet([], rules.set_refusal(0, len(picked), wanted))
+    return ChosenSet(sorted((revision for revision, _ in picked), key=lambda pk: seeded_rank(seed, pk)), None)
 
 
-def _once_a_triple(rows: list[tuple[int, int]], taken: set[int]) -> list[tuple[int, int]]:
-    seen = set(taken)
-    kept = []
+def _once_a_triple(rows: list[tuple[int, int]], used: set[int]) -> list[tuple[int, int]]:
+    seen = set(used)
+    firsts = []
     for revision, triple in rows:
         if triple not in seen:
             seen.add(triple)
-            kept.append((revision, triple))
-    return kept
+            firsts.append((revision, triple))
+    return firsts
 
 
-def lot(seed: str, pk: int) -> str:
+def seeded_rank(seed: str, pk: int) -> str:
     return hashlib.sha256(f"{seed}:{pk}".encode()).hexdigest()
 
 
 def partners_for(project: Project, subject: User) -> list[User]:
-    """Reviewers to review beside `subject`: those in no open calibration first, then the most experienced."""
+    """Possible partners of `subject`: those in no open calibration first, then the most experienced."""
     reviewed = {row.person: row for row in rates.side_rates(project, RateSide.REVIEWER).people}
     busy: Counter[int] = Counter()
     open_ones = Calibration.objects.filter(project=project).exclude(state=CalibrationState.CLOSED)
@@ -91,7 +91,7 @@ def partners_for(project: Project, subject: User) -> list[User]:
 
 
 class Fired(NamedTuple):
-    """A person for whom the rule asks for a calibration that there is not yet."""
+    """A person for whom the rule fires and who has no such calibration yet."""
 
     person: int
     side: RateSide
@@ -99,11 +99,11 @@ class Fired(NamedTuple):
 
 
 def fired_in(project: Project) -> list[Fired]:
-    """Everybody whose chart signals and who is in no calibration of that side now, nor was for that period."""
+    """Everybody whose chart signals and who has no open calibration of that side, nor one for that period."""
     rows = Calibration.objects.filter(project=project).values_list("subject", "side", "state", "period")
-    there = list(rows)
-    unfinished = {(person, side) for person, side, state, _ in there if state != CalibrationState.CLOSED}
-    had = {(person, side, period) for person, side, _, period in there}
+    pending = list(rows)
+    unfinished = {(person, side) for person, side, state, _ in pending if state != CalibrationState.CLOSED}
+    had = {(person, side, period) for person, side, _, period in pending}
     return [
         Fired(row.person, side, row.signal)
         for side in RateSide
@@ -115,7 +115,7 @@ def fired_in(project: Project) -> list[Fired]:
 
 
 def why_of(signal: Signal) -> dict[str, Any]:
-    """The figures that fired, as they stood: kept with the calibration."""
+    """The figures that fired the rule, stored with the calibration."""
     group = signal.group
     return {
         "rule": signal.rule,

@@ -1,8 +1,8 @@
 """Flag rates: of each person, of everybody, by month, domain, source, difficulty and reason, with their intervals.
 
-The denominator of a rate is said once, here: flags an author received among the verdicts on first revisions of theirs;
-flags a reviewer gave among all verdicts of theirs. Only closed rounds count. Machine-written triples are counted apart
-and move neither a rate of people's triples nor a control chart.
+The denominators of rates are: flags an author received among the verdicts on first revisions of theirs; flags a
+reviewer gave among all verdicts of theirs. Only closed rounds count. Machine-written triples are counted separately, in
+neither a rate of people's triples nor a control chart.
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ class PersonRates(NamedTuple):
 
 
 class SideRates(NamedTuple):
-    """Everybody on one side. `mean` is p̄ of the control charts, None before anything was counted."""
+    """Everybody on one side. `mean` is p̄ of the control charts, None where nothing was counted."""
 
     side: RateSide
     mean: float | None
@@ -67,7 +67,7 @@ class BreakdownRate(NamedTuple):
 
 
 def cached(project: Project, name: str, compute: Callable[[], Any], *parts: Any) -> Any:
-    """What `compute` returns, kept until the project's next verdict. Names are looked up anew after an hour."""
+    """The result of `compute`, cached until the project's next verdict. Names are refreshed after an hour."""
     key = f"tracker:{project.slug}:{digest_of([name, tracking.last_verdict(project), *parts])}"
     return cache.get_or_set(key, compute, CACHE_SECONDS)
 
@@ -115,20 +115,20 @@ def rates_from(tallies: Iterable[FlagTally], side: RateSide, *, least: int, few:
 
 def breakdown(project: Project, side: RateSide, by: Dimension, person: int | None = None) -> list[BreakdownRate]:
     """Rates by the values of one dimension, in their order."""
-    shares = tracking.shares(project, side, by, person)  # not kept: a triple's properties change without a verdict
+    shares = tracking.shares(project, side, by, person)  # not cached: a triple's properties change without a verdict
     labels = dict(Difficulty.choices) if by is Dimension.DIFFICULTY else {}
-    found: dict[str, dict[bool, Rate]] = {}
+    by_value: dict[str, dict[bool, Rate]] = {}
     for share in shares:
-        found.setdefault(share.value, {})[share.is_machine] = Rate(share.flags, share.n)
+        by_value.setdefault(share.value, {})[share.is_machine] = Rate(share.flags, share.n)
     nothing = Rate(0, 0)
     return [
         BreakdownRate(str(labels.get(value, value)) or NONE_NAMED, rates.get(False, nothing), rates.get(True, nothing))
-        for value, rates in found.items()
+        for value, rates in by_value.items()
     ]
 
 
 def by_reason(project: Project, side: RateSide, of: PersonRates, person: int | None = None) -> list[BreakdownRate]:
-    """How often each reason was named among the reviews of `of`. One flag may name several, so they do not add up."""
+    """How often each reason was named among the reviews of `of`. One flag may name several: no sum to 1."""
     named = cached(project, "reasons", lambda: tracking.reasons_named(project, side, person), side.value, person)
     return [
         BreakdownRate(

@@ -1,4 +1,4 @@
-"""What of a calibration goes into the hash chain."""
+"""Payloads of a calibration for the hash chain."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from apps.review.selectors.sealed import words_payload
 
 
 def register() -> None:
-    """Seal what is append-only and therefore its own record."""
+    """Register for sealing what is append-only and therefore its own record."""
     sealed_kind(
         "calibration verdict", CalibrationVerdict, project_path="item__calibration__project", payload=verdict_payload
     )

@@ -7,7 +7,7 @@ from django.db.models import Count, Max, Min
 
 from apps.accounts.selectors import Member
 from apps.calibration.rules import PARTICIPANTS
-from apps.calibration.selectors.calibrations import waiting_in
+from apps.calibration.selectors.calibrations import unanswered_items
 from apps.common.text.wording import age, day
 from apps.dashboard.edges.paths import path
 from apps.jobs.enums import JobState
@@ -105,7 +105,7 @@ def _review(member: Member, at: datetime) -> list[WaitingItem]:
 def _calibrations(member: Member, at: datetime) -> list[WaitingItem]:
     if not member.holds(*PARTICIPANTS):
         return []
-    items = list(waiting_in(member.user, member.project).select_related("calibration")[: review.MOST_COUNTED])
+    items = list(unanswered_items(member.user, member.project).select_related("calibration")[: review.MOST_COUNTED])
     if not items:
         return []
     first = items[0].calibration
