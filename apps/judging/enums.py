@@ -37,6 +37,6 @@ class ErrorType(models.TextChoices):
     NOT_RECORDED = "not_recorded", "not recorded"
 
     @classmethod
-    def told(cls) -> list[tuple[str, str]]:
+    def choosable(cls) -> list[tuple[str, str]]:
         """The values an adjudicator chooses from; "not recorded" is for imported decisions only."""
         return [choice for choice in cls.choices if choice[0] != cls.NOT_RECORDED]

@@ -36,7 +36,7 @@ def adjudicate(
     resolved = _check(round_, entry, adjudicator)
     if not reason.strip():
         raise AdjudicationRefused("A decision needs a reason in words.", code="reason_missing")
-    if error_type not in dict(ErrorType.told()):
+    if error_type not in dict(ErrorType.choosable()):
         raise AdjudicationRefused("Choose why the judges differed.", code="error_type_missing")
     if grade is not None and (fault := rules.answer_refusal(round_.project, grade, "")):
         raise AdjudicationRefused(fault, code="not_an_answer")

@@ -44,7 +44,7 @@ def settle_bulk(
     if rule_of(round_) not in (ResolutionRule.MAJORITY, rule):
         message = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
         raise SettlingRefused(message, code="other_rule_planned")
-    if error_type not in dict(ErrorType.told()):
+    if error_type not in dict(ErrorType.choosable()):
         raise SettlingRefused("Choose why the judges differed.", code="error_type_missing")
     pairs = _as_seen(round_, adjudicator, rule, seen)
     reason = f"By the rule: {IN_WORDS[rule]}. Settled with {len(pairs)} pairs." + (f" {words.strip()}" if words else "")

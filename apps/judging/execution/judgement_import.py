@@ -89,7 +89,7 @@ class _Reader:
         self.queries: dict[str, int | None] = {}
         self.doubtful: set[str] = set()
         self.finals: dict[tuple[int, int], int] = {}
-        self.told: set[tuple[int, str]] = set()
+        self.faulted: set[tuple[int, str]] = set()
 
     def take(self, chunk: Sequence[JudgementRow]) -> None:
         blocks = self._blocks({row.doc_id for row in chunk})
@@ -125,9 +125,9 @@ class _Reader:
     def _fault(self, row: JudgementRow, field: str, value: str, message: str, *, spoils: bool = True) -> None:
         """Add a fault once for its line, however many raters the line has."""
         self.is_spoilt = self.is_spoilt or spoils
-        if (row.line, f"{field}{value}") in self.told:
+        if (row.line, f"{field}{value}") in self.faulted:
             return
-        self.told.add((row.line, f"{field}{value}"))
+        self.faulted.add((row.line, f"{field}{value}"))
         self.errors.add(self.source.error(row.line, field, value, f"'{value}' {message}"))
 
     def _learn_queries(self, ids: set[str]) -> None:

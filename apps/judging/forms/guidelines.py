@@ -52,10 +52,10 @@ class GuidelineForm(KaratForm):
         known = {entry["grade"]: entry for entry in (latest.grades if latest else [])}
         start: dict[str, str] = {"markdown": latest.markdown if latest else ""}
         for entry in scale:
-            told = known.get(entry["grade"], {})
-            start[f"name_{entry['grade']}"] = told.get("name", entry["name"])
-            start[f"definition_{entry['grade']}"] = told.get("definition", "" if latest else entry.get("hint", ""))
-            start |= self._examples_of(entry["grade"], told.get("examples", []))
+            earlier = known.get(entry["grade"], {})
+            start[f"name_{entry['grade']}"] = earlier.get("name", entry["name"])
+            start[f"definition_{entry['grade']}"] = earlier.get("definition", "" if latest else entry.get("hint", ""))
+            start |= self._examples_of(entry["grade"], earlier.get("examples", []))
         kwargs.setdefault("initial", start)
         super().__init__(*args, **kwargs)
         for grade in self.scale:

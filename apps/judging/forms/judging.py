@@ -90,7 +90,7 @@ class AdjudicationForm(KaratForm):
 
     grade = forms.ChoiceField(error_messages={"required": "Choose a grade, or that the pair can’t be judged."})
     error_type = forms.ChoiceField(
-        choices=ErrorType.told(), error_messages={"required": "Choose why the judges differed."}
+        choices=ErrorType.choosable(), error_messages={"required": "Choose why the judges differed."}
     )
     reason = forms.CharField(
         max_length=4_000,

@@ -11,7 +11,7 @@ class SettleForm(KaratForm):
     seen = forms.CharField(max_length=64, widget=forms.HiddenInput)
     error_type = forms.ChoiceField(
         label="Why the judges differed",
-        choices=[("", "choose"), *ErrorType.told()],
+        choices=[("", "choose"), *ErrorType.choosable()],
         error_messages={"required": "Choose why the judges differed."},
     )
     words = forms.CharField(

@@ -124,7 +124,7 @@ def _context(
         "waiting": len(undecided),
         "after": next((p.entry_id for p in undecided if p.entry_id != judged.entry_id), None),
         "scale": round_.project.scale,
-        "error_types": list(zip(ERROR_KEYS, ErrorType.told(), strict=True)),
+        "error_types": list(zip(ERROR_KEYS, ErrorType.choosable(), strict=True)),
         "guideline": guideline,
         "grades": highest_first(guideline.grades) if guideline else [],
         "guideline_html": mark_safe(to_html(guideline.markdown)) if guideline else "",

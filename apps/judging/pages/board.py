@@ -100,7 +100,7 @@ def _rows(round_: Round, *, is_hidden: bool, of_person: dict[int, int]) -> dict[
     shown = queries[:SHOWN_QUERIES]
     return {
         "is_hidden": is_hidden,
-        "is_steadiness_told": bool(steady),
+        "shows_steadiness": bool(steady),
         "overlap": None if is_hidden else board.overlap_of(by_query),
         "people": [
             PersonRow(
