@@ -151,9 +151,9 @@ class RoundMachine(RuleBasedStateMachine):
         self.gone.add(self.people[who])
         Membership.objects.live().filter(user=self.people[who], project=self.round.project).update(ended_at=self.now)
 
-    @rule(sure=st.integers(0, 2))
-    def open_the_rest(self, sure):
-        if sure == 0 and gate(self.round) is not None and self.round.state == RoundState.OPEN:
+    @rule(is_sure=st.booleans())
+    def open_the_rest(self, is_sure):
+        if is_sure and gate(self.round) is not None and self.round.state == RoundState.OPEN:
             open_after_pilot(round_id=self.round.pk, actor=lead_of(self.round.project), reason="On.", at=self.now)
 
     @rule(sure=st.integers(0, 5))
