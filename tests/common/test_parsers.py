@@ -126,7 +126,7 @@ def test_a_body_that_says_it_is_packed_is_refused_in_words(lead):
     answer = post(lead, "systems/", b"\x1f\x8b", headers={"Content-Encoding": "gzip"})
 
     assert answer.status_code == 415
-    assert answer.json()["detail"] == "Send the body as it is, not packed as gzip."
+    assert answer.json()["detail"] == "Send the body uncompressed, not as gzip."
 
 
 def test_deep_json_is_a_400_problem_at_the_api(lead):

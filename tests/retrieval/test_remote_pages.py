@@ -74,7 +74,7 @@ def test_a_trial_does_not_reach_inside(lead, project, snapshot, port):
     with override_settings(OUTBOUND_ALLOW=()):
         page = words(lead.post(page_of(project), {**filled(port, snapshot), "try": "yes"}))
 
-    assert "lies inside the network of this server" in page
+    assert "is inside the network of this server" in page
 
 
 def test_a_trial_needs_a_question(lead, project, snapshot, port):

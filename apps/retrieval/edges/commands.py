@@ -17,7 +17,7 @@ def chosen_snapshot(project: Project, name: str) -> Snapshot:
     snapshot = snapshot_named(project, name)
     if snapshot is None:
         known = ", ".join(each.reference for each in snapshots_in(project)[:20])
-        said = f"No one snapshot is called {name}. There are: {known or 'none yet'}."
+        said = f"No snapshot is called {name}. Available: {known or 'none yet'}."
         raise CommandError(said, returncode=BAD_INPUT)
     return snapshot
 

@@ -209,7 +209,7 @@ def test_a_ratio_needs_a_zero_that_nothing_lies_below():
     found = all_coefficients(ratings(20, 3), Scale(4, (-1.0, 0.0, 1.0, 2.0), is_numeric=True), FAST)
 
     assert found["krippendorff_alpha_interval"].is_defined
-    assert found["krippendorff_alpha_ratio"].reason.startswith("The ratio level needs a zero")
+    assert found["krippendorff_alpha_ratio"].reason.startswith("The ratio level needs labels from 0")
 
 
 def test_one_item_has_a_share_and_nothing_else():
