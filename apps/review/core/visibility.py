@@ -1,4 +1,6 @@
-"""What a person may see of a triple, decided here alone for pages, endpoints, counts and lists.
+"""What a person may see of a triple and of its verdicts, on pages, endpoints and lists.
+
+Counts and exports take verdicts of closed rounds only; a calibration has its own rule.
 
 Plain values, no database. Selectors compute `RoundPhase` and `Involvement`.
 
