@@ -436,7 +436,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     handed_in["said"] = {"system": "", "tag": "", "note": "", "commit": ""}
     hand_in_run(**handed_in, file=file)
     enqueue(kind=FREEZE, params={"corpus_id": snapshot.corpus_id, "name": ""}, project=project, actor=lead, at=now)
-    push_run(**handed_in, trec="Q001 Q0 nowhere 1 2.5 pushed\n", skip_unknown=False, at_once=True)
+    push_run(**handed_in, trec="Q001 Q0 nowhere 1 2.5 pushed\n", skip_unknown=False, at_once=False)
     ask_for_bias(project, lead)
     invite(project=project, actor=lead, roles=[Role.VIEWER], at=now)
     save_secret(project=project, name="search-key", value=SECRET, actor=lead, at=now)
