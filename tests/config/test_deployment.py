@@ -208,7 +208,7 @@ def test_the_web_server_says_at_its_start_what_its_settings_contradict(tmp_path)
 
     assert done.stdout.splitlines() == [
         "KARAT_HTTPS is on and KARAT_BEHIND_PROXY is off."
-        " Karat speaks plain HTTP: somebody in front of it has to end TLS."
+        " Karat speaks plain HTTP: a proxy in front of it has to end TLS."
         " Set KARAT_BEHIND_PROXY=1 when a proxy in front sets X-Forwarded-Proto and X-Forwarded-For, or KARAT_HTTPS=0"
         " without TLS.",
         "KARAT_ALLOWED_HOSTS contains “*”: links in mails and redirects would follow whatever host a stranger names."

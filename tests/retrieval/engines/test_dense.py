@@ -120,7 +120,7 @@ def test_a_graph_may_lie_where_exports_put_it_and_ask_for_token_types(tmp_path):
     ("wrong", "sentence"),
     [
         ({"op": "Shape"}, "The model tiny gives no vector for each token. Choose one that does."),
-        ({"inputs": ("input_ids", "pixels")}, "The model tiny asks for pixels, which Karat cannot give."),
+        ({"inputs": ("input_ids", "pixels")}, "The model tiny needs the input pixels, which Karat cannot provide."),
         ({"table": np.full((13, 6), np.nan, dtype=np.float32)}, "The model tiny gives values that are no numbers."),
         ({"table": np.zeros((1, 6), dtype=np.float32)}, "The model tiny failed at length 1: "),
     ],
