@@ -2,7 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -23,11 +22,12 @@ from apps.judging.formats.ratings import USUAL, parse_rating_columns
 from apps.judging.models import Adjudication, Judgement
 from apps.judging.selectors import adjudicable, resolved_grades
 from apps.queries.models import Query
+from tests.conftest import SHARED_DATA
 from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import make_pool, make_snapshot
 
 WIDE = "query=query_text, docid=doc_id, a=rater, b=rater:Berta, c=rater, final=final"
-CHORUS = Path(__file__).parents[3] / "shared/data/chorus_ratings/Broad_Query_Set_individual_ratings.csv"
+CHORUS = SHARED_DATA / "chorus_ratings" / "Broad_Query_Set_individual_ratings.csv"
 CHORUS_COLUMNS = (
     "query=query_text, docid=doc_id, agent_1_rating=rater:agent_1, agent_2_rating=rater:agent_2,"
     " agent_3_rating=rater:agent_3, final_rating=final"

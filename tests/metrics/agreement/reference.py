@@ -1,18 +1,16 @@
 """Where the published agreement examples are kept, and how they are read."""
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-SHARED = Path(os.environ.get("KARAT_SHARED_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
+from tests.conftest import SHARED_DATA
 
 
 def published_cases(offered: frozenset[str]) -> list[Any]:
     """One parameter for each published result of the kinds offered; a single skipped one without the file."""
-    path = SHARED / "agreement_reference.json"
+    path = SHARED_DATA / "agreement_reference.json"
     if not path.exists():
         return [pytest.param({}, {}, marks=pytest.mark.skip(reason=f"{path} is not there"))]
     cases = json.loads(path.read_text())["cases"]
