@@ -1,8 +1,5 @@
 """Small helpers that put literal judgements and runs through the core and through trec_eval's own code."""
 
-import os
-from pathlib import Path
-
 import pytrec_eval
 
 from apps.metrics.columns import faceted_columns, judged_columns, ranked_columns
@@ -34,12 +31,6 @@ TREC_NAMES = {
     "nDCG@10": "ndcg_cut_10",
     "nDCG@1000": "ndcg_cut_1000",
 }
-
-
-def shared_data() -> Path:
-    """Where the public test collections are kept, if they are."""
-    beside = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-    return Path(os.environ.get("KARAT_SHARED_DATA", beside))
 
 
 def values(measures: str, qrels: Qrels, run: Results) -> dict[str, dict[str, float]]:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from apps.metrics.measures.graded import FORMS, Gains, dcg
-from tests.metrics.oracle import shared_data, values
+from tests.conftest import SHARED_DATA
+from tests.metrics.oracle import values
 
-FILE = shared_data() / "retrieval_reference.json"
+FILE = SHARED_DATA / "retrieval_reference.json"
 pytestmark = pytest.mark.skipif(not FILE.is_file(), reason="the published figures are not there")
 
 

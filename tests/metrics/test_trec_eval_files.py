@@ -10,9 +10,9 @@ from apps.metrics.files.reading import load_qrels, load_run
 from apps.metrics.measures import measure_run, parse_measures
 from apps.metrics.statistics.significance import mean_of
 from apps.metrics.vocabulary import Vocabulary
-from tests.metrics.oracle import shared_data
+from tests.conftest import SHARED_DATA
 
-FILES = shared_data() / "trec_eval"
+FILES = SHARED_DATA / "trec_eval"
 pytestmark = pytest.mark.skipif(not FILES.is_dir(), reason="the trec_eval files are not there")
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
