@@ -1,5 +1,5 @@
-// The text of a block in the page. Every leaf, [data-at], holds exactly the slice of the text that begins at its
-// code-point offset, Markdown's own signs included: they stand in <i>, out of sight. So places are counted, never searched.
+// The text of a block in the page. Every leaf, [data-at], contains exactly the slice of the text that begins at its
+// code-point offset, with Markdown's markup hidden in <i>. So offsets are counted, never searched.
 
 export const points = (text) => [...text].length;
 export const leavesOf = (doc) => [...(doc?.querySelectorAll("[data-at]") ?? [])].filter((leaf) => leaf.getClientRects().length);
@@ -17,7 +17,7 @@ function isSeen(node) {
   return !sign || sign.getClientRects().length > 0;
 }
 
-/** What `range` covers of a leaf, as a span of the text: from its first seen letter to its last; null for none. */
+/** The part of `range` inside a leaf, as a span of the text from the first to the last visible letter; or null. */
 export function spanIn(leaf, range) {
   let at = startOf(leaf);
   let span = null;
@@ -34,7 +34,7 @@ export function spanIn(leaf, range) {
   return span;
 }
 
-/** Paint the spans into the leaves, around whatever the text holds there. */
+/** Wrap the spans in the leaves, around any elements there. */
 export function paint(doc, spans) {
   for (const mark of doc?.querySelectorAll("mark") ?? []) mark.replaceWith(...mark.childNodes);
   doc?.normalize();
@@ -63,7 +63,7 @@ function painted(letters, places) {
   return parts;
 }
 
-/** The part of a span that lies in the leaf where it begins, as a range of the page; null where nothing of it is shown. */
+/** The part of a span in its first leaf, as a range of the page; null if nothing of it is visible. */
 export function rangeOf(doc, [start, end]) {
   const leaf = [...doc.querySelectorAll("[data-at]")].findLast((one) => startOf(one) <= start);
   if (!leaf?.textContent) return null;
@@ -79,7 +79,7 @@ function rangeAt(nodes, start, end) {
   return range;
 }
 
-// A beginning lies before a letter, an end behind one: at the border of two nodes that is not the same place.
+// A start is before a letter, an end after one: at the border of two nodes these are different places.
 function pointAt(nodes, offset, isStart) {
   let left = offset;
   for (const node of nodes) {
@@ -89,7 +89,7 @@ function pointAt(nodes, offset, isStart) {
   return [nodes.at(-1), nodes.at(-1).length];
 }
 
-/** The sentences of all leaves in order, each as a range; of code and of lines that are kept, the lines. */
+/** The sentences of all leaves in order, each as a range; for code and unwrapped lines, the lines. */
 export function sentencesOf(doc) {
   return leavesOf(doc).flatMap((leaf) => {
     const nodes = nodesOf(leaf).filter(isSeen);
@@ -107,7 +107,7 @@ function cut(words) {
     .map(({ segment, index }) => [index + segment.length - segment.trimStart().length, index + segment.trimEnd().length]);
 }
 
-/** The range as the selection, in sight. */
+/** Select the range and scroll to it. */
 export function select(range) {
   getSelection().removeAllRanges();
   getSelection().addRange(range);

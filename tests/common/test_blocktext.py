@@ -91,7 +91,7 @@ def steps_of(text):
 @given(MARKDOWN | st.text(max_size=200), SPANS)
 @example("> ```\n> a\n\n- `` ` ``\r\n", [])
 @settings(max_examples=150)
-def test_the_page_holds_every_sign_of_the_text_in_order(text, spans):
+def test_the_page_contains_every_character_of_the_text_in_order(text, spans):
     page = Page(render(text, spans))
 
     assert page.text == text
@@ -144,7 +144,7 @@ def test_html_in_the_text_is_shown():
     assert render("<b>x</b>") == '<p data-at="0">&lt;b&gt;x&lt;/b&gt;</p>'
 
 
-def test_links_lead_nowhere_and_tell_their_address():
+def test_links_are_inactive_and_show_their_address():
     html = render("[the guide](https://x.y/z?a=1&b=2)")
 
     assert '<span class="address" title="https://x.y/z?a=1&amp;b=2">the guide</span>' in html
@@ -216,7 +216,7 @@ def test_plain_text_that_only_looks_like_markdown_stays_as_it_is(text):
     assert Page(render(text)).seen.strip() == text
 
 
-def test_code_keeps_lines_and_indentation_and_says_its_language():
+def test_code_keeps_lines_and_indentation_and_shows_its_language():
     page = render(RETRIES)
 
     code = re.search(
@@ -331,7 +331,7 @@ def test_a_difference_shows_the_signs_that_changed_and_no_others():
 
 @given(MARKDOWN, MARKDOWN)
 @settings(max_examples=50)
-def test_a_difference_holds_both_texts(old, new):
+def test_a_difference_contains_both_texts(old, new):
     pieces = word_diff(old, new)
 
     assert Page(difference(pieces)).text == "".join(words for _, words in pieces)
@@ -347,7 +347,7 @@ def test_a_gist_has_no_signs_and_one_line():
 
 @given(st.text(max_size=300), st.integers(1, 40))
 @settings(max_examples=50)
-def test_a_gist_is_no_longer_than_asked(text, most):
+def test_a_gist_is_no_longer_than_the_limit(text, most):
     assert len(plain(text, most)) <= most
 
 

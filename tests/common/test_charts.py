@@ -17,6 +17,7 @@ from apps.common.drawing.charts import (
     target_bars,
     ticks,
     two_lines,
+    undefined_note,
 )
 
 
@@ -32,17 +33,38 @@ def test_ticks_are_round_and_few(low, high, values):
     assert ticks(low, high) == values
 
 
-def test_an_estimate_tells_value_interval_and_n():
+def test_an_estimate_shows_value_interval_and_n():
     svg = estimates("Agreement", [DrawnEstimate("All judges", 0.71, 0.66, 0.76, 412, "α ordinal")])
 
     assert titles(svg) == ["Agreement", "All judges, α ordinal: 0.71, 0.66 to 0.76, n 412"]
 
 
-def test_an_undefined_estimate_is_a_sentence_not_a_dot():
-    svg = estimates("Agreement", [DrawnEstimate("A and B", None, why="one grade only")])
+def test_an_undefined_estimate_is_two_words_with_the_reason_as_title():
+    svg = estimates("Agreement", [DrawnEstimate("A and B", None, why="One grade only.")])
 
-    assert "one grade only" in svg
+    assert titles(svg) == ["Agreement", "A and B: not defined. One grade only."]
+    assert ">not defined</text>" in svg
     assert "<circle" not in svg
+
+
+def test_an_estimate_without_an_interval_says_why_in_chart_and_figures():
+    row = DrawnEstimate("The question", -0.01, n=4, why="interval too wide", open=True)
+
+    assert titles(estimates("Agreement", [row]))[1] == "The question: −0.01, interval too wide, n 4"
+    assert "whisker" not in estimates("Agreement", [row])
+    assert '<td class="num">interval too wide</td>' in estimate_figures([row])
+
+
+def test_the_note_of_undefined_estimates_has_each_reason_once():
+    rows = [
+        DrawnEstimate("A", None, why="One grade only."),
+        DrawnEstimate("B", 0.5, 0.4, 0.6, 9),
+        DrawnEstimate("C", None, why="One grade only."),
+        DrawnEstimate("D", None),
+    ]
+
+    assert undefined_note(rows) == "Not defined for A, C: one grade only. Not defined for D: too few items."
+    assert undefined_note(rows[1:2]) == ""
 
 
 def test_the_axis_reaches_below_zero_when_a_coefficient_does():
@@ -97,8 +119,10 @@ def test_every_chart_is_well_formed_for_no_data_too():
         ElementTree.fromstring(svg)
 
 
-def test_figures_hold_the_same_numbers_as_the_chart():
-    table = estimate_figures([DrawnEstimate("All", 0.71, 0.66, 0.76, 412, "α")])
+def test_figures_contain_the_same_numbers_as_the_chart():
+    table = estimate_figures([DrawnEstimate("All", 0.71, 0.66, 0.76, 412, "α"), DrawnEstimate("B", None)])
+
+    assert '<td class="num">not defined</td>' in table
 
     assert '<td class="num">0.66 to 0.76</td><td class="num">412</td>' in table
     assert "<td>&lt;b&gt;</td>" in figures(["a"], [["<b>"]])
@@ -136,7 +160,7 @@ def test_values_end_below_each_other_with_their_unit():
     assert [(node.get("text-anchor"), node.get("x")) for node in values] == [("end", "590")] * 2
 
 
-def test_estimates_keep_their_parts_apart_so_that_a_phone_can_fold_them():
+def test_charts_of_estimates_have_separate_layers_so_that_a_phone_can_fold_them():
     root = ElementTree.fromstring(
         estimates("Agreement", [DrawnEstimate("All judges", 0.71, 0.66, 0.76, 412, "α ordinal")])
     )

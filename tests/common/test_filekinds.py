@@ -11,7 +11,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.filekinds import not_text
 from apps.common.files.tabular import TableFile, read_csv, read_lines
-from apps.metrics.files.trec_rows import read_run
+from apps.metrics.files.trec_rows import read_run_rows
 
 ROW = b"Q1 Q0 B7 1 2 t\n"
 
@@ -48,11 +48,11 @@ OTHERS = {
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_file_that_is_no_text_is_named_for_what_it_is(tmp_path, name, packed):
+def test_a_file_that_is_not_text_is_named_for_what_it_is(tmp_path, name, packed):
     data = gzip.compress(OTHERS[name]) if packed else OTHERS[name]
     (tmp_path / "run").write_bytes(data)
     readers = [
-        lambda: list(read_run(tmp_path / "run")),
+        lambda: list(read_run_rows(tmp_path / "run")),
         lambda: list(read_lines(TableFile("run", io.BytesIO(data)))),
         lambda: list(read_csv(TableFile("run", io.BytesIO(data)), ErrorList(), required=["query"])),
     ]

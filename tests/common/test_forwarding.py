@@ -14,7 +14,7 @@ PROXY = "10.0.0.9"
 PERSON = "198.51.100.7"
 
 
-def asked(remote: str = PROXY, **headers: str):
+def request_from(remote: str = PROXY, **headers: str):
     return RequestFactory().get("/", REMOTE_ADDR=remote, headers={k.replace("_", "-"): v for k, v in headers.items()})
 
 
@@ -45,11 +45,11 @@ def behind(settings):
 def test_the_address_is_the_one_that_our_outermost_proxy_saw(behind, hops, header, address):
     behind.PROXY_HOPS = hops
 
-    assert client_address(asked(X_Forwarded_For=header)) == address
+    assert client_address(request_from(X_Forwarded_For=header)) == address
 
 
 def test_nobody_is_believed_without_a_proxy(settings):
-    assert client_address(asked(PERSON, X_Forwarded_For="203.0.113.1")) == PERSON
+    assert client_address(request_from(PERSON, X_Forwarded_For="203.0.113.1")) == PERSON
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,17 @@ def test_nobody_is_believed_without_a_proxy(settings):
         ({"X_Forwarded_For": PERSON}, NO_SCHEME),
     ],
 )
-def test_a_proxy_that_sets_no_headers_is_told_of(behind, headers, fault):
-    assert fault_of(asked(**headers)) == fault
+def test_a_proxy_that_sets_no_headers_is_reported(behind, headers, fault):
+    assert fault_of(request_from(**headers)) == fault
 
 
-def test_a_proxy_that_karat_was_not_told_of_is_told_of():
-    assert fault_of(asked(X_Forwarded_For=PERSON)) == UNEXPECTED_PROXY
-    assert fault_of(asked()) is None
+def test_an_unexpected_proxy_is_reported():
+    assert fault_of(request_from(X_Forwarded_For=PERSON)) == UNEXPECTED_PROXY
+    assert fault_of(request_from()) is None
 
 
-def test_a_stranger_who_writes_the_header_is_no_proxy():
-    assert fault_of(asked("93.184.216.34", X_Forwarded_For=PERSON)) is None
+def test_a_stranger_who_sends_the_header_is_not_a_proxy():
+    assert fault_of(request_from("93.184.216.34", X_Forwarded_For=PERSON)) is None
 
 
 def test_the_log_says_it_once(client, db, caplog):

@@ -17,7 +17,7 @@ def test_what_is_written_is_read_back(tree):
     assert json.loads(written(tree)) == tree
 
 
-def test_what_holds_values_alone_stands_on_one_line():
+def test_objects_and_arrays_of_plain_values_are_on_one_line():
     tree = {"runs": [{"tag": "bm25", "ci": [0.25, 0.5]}], "seed": 20, "none": {}}
 
     assert written(tree).splitlines() == [
@@ -56,7 +56,7 @@ def test_rows_of_an_array_are_objects_of_their_numbers(rows):
     ]
 
 
-def test_rows_of_an_array_stand_on_a_line_each():
+def test_each_row_of_an_array_is_on_its_own_line():
     rows = dict(zip("ab", figures(["AP"], np.array([[0.1], [5e-324]])), strict=True))
 
     assert written(rows).splitlines() == ["{", '  "a": {"AP": 0.1},', '  "b": {"AP": 5e-324}', "}"]

@@ -43,7 +43,7 @@ def wrapped(kind: type[DatabaseError | InterfaceError], cause: Exception) -> Exc
     ],
     ids=repr,
 )
-def test_the_driver_says_what_is_the_matter(cause, outage):
+def test_the_cause_from_the_driver_decides_the_kind_of_outage(cause, outage):
     assert outage_of(wrapped(OperationalError, cause)) is outage
 
 
@@ -51,7 +51,7 @@ def test_a_closed_connection_is_a_database_that_is_away():
     assert outage_of(wrapped(InterfaceError, psycopg.InterfaceError("the connection is closed"))) is AWAY
 
 
-def test_an_error_that_follows_from_another_is_told_by_that():
+def test_an_error_is_classified_by_its_cause():
     later = RuntimeError("The file could not be kept.")
     later.__context__ = OSError(errno.ENOSPC, "No space left on device")
 
@@ -66,7 +66,7 @@ def test_other_faults_are_none(error):
 
 
 @pytest.mark.django_db
-def test_a_statement_that_is_wrong_is_no_outage():
+def test_a_wrong_statement_is_not_an_outage():
     with pytest.raises(DatabaseError) as wrong, connection.cursor() as cursor:
         cursor.execute("SELECT nothing FROM nowhere")
 

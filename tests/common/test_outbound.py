@@ -51,27 +51,27 @@ def test_an_answer_comes_with_its_status_and_time(client):
     assert 0 < answer.seconds < 5
 
 
-def test_connections_are_kept(client):
+def test_connections_are_reused(client):
     for _ in range(3):
         client.ask("GET", "/search?q=door", headers={})
 
     assert seen(client)["connections"] == 1
 
 
-def test_a_kept_connection_that_was_closed_meanwhile_is_opened_anew(client):
+def test_a_reused_connection_that_was_closed_is_opened_again(client):
     for _ in range(3):
         assert client.ask("GET", "/closing?q=door", headers={}).status == 200
 
     assert seen(client)["paths"]["/closing"] == 3
 
 
-def test_nothing_inside_is_asked_unless_the_operator_says_so(port):
+def test_nothing_inside_is_requested_unless_the_operator_allows_it(port):
     for host in ("127.0.0.1", "localhost"):
         with pytest.raises(Blocked, match="KARAT_OUTBOUND_ALLOW"):
             Client(parse_url(f"http://{host}:{port}/")).ask("GET", "/search", headers={})
 
 
-def test_a_name_is_looked_up_once_and_asked_where_it_was_checked(port):
+def test_a_name_is_resolved_once_and_the_checked_address_is_requested(port):
     """A name that answers a public address first and a private one afterwards gets no second look."""
     answers = [[ipaddress.ip_address("127.0.0.1")], [ipaddress.ip_address("10.0.0.1")]]
     client = Client(
@@ -124,7 +124,7 @@ def test_the_next_address_is_tried_when_one_does_not_take_the_connection(port):
         ("/cut", BrokenOff, "closed the connection"),
     ],
 )
-def test_a_bad_answer_is_told_in_words_of_our_own(port, path, error, words):
+def test_a_bad_answer_is_reported_without_its_text(port, path, error, words):
     client = client_at(port, BRIEF)
 
     with pytest.raises(error) as caught:
@@ -136,7 +136,7 @@ def test_a_bad_answer_is_told_in_words_of_our_own(port, path, error, words):
     client.close()
 
 
-def test_a_server_that_is_not_there_is_told(port):
+def test_an_unreachable_server_is_reported(port):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         nobody = free.getsockname()[1]
@@ -145,7 +145,7 @@ def test_a_server_that_is_not_there_is_told(port):
         client_at(nobody).ask("GET", "/", headers={})
 
 
-def test_an_unknown_name_is_told():
+def test_an_unknown_name_is_reported():
     def lookup(host, port):
         raise socket.gaierror(-2, "Name or service not known")
 
@@ -187,7 +187,7 @@ def secured(tmp_path_factory):
         yield port, ssl.create_default_context(cafile=pem)
 
 
-def ask_by_name(port, name, tls):
+def request_by_name(port, name, tls):
     client = Client(
         parse_url(f"https://{name}:{port}/"),
         openings=parse_openings([name]),
@@ -203,7 +203,7 @@ def ask_by_name(port, name, tls):
 def test_a_certificate_for_the_name_is_taken(secured):
     port, trusted = secured
 
-    assert ask_by_name(port, "search.test", trusted) == 200
+    assert request_by_name(port, "search.test", trusted) == 200
 
 
 @pytest.mark.parametrize(("name", "is_trusted"), [("other.test", True), ("search.test", False)])
@@ -211,4 +211,4 @@ def test_a_certificate_for_another_name_or_by_nobody_we_trust_is_refused(secured
     port, trusted = secured
 
     with pytest.raises(OutboundError, match="certificate"):
-        ask_by_name(port, name, trusted if is_trusted else None)
+        request_by_name(port, name, trusted if is_trusted else None)

@@ -66,7 +66,7 @@ class DoorOfAnySize:
     most_bytes = 10_000_000
 
 
-def test_depth_counts_what_lies_in_each_other_and_not_side_by_side():
+def test_depth_counts_nesting_and_not_length():
     deep: list = []
     for _ in range(DEEPEST - 1):
         deep = [deep, {"a": 1}]
@@ -76,7 +76,7 @@ def test_depth_counts_what_lies_in_each_other_and_not_side_by_side():
     assert not depth_exceeds([{"a": 1}] * 1_000, 2)
 
 
-def test_no_more_is_read_than_the_cap_whatever_the_body_said_of_itself():
+def test_no_more_is_read_than_the_cap_whatever_the_content_length_says():
     stream = Endless()
 
     with pytest.raises(PayloadTooLarge, match="A body here has at most 1,000 bytes"):

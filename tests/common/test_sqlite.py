@@ -95,7 +95,7 @@ def test_a_single_statement_waits_as_well(writers, clock: Clock) -> None:
     assert grades(one) == [2]
 
 
-def test_who_waits_says_so(writers, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_long_wait_for_the_database_is_logged(writers, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     one, other = writers
     begin(one)
     clock.meanwhile = lambda: one.commit() if len(clock.naps) == 250 else None
@@ -121,7 +121,7 @@ def test_patience_has_an_end(writers, clock: Clock) -> None:
     assert sum(clock.naps) == pytest.approx(60, abs=0.2)
 
 
-def test_a_read_that_turns_into_a_write_too_late_is_no_matter_of_waiting(writers, clock: Clock) -> None:
+def test_a_read_that_turns_into_a_write_too_late_fails_without_waiting(writers, clock: Clock) -> None:
     one, other = writers
     grade(one, 1)
     with other.cursor() as reading:
@@ -141,7 +141,9 @@ def test_a_read_that_turns_into_a_write_too_late_is_no_matter_of_waiting(writers
 @pytest.mark.parametrize(
     ("held", "gap"), [(0.01, []), (0.5, [0.05]), (1.0, [0.1]), (30.0, [0.11])], ids=["short", "half", "one", "long"]
 )
-def test_who_wrote_long_leaves_a_gap_that_others_find(writers, clock: Clock, held: float, gap: list[float]) -> None:
+def test_after_a_long_write_a_writer_pauses_so_that_others_can_write(
+    writers, clock: Clock, held: float, gap: list[float]
+) -> None:
     with transaction.atomic(using="one"):
         clock.now += held
 
@@ -151,7 +153,7 @@ def test_who_wrote_long_leaves_a_gap_that_others_find(writers, clock: Clock, hel
     assert clock.naps == gap
 
 
-def test_who_did_something_else_in_between_need_not_wait_again(writers, clock: Clock) -> None:
+def test_a_writer_that_did_something_else_in_between_need_not_pause_again(writers, clock: Clock) -> None:
     with transaction.atomic(using="one"):
         clock.now += 1
     clock.now += 0.2
@@ -162,7 +164,7 @@ def test_who_did_something_else_in_between_need_not_wait_again(writers, clock: C
     assert clock.naps == []
 
 
-def test_who_finds_enough_others_waiting_for_a_lock_that_does_not_move_is_told_at_once(
+def test_with_enough_writers_waiting_for_a_stuck_lock_the_next_one_fails_at_once(
     writers, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = writers
@@ -198,7 +200,7 @@ def test_a_lock_that_moves_is_worth_a_look(clock: Clock) -> None:
     assert line.is_given_up(clock.now + base.GIVE_UP_SECONDS, crowd=1)
 
 
-def test_sqlite_itself_waits_as_long_as_it_is_told(writers) -> None:
+def test_sqlite_itself_waits_for_its_busy_timeout(writers) -> None:
     one, _ = writers
 
     one._set_busy_timeout(0.25)

@@ -18,7 +18,7 @@ def test_import_lines_end_in_a_semicolon_so_that_hashing_finds_them(script):
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: "/".join(path.parts[-2:]))
-def test_templates_hold_no_inline_script_or_style(template):
+def test_templates_have_no_inline_script_or_style(template):
     source = template.read_text()
 
     assert not re.search(r"<script(?![^>]*\bsrc=)", source)

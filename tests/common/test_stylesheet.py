@@ -11,10 +11,10 @@ def test_every_component_is_in_it_in_the_order_of_the_cascade(client):
     assert answer.content == b"\n".join((CSS / f"{name}.css").read_bytes() for name in SHEETS)
 
 
-def test_a_browser_keeps_it_for_good_since_its_address_names_its_content(client, monkeypatch):
+def test_a_browser_caches_it_forever_since_its_address_names_its_content(client, monkeypatch):
     before = stylesheet_url()
     kept = client.get(before)["Cache-Control"]
-    monkeypatch.setattr(stylesheet, "_kept", stylesheet._read)
+    monkeypatch.setattr(stylesheet, "_cached", stylesheet._read)
     monkeypatch.setattr(stylesheet, "SHEETS", SHEETS[:-1])
 
     assert kept == "public, max-age=31536000, immutable"

@@ -132,7 +132,7 @@ def test_csv_restores_cells_made_safe_on_export():
     assert csv_rows(b"a\n'=1+1\n") == [(2, {"a": "=1+1"})]
 
 
-def test_all_missing_columns_are_named_at_once_with_the_heading_that_was_found():
+def test_all_missing_columns_are_named_at_once_with_the_heading_of_the_file():
     errors = ErrorList()
     source = TableFile("f.csv", io.BytesIO(b"id,body\n1,2\n"))
 

@@ -166,13 +166,13 @@ class _Scan:
 
     def _target(self, bracket: _Bracket, at: int) -> tuple[int | None, str]:
         """The end of the link whose text ends at `at`, and its target; (None, "") when it is not a link."""
-        if found := _TARGET.match(self.text, at + 1, self.end):
-            to = found.group("to").strip("<>")
+        if target := _TARGET.match(self.text, at + 1, self.end):
+            to = target.group("to").strip("<>")
             before = self.text[bracket.start - 1] if bracket.start > self.start else " "
             is_call = before.isascii() and (before.isalnum() or before in "_)]")
-            is_address = any(sign in to for sign in "/.#:@?") or found.group("to").startswith("<")
+            is_address = any(sign in to for sign in "/.#:@?") or target.group("to").startswith("<")
             if is_address and not (is_call and "://" not in to and to[:1] not in "/#."):
-                return found.end(), to
+                return target.end(), to
             return None, ""
         label = _LABEL.match(self.text, at + 1, self.end)
         words = label.group(1) if label and label.group(1).strip() else self.text[bracket.inside : at][:LONGEST_LABEL]

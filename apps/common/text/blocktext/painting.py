@@ -82,28 +82,28 @@ def is_cut(text: str, spans: Iterable[Span]) -> bool:
 
 def chosen(nodes: list[Node], spans: list[Span]) -> list[Node]:
     """The elements that overlap one of the spans; of lists only such items. All elements when there are none."""
-    kept: list[Node] = []
+    overlapping: list[Node] = []
     for node in nodes if spans else ():
         if node.tag in _LISTS:
             first = int(_NUMBER.search(node.attributes)[1]) if "start" in node.attributes else 1  # type: ignore[index]
             items = _items(node, first, spans)
-            kept += [Node(node.tag, "", items)] if items else []
+            overlapping += [Node(node.tag, "", items)] if items else []
         elif _meets(spans, *_extent(node)):
-            kept.append(node)
-    return kept or nodes
+            overlapping.append(node)
+    return overlapping or nodes
 
 
 def _items(node: Node, number: int, spans: list[Span]) -> list[Node]:
     """The items that overlap a span, each with its number in the whole list."""
-    kept = []
+    overlapping = []
     for item in node.children:
         given = _NUMBER.search(item.attributes)
         number = int(given[1]) if given else number
         if _meets(spans, *_extent(item)):
             value = f' value="{number}"' if node.tag == "ol" and not given else ""
-            kept.append(replace(item, attributes=value + item.attributes))
+            overlapping.append(replace(item, attributes=value + item.attributes))
         number += 1
-    return kept
+    return overlapping
 
 
 def _extent(node: Node) -> Span:
