@@ -15,5 +15,5 @@ def load_layers(*layers: str) -> None:
             if find_spec(name) is None:
                 continue
             module = import_module(name)
-            for found in walk_packages(getattr(module, "__path__", []), f"{name}."):
-                import_module(found.name)
+            for submodule in walk_packages(getattr(module, "__path__", []), f"{name}."):
+                import_module(submodule.name)

@@ -55,10 +55,10 @@ def guarded_tables(cursor: Any) -> list[str]:
 def wanted(cursor: Any, table: str) -> dict[str, str]:
     """The SQL of the guards that the table needs, by name, from its unique keys and its guards on deletion."""
     guards = _guards_on(cursor, table)
-    kept = [match["when"] or "" for sql in guards if (match := _WHEN_DELETED.search(sql))]
-    if not kept:
+    guarded = [match["when"] or "" for sql in guards if (match := _WHEN_DELETED.search(sql))]
+    if not guarded:
         return {}
-    protected = "" if "" in kept else " OR ".join(f"({_on_kept_row(condition)})" for condition in kept)
+    protected = "" if "" in guarded else " OR ".join(f"({_on_kept_row(condition)})" for condition in guarded)
     keys = unique_keys(cursor, table)
     conditions = {"INSERT": _condition(table, keys, protected, on_update=False)}
     if not any(_ALWAYS_UPDATED.search(sql) for sql in guards):
@@ -106,8 +106,8 @@ def _would_replace(table: str, key: Key, protected: str, *, on_update: bool) -> 
     same = [f'kept."{column}" = NEW."{column}"' for column in key.columns]
     before = []
     if key.where:
-        same.append(f"({_NAME.sub(lambda found: f'kept.{found[0]}', key.where)})")
-        before.append(f"({_NAME.sub(lambda found: f'NEW.{found[0]}', key.where)})")
+        same.append(f"({_NAME.sub(lambda match: f'kept.{match[0]}', key.where)})")
+        before.append(f"({_NAME.sub(lambda match: f'NEW.{match[0]}', key.where)})")
     if protected:
         same.append(f"({protected})")
     if on_update:

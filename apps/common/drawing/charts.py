@@ -14,6 +14,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.common.drawing.svg import (
+    TOO_FEW,
     DrawnEstimate,
     Scale,
     axis,
@@ -27,7 +28,7 @@ from apps.common.drawing.svg import (
     title,
     whisker,
 )
-from apps.common.text.wording import interval, number
+from apps.common.text.wording import number
 
 KAPPA_BANDS = (0.4, 0.6)
 LETTER = 5.5  # px, the mean width of a letter at 12 px
@@ -79,7 +80,8 @@ def estimates(
 ) -> SafeString:
     """Dot and whisker for each row on one axis; with `bands`, the κ bands at 0.4 and 0.6 in words above.
 
-    `unit` follows each value, as in "10.7 %".
+    `unit` follows each value, as in "10.7 %". Why a row is not defined is in its title, and in
+    `undefined_note` for a caption.
 
     The axis reaches below `low` when a row does: a coefficient may be negative. On a phone the style sheet puts the
     words of a row above its dot; it counts on `WIDTH`, `MARKS_FROM` and `MARKS_TO`.
@@ -120,7 +122,7 @@ def _names(row: DrawnEstimate, y: float) -> list[str]:
 
 def _mark(row: DrawnEstimate, place: Scale, y: float) -> str:
     if row.value is None:
-        return text(220, y + 4, row.why or "not defined: too few items", class_="word halo")
+        return tag("g", title(row.words) + text(MARKS_FROM + 8, y + 4, "not defined", class_="word halo"))
     return tag("g", title(row.words) + whisker(row, place, y, class_="open" if row.open else "point"))
 
 
@@ -131,6 +133,15 @@ def _values(row: DrawnEstimate, y: float, places: int, unit: str) -> list[str]:
     return [value, text(WIDTH, y + 4, f"n {row.n:,}", anchor="end")]
 
 
+def undefined_note(rows: Iterable[DrawnEstimate]) -> str:
+    """Which rows of `estimates` are not defined, and why; "" where each has a value. For captions: they can wrap."""
+    labels: dict[str, list[str]] = {}
+    for row in rows:
+        if row.value is None:
+            labels.setdefault(row.why or TOO_FEW, []).append(row.label)
+    return " ".join(f"Not defined for {', '.join(names)}: {why[0].lower()}{why[1:]}" for why, names in labels.items())
+
+
 def estimate_figures(rows: Sequence[DrawnEstimate], *, places: int = 2) -> SafeString:
     """The figures of `estimates`."""
     return figures(
@@ -139,8 +150,8 @@ def estimate_figures(rows: Sequence[DrawnEstimate], *, places: int = 2) -> SafeS
             [
                 row.label,
                 row.measure,
-                row.why or "not defined" if row.value is None else number(row.value, places),
-                interval((row.low, row.high), places) if row.value is not None else "",
+                number(row.value, places),
+                row.interval_words(places) if row.value is not None else "",
                 f"{row.n:,}",
             ]
             for row in rows

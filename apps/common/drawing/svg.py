@@ -92,8 +92,14 @@ def clip(words: str, most: int) -> str:
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
 
 
+TOO_FEW = "Too few items."
+
+
 class DrawnEstimate(NamedTuple):
-    """A value with its interval. `value` None: not defined, for the reason in `why`. `open` is drawn hollow."""
+    """A value with its interval. `open` is drawn hollow.
+
+    `value` None: not defined, for the reason in the sentence `why`. Without an interval `why` has the words instead.
+    """
 
     label: str
     value: float | None
@@ -107,10 +113,14 @@ class DrawnEstimate(NamedTuple):
 
     @property
     def words(self) -> str:
-        if self.value is None:
-            return f"{self.label}: not defined, {self.why or 'too few items'}"
         name = f"{self.label}, {self.measure}" if self.measure else self.label
-        return f"{name}: {number(self.value, 2)}, {interval((self.low, self.high))}, n {self.n:,}"
+        if self.value is None:
+            return f"{name}: not defined. {self.why or TOO_FEW}"
+        return f"{name}: {number(self.value, 2)}, {self.interval_words()}, n {self.n:,}"
+
+    def interval_words(self, places: int = 2) -> str:
+        """The interval, or why there is none."""
+        return self.why if self.low is None and self.why else interval((self.low, self.high), places)
 
 
 def whisker(row: DrawnEstimate, place: Scale, y: float, *, radius: float = 4, class_: str = "point") -> str:

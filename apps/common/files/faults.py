@@ -39,8 +39,8 @@ class ErrorList:
 
     def sort(self) -> None:
         """Sort the list by line: a reader that reads ahead adds mistakes of later lines first."""
-        for found in (self.listed, self.warnings):
-            found.sort(key=lambda error: error.line or 0)
+        for errors in (self.listed, self.warnings):
+            errors.sort(key=lambda error: error.line or 0)
 
     def __bool__(self) -> bool:
         return self.total > 0
@@ -80,13 +80,13 @@ def all_of(errors: ErrorList) -> InputErrors:
     return InputErrors(list(errors), unlisted=errors.unlisted)
 
 
-def as_lines(found: InputError | InputErrors) -> Iterator[str]:
+def as_lines(fault: InputError | InputErrors) -> Iterator[str]:
     """The mistakes as lines for a terminal: one line each, then the number of unlisted ones."""
-    listed = found.errors if isinstance(found, InputErrors) else [found]
+    listed = fault.errors if isinstance(fault, InputErrors) else [fault]
     yield from map(as_line, listed)
-    if isinstance(found, InputErrors) and found.unlisted:
-        them = "mistake" if found.unlisted == 1 else "mistakes"
-        yield f"{listed[0].file}: {found.unlisted:,} more {them}."
+    if isinstance(fault, InputErrors) and fault.unlisted:
+        them = "mistake" if fault.unlisted == 1 else "mistakes"
+        yield f"{listed[0].file}: {fault.unlisted:,} more {them}."
 
 
 def as_row(error: InputError) -> dict[str, str | int | None]:

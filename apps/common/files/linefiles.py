@@ -167,9 +167,9 @@ class _Counted:
         self.taken = 0
 
     def read(self, size: int = -1) -> bytes:
-        found = self.stream.read(size)
-        self.taken += len(found)
-        return found
+        chunk = self.stream.read(size)
+        self.taken += len(chunk)
+        return chunk
 
 
 class _Prefixed:

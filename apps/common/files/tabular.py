@@ -266,9 +266,9 @@ def _checked_header(
 def _refuse_missing(source: TableFile, line: int, header: list[str], required: list[tuple[str, ...]]) -> None:
     """Raise one InputError that names every missing column, the accepted names, and the file's header."""
     for names in required:
-        found = [name for name in names if name in header]
-        if len(found) > 1:
-            raise source.error(line, found[1], "", f"{found[0]} and {found[1]} mean the same; keep one of them")
+        present = [name for name in names if name in header]
+        if len(present) > 1:
+            raise source.error(line, present[1], "", f"{present[0]} and {present[1]} mean the same; keep one of them")
     missing = [names for names in required if not set(names) & set(header)]
     if not missing:
         return

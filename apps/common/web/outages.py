@@ -68,8 +68,8 @@ FILES = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: UNWRITABLE}
 def outage_of(error: BaseException | None) -> Outage | None:
     """The outage of database or disk that caused an error; None for any other error."""
     for one in _chain(error):
-        if found := _outage(one):
-            return found
+        if outage := _outage(one):
+            return outage
     return None
 
 

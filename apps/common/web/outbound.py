@@ -65,8 +65,8 @@ class HttpAnswer(NamedTuple):
 
 def look_up(host: str, port: int) -> list[Address]:
     """Every address of a host, in the order to try them. Raises OSError."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [ipaddress.ip_address(str(row[4][0]).partition("%")[0]) for row in found]
+    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [ipaddress.ip_address(str(row[4][0]).partition("%")[0]) for row in infos]
 
 
 class Client:
@@ -96,16 +96,16 @@ class Client:
         """Send one request and read its whole answer. Raises Blocked, Unreachable or BadAnswer."""
         sent = {"Host": self.target.authority, "Accept-Encoding": "identity", "User-Agent": "Karat", **headers}
         with _Watch(self.limits.whole) as watch:
-            kept = self._kept()
-            if kept is not None:
-                # The server may have closed a kept connection meanwhile, so a failure here is not an error yet.
+            idle = self._take_idle()
+            if idle is not None:
+                # The server may have closed an idle connection meanwhile, so a failure here is not an error yet.
                 with suppress(BrokenOff):
-                    return self._exchange(kept, watch, method, path, sent, body, time.perf_counter())
+                    return self._exchange(idle, watch, method, path, sent, body, time.perf_counter())
             began = time.perf_counter()
             return self._exchange(self._opened(watch), watch, method, path, sent, body, began)
 
     def close(self) -> None:
-        while connection := self._kept():
+        while connection := self._take_idle():
             connection.close()
 
     def _exchange(
@@ -155,7 +155,7 @@ class Client:
                 raise BadAnswer(f"The answer is longer than {self.limits.size:,} bytes.")
         return b"".join(pieces)
 
-    def _kept(self) -> Connection | None:
+    def _take_idle(self) -> Connection | None:
         try:
             return self._idle.get_nowait()
         except Empty:

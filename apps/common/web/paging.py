@@ -43,8 +43,8 @@ def cut(
             rows = rows.filter(**{f"{column}__gt": parse(after)})
         except ValueError:
             raise ValidationError({"after": NO_CURSOR}) from None
-    found = list(rows[: limit + 1])
-    return Cut(found[:limit], str(read(found[limit - 1])) if len(found) > limit else None)
+    fetched = list(rows[: limit + 1])
+    return Cut(fetched[:limit], str(read(fetched[limit - 1])) if len(fetched) > limit else None)
 
 
 def cut_list(rows: Sequence[Any] | QuerySet[Any], params: Mapping[str, Any]) -> Cut:
@@ -54,8 +54,8 @@ def cut_list(rows: Sequence[Any] | QuerySet[Any], params: Mapping[str, Any]) -> 
         if not (after.isascii() and after.isdigit() and len(after) <= LONGEST):
             raise ValidationError({"after": NO_CURSOR})
         start = int(after)
-    found = list(rows[start : start + limit + 1])
-    return Cut(found[:limit], str(start + limit) if len(found) > limit else None)
+    fetched = list(rows[start : start + limit + 1])
+    return Cut(fetched[:limit], str(start + limit) if len(fetched) > limit else None)
 
 
 def whole(text: str) -> int:

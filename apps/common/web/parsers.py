@@ -43,16 +43,16 @@ class JSONParser(BaseParser):
         context = parser_context or {}
         body = read_body(stream, most_bytes(context.get("view")))
         try:
-            found = json.loads(body.decode("utf-8-sig"), parse_constant=strict_constant)
+            value = json.loads(body.decode("utf-8-sig"), parse_constant=strict_constant)
         except UnicodeDecodeError as fault:
             raise exceptions.ParseError(f"The body is not UTF-8: byte {fault.start:,} cannot be read.") from None
         except RecursionError:
             raise too_deep() from None
         except ValueError as fault:
             raise exceptions.ParseError(f"The body is not JSON: {fault}.") from None
-        if depth_exceeds(found, DEEPEST):
+        if depth_exceeds(value, DEEPEST):
             raise too_deep()
-        return found
+        return value
 
 
 def read_body(stream: IO[bytes], most: int) -> bytes:

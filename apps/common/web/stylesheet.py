@@ -62,7 +62,7 @@ def stylesheet(request: HttpRequest, digest: str) -> HttpResponse:
 
 def _stylesheet() -> tuple[str, bytes]:
     """Digest and content; read once per process, and at every request in development."""
-    return _read() if settings.DEBUG else _kept()
+    return _read() if settings.DEBUG else _cached()
 
 
 def _read() -> tuple[str, bytes]:
@@ -70,4 +70,4 @@ def _read() -> tuple[str, bytes]:
     return sha256(body).hexdigest()[:16], body
 
 
-_kept = cache(_read)
+_cached = cache(_read)
