@@ -68,7 +68,7 @@ class Judged:
         return keys, self.grade[rows]
 
     @cached_property
-    def kept(self) -> dict[Any, Any]:
+    def cached(self) -> dict[Any, Any]:
         """Results that measures computed from the judgements alone, under keys of their own."""
         return {}
 
@@ -83,11 +83,11 @@ class Judged:
 
     def relevant(self, rel: int) -> Ints:
         """How many relevant blocks each query has."""
-        if ("relevant", rel) not in self.kept:
+        if ("relevant", rel) not in self.cached:
             chosen = self.query[self.grade >= rel]
-            self.kept["relevant", rel] = np.bincount(chosen, minlength=len(self.queries))
-        found: Ints = self.kept["relevant", rel]
-        return found
+            self.cached["relevant", rel] = np.bincount(chosen, minlength=len(self.queries))
+        counts: Ints = self.cached["relevant", rel]
+        return counts
 
 
 class Ranked(NamedTuple):
@@ -145,8 +145,8 @@ def ranked_columns(
         query.append(number)
         block.append(block_id)
         score.append(value)
-    found = Ranked(_ints(query), blocks.numbers_of(block), np.array(score, dtype=np.float64))
-    return found, tuple(sorted(unjudged))
+    ranked = Ranked(_ints(query), blocks.numbers_of(block), np.array(score, dtype=np.float64))
+    return ranked, tuple(sorted(unjudged))
 
 
 def pair_keys(query: Ints, block: Ints) -> Ints:
@@ -229,6 +229,6 @@ def _texts(block_ids: BlockIds, blocks: Ints) -> NDArray[Any]:
     """The ids of these blocks, for comparison."""
     if isinstance(block_ids, Ids):
         return block_ids.take(blocks).texts()
-    found = np.empty(len(blocks), dtype=object)
-    found[:] = [block_ids[block] for block in blocks.tolist()]
-    return found
+    texts = np.empty(len(blocks), dtype=object)
+    texts[:] = [block_ids[block] for block in blocks.tolist()]
+    return texts

@@ -69,28 +69,29 @@ class MeasureComparison(NamedTuple):
     @property
     def estimate(self) -> Estimate:
         """The difference with its interval."""
-        found = self.difference
-        reason = NO_INTERVAL if found.n < 2 else ""
-        return Estimate.of(found.mean, found.interval, found.n, self.method, reason)
+        difference = self.difference
+        reason = NO_INTERVAL if difference.n < 2 else ""
+        return Estimate.of(difference.mean, difference.interval, difference.n, self.method, reason)
 
     @property
     def as_json(self) -> dict[str, Any]:
         """The form of the command line and of the API: numbers unrounded, undefined values null."""
-        found, tests = self.difference, self.supplement.tests
-        sign = {"value": found.better, "p": found.tally.sign_p, "n": found.tally.moved} if found.tally.moved else None
+        difference, tests = self.difference, self.supplement.tests
+        counts = difference.tally
+        sign = {"value": difference.better, "p": counts.sign_p, "n": counts.moved} if counts.moved else None
         return {
             "measure": self.measure,
             "baseline": self.baseline,
             "candidate": self.candidate,
             "difference": self.estimate.as_json,
-            "bca": Estimate.of(found.mean, found.bca, found.n, BCA).as_json,
+            "bca": Estimate.of(difference.mean, difference.bca, difference.n, BCA).as_json,
             "verdict": self.verdict,
-            "p": found.p,
-            "p_holm": found.holm,
-            "better": found.better,
-            "equal": found.equal,
-            "worse": found.worse,
-            "rests_on": found.rests_on,
+            "p": difference.p,
+            "p_holm": difference.holm,
+            "better": difference.better,
+            "equal": difference.equal,
+            "worse": difference.worse,
+            "rests_on": difference.rests_on,
             "sign": sign,
             "t": tests.t._asdict() if tests.t else None,
             "wilcoxon": tests.wilcoxon._asdict() if tests.wilcoxon else None,
@@ -210,13 +211,13 @@ def compare_runs(
     """
     shared = [_shared(baseline, run, measures) if len(queries) else [] for run in candidates]
     pairs = [(run, name) for run, names in zip(candidates, shared, strict=True) for name in names]
-    found = iter(_measure_comparisons(baseline, pairs, confidence, seed, interval, strata))
+    comparisons = iter(_measure_comparisons(baseline, pairs, confidence, seed, interval, strata))
     return [
         RunComparison(
             baseline,
             run,
             queries,
-            [next(found) for _ in names],
+            [next(comparisons) for _ in names],
             tuple(name for name in measures if name not in names),
             len(pairs),
             confidence,
@@ -245,11 +246,11 @@ def _measure_comparisons(
         return
     left = np.column_stack([baseline.values[name] for _, name in pairs])
     right = np.column_stack([run.values[name] for run, name in pairs])
-    found = differences(left, right, confidence=confidence, seed=seed, strata=strata)
+    by_pair = differences(left, right, confidence=confidence, seed=seed, strata=strata)
     tests = paired_tests(change_of(left, right), confidence=confidence, seed=seed)
     for at, (_, name) in enumerate(pairs):
-        difference, spread = _with_interval(found[at], interval), tests[at].spread or 0.0
-        mean = found[at].mean
+        difference, spread = _with_interval(by_pair[at], interval), tests[at].spread or 0.0
+        mean = by_pair[at].mean
         supplement = SupplementaryTests(
             tests[at], detectable_difference(spread, tests[at].n), queries_needed(mean, spread)
         )
@@ -260,11 +261,11 @@ def _measure_comparisons(
         yield MeasureComparison(name, *means, difference, supplement, turned, interval)
 
 
-def _with_interval(found: Difference, interval: str) -> Difference:
+def _with_interval(difference: Difference, interval: str) -> Difference:
     """The difference with the requested interval as its first."""
     if interval == PERCENTILE:
-        return found
-    return found._replace(interval=found.bca if interval == BCA else None)
+        return difference
+    return difference._replace(interval=difference.bca if interval == BCA else None)
 
 
 def is_lower_better(measure: str) -> bool:
@@ -301,8 +302,8 @@ class Regressions(NamedTuple):
     @property
     def words(self) -> str:
         if not self.total:
-            return "no regression"
-        named = f"{self.total:,} regression{'' if self.total == 1 else 's'}"
+            return "no drop"
+        named = f"{self.total:,} drop{'' if self.total == 1 else 's'}"
         if not self.unexplained:
             return f"{named}, {'explained' if self.total == 1 else 'all explained'}"
         if self.unexplained == self.total:
@@ -351,15 +352,15 @@ def verdict_lines(
     return f"{better}; the difference {span}.", method
 
 
-def handful_words(found: WinTally) -> str:
+def handful_words(counts: WinTally) -> str:
     """`, only 3 of 100 queries differ (exact sign test p = 0.250)` where it does; "" otherwise."""
-    if found.rests_on is None:
+    if counts.rests_on is None:
         return ""
-    of = f"{found.n:,} {'query' if found.n == 1 else 'queries'}"
-    if found.sign_p is None:
+    of = f"{counts.n:,} {'query' if counts.n == 1 else 'queries'}"
+    if counts.sign_p is None:
         return f", none of {of} differs"
-    differ = "differs" if found.rests_on == 1 else "differ"
-    return f", only {found.rests_on} of {of} {differ} (exact sign test {p_words(found.sign_p, 1)})"
+    differ = "differs" if counts.rests_on == 1 else "differ"
+    return f", only {counts.rests_on} of {of} {differ} (exact sign test {p_words(counts.sign_p, 1)})"
 
 
 HANDFUL_WORDS = (
@@ -371,16 +372,17 @@ HANDFUL_WORDS = (
 def handfuls(rows: Sequence[MeasureComparison]) -> list[str]:
     """Measures that differ on a handful of queries only, each with its exact sign test; empty without any."""
     return [
-        f"{row.measure}: {found.better:,} better, {found.worse:,} worse, {found.equal:,} equal{handful_words(found)}."
+        f"{row.measure}: {counts.better:,} better, {counts.worse:,} worse, {counts.equal:,} equal"
+        f"{handful_words(counts)}."
         for row in rows
-        if (found := row.difference.tally).rests_on is not None
+        if (counts := row.difference.tally).rests_on is not None
     ]
 
 
 def p_words(p: float, family: int) -> str:
     """`p = 0.013 after Holm over 6`; four places below 0.01."""
-    said = f"p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{number(p, 4 if p < 0.01 else 3)}"
-    return said if family < 2 else f"{said} after Holm over {family}"
+    words = f"p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{number(p, 4 if p < 0.01 else 3)}"
+    return words if family < 2 else f"{words} after Holm over {family}"
 
 
 class ComparedStratum(NamedTuple):
@@ -398,12 +400,12 @@ def strata(
 
     `labels[i]` names the stratum of row i; rows without a name are left out.
     """
-    found, small = [], 0
+    compared, small = [], 0
     for name in dict.fromkeys(label for label in labels if label):
         inside = np.array([label == name for label in labels])
         if inside.sum() < fewest:
             small += 1
             continue
         values = np.column_stack([run[inside] for run in runs])
-        found.append(ComparedStratum(name, int(inside.sum()), tuple(summaries(values))))
-    return sorted(found, key=lambda stratum: (-stratum.n, stratum.name)), small
+        compared.append(ComparedStratum(name, int(inside.sum()), tuple(summaries(values))))
+    return sorted(compared, key=lambda stratum: (-stratum.n, stratum.name)), small

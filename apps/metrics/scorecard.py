@@ -55,9 +55,9 @@ class Scorecard(NamedTuple):
     """Everything in the output. Measures have the names under which they were requested.
 
     With `comparisons` the first run is the baseline. `family` is the number of differences that p was corrected over,
-    `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `told` are the queries that
-    may be shown one by one; None: all of them. `decisions` are those on drops, by measure and query; None where none
-    are expected. Strata of fewer than `fewest` queries are left out of what people read.
+    `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `visible` is, for each
+    query, whether it may be shown by itself; None: all may. `decisions` are those on drops, by measure and query; None
+    where none are expected. Strata of fewer than `fewest` queries are left out of what people read.
     """
 
     measures: Mapping[str, Measure]
@@ -73,7 +73,7 @@ class Scorecard(NamedTuple):
     comparisons: Sequence[RunComparison] = ()
     decisions: Mapping[tuple[str, str], str] | None = None
     inputs: Sequence[Input] = ()
-    told: Sequence[bool] | None = None
+    visible: Sequence[bool] | None = None
     fewest: int = 0
 
     def shown_strata(self, field: str) -> list[StratumScores]:
@@ -83,9 +83,9 @@ class Scorecard(NamedTuple):
     def small_words(self, field: str) -> str:
         """The number of hidden strata of a field, as a sentence; "" without any."""
         small = sum(one.field == field and one.n < self.fewest for one in self.strata)
-        them = "stratum" if small == 1 else "strata"
+        noun = "stratum" if small == 1 else "strata"
         left = "is" if small == 1 else "are"
-        return f"{small:,} {them} of fewer than {self.fewest} queries {left} left out." if small else ""
+        return f"{small:,} {noun} of fewer than {self.fewest} queries {left} left out." if small else ""
 
     @property
     def strata_fields(self) -> list[str]:
@@ -97,13 +97,13 @@ class Scorecard(NamedTuple):
         return None if self.interval == NONE else self.confidence
 
     @property
-    def told_queries(self) -> list[int]:
+    def visible_queries(self) -> list[int]:
         """The rows of the queries that may be shown one by one."""
-        return [place for place in range(len(self.queries)) if self.told is None or self.told[place]]
+        return [place for place in range(len(self.queries)) if self.visible is None or self.visible[place]]
 
     @property
     def family(self) -> int:
-        return sum(len(found.measures) for found in self.comparisons)
+        return sum(len(comparison.measures) for comparison in self.comparisons)
 
 
 def compared_with_first(
@@ -129,12 +129,12 @@ def with_distinct_tags(runs: list[ScoredRun], paths: Sequence[str]) -> list[Scor
     """The runs; those that share a tag get their file name added, or else their number."""
     shared = Counter(run.tag for run in runs)
     names = Counter((run.tag, Path(path).name) for run, path in zip(runs, paths, strict=True))
-    found = []
+    renamed = []
     for number, (run, path) in enumerate(zip(runs, paths, strict=True), 1):
         name = Path(path).name
         label = name if names[run.tag, name] == 1 else f"{path}, {number}"
-        found.append(run if shared[run.tag] == 1 else run._replace(tag=f"{run.tag} ({label})"))
-    return found
+        renamed.append(run if shared[run.tag] == 1 else run._replace(tag=f"{run.tag} ({label})"))
+    return renamed
 
 
 EVERY_RESAMPLE = "every resample there could be"
@@ -169,8 +169,8 @@ def _of_unjudged(card: Scorecard) -> Iterator[str]:
     counting = ("judged_only" in one.entry.takes and not one.judged_only for one in card.measures.values())
     if low and any(counting):
         whose = "its" if len(low) == 1 else "their"
-        found = f"judged@10 of {', '.join(low)} is below 100 %"
-        yield f"{found}: unjudged counts as not relevant, so {whose} true figures may be better."
+        shown = f"judged@10 of {', '.join(low)}"
+        yield f"{shown} is below 100 %: unjudged counts as not relevant, so {whose} true figures may be better."
 
 
 def _of_comparisons(card: Scorecard) -> Iterator[str]:
@@ -183,5 +183,5 @@ def _of_comparisons(card: Scorecard) -> Iterator[str]:
         "Detectable is the smallest true difference that so many queries show with 80 % power at level 0.05; queries "
         "needed are those for the difference seen."
     )
-    if any(found.left_out for found in card.comparisons):
+    if any(comparison.left_out for comparison in card.comparisons):
         yield "A measure without a value for some query of either run has no paired difference."

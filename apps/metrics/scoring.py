@@ -50,11 +50,11 @@ def score_run(
     resampled within. Raises MeasureError for a measure whose input is missing.
     """
     values = measure_run([*measures, JUDGED_AT_10], judged, ranked, block_ids, attributes)
-    asked, share = values[:, :-1], values[:, -1]
+    scores, share = values[:, :-1], values[:, -1]
     defined = share[~np.isnan(share)]
     return RunScores(
-        values=asked,
-        summaries=summaries(asked, confidence=confidence, with_interval=with_intervals, strata=strata),
+        values=scores,
+        summaries=summaries(scores, confidence=confidence, with_interval=with_intervals, strata=strata),
         judged_at_10=mean_of(defined),
         answered=len(defined),
         missing=len(judged.queries) - len(defined),
@@ -74,14 +74,14 @@ def conventions(measures: Sequence[Measure]) -> str:
         missing += f", in {' and '.join(turned)} as one"
     readings = [*_gains(measures), *_levels(measures), *_unjudged(measures)]
     reading = ", ".join(readings)
-    return f"Ties by block id, descending. {missing}. {reading[0].upper()}{reading[1:]}."
+    return f"Equal scores rank by id, descending. {missing}. {reading[0].upper()}{reading[1:]}."
 
 
 def _gains(measures: Sequence[Measure]) -> list[str]:
     words = {"log2": "linear", "exp-log2": "exponential", "jk": "linear with the discount of 2002"}
     forms = {measure.dcg for measure in measures if "dcg" in measure.entry.takes}
-    found = [words[form] for form in words if form in forms]
-    return [f"gain {' or '.join(found)}"] if found else []
+    gains = [words[form] for form in words if form in forms]
+    return [f"gain {' or '.join(gains)}"] if gains else []
 
 
 def _levels(measures: Sequence[Measure]) -> list[str]:

@@ -32,15 +32,15 @@ class Vocabulary:
     def numbers_of(self, ids: Known) -> Ints:
         """The number of each id; new ids get the next ones."""
         column = ids if isinstance(ids, Ids) else Ids.of(ids)
-        found = self.known(column)
-        new = np.flatnonzero(found < 0)
+        all_numbers = self.known(column)
+        new = np.flatnonzero(all_numbers < 0)
         if len(new):
             unknown = column if len(new) == len(column) else column.take(new)
             firsts, numbers = distinct(unknown)
-            found[new] = len(self) + numbers
+            all_numbers[new] = len(self) + numbers
             self.ids = Ids.joined([self.ids, unknown.take(firsts)])
             self._index = MarkIndex.of(self.ids.marks)
-        return found
+        return all_numbers
 
     def known(self, ids: Ids) -> Ints:
         """The number of each id, -1 for unknown ones."""
@@ -61,21 +61,21 @@ class MarkIndex(NamedTuple):
     def find(self, marks: Words, same: Callable[[Ints, Ints], Bools]) -> Ints:
         """For each mark its row, -1 where there is none.
 
-        `same(rows, asked)` returns, position by position, whether the id of a row equals the requested one, since
+        `same(rows, requested)` returns, position by position, whether the id of a row equals the requested one, since
         different ids can have the same mark.
         """
-        found = np.full(len(marks), -1, dtype=np.int64)
+        matches = np.full(len(marks), -1, dtype=np.int64)
         at = np.searchsorted(self.marks, marks)
         left = np.flatnonzero(at < len(self.marks))
         while len(left):
             left = left[self.marks[at[left]] == marks[left]]
             rows = self.rows[at[left]]
             is_same = same(rows, left)
-            found[left[is_same]] = rows[is_same]
+            matches[left[is_same]] = rows[is_same]
             left = left[~is_same]
             at[left] += 1
             left = left[at[left] < len(self.marks)]
-        return found
+        return matches
 
 
 def distinct(ids: Ids) -> tuple[Ints, Ints]:

@@ -31,13 +31,13 @@ def test_p_is_corrected_over_all_measures():
     assert rows[1].difference.holm == pytest.approx(2 * rows[1].difference.p)
 
 
-def test_queries_stand_worst_first_and_equal_ones_by_id():
+def test_queries_are_worst_first_and_ties_by_id():
     rows = changes(["B", "A", "C"], np.array([0.5, 0.5, 0.9]), np.array([0.5, 0.5, 0.1]))
 
     assert [row.query_id for row in rows] == ["C", "A", "B"]
 
 
-def test_a_fall_of_exactly_the_bar_is_no_drop():
+def test_a_fall_of_exactly_the_bar_is_not_a_drop():
     rows = changes(["A", "B"], np.array([0.3, 0.4]), np.array([0.2, 0.2999]))
 
     assert {row.query_id: row.is_drop for row in rows} == {"A": False, "B": True}
@@ -53,7 +53,7 @@ def test_better_equal_and_worse_are_counted():
     assert tally(changes(IDS, LEFT["nDCG@10"], RIGHT["nDCG@10"])) == (2, 1, 1)
 
 
-def said(text: str) -> str:
+def with_plain_spaces(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -64,27 +64,27 @@ def row_of(mean: float, low: float, high: float, holm: float = 0.013) -> Measure
 def test_a_settled_verdict_names_the_interval_p_its_family_and_what_fell():
     words = verdict("BM25", "Hybrid", row_of(0.021, 0.004, 0.038), 6, Regressions(4, 2))
 
-    assert said(words) == (
+    assert with_plain_spaces(words) == (
         "Hybrid is better than BM25 by 0.021 nDCG@10; the difference could be +0.004 to +0.038. "
-        "95 % interval, p = 0.013 after Holm over 6; 4 regressions, 2 unexplained."
+        "95 % interval, p = 0.013 after Holm over 6; 4 drops, 2 unexplained."
     )
 
 
 def test_the_other_way_round_it_is_worse():
     words = verdict("Hybrid", "BM25", row_of(-0.021, -0.038, -0.004, holm=0.0006))
 
-    assert said(words) == (
+    assert with_plain_spaces(words) == (
         "BM25 is worse than Hybrid by 0.021 nDCG@10; the difference could be −0.038 to −0.004. "
         "95 % interval, p = 0.0006."
     )
 
 
-def test_what_chance_may_have_done_among_many_measures_is_said():
+def test_a_verdict_says_when_chance_is_not_ruled_out_among_many_measures():
     row = row_of(0.021, 0.004, 0.038, holm=0.08)
 
-    assert said(verdict("BM25", "Hybrid", row, 6, Regressions(0, 0))) == (
+    assert with_plain_spaces(verdict("BM25", "Hybrid", row, 6, Regressions(0, 0))) == (
         "Hybrid is better than BM25 by 0.021 nDCG@10, but chance is not ruled out; the difference could be +0.004 to "
-        "+0.038. 95 % interval, p = 0.080 after Holm over 6; no regression."
+        "+0.038. 95 % interval, p = 0.080 after Holm over 6; no drop."
     )
     assert row.verdict == "better, not after Holm"
 
@@ -92,7 +92,7 @@ def test_what_chance_may_have_done_among_many_measures_is_said():
 def test_an_open_verdict_says_that_there_is_no_clear_difference_yet():
     row = row_of(0.01, -0.002, 0.02, holm=0.3)
 
-    assert said(verdict("BM25", "Hybrid", row, 6)) == (
+    assert with_plain_spaces(verdict("BM25", "Hybrid", row, 6)) == (
         "No clear difference yet between Hybrid and BM25 on nDCG@10: +0.010, could be −0.002 to +0.020. "
         "95 % interval, p = 0.300 after Holm over 6."
     )
@@ -102,12 +102,12 @@ def test_an_open_verdict_says_that_there_is_no_clear_difference_yet():
 @pytest.mark.parametrize(
     ("fell", "words"),
     [
-        (Regressions(0, 0), "no regression"),
-        (Regressions(1, 1), "1 regression, unexplained"),
-        (Regressions(1, 0), "1 regression, explained"),
-        (Regressions(4, 4), "4 regressions, none explained"),
-        (Regressions(4, 2), "4 regressions, 2 unexplained"),
-        (Regressions(4, 0), "4 regressions, all explained"),
+        (Regressions(0, 0), "no drop"),
+        (Regressions(1, 1), "1 drop, unexplained"),
+        (Regressions(1, 0), "1 drop, explained"),
+        (Regressions(4, 4), "4 drops, none explained"),
+        (Regressions(4, 2), "4 drops, 2 unexplained"),
+        (Regressions(4, 0), "4 drops, all explained"),
     ],
 )
 def test_regressions_are_counted_in_words(fell, words):
@@ -156,14 +156,16 @@ def test_a_verdict_on_a_handful_of_queries_says_so_with_the_exact_sign_test():
     row = few(2, 1, 100)
 
     assert row.difference.rests_on == 3
-    assert "only 3 of 100 queries differ (exact sign test p = 1.000)" in said(verdict("BM25", "Hybrid", row))
-    assert [said(line) for line in handfuls([row])] == [
+    assert "only 3 of 100 queries differ (exact sign test p = 1.000)" in with_plain_spaces(
+        verdict("BM25", "Hybrid", row)
+    )
+    assert [with_plain_spaces(line) for line in handfuls([row])] == [
         "AP: 2 better, 1 worse, 97 equal, only 3 of 100 queries differ (exact sign test p = 1.000)."
     ]
 
 
 def test_a_verdict_on_no_query_says_so():
-    assert "none of 30 queries differs" in said(verdict("BM25", "Hybrid", few(0, 0, 30)))
+    assert "none of 30 queries differs" in with_plain_spaces(verdict("BM25", "Hybrid", few(0, 0, 30)))
 
 
 @pytest.mark.parametrize(
@@ -200,7 +202,7 @@ def test_one_query_is_too_few():
     assert verdict("BM25", "Hybrid", row) == "One query is too few to compare Hybrid with BM25."
 
 
-def test_strata_stand_largest_first_and_small_ones_are_counted():
+def test_strata_are_largest_first_and_small_ones_are_counted():
     values = np.arange(10) / 10
     labels = ["a"] * 3 + ["b"] * 5 + ["", "c"]
 

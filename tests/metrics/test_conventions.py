@@ -3,7 +3,7 @@ import pytest
 from apps.metrics.measures import parse_measures
 from apps.metrics.scoring import conventions
 
-START = "Ties by block id, descending. Judged queries missing from a run count as zero"
+START = "Equal scores rank by id, descending. Judged queries missing from a run count as zero"
 
 
 @pytest.mark.parametrize(

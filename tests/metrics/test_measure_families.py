@@ -74,7 +74,7 @@ def test_a_condensed_list_leaves_unjudged_blocks_out():
     assert value("nDCG(judged_only=True)@2", grades) == pytest.approx((1 / math.log2(3)) / (2 + 1 / math.log2(3)))
 
 
-def test_gains_stand_in_for_the_grades_they_name():
+def test_gains_replace_the_grades_they_name():
     row = value("nDCG(gains={1:3,3:0})@4", {"a": 3, "b": 1, "d": 2})
 
     best = 3 + 2 / math.log2(3)
@@ -91,7 +91,7 @@ FACETS = [
 ]
 
 
-def test_facets_found_again_are_worth_less():
+def test_repeated_facets_are_worth_less():
     row = facet_values("alpha_nDCG@3 alpha_nDCG(alpha=1)@2 ERR_IA@2", FACETS, LIST)["q"]
 
     best = 2 + 1 / math.log2(3) + 0.5 / math.log2(4)
@@ -121,7 +121,7 @@ def test_without_facets_a_block_has_the_best_of_its_grades():
     assert facet_values("P(rel=2)@1 nDCG", rows, LIST)["q"] == {"P(rel=2)@1": 1.0, "nDCG": 1.0}
 
 
-def test_one_facet_for_all_is_no_facet():
+def test_one_facet_for_all_is_not_a_facet():
     with pytest.raises(MeasureError, match="STREC@3 needs the facets of queries"):
         facet_values("STREC@3", [FacetRow("q", "0", "a", 1)], LIST)
 
@@ -146,7 +146,7 @@ def test_intra_list_diversity_is_the_share_of_pairs_that_differ():
     assert with_attributes("ILD(by='type')@2 ILD(by='type')@3") == [0.0, 2 / 3]
 
 
-def test_one_block_has_no_pair_to_tell_apart():
+def test_one_block_has_no_pair_to_distinguish():
     assert np.isnan(with_attributes("ILD(by='type')@1")).all()
 
 

@@ -92,7 +92,7 @@ def test_ties_fall_by_block_id_descending():
     assert values("RR", {"q": {"B1": 1}}, run)["q"]["RR"] == 1 / 3
 
 
-def test_scores_that_differ_only_as_doubles_are_no_tie():
+def test_scores_that_differ_only_as_doubles_are_not_a_tie():
     run = {"q": {"z": 1.0, "a": 1.000000001}}
 
     assert values("RR", {"q": {"a": 1}}, run)["q"]["RR"] == 1.0

@@ -78,7 +78,7 @@ def test_a_measure_is_written_as_it_was_read(text):
         ("p(rel=2)@5", Measure("P", 5, rel=2)),
     ],
 )
-def test_a_name_may_stand_in_another_case(text, measure):
+def test_names_are_case_insensitive(text, measure):
     assert parse_measure(text) == measure
 
 
@@ -181,7 +181,7 @@ def test_every_entry_of_the_registry_survives_writing_and_reading():
         ("x" * 300, "A measure of 300 characters is too long."),
     ],
 )
-def test_a_fault_is_said_in_words(text, said):
+def test_a_fault_is_reported_in_words(text, said):
     with pytest.raises(MeasureError) as caught:
         parse_measure(text)
 
@@ -202,7 +202,7 @@ def test_a_list_is_divided_by_spaces_and_commas_outside_brackets():
     ]
 
 
-def test_a_list_holds_each_measure_once():
+def test_a_list_contains_each_measure_once():
     assert parse_measures("R@10 Recall@10 P@5") == (Measure("Recall", 10), Measure("P", 5))
 
 
@@ -211,7 +211,7 @@ def test_an_empty_list_is_refused():
         parse_measures(" , ")
 
 
-def test_a_level_for_the_list_holds_where_a_measure_names_none():
+def test_a_level_for_the_list_applies_where_a_measure_names_none():
     assert parse_measures("P@5 P(rel=3)@5 nDCG", rel=2) == (
         Measure("P", 5, rel=2),
         Measure("P", 5, rel=3),

@@ -49,9 +49,9 @@ def undefined_reason(patterns: Floats, n: int) -> str | None:
     if n == 0:
         return "No item was rated by two people."
     if n == 1:
-        return "One item only was rated by two people; agreement by chance cannot be told apart from it."
+        return "Only one item was rated by two people, too few to estimate agreement by chance."
     if np.count_nonzero(patterns.sum(axis=0)) == 1:
-        return "One category only was used; chance explains all of the agreement."
+        return "Only one category was used; chance explains all of the agreement."
     return None
 
 

@@ -33,13 +33,13 @@ def by_category(counts: Counts, categories: Sequence[object], settings: Settings
     (Fleiss 1971, formula 14).
     """
     sample = sample_of_counts(counts, least=2)
-    found = []
+    agreements = []
     for place, category in enumerate(categories):
         against = np.column_stack([counts[:, place], counts.sum(axis=1) - counts[:, place]])
         kappa = fleiss_kappa(against, seed=settings.seed, resamples=settings.resamples, confidence=settings.confidence)
         specific = estimate(sample, _specific(sample, place), settings)
-        found.append(CategoryAgreement(category, int(counts[:, place].sum()), specific, replace(kappa, name="κ")))
-    return found
+        agreements.append(CategoryAgreement(category, int(counts[:, place].sum()), specific, replace(kappa, name="κ")))
+    return agreements
 
 
 def _specific(sample: Sample, place: int) -> Estimator | Coefficient:

@@ -12,7 +12,7 @@ import numpy as np
 
 from apps.metrics.agreement.alpha_values import undefined_reason
 from apps.metrics.agreement.counting import MISSING, Counts, category_counts
-from apps.metrics.agreement.many import Found, item_agreement, linearised, mean_over, named
+from apps.metrics.agreement.many import Estimable, item_agreement, linearised, mean_over, named
 from apps.metrics.agreement.results import Coefficient, undefined
 from apps.metrics.agreement.samples import Floats, Sample, sample_of_codes
 from apps.metrics.agreement.uncertainty import CONFIDENCE, RESAMPLES, Estimator, Settings, estimate
@@ -40,7 +40,7 @@ def conger_kappa(
     return estimate(sample, conger(sample, closeness, kind), Settings(seed, resamples, confidence))
 
 
-def conger(sample: Sample, closeness: Floats, kind: str) -> Found:
+def conger(sample: Sample, closeness: Floats, kind: str) -> Estimable:
     """Conger's kappa of a sample of items by raters."""
     rated, size = sample.patterns, len(closeness)
     name = named("Conger's κ", kind)
@@ -63,11 +63,11 @@ def conger(sample: Sample, closeness: Floats, kind: str) -> Found:
 
 def _chosen(rated: Counts, size: int) -> list[tuple[Counts, Floats]]:
     """For each rater the rows of the patterns that they rated, and these by categories: 1 for the chosen one."""
-    found = []
+    by_rater = []
     for own in rated.T:
         places = np.flatnonzero(own != MISSING)
-        found.append((places, (own[places, None] == np.arange(size)).astype(float)))
-    return found
+        by_rater.append((places, (own[places, None] == np.arange(size)).astype(float)))
+    return by_rater
 
 
 def _added_by_rater(draws: Floats, chosen: list[tuple[Counts, Floats]]) -> Floats:

@@ -151,8 +151,8 @@ def _alpha(counts: PatternCounts) -> Parts:
 def _values(parts: Parts, weights: Counts) -> Floats:
     """α for each row of pattern counts; nan for rows of fewer than two items or with one grade."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = chance_corrected(*parts(weights.astype(float)))
-    return np.where(weights.sum(axis=1) > 1, found, np.nan)
+        alphas = chance_corrected(*parts(weights.astype(float)))
+    return np.where(weights.sum(axis=1) > 1, alphas, np.nan)
 
 
 # Boundaries between grades

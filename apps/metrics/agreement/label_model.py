@@ -87,18 +87,18 @@ def diagnose(
     """Fit the model, with percentile bootstrap intervals over items; each resampled fit starts from the first one."""
     if reason := _undefined_reason(labels):
         return Diagnosis(reason=reason)
-    found = fit(labels)
-    right, shares = _right(labels, found.posterior), found.prevalence
-    drawn = _resampled(labels, found, seed, resamples)
+    fitted = fit(labels)
+    right, shares = _right(labels, fitted.posterior), fitted.prevalence
+    drawn = _resampled(labels, fitted, seed, resamples)
     right_ends, share_ends = ([interval_of_defined(column, confidence) for column in values.T] for values in drawn)
     n = np.bincount(labels.annotator, minlength=labels.annotators)
-    met = _label_totals(labels, found.posterior).sum(axis=2)
+    met = _label_totals(labels, fitted.posterior).sum(axis=2)
     people = tuple(
-        AnnotatorDiagnosis(int(n[who]), float(right[who]), right_ends[who], found.confusion[who], met[who])
+        AnnotatorDiagnosis(int(n[who]), float(right[who]), right_ends[who], fitted.confusion[who], met[who])
         for who in range(labels.annotators)
     )
     prevalence = tuple((float(share), ends) for share, ends in zip(shares, share_ends, strict=True))
-    return Diagnosis(fit=found, annotators=people, prevalence=prevalence)
+    return Diagnosis(fit=fitted, annotators=people, prevalence=prevalence)
 
 
 def fit(
@@ -107,7 +107,7 @@ def fit(
     """Maximum likelihood by expectation and maximisation, from the shares of each item's labels or from `start`.
 
     `weights` is how often each item counts. Converged when a step raises the log likelihood by less than `TOLERANCE`
-    for each label; ends after `most_steps` otherwise. Items without a label keep the prevalence.
+    for each label; ends after `most_steps` otherwise. Items without a label have the prevalence.
     """
     counts = np.ones(labels.items) if weights is None else weights
     posterior = _label_shares(labels) if start is None else start
@@ -153,8 +153,8 @@ def _label_totals(labels: Labels, posterior: Floats) -> Floats:
     totals = np.empty((labels.annotators, size, size))
     places = labels.annotator * size + labels.category
     for true in range(size):
-        found = np.bincount(places, weights=posterior[labels.item, true], minlength=labels.annotators * size)
-        totals[:, true] = found.reshape(labels.annotators, size)
+        sums = np.bincount(places, weights=posterior[labels.item, true], minlength=labels.annotators * size)
+        totals[:, true] = sums.reshape(labels.annotators, size)
     return totals
 
 
@@ -172,19 +172,19 @@ def _right(labels: Labels, posterior: Floats, counts: Floats | None = None) -> F
     """For each annotator the expected share of their labels that are right; nan without a label."""
     weights = np.ones(len(labels.item)) if counts is None else counts[labels.item]
     hits = posterior[labels.item, labels.category] * weights
-    found = np.bincount(labels.annotator, weights=hits, minlength=labels.annotators)
+    correct = np.bincount(labels.annotator, weights=hits, minlength=labels.annotators)
     total = np.bincount(labels.annotator, weights=weights, minlength=labels.annotators)
-    return np.where(total > 0, found / np.where(total > 0, total, 1.0), np.nan)
+    return np.where(total > 0, correct / np.where(total > 0, total, 1.0), np.nan)
 
 
-def _resampled(labels: Labels, found: Fit, seed: int, resamples: int) -> tuple[Floats, Floats]:
+def _resampled(labels: Labels, fitted: Fit, seed: int, resamples: int) -> tuple[Floats, Floats]:
     """Shares of right labels and prevalence over resampled items: draws by annotators, draws by categories."""
     chance = np.random.Generator(np.random.PCG64(seed))
     even = np.full(labels.items, 1 / labels.items)
     right, prevalence = np.empty((resamples, labels.annotators)), np.empty((resamples, labels.categories))
     for draw in range(resamples):
         counts = chance.multinomial(labels.items, even).astype(float)
-        again = fit(labels, weights=counts, start=found.posterior, most_steps=RESAMPLED_STEPS)
+        again = fit(labels, weights=counts, start=fitted.posterior, most_steps=RESAMPLED_STEPS)
         right[draw], prevalence[draw] = _right(labels, again.posterior, counts), again.prevalence
     return right, prevalence
 
@@ -193,7 +193,7 @@ def _undefined_reason(labels: Labels) -> str:
     if len(np.unique(labels.annotator)) < 2:
         return "A label model needs two annotators or more."
     if len(np.unique(labels.category)) < 2:
-        return "One category only was used; there is nothing to mistake it for."
+        return "Only one category was used; there is nothing to mistake it for."
     met = np.unique(np.column_stack([labels.item, labels.annotator]), axis=0)
     if (np.bincount(met[:, 0]) >= 2).sum() < 2:
         return "A label model needs two items or more that two annotators labelled."

@@ -20,7 +20,8 @@ from apps.metrics.agreement.weights import agreement_weights
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 Chance = Callable[[Floats], Floats]
-Found = Estimator | Coefficient
+Estimable = Estimator | Coefficient
+"""An estimator whose interval is still to be computed, or a coefficient that is undefined from the start."""
 
 
 # One coefficient at a time
@@ -75,8 +76,8 @@ def brennan_prediger(
 ) -> Coefficient:
     """Brennan and Prediger's coefficient (1981): by chance all categories are equally likely."""
     sample = sample_of_counts(counts)
-    found = uniform_chance(sample, _weights(counts, kind, values), kind)
-    return estimate(sample, found, Settings(seed, resamples, confidence))
+    coefficient = uniform_chance(sample, _weights(counts, kind, values), kind)
+    return estimate(sample, coefficient, Settings(seed, resamples, confidence))
 
 
 def pairwise_agreement(
@@ -95,7 +96,7 @@ def pairwise_agreement(
 # Their parts
 
 
-def fleiss(sample: Sample, closeness: Floats, kind: str) -> Found:
+def fleiss(sample: Sample, closeness: Floats, kind: str) -> Estimable:
     """Fleiss' kappa of a sample of items by categories."""
 
     def chance(marginals: Floats) -> Floats:
@@ -108,7 +109,7 @@ def fleiss(sample: Sample, closeness: Floats, kind: str) -> Found:
     return _from_totals(sample, closeness, named("Fleiss' κ", kind), chance, shift)
 
 
-def gwet(sample: Sample, closeness: Floats, kind: str) -> Found:
+def gwet(sample: Sample, closeness: Floats, kind: str) -> Estimable:
     """Gwet's AC1 or AC2 of a sample of items by categories."""
     size = len(closeness)
     scale = float(closeness.sum()) / (size * (size - 1)) if size > 1 else 0.0
@@ -124,7 +125,7 @@ def gwet(sample: Sample, closeness: Floats, kind: str) -> Found:
     return _from_totals(sample, closeness, name, chance, shift)
 
 
-def uniform_chance(sample: Sample, closeness: Floats, kind: str) -> Found:
+def uniform_chance(sample: Sample, closeness: Floats, kind: str) -> Estimable:
     """Brennan and Prediger's coefficient of a sample of items by categories."""
     likely = float(closeness.mean())
 
@@ -143,7 +144,7 @@ def _from_totals(
     name: str,
     chance: Chance,
     shift: Callable[[Floats, Floats], Floats],
-) -> Found:
+) -> Estimable:
     """A coefficient whose chance comes from the shares of the categories.
 
     `chance` maps those shares, draws by categories, to agreement by chance. `shift` is the effect of an item on that,
@@ -167,7 +168,7 @@ def _from_totals(
     return Estimator(name, parts, influence, n, sample.n)
 
 
-def pairwise(sample: Sample) -> Found:
+def pairwise(sample: Sample) -> Estimable:
     """Percent agreement over pairs of ratings, of a sample of items that two people or more rated."""
     name = "percent agreement"
     if not sample.n:

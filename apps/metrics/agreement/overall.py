@@ -12,7 +12,7 @@ from apps.metrics.agreement.alpha import alpha
 from apps.metrics.agreement.alpha_values import LEVELS
 from apps.metrics.agreement.conger import conger
 from apps.metrics.agreement.counting import MISSING, Counts, category_counts, pair_table
-from apps.metrics.agreement.many import Found, fleiss, gwet, pairwise, uniform_chance
+from apps.metrics.agreement.many import Estimable, fleiss, gwet, pairwise, uniform_chance
 from apps.metrics.agreement.pairs import OF_MAXIMUM, kappa, kappa_name, percent_agreement, share_of_maximum
 from apps.metrics.agreement.results import Coefficient, undefined
 from apps.metrics.agreement.samples import Floats, Sample, sample_of_codes, sample_of_counts, sample_of_table
@@ -78,19 +78,19 @@ def all_coefficients(
     the table of two raters ignore strata.
     """
     counts = category_counts(rated, scale.size)
-    found: dict[str, Coefficient] = {}
+    coefficients: dict[str, Coefficient] = {}
     everything = sample_of_counts(counts, strata=strata)
     shared = sample_of_counts(counts, least=2, strata=strata)
     of_all, of_shared = _from_all(everything, scale), _from_shared(shared, scale)
     if shared.n == everything.n:
-        found |= _estimated(everything, of_all | of_shared, settings)
+        coefficients |= _estimated(everything, of_all | of_shared, settings)
     else:
-        found |= _estimated(everything, of_all, settings) | _estimated(shared, of_shared, settings)
+        coefficients |= _estimated(everything, of_all, settings) | _estimated(shared, of_shared, settings)
     by_rater = sample_of_codes(rated, scale.size, strata=strata)
     own = conger(by_rater, agreement_weights("nominal", range(scale.size)), "nominal")
-    found["conger_kappa"] = estimate(by_rater, own, settings)
-    found |= _of_two(rated, scale, settings)
-    return {key: found[key] for key in (*COEFFICIENTS, *FURTHER)}
+    coefficients["conger_kappa"] = estimate(by_rater, own, settings)
+    coefficients |= _of_two(rated, scale, settings)
+    return {key: coefficients[key] for key in (*COEFFICIENTS, *FURTHER)}
 
 
 def every_pair(rated: Counts, scale: Scale, settings: Settings = DEFAULTS) -> list[PairFigures]:
@@ -100,7 +100,7 @@ def every_pair(rated: Counts, scale: Scale, settings: Settings = DEFAULTS) -> li
     """
     known: dict[bytes, dict[str, Coefficient]] = {}
     is_resampled = _pairs_sharing(rated) <= MOST_RESAMPLED
-    found = []
+    pairs = []
     for first, others, tables in _tables(rated, scale.size):
         keys = [table.tobytes() for table in tables]
         new = {key: place for place, key in enumerate(keys) if key not in known}
@@ -108,8 +108,8 @@ def every_pair(rated: Counts, scale: Scale, settings: Settings = DEFAULTS) -> li
         known.update(zip(new, figures, strict=True))
         sums = tables.sum(axis=(1, 2)).tolist()
         rows = zip(others, sums, keys, strict=True)
-        found += [PairFigures(first, other, n, known[key]) for other, n, key in rows]
-    return sorted(found, key=lambda pair: (-pair.n, pair.first, pair.second))
+        pairs += [PairFigures(first, other, n, known[key]) for other, n, key in rows]
+    return sorted(pairs, key=lambda pair: (-pair.n, pair.first, pair.second))
 
 
 def _pairs_sharing(rated: Counts) -> int:
@@ -138,27 +138,27 @@ def _figures_of(
     if is_resampled and settings.resamples:
         return [table_figures(table, scale, settings) for table in tables]
     sums = tables.sum(axis=(1, 2)).tolist()
-    found = {"percent_agreement": stacks.percents(tables, settings.confidence)}
+    columns = {"percent_agreement": stacks.percents(tables, settings.confidence)}
     for key, kind in KAPPAS.items():
         name, reason = kappa_name(kind), _kappa_reason(kind, scale)
         if reason:
-            found[key] = [undefined(name, reason, n) for n in sums]
+            columns[key] = [undefined(name, reason, n) for n in sums]
         else:
-            found[key] = stacks.kappas(tables, _kappa_weights(kind, scale), name, settings.confidence)
-    found["cohen_kappa_of_maximum"] = stacks.shares_of_maximum(tables, settings.confidence)
-    return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
+            columns[key] = stacks.kappas(tables, _kappa_weights(kind, scale), name, settings.confidence)
+    columns["cohen_kappa_of_maximum"] = stacks.shares_of_maximum(tables, settings.confidence)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def table_figures(table: Counts, scale: Scale, settings: Settings = DEFAULTS) -> dict[str, Coefficient]:
     """Percent agreement, the three kappas, and kappa against its maximum, from the table of two raters."""
     n = int(table.sum())
-    found: dict[str, Found] = {}
+    coefficients: dict[str, Estimable] = {}
     for key, kind in KAPPAS.items():
         name, reason = kappa_name(kind), _kappa_reason(kind, scale)
-        found[key] = undefined(name, reason, n) if reason else kappa(table, _kappa_weights(kind, scale), name)
-    found["cohen_kappa_of_maximum"] = share_of_maximum(table)
+        coefficients[key] = undefined(name, reason, n) if reason else kappa(table, _kappa_weights(kind, scale), name)
+    coefficients["cohen_kappa_of_maximum"] = share_of_maximum(table)
     percent = {"percent_agreement": percent_agreement(table, confidence=settings.confidence)}
-    return percent | _estimated(sample_of_table(table), found, settings)
+    return percent | _estimated(sample_of_table(table), coefficients, settings)
 
 
 def _kappa_reason(kind: str, scale: Scale) -> str | None:
@@ -170,9 +170,9 @@ def _kappa_weights(kind: str, scale: Scale) -> Floats:
     return agreement_weights(kind, scale.values or range(scale.size))
 
 
-def _from_all(sample: Sample, scale: Scale) -> dict[str, Found]:
+def _from_all(sample: Sample, scale: Scale) -> dict[str, Estimable]:
     nominal = agreement_weights("nominal", range(scale.size))
-    found: dict[str, Found] = {
+    coefficients: dict[str, Estimable] = {
         "fleiss_kappa": fleiss(sample, nominal, "nominal"),
         "gwet_ac1": gwet(sample, nominal, "nominal"),
         "brennan_prediger": uniform_chance(sample, nominal, "nominal"),
@@ -181,25 +181,25 @@ def _from_all(sample: Sample, scale: Scale) -> dict[str, Found]:
         reason = scale.reason("ordinal")
         name = f"Gwet's AC2, {kind}"
         weights = agreement_weights(kind, scale.values or range(scale.size))
-        found[f"gwet_ac2_{kind}"] = undefined(name, reason, sample.n) if reason else gwet(sample, weights, kind)
-    return found
+        coefficients[f"gwet_ac2_{kind}"] = undefined(name, reason, sample.n) if reason else gwet(sample, weights, kind)
+    return coefficients
 
 
-def _from_shared(sample: Sample, scale: Scale) -> dict[str, Found]:
-    found: dict[str, Found] = {"percent_agreement": pairwise(sample)}
+def _from_shared(sample: Sample, scale: Scale) -> dict[str, Estimable]:
+    coefficients: dict[str, Estimable] = {"percent_agreement": pairwise(sample)}
     for level in LEVELS:
         reason = scale.reason(level)
         name = f"Krippendorff's α, {level}"
         values = scale.values or tuple(float(place) for place in range(scale.size))
-        found[f"krippendorff_alpha_{level}"] = (
+        coefficients[f"krippendorff_alpha_{level}"] = (
             undefined(name, reason, sample.n) if reason else alpha(sample, level, values)
         )
-    return found
+    return coefficients
 
 
-def _estimated(sample: Sample, found: dict[str, Found], settings: Settings) -> dict[str, Coefficient]:
+def _estimated(sample: Sample, coefficients: dict[str, Estimable], settings: Settings) -> dict[str, Coefficient]:
     """All coefficients of one sample, from one set of resampled items."""
-    return dict(zip(found, estimate_each(sample, list(found.values()), settings), strict=True))
+    return dict(zip(coefficients, estimate_each(sample, list(coefficients.values()), settings), strict=True))
 
 
 def _of_two(rated: Counts, scale: Scale, settings: Settings) -> dict[str, Coefficient]:

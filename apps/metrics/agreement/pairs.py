@@ -27,8 +27,8 @@ from apps.metrics.statistics.seeds import DEFAULT_SEED
 
 OF_MAXIMUM = "Cohen's κ / its maximum"
 NO_ITEM = "They share no item."
-ONE_ITEM = "They share one item only; agreement by chance cannot be told apart from it."
-ONE_CATEGORY = "Both used one category only; chance explains all of their agreement."
+ONE_ITEM = "They share only one item, too few to estimate agreement by chance."
+ONE_CATEGORY = "Both used only one category; chance explains all of their agreement."
 
 
 def percent_agreement(table: Counts, *, confidence: float = CONFIDENCE) -> Coefficient:
@@ -59,8 +59,8 @@ def cohen_kappa(
     categories by categories with 1 on the diagonal, replace those of the kind.
     """
     own = _weights(table, kind, values) if weights is None else weights
-    found = kappa(table, own, kappa_name(kind) if weights is None else "Cohen's κ, own weights")
-    return estimate(sample_of_table(table), found, Settings(seed, resamples, confidence))
+    coefficient = kappa(table, own, kappa_name(kind) if weights is None else "Cohen's κ, own weights")
+    return estimate(sample_of_table(table), coefficient, Settings(seed, resamples, confidence))
 
 
 def cohen_kappas(
@@ -71,8 +71,8 @@ def cohen_kappas(
     settings: Settings = DEFAULTS,
 ) -> list[Coefficient]:
     """Kappa with each kind of weights over one set of resampled items; the same figures as when computed singly."""
-    found = [kappa(table, _weights(table, kind, values), kappa_name(kind)) for kind in kinds]
-    return estimate_each(sample_of_table(table), found, settings)
+    coefficients = [kappa(table, _weights(table, kind, values), kappa_name(kind)) for kind in kinds]
+    return estimate_each(sample_of_table(table), coefficients, settings)
 
 
 def kappa_name(kind: str) -> str:
@@ -170,17 +170,16 @@ def pair_reasons(tables: Counts) -> list[str]:
     """The same for each table; "" where kappa is defined."""
     sums = tables.sum(axis=(1, 2))
     used = np.count_nonzero(tables.sum(axis=1) + tables.sum(axis=2), axis=1)
-    found = np.select([sums == 0, sums == 1, used == 1], [NO_ITEM, ONE_ITEM, ONE_CATEGORY], "")
-    reasons: list[str] = found.tolist()
+    reasons: list[str] = np.select([sums == 0, sums == 1, used == 1], [NO_ITEM, ONE_ITEM, ONE_CATEGORY], "").tolist()
     return reasons
 
 
-def _as_of_table(found: Coefficient, name: str = "") -> Coefficient:
+def _as_of_table(coefficient: Coefficient, name: str = "") -> Coefficient:
     """The same with n where the formula for any number of raters has n - 1 (Gwet 2014, chapters 2 and 5)."""
-    if found.standard_error is None:
-        return replace(found, name=name or found.name)
-    error = found.standard_error * float(np.sqrt((found.n - 1) / found.n))
-    return replace(found, name=name or found.name, standard_error=error)
+    if coefficient.standard_error is None:
+        return replace(coefficient, name=name or coefficient.name)
+    error = coefficient.standard_error * float(np.sqrt((coefficient.n - 1) / coefficient.n))
+    return replace(coefficient, name=name or coefficient.name, standard_error=error)
 
 
 def _weights(table: Counts, kind: str, values: Sequence[float] | None) -> Floats:

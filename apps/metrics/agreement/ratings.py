@@ -126,11 +126,11 @@ def dated_ratings(table: NDArray[np.int64], days: NDArray[np.int32], scale: Sequ
 def shared_items(ratings: Ratings) -> NDArray[np.int64]:
     """People by people: how many items both graded; on the diagonal how many each graded."""
     size = len(ratings.people)
-    found = np.zeros((size, size))
+    shared = np.zeros((size, size))
     for start in range(0, len(ratings.codes), ITEMS_AT_ONCE):
         graded = (ratings.codes[start : start + ITEMS_AT_ONCE] != MISSING).astype(float)
-        found += graded.T @ graded
-    return found.astype(np.int64)
+        shared += graded.T @ graded
+    return shared.astype(np.int64)
 
 
 def pairs_sharing(ratings: Ratings) -> list[tuple[int, int]]:
@@ -201,8 +201,8 @@ def coefficients_of(ratings: Ratings) -> list[Coefficient]:
     come from the standard error, which hardly differs from the bootstrap at that size.
     """
     settings = DEFAULTS if ratings.codes.size <= MOST_CELLS else replace(DEFAULTS, resamples=0)
-    found = all_coefficients(ratings.codes, _scale_of(ratings), settings)
-    return [found[key] for key in OF_EVERYBODY]
+    coefficients = all_coefficients(ratings.codes, _scale_of(ratings), settings)
+    return [coefficients[key] for key in OF_EVERYBODY]
 
 
 def alpha_of(ratings: Ratings) -> Coefficient:

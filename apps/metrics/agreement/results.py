@@ -45,6 +45,20 @@ class Coefficient:
         return self.value is not None and not is_uninformative(self.interval)
 
     @property
+    def missing_interval(self) -> str:
+        """What is shown instead of an interval; "" where there is an informative one."""
+        if self.is_informative:
+            return ""
+        return "no interval" if self.interval is None else "interval too wide"
+
+    @property
+    def informative(self) -> Estimate:
+        """The estimate as charts and tables show it: without an uninformative interval, and with the reason."""
+        if self.value is None or self.is_informative:
+            return self.estimate
+        return Estimate(self.value, n=self.n, reason=self.missing_interval)
+
+    @property
     def reads_as(self) -> str:
         """The `reading` of it; "" where it is undefined."""
         return "" if self.value is None else reading(self.value, self.interval)

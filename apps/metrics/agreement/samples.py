@@ -68,11 +68,11 @@ def sample_of_table(table: Counts) -> Sample:
     return Sample(np.arange(table.size)[:, None], table.reshape(1, -1), imagined.reshape(-1))
 
 
-def _sample(rows: Counts, kept: NDArray[np.bool_], strata: Counts | None, imagined: Counts, shares: Floats) -> Sample:
+def _sample(rows: Counts, used: NDArray[np.bool_], strata: Counts | None, imagined: Counts, shares: Floats) -> Sample:
     """`strata` is the stratum of each row as a number from 0; `shares` are those of the imagined rows."""
-    n = int(kept.sum())
-    patterns, places = distinct_rows(np.concatenate([rows[kept], imagined]))
-    own = np.zeros(n, dtype=np.int64) if strata is None else strata[kept]
+    n = int(used.sum())
+    patterns, places = distinct_rows(np.concatenate([rows[used], imagined]))
+    own = np.zeros(n, dtype=np.int64) if strata is None else strata[used]
     size = int(own.max(initial=0)) + 1
     weights = np.bincount(own * len(patterns) + places[:n], minlength=size * len(patterns))
     expected = np.zeros(len(patterns))

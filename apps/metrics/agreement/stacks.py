@@ -37,8 +37,8 @@ def kappas(tables: Counts, weights: Floats, name: str, confidence: float) -> Fig
     reasons = pair_reasons(tables)
     own = tables[[not reason for reason in reasons]]
     influences = kappa_influences(own, weights)
-    found = iter(_from_errors(own, kappa_parts(weights), influences, name, confidence))
-    return _in_places(tables, reasons, found, name)
+    coefficients = iter(_from_errors(own, kappa_parts(weights), influences, name, confidence))
+    return _in_places(tables, reasons, coefficients, name)
 
 
 def shares_of_maximum(tables: Counts, confidence: float) -> Figures:
@@ -51,8 +51,8 @@ def shares_of_maximum(tables: Counts, confidence: float) -> Figures:
     step = max(1, CELLS_AT_ONCE // tables.shape[1] ** 4)
     pieces = [numeric_influences(parts, own[start : start + step]) for start in range(0, len(own), step)]
     influences = np.concatenate(pieces) if pieces else np.empty((0, tables.shape[1] ** 2))
-    found = iter(_from_errors(own, parts, influences, OF_MAXIMUM, confidence, is_agreement=False))
-    return _in_places(tables, reasons.tolist(), found, OF_MAXIMUM)
+    coefficients = iter(_from_errors(own, parts, influences, OF_MAXIMUM, confidence, is_agreement=False))
+    return _in_places(tables, reasons.tolist(), coefficients, OF_MAXIMUM)
 
 
 def _from_errors(
@@ -69,7 +69,9 @@ def _from_errors(
         yield without_resamples(name, n, point, error, is_agreement=is_agreement, confidence=confidence)
 
 
-def _in_places(tables: Counts, reasons: list[str], found: Iterator[Coefficient], name: str) -> Figures:
+def _in_places(tables: Counts, reasons: list[str], coefficients: Iterator[Coefficient], name: str) -> Figures:
     """One figure for each table: the next computed one where it is defined, else its reason."""
     sums = tables.sum(axis=(1, 2)).tolist()
-    return [undefined(name, reason, n) if reason else next(found) for reason, n in zip(reasons, sums, strict=True)]
+    return [
+        undefined(name, reason, n) if reason else next(coefficients) for reason, n in zip(reasons, sums, strict=True)
+    ]

@@ -87,18 +87,18 @@ def estimates(sample: Sample, estimators: Sequence[Estimator], settings: Setting
     ]
 
 
-def estimate(sample: Sample, found: Estimator | Coefficient, settings: Settings = DEFAULTS) -> Coefficient:
+def estimate(sample: Sample, coefficient: Estimator | Coefficient, settings: Settings = DEFAULTS) -> Coefficient:
     """One coefficient with its interval; undefined ones are returned unchanged."""
-    return found if isinstance(found, Coefficient) else estimates(sample, [found], settings)[0]
+    return coefficient if isinstance(coefficient, Coefficient) else estimates(sample, [coefficient], settings)[0]
 
 
 def estimate_each(
-    sample: Sample, found: Sequence[Estimator | Coefficient], settings: Settings = DEFAULTS
+    sample: Sample, coefficients: Sequence[Estimator | Coefficient], settings: Settings = DEFAULTS
 ) -> list[Coefficient]:
     """Each coefficient in order, from one set of resampled items; undefined ones are returned unchanged."""
-    defined = [one for one in found if isinstance(one, Estimator)]
+    defined = [one for one in coefficients if isinstance(one, Estimator)]
     values = iter(estimates(sample, defined, settings)) if defined else iter(())
-    return [one if isinstance(one, Coefficient) else next(values) for one in found]
+    return [one if isinstance(one, Coefficient) else next(values) for one in coefficients]
 
 
 def _estimate(sample: Sample, estimator: Estimator, drawn: Floats | None, confidence: float) -> Coefficient:

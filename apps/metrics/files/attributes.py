@@ -47,8 +47,8 @@ class Attribute(NamedTuple):
         """The codes of these blocks, -1 where the value is not known."""
         if not len(self.codes):
             return np.full(len(blocks), UNKNOWN)
-        found = self.codes[np.minimum(blocks, len(self.codes) - 1)]
-        return np.where(blocks < len(self.codes), found, UNKNOWN)
+        codes = self.codes[np.minimum(blocks, len(self.codes) - 1)]
+        return np.where(blocks < len(self.codes), codes, UNKNOWN)
 
 
 class BlockAttributes(NamedTuple):
@@ -61,8 +61,8 @@ class BlockAttributes(NamedTuple):
         """The times of these blocks, NaN where they are not known."""
         if self.times is None or not len(self.times):
             return np.full(len(blocks), np.nan)
-        found = self.times[np.minimum(blocks, len(self.times) - 1)]
-        return np.where(blocks < len(self.times), found, np.nan)
+        times = self.times[np.minimum(blocks, len(self.times) - 1)]
+        return np.where(blocks < len(self.times), times, np.nan)
 
 
 class QueryAttributes(NamedTuple):
@@ -81,12 +81,12 @@ class Attributes(NamedTuple):
     @property
     def given(self) -> frozenset[str]:
         """Which needs of measures are met: attributes of blocks, and times of both blocks and queries."""
-        found = set()
+        met = set()
         if self.blocks is not None:
-            found.add(BLOCKS)
+            met.add(BLOCKS)
             if self.queries is not None and self.blocks.times is not None:
-                found.add(TIMES)
-        return frozenset(found)
+                met.add(TIMES)
+        return frozenset(met)
 
 
 class AttributeRow(NamedTuple):
@@ -140,21 +140,21 @@ def rows_of(
 
     Errors in rows are added to `errors`; raises InputError for errors of the file as a whole, and without rows.
     """
-    found: dict[str, AttributeRow] = {}
+    by_id: dict[str, AttributeRow] = {}
     with opened(path) as (source, delimiter):
         for line, given in read_csv(source, errors, required=[names], known=known, delimiter=delimiter):
             key = next(name for name in names if name in given)
             row = AttributeRow(line, given.pop(key).strip(), {column: cell.strip() for column, cell in given.items()})
             if not row.id:
                 errors.add(source.error(line, key, "", f"the row names no {names[0]}."))
-            elif row.id in found:
-                said = f"'{row.id}' appears twice, first in line {found[row.id].line}."
-                errors.add(source.error(line, key, row.id, said))
+            elif row.id in by_id:
+                message = f"'{row.id}' appears twice, first in line {by_id[row.id].line}."
+                errors.add(source.error(line, key, row.id, message))
             else:
-                found[row.id] = row
-        if not found and not errors:
+                by_id[row.id] = row
+        if not by_id and not errors:
             raise source.error(None, "", "", "names the columns but contains no rows.")
-    return list(found.values())
+    return list(by_id.values())
 
 
 def _times_of(path: str | Path, rows: Sequence[AttributeRow], errors: ErrorList) -> list[float]:
@@ -169,8 +169,8 @@ def _days(path: str | Path, row: AttributeRow, errors: ErrorList) -> float:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        said = f"'{text}' is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z."
-        errors.add(fault(name_of(path), row.line, "time", text, said))
+        message = f"'{text}' is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z."
+        errors.add(fault(name_of(path), row.line, "time", text, message))
         return np.nan
     return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) / DAY
 
@@ -183,6 +183,6 @@ def _attribute(cells: Sequence[str], numbers: Ints) -> Attribute:
 
 def _scattered(values: Sequence[Any], numbers: Ints, missing: Any) -> NDArray[Any]:
     """The values at the indices of their block numbers, `missing` at all others."""
-    found = np.full(int(numbers.max()) + 1, missing)
-    found[numbers] = values
-    return found
+    column = np.full(int(numbers.max()) + 1, missing)
+    column[numbers] = values
+    return column

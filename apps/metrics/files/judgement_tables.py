@@ -45,11 +45,11 @@ def judgements_in(source: TableFile, errors: ErrorList, *, by_facet: bool) -> It
         elif not grade:
             continue
         elif not WHOLE.match(grade):
-            said = f"'{grade}' is not a whole number; grades are whole, such as 0, 1, 2 or 3."
-            errors.add(source.error(line, "grade", grade, said))
+            message = f"'{grade}' is not a whole number; grades are whole, such as 0, 1, 2 or 3."
+            errors.add(source.error(line, "grade", grade, message))
         elif first.setdefault((query, facet, block), line) != line:
-            said = f"'{block}' appears twice for query '{query}', first in line {first[query, facet, block]}."
-            errors.add(source.error(line, "block", block, said))
+            message = f"'{block}' appears twice for query '{query}', first in line {first[query, facet, block]}."
+            errors.add(source.error(line, "block", block, message))
         else:
             yield FacetRow(query, facet, block, int(grade))
 

@@ -20,7 +20,7 @@ from apps.metrics.files.packed.ids import Ids
 from apps.metrics.files.packed.words import Bools, Words
 from apps.metrics.files.similar_ids import similar_pair
 from apps.metrics.files.trec_batches import QrelPart, read_qrels_parts, read_run_parts
-from apps.metrics.files.trec_rows import FacetRow, parse_faceted_qrels, read_qrels, read_run
+from apps.metrics.files.trec_rows import FacetRow, parse_faceted_qrels, read_qrel_rows, read_run_rows
 from apps.metrics.files.unreadable import Guess, guess_of_qrels, guess_of_run, no_guess, raise_all
 from apps.metrics.vocabulary import MarkIndex, Vocabulary
 
@@ -105,7 +105,7 @@ def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
     query = _spread(numbers.numbers_of(Ids.joined(part.queries for part in parts)), [part.lengths for part in parts])
     ids = Ids.joined(part.blocks for part in parts)
     queries = tuple(query_id.decode() for query_id in numbers)
-    _refuse_doubles(path, read_qrels, query, ids, queries)
+    _refuse_doubles(path, read_qrel_rows, query, ids, queries)
     grade = np.concatenate([_no_ints(), *(part.grades for part in parts)])
     if blocks is None:
         return Judged(queries, query, np.arange(len(ids)), grade, ids=ids)
@@ -128,7 +128,7 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None)
         raise InputError(name_of(path), None, "", "", _unrelated_words(judged.queries, named))
     query = _spread(stretch, [part.lengths for part in parts])
     ids = Ids.joined(part.blocks for part in parts)
-    _refuse_doubles(path, read_run, query, ids, judged.queries)
+    _refuse_doubles(path, read_run_rows, query, ids, judged.queries)
     if blocks is None:
         known, block = _own_ids(judged), _judged_rows(judged, query, ids)
     else:
@@ -146,17 +146,17 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None)
 def _unrelated_words(judged: Sequence[str], named: Sequence[str]) -> str:
     """Why a run without any judged query is refused, with an id of each side: similar ones if any are."""
     one, other = similar_pair(judged, named) or (judged[0], named[0])
-    said = f"answers none of the judged queries. Judged is '{one}', the run has '{other}'"
-    return f"{said}: ids must agree letter by letter."
+    message = f"answers none of the judged queries. Judged is '{one}', the run has '{other}'"
+    return f"{message}: ids must agree letter by letter."
 
 
 def _queries_of(stretches: Ids, queries: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     """The queries that were not judged, by name, and the number of the query of each stretch, -1 for those."""
     judged = Vocabulary()
     judged.numbers_of(queries)
-    found = judged.known(stretches)
-    unjudged = {query_id.decode() for query_id in stretches.take(np.flatnonzero(found < 0))}
-    return tuple(sorted(unjudged)), found
+    numbers = judged.known(stretches)
+    unjudged = {query_id.decode() for query_id in stretches.take(np.flatnonzero(numbers < 0))}
+    return tuple(sorted(unjudged)), numbers
 
 
 def _own_ids(judged: Judged) -> Ids:
@@ -169,12 +169,12 @@ def _judged_rows(judged: Judged, query: Ints, ids: Ids) -> Ints:
     """The row of the judgement of each pair, -1 where there is none."""
     own, size = _own_ids(judged), len(judged.queries)
 
-    def same(rows: Ints, asked: Ints) -> Bools:
-        return (judged.query[rows] == query[asked]) & own.take(rows).same_as(ids.take(asked))
+    def same(rows: Ints, requested: Ints) -> Bools:
+        return (judged.query[rows] == query[requested]) & own.take(rows).same_as(ids.take(requested))
 
-    if "pairs by mark" not in judged.kept:
-        judged.kept["pairs by mark"] = MarkIndex.of(_pair_marks(judged.query, own, size))
-    index: MarkIndex = judged.kept["pairs by mark"]
+    if "pairs by mark" not in judged.cached:
+        judged.cached["pairs by mark"] = MarkIndex.of(_pair_marks(judged.query, own, size))
+    index: MarkIndex = judged.cached["pairs by mark"]
     return index.find(_pair_marks(query, ids, size), same)
 
 
@@ -203,14 +203,14 @@ def _whole(
     Raises InputErrors with the first errors of the file and the number of the others, and one InputError for a file of
     another kind, as far as `guess` can detect it.
     """
-    errors, found = ErrorList(MOST_LISTED), []
+    errors, rows = ErrorList(MOST_LISTED), []
     try:
-        found = list(read(path, errors))
+        rows = list(read(path, errors))
     except InputError as fault:
         errors.add(fault)
     if errors:
-        raise_all(path, errors, guess, has_rows=bool(found))
-    return found
+        raise_all(path, errors, guess, has_rows=bool(rows))
+    return rows
 
 
 def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queries: Sequence[str]) -> None:
@@ -224,8 +224,8 @@ def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queri
     for row in np.flatnonzero(np.isin(marks, alike) & (query >= 0)).tolist():
         pair = query_id, block_id = queries[int(query[row])], ids[row].decode()
         if pair in seen:
-            said = f"'{block_id}' appears twice for query '{query_id}'."
-            errors.add(InputError(name_of(path), None, "block", block_id, said))
+            message = f"'{block_id}' appears twice for query '{query_id}'."
+            errors.add(InputError(name_of(path), None, "block", block_id, message))
         seen.add(pair)
     if not errors:
         return

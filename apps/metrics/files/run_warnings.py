@@ -39,8 +39,8 @@ def _alike_blocks(file: RunFile, judged: Judged) -> tuple[str, str] | None:
     answers = answers[np.argsort(-ranked.score[answers], kind="stable")]
     for query in np.flatnonzero(chosen).tolist():
         own = judged.block[rows[judged.query[rows] == query]]
-        found = ranked.block[answers[ranked.query[answers] == query]]
-        lacking, strange = np.setdiff1d(own, found), found[~np.isin(found, own)][:RESULTS_LOOKED_AT]
+        retrieved = ranked.block[answers[ranked.query[answers] == query]]
+        lacking, strange = np.setdiff1d(own, retrieved), retrieved[~np.isin(retrieved, own)][:RESULTS_LOOKED_AT]
         if pair := similar_pair(
             *([file.ids[block].decode() for block in side.tolist()] for side in (lacking, strange))
         ):

@@ -69,9 +69,9 @@ def stratum_scores(
 ) -> list[StratumScores]:
     """The summaries of every run, an array of (queries, measures) each, by stratum: largest first, then by name."""
     labels = np.array(division.labels)
-    found = []
+    strata = []
     for name in sorted(set(division.labels) - {""}):
         inside = labels == name
         scores = tuple(summaries(values[inside], confidence=confidence, with_interval=with_interval) for values in runs)
-        found.append(StratumScores(division.field, name, int(inside.sum()), scores))
-    return sorted(found, key=lambda stratum: -stratum.n)
+        strata.append(StratumScores(division.field, name, int(inside.sum()), scores))
+    return sorted(strata, key=lambda stratum: -stratum.n)

@@ -26,13 +26,13 @@ Part = TypeVar("Part")
 def _read_ahead(chunks: Iterable[bytes], read: Callable[[bytes], Part | None]) -> Iterator[tuple[bytes, Part | None]]:
     """Each chunk and its parsed rows, in order."""
     with ThreadPoolExecutor(AHEAD) as pool:
-        waiting: deque[tuple[bytes, Future[Part | None]]] = deque()
+        pending: deque[tuple[bytes, Future[Part | None]]] = deque()
         for chunk in chunks:
-            waiting.append((chunk, pool.submit(read, chunk)))
-            if len(waiting) > AHEAD:
-                first, part = waiting.popleft()
+            pending.append((chunk, pool.submit(read, chunk)))
+            if len(pending) > AHEAD:
+                first, part = pending.popleft()
                 yield first, part.result()
-        for chunk, part in waiting:
+        for chunk, part in pending:
             yield chunk, part.result()
 
 
@@ -51,7 +51,7 @@ class RunPart(NamedTuple):
 
 
 def read_run_parts(path: str | Path, errors: ErrorList | None = None) -> Iterator[RunPart]:
-    """The rows of a run file in file order, many at a time: as `read_run`, about ten times faster.
+    """The rows of a run file in file order, many at a time: as `read_run_rows`, about ten times faster.
 
     Does not check for a block that occurs twice for a query.
     """
@@ -98,7 +98,7 @@ class QrelPart(NamedTuple):
 def read_qrels_parts(
     path: str | Path, errors: ErrorList | None = None, chunks: Iterable[bytes] | None = None
 ) -> Iterator[QrelPart]:
-    """The rows of a qrels file in file order, many at a time: as `read_qrels`, about ten times faster.
+    """The rows of a qrels file in file order, many at a time: as `read_qrel_rows`, about ten times faster.
 
     `chunks` are those of a file that is already open.
 

@@ -22,6 +22,8 @@ from apps.common.files.linefiles import BYTE_ORDER_MARK, bare_return, has_bare_r
 
 WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]{1,9}\Z")
 ANY_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
+RUN_COLUMNS = "six: query, Q0, block, rank, score, tag"
+COMMAS = "Columns are separated by spaces or tabs; this line has commas."
 BEIR_HEADING = "the heading of BEIR's form. Leave it out, and put a 0 between query and block in every other line."
 
 
@@ -43,7 +45,7 @@ class TrecRunRow(NamedTuple):
     tag: str
 
 
-def read_qrels(path: str | Path, errors: ErrorList | None = None) -> Iterator[QrelRow]:
+def read_qrel_rows(path: str | Path, errors: ErrorList | None = None) -> Iterator[QrelRow]:
     """The rows of a qrels file in file order.
 
     Grades are whole numbers and may be negative. Raises InputError for a line without exactly four
@@ -53,8 +55,8 @@ def read_qrels(path: str | Path, errors: ErrorList | None = None) -> Iterator[Qr
     return parse_qrels(lines_of(path, name), name, errors=errors)
 
 
-def read_run(path: str | Path, errors: ErrorList | None = None) -> Iterator[TrecRunRow]:
-    """The rows of a run file in file order; ranks are kept as written, and nothing is sorted.
+def read_run_rows(path: str | Path, errors: ErrorList | None = None) -> Iterator[TrecRunRow]:
+    """The rows of a run file in file order; ranks are as written, and nothing is sorted.
 
     Raises InputError for a line without exactly six fields, a rank that is not a whole number, a score
     that is not a finite number, and a block that occurs twice for a query.
@@ -66,7 +68,7 @@ def read_run(path: str | Path, errors: ErrorList | None = None) -> Iterator[Trec
 def parse_qrels(
     lines: Iterable[bytes], name: str, *, first: int = 1, errors: ErrorList | None = None
 ) -> Iterator[QrelRow]:
-    """As `read_qrels`, from open lines; `name` and line numbers from `first` are used in errors."""
+    """As `read_qrel_rows`, from open lines; `name` and line numbers from `first` are used in errors."""
     seen: dict[str, dict[str, int]] = {}
     for number, query_id, _, block_id, grade in _judgements(lines, name, first, errors):
         if _is_first(seen.setdefault(query_id, {}), query_id, block_id, name, number, errors):
@@ -85,7 +87,7 @@ class FacetRow(NamedTuple):
 def read_faceted_qrels(path: str | Path, errors: ErrorList | None = None) -> Iterator[FacetRow]:
     """The rows of a qrels file with facets, in file order; a pair may appear once for each facet.
 
-    Raises InputError as `read_qrels` does.
+    Raises InputError as `read_qrel_rows` does.
     """
     name = name_of(path)
     return parse_faceted_qrels(lines_of(path, name), name, errors=errors)
@@ -131,7 +133,7 @@ def _judgements(
 def parse_run(
     lines: Iterable[bytes], name: str, *, first: int = 1, errors: ErrorList | None = None
 ) -> Iterator[TrecRunRow]:
-    """As `read_run`, from open lines; `name` and line numbers from `first` are used in errors."""
+    """As `read_run_rows`, from open lines; `name` and line numbers from `first` are used in errors."""
     seen: dict[str, dict[str, int]] = {}
     for number, line in enumerate(lines, first):
         try:
@@ -156,8 +158,10 @@ def _fields(line: bytes, name: str, number: int) -> list[bytes]:
 
 def _run_row(fields: list[bytes], line: bytes, name: str, number: int) -> TrecRunRow:
     if len(fields) != 6:
-        raise _wrong_width(name, number, line, fields, "six: query, Q0, block, rank, score, tag")
+        raise _wrong_width(name, number, line, fields, RUN_COLUMNS)
     if not (fields[3].isdigit() or WHOLE_NUMBER.match(fields[3])):
+        if fields[3].endswith(b","):
+            raise InputError(name, number, "line", _shown(line), COMMAS)
         raise _refused(name, number, "rank", fields[3], "is not a whole number")
     score = _score(fields[4], name, number)
     query_id, block_id = _ids(fields[0], fields[2], name, number)
@@ -217,7 +221,8 @@ def _is_first(
 
 def _wrong_width(name: str, number: int, line: bytes, fields: list[bytes], wanted: str) -> InputError:
     count = f"{len(fields)} field" + ("" if len(fields) == 1 else "s")
-    return InputError(name, number, "line", _shown(line), f"{count} where there must be {wanted}.")
+    hint = f" {COMMAS}" if len(fields) == 1 and b"," in line else ""
+    return InputError(name, number, "line", _shown(line), f"{count} where there must be {wanted}.{hint}")
 
 
 def _refused(name: str, number: int, what: str, field: bytes, why: str) -> InputError:

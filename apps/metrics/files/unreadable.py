@@ -65,11 +65,11 @@ def raise_all(path: str | Path, errors: ErrorList, guess: Guess, *, has_rows: bo
     error.
     """
     if not has_rows and errors.listed[0].line and errors.listed[0].field != LINE_END:
-        if told := guess(_first_line(path, errors)):
-            raise InputError(name_of(path), None, "", "", told)
+        if guessed := guess(_first_line(path, errors)):
+            raise InputError(name_of(path), None, "", "", guessed)
         if len(errors) > 1 and len({(error.field, error.message) for error in errors}) == 1:
             first = min(errors, key=lambda error: error.line or 0)
-            raise replace(first, message=f"{first.message} So it is in all {len(errors):,} lines.")
+            raise replace(first, message=f"{first.message} All {len(errors):,} lines have this error.")
     raise all_of(errors)
 
 

@@ -34,20 +34,20 @@ class FacetRows(NamedTuple):
 
 def _facets(judged: Judged) -> Facets:
     if judged.facets is None:
-        raise MeasureError("These judgements tell no facets apart.")
+        raise MeasureError("These judgements have no facets.")
     return judged.facets
 
 
 def _relevant(judged: Judged, rel: int) -> Facets:
     """The rows of relevant facets, by pair and then facet."""
     key = ("facets", rel)
-    if key not in judged.kept:
+    if key not in judged.cached:
         facets = _facets(judged)
         rows = np.flatnonzero(facets.grade >= rel)
         rows = rows[np.lexsort((facets.facet[rows], pair_keys(facets.query[rows], facets.block[rows])))]
-        judged.kept[key] = Facets(*(column[rows] for column in facets))
-    found: Facets = judged.kept[key]
-    return found
+        judged.cached[key] = Facets(*(column[rows] for column in facets))
+    relevant: Facets = judged.cached[key]
+    return relevant
 
 
 def _counts(judged: Judged, rel: int) -> Ints:
@@ -66,8 +66,8 @@ def _occurrences(run: Pass, measure: Measure) -> FacetRows:
     """The relevant facets down to the cutoff."""
     facets = _relevant(run.judged, measure.rel)
     rank = run.ranks(measure.judged_only)
-    kept = slice(None) if measure.cutoff is None else rank < measure.cutoff
-    query, block, rank = run.query[kept], run.block[kept], rank[kept]
+    in_cutoff = slice(None) if measure.cutoff is None else rank < measure.cutoff
+    query, block, rank = run.query[in_cutoff], run.block[in_cutoff], rank[in_cutoff]
     keys, wanted = pair_keys(facets.query, facets.block), pair_keys(query, block)
     first, last = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
     times = last - first
@@ -76,9 +76,9 @@ def _occurrences(run: Pass, measure: Measure) -> FacetRows:
     return FacetRows(query[row], facets.facet[place], rank[row])
 
 
-def _facet_gains(found: FacetRows, alpha: float) -> Floats:
+def _facet_gains(occurrences: FacetRows, alpha: float) -> Floats:
     """The gain of each occurrence of a facet: (1 − alpha) to the number of its occurrences above."""
-    pair = pair_keys(found.query, found.facet)
+    pair = pair_keys(occurrences.query, occurrences.facet)
     order = np.argsort(pair, kind="stable")
     _, group = np.unique(pair[order], return_inverse=True)
     times = np.empty(len(pair), dtype=np.int64)
@@ -92,8 +92,8 @@ def _reciprocal(rank: Ints) -> Floats:
 
 
 def _gained(run: Pass, measure: Measure, alpha: float, discount: Discount) -> Floats:
-    found = _occurrences(run, measure)
-    return run.sums(found.query, _facet_gains(found, alpha) * discount(found.rank))
+    occurrences = _occurrences(run, measure)
+    return run.sums(occurrences.query, _facet_gains(occurrences, alpha) * discount(occurrences.rank))
 
 
 def _highest(run: Pass, measure: Measure, alpha: float, discount: Discount) -> Floats:
@@ -106,9 +106,9 @@ def _highest(run: Pass, measure: Measure, alpha: float, discount: Discount) -> F
 def _best(run: Pass, measure: Measure, alpha: float, discount: Discount) -> Floats:
     """The gain of the ideal order of the judged blocks down to the cutoff."""
     key = ("best", measure.rel, alpha, measure.cutoff)
-    if key not in run.judged.kept:
-        run.judged.kept[key] = _greedy(run.judged, measure, alpha, run.block_ids)
-    worths: Floats = run.judged.kept[key]
+    if key not in run.judged.cached:
+        run.judged.cached[key] = _greedy(run.judged, measure, alpha, run.block_ids)
+    worths: Floats = run.judged.cached[key]
     best: Floats = worths @ discount(np.arange(worths.shape[1]))
     return best
 
@@ -172,8 +172,8 @@ def _nerr_ia(run: Pass, measure: Measure) -> Floats:
 
 
 def _subtopic_recall(run: Pass, measure: Measure) -> Floats:
-    found = _occurrences(run, measure)
-    query, _ = _distinct(found.query, found.facet)
+    occurrences = _occurrences(run, measure)
+    query, _ = _distinct(occurrences.query, occurrences.facet)
     return ratio(np.bincount(query, minlength=run.size), _counts(run.judged, measure.rel))
 
 
@@ -183,11 +183,11 @@ def _precision_ia(run: Pass, measure: Measure) -> Floats:
 
 
 def _ap_ia(run: Pass, measure: Measure) -> Floats:
-    found, facets = _occurrences(run, measure), _relevant(run.judged, measure.rel)
+    occurrences, facets = _occurrences(run, measure), _relevant(run.judged, measure.rel)
     cells, relevant = np.unique(pair_keys(facets.query, facets.facet), return_counts=True)
-    cell = np.searchsorted(cells, pair_keys(found.query, found.facet))
+    cell = np.searchsorted(cells, pair_keys(occurrences.query, occurrences.facet))
     order = np.argsort(cell, kind="stable")
-    precision = (place_within(cell[order], len(cells)) + 1) / (found.rank[order] + 1)
+    precision = (place_within(cell[order], len(cells)) + 1) / (occurrences.rank[order] + 1)
     by_facet = np.bincount(cell[order], weights=precision, minlength=len(cells)) / relevant
     return ratio(run.sums(cells >> BLOCK_BITS, by_facet), _counts(run.judged, measure.rel))
 

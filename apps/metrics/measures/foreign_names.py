@@ -42,8 +42,8 @@ def forms_of(name: str) -> list[tuple[str, int | None]]:
     Names are in lower case, hyphens as underscores; the whole name comes first.
     """
     plain = name.lower().replace("-", "_")
-    found: list[tuple[str, int | None]] = [(plain, None)]
+    forms: list[tuple[str, int | None]] = [(plain, None)]
     match = WITH_CUTOFF.fullmatch(plain)
     if match and match["base"]:
-        found.append((match["base"], int(match["cutoff"])))
-    return found
+        forms.append((match["base"], int(match["cutoff"])))
+    return forms

@@ -72,9 +72,9 @@ def _ndcg(run: Pass, measure: Measure) -> Floats:
     query, rank, grade = run.judged.ideal
     _refuse_overflow(measure, form, float(grade.max(initial=0)))
     best = Gains(query, rank, form.gains(grade))
-    found = Gains(run.query, run.ranks(measure.judged_only), form.gains(run.grade))
+    actual = Gains(run.query, run.ranks(measure.judged_only), form.gains(run.grade))
     return ratio(
-        dcg(found, run.size, measure.cutoff, form.discount), dcg(best, run.size, measure.cutoff, form.discount)
+        dcg(actual, run.size, measure.cutoff, form.discount), dcg(best, run.size, measure.cutoff, form.discount)
     )
 
 
@@ -82,33 +82,33 @@ def _refuse_overflow(measure: Measure, form: Form, highest: float) -> None:
     """Raises MeasureError for a grade, or a gain of one, whose exponential gain overflows."""
     if form.is_exponential and highest > HIGHEST_EXPONENT:
         raise MeasureError(
-            f"{measure} gains 2^grade − 1, and grade {highest:g} is above {HIGHEST_EXPONENT:,}, where no number holds "
-            "that. Take the linear gain, or name gains, such as nDCG(gains={1:1,2:3})@10."
+            f"{measure} gains 2^grade − 1, and grade {highest:g} is above {HIGHEST_EXPONENT:,}: too "
+            "large to compute. Use the linear gain, or name gains, such as nDCG(gains={1:1,2:3})@10."
         )
 
 
 def _normalised(run: Pass, measure: Measure, form: Form, gain: Floats, key: Hashable | None) -> Floats:
     """DCG of the run over the DCG of the ideal order, for one gain a judgement; `key` caches that order."""
     best = _best_order(run.judged, gain, key)
-    found = Gains(run.query, run.ranks(measure.judged_only), gain[run.row])
+    actual = Gains(run.query, run.ranks(measure.judged_only), gain[run.row])
     return ratio(
-        dcg(found, run.size, measure.cutoff, form.discount), dcg(best, run.size, measure.cutoff, form.discount)
+        dcg(actual, run.size, measure.cutoff, form.discount), dcg(best, run.size, measure.cutoff, form.discount)
     )
 
 
 def _best_order(judged: Judged, gain: Floats, key: Hashable | None) -> Gains:
     """The judgements with a positive gain, in their ideal order."""
-    if key is not None and key in judged.kept:
-        kept: Gains = judged.kept[key]
-        return kept
+    if key is not None and key in judged.cached:
+        cached: Gains = judged.cached[key]
+        return cached
     gains = gain > 0
     query, some = judged.query[gains], gain[gains]
     order = np.lexsort((-some, query))
     query = query[order]
-    found = Gains(query, place_within(query, len(judged.queries)), some[order])
+    best = Gains(query, place_within(query, len(judged.queries)), some[order])
     if key is not None:
-        judged.kept[key] = found
-    return found
+        judged.cached[key] = best
+    return best
 
 
 def _faded_ndcg(run: Pass, measure: Measure) -> Floats:
@@ -119,14 +119,14 @@ def _faded_ndcg(run: Pass, measure: Measure) -> Floats:
     judged, gain = run.judged, np.maximum(run.judged.grade, 0).astype(np.float64)
     some = np.flatnonzero(gain > 0)
     query = judged.query[some]
-    born, asked = blocks.times_of(judged.block[some]), queries.times[query]
-    if np.isnan(asked).any():
-        unknown = judged.queries[query[np.isnan(asked)][0]]
+    block_times, query_times = blocks.times_of(judged.block[some]), queries.times[query]
+    if np.isnan(query_times).any():
+        unknown = judged.queries[query[np.isnan(query_times)][0]]
         raise MeasureError(f"{measure} needs the time of every query; that of '{unknown}' is not known.")
-    if np.isnan(born).any():
-        unknown = _id(run, int(judged.block[some[np.isnan(born)][0]]))
+    if np.isnan(block_times).any():
+        unknown = _id(run, int(judged.block[some[np.isnan(block_times)][0]]))
         raise MeasureError(f"{measure} needs the time of every relevant block; that of '{unknown}' is not known.")
-    age = np.maximum(asked - born, 0.0)
+    age = np.maximum(query_times - block_times, 0.0)
     gain[some] *= np.exp(-_rates(measure, run, queries.domains)[query] * age)
     return _normalised(run, measure, LINEAR, gain, None)
 
@@ -138,8 +138,8 @@ def _rates(measure: Measure, run: Pass, domains: tuple[str, ...]) -> Floats:
     named = dict(measure.rate)
     for query, domain in zip(run.judged.queries, domains, strict=True):
         if domain not in named:
-            said = f"the domain '{domain}'" if domain else "no domain"
-            raise MeasureError(f"{measure} names no rate for query '{query}', which has {said}.")
+            domain_words = f"the domain '{domain}'" if domain else "no domain"
+            raise MeasureError(f"{measure} names no rate for query '{query}', which has {domain_words}.")
     return np.array([named[domain] for domain in domains], dtype=np.float64)
 
 

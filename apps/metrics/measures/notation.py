@@ -103,17 +103,17 @@ def _cutoff(text: str | None, whole: str) -> int | None:
 
 
 def _parameters(text: str | None, whole: str) -> dict[str, Value]:
-    found: dict[str, Value] = {}
+    parameters: dict[str, Value] = {}
     rest = (text or "").strip()
     while rest:
         match = PARAMETER.match(rest)
         if match is None:
             raise MeasureError(f"'{whole}' has brackets without name=value pairs in them.")
-        if match["key"] in found:
+        if match["key"] in parameters:
             raise MeasureError(f"'{whole}' gives {match['key']} twice.")
-        found[match["key"]] = _value(match, whole)
+        parameters[match["key"]] = _value(match, whole)
         rest = rest[match.end() :]
-    return found
+    return parameters
 
 
 def _value(match: re.Match[str], whole: str) -> Value:
@@ -135,21 +135,21 @@ def _value(match: re.Match[str], whole: str) -> Value:
 
 def _map(text: str, whole: str) -> Map:
     """The pairs in curly brackets. Raises MeasureError for a repeated key."""
-    found: dict[int | str, float] = {}
+    pairs: dict[int | str, float] = {}
     rest = text.strip()
     while rest:
         match = PAIR.match(rest)
         if match is None:
             raise MeasureError(f"'{whole}' has curly brackets without key:number pairs in them.")
         key = _key(match)
-        if key in found:
+        if key in pairs:
             raise MeasureError(f"'{whole}' gives {key} twice.")
         try:
-            found[key] = float(match["value"])
+            pairs[key] = float(match["value"])
         except ValueError:
             raise MeasureError(f"'{match['value']}' in '{whole}' is not a number.") from None
         rest = rest[match.end() :]
-    return tuple(sorted(found.items(), key=lambda pair: (str(type(pair[0])), pair[0])))
+    return tuple(sorted(pairs.items(), key=lambda pair: (str(type(pair[0])), pair[0])))
 
 
 def _key(match: re.Match[str]) -> int | str:

@@ -104,12 +104,12 @@ def _number(value: Value) -> float:
 PARAMETERS = {
     "alpha": Parameter("how much a facet that was already found is worth less, from 0 to 1; 0.5 unless named", _share),
     "beta": Parameter("weight of recall against precision, 1 unless named", _weight),
-    "by": Parameter("the attribute of blocks that tells them apart, such as `'type'`; to be given", _name),
+    "by": Parameter("the attribute that groups blocks, such as `'type'`; required", _name),
     "dcg": Parameter(
         "`'log2'` for linear gain (the default), `'exp-log2'` for 2^grade − 1, `'jk'` for the first published discount",
         _form,
     ),
-    "gains": Parameter("gains in place of grades, such as `{1:1,2:3}`; grades not named keep their own", _gains),
+    "gains": Parameter("gains in place of grades, such as `{1:1,2:3}`; other grades are their own gain", _gains),
     "judged_only": Parameter("`True` leaves unjudged blocks out of the ranking first (condensed list)", _flag),
     "max_rel": Parameter("the highest grade of the scale, 4 unless named, always written out", _top),
     "p": Parameter("persistence, between 0 and 1; 0.8 unless named, always written out", _inner_share),

@@ -76,15 +76,15 @@ class Pass:
 def _looked_up(judged: Judged, ranked: Ranked) -> tuple[Ints, Ints]:
     """Indices of the judged rows of the ranking, and the rows of their judgements."""
     if judged.ids is not None:
-        found = np.flatnonzero(ranked.block < len(judged.ids))
-        return found, ranked.block[found]
+        known = np.flatnonzero(ranked.block < len(judged.ids))
+        return known, ranked.block[known]
     keys, rows = judged.pairs
     if not len(keys):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     wanted = pair_keys(ranked.query, ranked.block)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    found = np.flatnonzero(keys[places] == wanted)
-    return found, rows[places[found]]
+    known = np.flatnonzero(keys[places] == wanted)
+    return known, rows[places[known]]
 
 
 def ratio(above: Floats | Ints, below: Floats | Ints | int) -> Floats:

@@ -69,18 +69,18 @@ def parse_measures(text: str, *, rel: int = 1) -> tuple[Measure, ...]:
 
 def named_measures(text: str, *, rel: int = 1) -> dict[str, Measure]:
     """The measures of a list by the name as written. Raises MeasureError as `parse_measures` does."""
-    found: dict[str, Measure] = {}
+    measures: dict[str, Measure] = {}
     faults: list[MeasureError] = []
     for name in dict.fromkeys(split_measures(text)):
         try:
-            found[name] = parse_measure(name, rel=rel)
+            measures[name] = parse_measure(name, rel=rel)
         except MeasureError as fault:
             faults.append(fault)
     if faults:
         raise MeasureErrors(faults) if len(faults) > 1 else faults[0]
-    if not found:
+    if not measures:
         raise MeasureError("Name at least one measure, such as nDCG@10.")
-    return found
+    return measures
 
 
 def needs_of(measures: Iterable[Measure]) -> frozenset[str]:
@@ -89,7 +89,7 @@ def needs_of(measures: Iterable[Measure]) -> frozenset[str]:
 
 
 def refuse_unmet(measures: Iterable[Measure], given: Collection[str], where: str = "") -> None:
-    """Raises MeasureError for the first measure whose input is not given; `where` tells how to give it."""
+    """Raises MeasureError for the first measure whose input is not given; `where` says how to give it."""
     for measure in measures:
         for need in sorted(measure.entry.needs - set(given)):
             raise MeasureError(f"{measure} needs {NEED_WORDS[need]}.{' ' if where else ''}{where}")
@@ -118,11 +118,11 @@ def _meant(written: WrittenMeasure) -> str:
     """The notation here of a name of another tool; empty for an unknown one."""
     for base, cutoff in forms_of(written.name):
         text = ELSEWHERE.get(base, base)
-        here = take_apart(text)
-        entry = _NAMES.get(here.name.lower())
+        own_name = take_apart(text)
+        entry = _NAMES.get(own_name.name.lower())
         if entry is not None:
-            asked = WrittenMeasure(entry.name, here.parameters | written.parameters, written.cutoff or cutoff)
-            return f"here it is {_suggested(entry, asked)}"
+            requested = WrittenMeasure(entry.name, own_name.parameters | written.parameters, written.cutoff or cutoff)
+            return f"here it is {_suggested(entry, requested)}"
     return ""
 
 

@@ -31,7 +31,7 @@ Interval = tuple[float, float]
 
 RESAMPLES = 10_000
 FURTHEST = 1 - 2 / RESAMPLES
-"""No draws are read further out than that many would tell, unless a higher confidence is asked for."""
+"""The highest confidence that this number of draws can support; a higher one is used only on request."""
 DEFAULT_CONFIDENCE = 0.95
 CELLS_AT_ONCE = 500_000
 MOST_UNDEFINED = 0.5
@@ -57,9 +57,9 @@ def resampled_means(values: Floats, *, seed: int, resamples: int, strata: Ints |
 
 
 def _settled(means: Floats, low: Floats, high: Floats) -> Floats:
-    """The means without the rounding of their last digits where it would tell a story: at zero and at either end.
+    """The means without rounding noise where it would change a result: at zero and at either end.
 
-    A draw that holds none of the queries on which two runs differ has a difference of zero. One of -4e-16 would put
+    A draw without any of the queries on which two runs differ has a difference of zero. One of -4e-16 would put
     zero outside an interval that ends there.
     """
     slack = NOISE * np.maximum(np.abs(low), np.abs(high))
@@ -85,7 +85,7 @@ def _times_drawn(n: int, seed: int, resamples: int, strata: Ints | None) -> Iter
 
 
 def _ends(strata: Ints) -> tuple[Ints, Ints]:
-    """First place and the place after the last of each row's stratum; the rows stand by stratum."""
+    """First place and the place after the last of each row's stratum; rows are sorted by stratum."""
     _, first, member, size = np.unique(strata, return_index=True, return_inverse=True, return_counts=True)
     return first[member], (first + size)[member]
 

@@ -24,19 +24,19 @@ Ints = NDArray[np.int64]
 FEW = 8
 """Values of which all draws are listed: 6,435 for eight."""
 PARTS = 2_520
-"""Multiples of 1 / 2,520 are told exactly: every share and reciprocal up to ten."""
+"""Multiples of 1 / 2,520 are exact: every share and reciprocal up to ten."""
 CELLS, MORE_CELLS, MANY = 1 << 14, 1 << 16, 1_000
-"""Of the grid; more of them for many values, each of which is put between two cells."""
+"""Cells of the grid; more of them for many values, each of which is divided between two cells."""
 SPARE = 1_024
 REACH = 24.0
-"""Standard deviations of the sum that the grid holds, where that is less than all there can be."""
+"""How many standard deviations of the sum the grid covers, where that is less than all possible sums."""
 LOST = 1e-14
-"""What the transform leaves where there is nothing."""
+"""Rounding noise of the transform where the result is zero."""
 RAREST = 1e-9
-"""No quantile is read further out: rounding lies beyond."""
+"""The most extreme quantile that is computed: beyond it is rounding noise."""
 SLACK = 1e-12
 SAME = 1e-9
-"""Values as near as that are the same."""
+"""Values that differ by no more are equal."""
 NOISE = 1e-12  # of the largest value: far more than sums lose, far less than a measure can differ by
 
 
@@ -75,12 +75,12 @@ def every_draw(values: Floats, strata: Ints | None = None) -> Drawn:
     if spread <= NOISE * float(np.abs(values).max(initial=0.0)):
         mean = math.fsum(values) / len(values)
         return Drawn(np.clip([mean], values.min(), values.max()), np.ones(1))
-    found = _listed(values) if len(groups) == 1 and len(values) <= FEW else _convolved(groups, len(values), spread)
-    return found._replace(means=_settled(found.means, float(values.min()), float(values.max())))
+    drawn = _listed(values) if len(groups) == 1 and len(values) <= FEW else _convolved(groups, len(values), spread)
+    return drawn._replace(means=_settled(drawn.means, float(values.min()), float(values.max())))
 
 
 def _settled(means: Floats, low: float, high: float) -> Floats:
-    """The means without the rounding of their last digits where it would tell a story: at zero and at either end."""
+    """The means without rounding noise where it would change a result: at zero and at either end."""
     slack = NOISE * max(abs(low), abs(high))
     for end in (low, high, 0.0):
         means = np.where(np.abs(means - end) <= slack, end, means)
@@ -149,7 +149,7 @@ def _common_parts(values: Floats) -> int:
 
 
 def _first_cell(grid: Grid) -> int:
-    """The first sum that the grid holds: the least there can be, or so many that the mean stands in the middle."""
+    """The first sum in the grid: the smallest possible one, or the one that puts the mean in the middle."""
     least = sum(len(place) * math.floor(float(place.min())) for place in grid.places)
     most = sum(len(place) * math.ceil(float(place.max())) for place in grid.places)
     middle = round(sum(math.fsum(place) for place in grid.places)) - grid.cells // 2
@@ -167,11 +167,11 @@ def _one_draw(place: Floats, cells: int) -> Floats:
 
 def _power(values: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
     """By squaring: the same bits on every machine that multiplies alike, and faster than logarithms."""
-    found, base = np.ones_like(values), values
+    power, base = np.ones_like(values), values
     while exponent:
         if exponent & 1:
-            found = found * base
+            power = power * base
         exponent >>= 1
         if exponent:
             base = base * base
-    return found
+    return power

@@ -19,7 +19,7 @@ MOST_EXPONENT = 1000
 
 
 class Grid(NamedTuple):
-    """Values as whole numbers, kept as doubles: `whole / scale` is the values again, within half a `1 / scale`.
+    """Values as whole numbers, stored as doubles: `whole / scale` is the values again, within half a `1 / scale`.
 
     A column of a matrix has a scale of its own.
     """

@@ -65,21 +65,29 @@ def paired_tests(
     """
     if not np.isfinite(change).all():
         raise ValueError("A paired test needs a value for every query on both sides.")
-    both = np.hstack([change, change**2])
+    # Centred and scaled to 1: squares of nearly equal differences would cancel out, and those of tiny ones would be 0.
+    centre = change.sum(axis=0) / max(1, len(change))
+    reach = np.abs(change - centre).max(axis=0, initial=0.0)
+    reach[reach == 0] = 1.0
+    scaled = (change - centre) / reach
+    both = np.hstack([scaled, scaled**2])
     drawn = resampled_means(both, seed=seed, resamples=resamples) if len(change) > 1 else both
     columns = change.shape[1]
-    return [_paired(change[:, place], drawn[:, [place, columns + place]], confidence) for place in range(columns)]
+    return [
+        _paired(change[:, place], drawn[:, [place, columns + place]], float(centre[place] / reach[place]), confidence)
+        for place in range(columns)
+    ]
 
 
-def _paired(change: Floats, drawn: Floats, confidence: float) -> Paired:
-    """`drawn` are resampled means of the differences and of their squares, side by side."""
+def _paired(change: Floats, drawn: Floats, centre: float, confidence: float) -> Paired:
+    """`drawn` are resampled means of the scaled differences and of their squares; `centre` is their scaled mean."""
     n = len(change)
     spread = float(change.std(ddof=1)) if n > 1 else None
     wilcoxon = signed_ranks(change)
     if spread is None or spread <= ROUNDING * float(np.abs(change).max()):
         return Paired(n, 0.0 if n > 1 else None, None, wilcoxon, None, None)
     effect = math.fsum(change) / n / spread
-    interval = _effect_interval(change, drawn, confidence)
+    interval = _effect_interval(drawn, centre, n, confidence)
     return Paired(n, spread, paired_t(change), wilcoxon, effect, interval)
 
 
@@ -126,10 +134,9 @@ def _normal_p(n: int, sizes: Ints, smaller: float) -> float:
     return math.erfc(abs(z) / math.sqrt(2))
 
 
-def _effect_interval(change: Floats, drawn: Floats, confidence: float) -> Interval:
+def _effect_interval(drawn: Floats, centre: float, n: int, confidence: float) -> Interval:
     """Percentile interval of mean / spread over resampled queries; draws without spread are left out."""
-    n = len(change)
     variance = (drawn[:, 1] - drawn[:, 0] ** 2) * n / (n - 1)
-    scatters = variance > ROUNDING * float((change**2).max())
-    effects = drawn[scatters, 0] / np.sqrt(variance[scatters])
+    scatters = variance > ROUNDING
+    effects = (centre + drawn[scatters, 0]) / np.sqrt(variance[scatters])
     return percentile_interval(effects, widened(confidence, n))

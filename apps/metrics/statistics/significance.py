@@ -30,10 +30,10 @@ from apps.metrics.statistics.exact_bootstrap import every_draw
 from apps.metrics.statistics.exact_sums import on_grid
 
 EQUAL = 1e-9
-"""Values of a query that are as near as that are equal: the one rule for better, equal and worse."""
+"""Values of a query that differ by no more are equal: the one rule for better, equal and worse."""
 NO_VALUE, NO_INTERVAL = "No query has a value.", "One query is too few for an interval."
 HANDFUL = 10
-"""A difference that fewer queries make, of many that are equal, has no interval that holds as often as it says."""
+"""If fewer queries differ, and the others are equal, the interval covers the true value less often than it claims."""
 
 
 class Summary(NamedTuple):
@@ -65,12 +65,12 @@ def summaries(
     Queries are resampled with replacement, within their stratum where `strata` names one for each. NaN is "no value":
     such queries are left out of that column. Means are exact sums, rounded once.
     """
-    found = []
+    by_column = []
     for column in values.T:
         has = ~np.isnan(column)
         groups = None if strata is None else strata[has]
-        found.append(_summary(column[has], confidence, groups, with_interval=with_interval))
-    return found
+        by_column.append(_summary(column[has], confidence, groups, with_interval=with_interval))
+    return by_column
 
 
 def _summary(values: Floats, confidence: float, strata: Ints | None, *, with_interval: bool) -> Summary:
@@ -230,8 +230,8 @@ def sign_flip_p(change: Floats, *, seed: int = DEFAULT_SEED, resamples: int = RE
     for first in range(0, resamples, step):
         rows = min(step, resamples - first)
         packed = np.frombuffer(random.bytes(rows * ((n + 7) // 8)), dtype=np.uint8).reshape(rows, -1)
-        kept = np.unpackbits(packed, axis=1, count=n).astype(np.float64)
-        hits += (np.abs(2.0 * (kept @ whole) - total) >= bar).sum(axis=0)
+        flips = np.unpackbits(packed, axis=1, count=n).astype(np.float64)
+        hits += (np.abs(2.0 * (flips @ whole) - total) >= bar).sum(axis=0)
     return [float(hit + 1) / (resamples + 1) for hit in hits]
 
 

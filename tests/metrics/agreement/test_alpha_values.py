@@ -23,7 +23,7 @@ def test_it_is_worked_out_by_hand():
 
 
 @pytest.mark.parametrize("items", [[], [[1, 2]], [[2, 2], [2, 2]], [[1], [2]], [[None, 1], [2, None]]])
-def test_what_cannot_be_told_has_no_value(items):
+def test_an_undefined_coefficient_has_no_value(items):
     assert ordinal_alpha(items) is None
 
 

@@ -186,7 +186,7 @@ def test_cohen_kappa_equals_scikit_learn(pairs, kind):
 
 @settings(max_examples=80, deadline=None)
 @given(LABELS)
-def test_intervals_hold_their_value_and_stay_within_one(pairs):
+def test_intervals_contain_their_value_and_stay_within_one(pairs):
     first, second = (np.array(side) for side in zip(*pairs, strict=True))
 
     found = cohen_kappa(pair_table(first, second, 4), resamples=400)
@@ -294,7 +294,7 @@ def test_a_far_miss_that_nobody_has_made_yet_is_reckoned_with():
     assert low < standard_interval(cohen_kappa(near, kind="quadratic"))[0]
 
 
-def test_kappa_of_a_rare_category_is_held_as_often_as_its_interval_says():
+def test_the_interval_of_a_kappa_of_a_rare_category_covers_as_often_as_promised():
     """Two annotators, 90 and 10 %, kappa 0.2, 50 items: the interval of bare resamples holds it in 75 % of cases."""
     chance = np.random.default_rng(4)
     agree = np.array([[0.828, 0.072], [0.072, 0.028]])
@@ -324,9 +324,9 @@ def test_linear_weights_follow_the_values_of_the_categories():
 
 # What is not defined says why
 
-ONE_ITEM = "They share one item only; agreement by chance cannot be told apart from it."
-ONE_CATEGORY = "Both used one category only; chance explains all of their agreement."
-ONE_CATEGORY_ANY = "One category only was used; chance explains all of the agreement."
+ONE_ITEM = "They share only one item, too few to estimate agreement by chance."
+ONE_CATEGORY = "Both used only one category; chance explains all of their agreement."
+ONE_CATEGORY_ANY = "Only one category was used; chance explains all of the agreement."
 UNDEFINED = [
     (percent_agreement(np.zeros((3, 3), int)), "They share no item."),
     (cohen_kappa(np.zeros((3, 3), int)), "They share no item."),

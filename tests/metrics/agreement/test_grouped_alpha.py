@@ -58,8 +58,8 @@ def test_a_part_that_is_undefined_says_why():
     ratings = ratings_of((0, 0), (0, 0), (3, 1))
     counts = pattern_counts(ratings, np.array([0, 0, 1]), 2)
 
-    assert counts.alpha_of(0).reason.startswith("One category only was used")
-    assert counts.alpha_of(1).reason.startswith("One item only")
+    assert counts.alpha_of(0).reason.startswith("Only one category was used")
+    assert counts.alpha_of(1).reason.startswith("Only one item")
 
 
 def test_comparisons_that_differ_are_counted_over_every_two_people():

@@ -31,7 +31,7 @@ def test_shares_add_up_however_many_categories(size):
     assert max(pairs.first.max(), pairs.second.max()) < size
 
 
-def test_of_very_many_pairs_those_that_stand_for_all_lie_everywhere():
+def test_a_sample_of_very_many_pairs_covers_the_whole_range():
     pairs = pairs_of_categories(100)
 
     quarters = np.histogram2d(pairs.first, pairs.second, bins=2, weights=pairs.first != pairs.second)[0]
@@ -67,7 +67,7 @@ def test_what_is_strewn_is_distinct(count):
     assert len(set(spread(count).tolist())) == MOST
 
 
-def test_half_of_it_stands_beside_the_items_that_are_drawn():
+def test_half_an_imagined_item_is_added_to_the_resampled_items():
     """Each of 50 places draws it with a chance of 0.5 / 50.5, and five ninths of it is in cells without an item."""
     table = np.diag([30, 20, 0])
 
@@ -105,7 +105,7 @@ def test_it_takes_no_reason_away():
     alone = np.array([[0, 0], [0, 0], [0, MISSING]])
 
     assert conger_kappa(alone, 3).reason == fleiss_kappa(category_counts(alone, 3)).reason
-    assert "One category only" in conger_kappa(alone, 3).reason
+    assert "Only one category" in conger_kappa(alone, 3).reason
 
 
 def test_without_resamples_nothing_is_drawn():

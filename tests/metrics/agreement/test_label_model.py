@@ -58,7 +58,7 @@ def test_every_step_makes_the_labels_likelier_and_the_rows_are_chances():
     assert found.posterior.sum(axis=1) == pytest.approx(1.0)
 
 
-def test_known_chances_are_found_again():
+def test_known_probabilities_are_recovered():
     careful = [[0.95, 0.03, 0.02], [0.02, 0.95, 0.03], [0.03, 0.02, 0.95]]
     lenient = [[0.5, 0.4, 0.1], [0.05, 0.6, 0.35], [0.0, 0.05, 0.95]]
     chances = np.array([careful, careful, lenient, careful])
@@ -94,7 +94,7 @@ def test_the_same_seed_gives_the_same_diagnosis():
     assert [person.interval for person in first.annotators] == [person.interval for person in second.annotators]
 
 
-def test_missing_labels_and_annotators_with_few_are_no_trouble():
+def test_missing_labels_and_annotators_with_few_are_accepted():
     labels, _ = made(np.array([[[0.9, 0.1], [0.1, 0.9]]] * 3), items=50)
     kept = (labels.annotator < 2) | (labels.item < 3)
     few = Labels(labels.item[kept], labels.annotator[kept], labels.category[kept], 51, 3, 2)
@@ -114,14 +114,14 @@ def labels_of(*rows: tuple[int, int, int]) -> Labels:
     ("labels", "reason"),
     [
         (labels_of((0, 0, 0), (1, 0, 1)), "A label model needs two annotators or more."),
-        (labels_of((0, 0, 1), (0, 1, 1)), "One category only was used; there is nothing to mistake it for."),
+        (labels_of((0, 0, 1), (0, 1, 1)), "Only one category was used; there is nothing to mistake it for."),
         (
             labels_of((0, 0, 0), (1, 1, 1), (2, 0, 1), (2, 1, 1)),
             "A label model needs two items or more that two annotators labelled.",
         ),
     ],
 )
-def test_what_cannot_be_told_is_said_in_words(labels, reason):
+def test_an_undefined_result_has_a_reason_in_words(labels, reason):
     found = diagnose(labels)
 
     assert found.reason == reason

@@ -177,7 +177,7 @@ def test_figures_of_many_pairs_are_those_of_each_table_alone(monkeypatch, scale)
             assert (pytest.approx(numbers, rel=1e-12, abs=1e-12), words) == facts_of(alone[key])
 
 
-def test_words_have_no_order_and_ranks_are_no_numbers():
+def test_words_have_no_order_and_ranks_are_not_numbers():
     rated = ratings(50, 3)
 
     words = all_coefficients(rated, Scale(4), FAST)
@@ -205,7 +205,7 @@ def test_cohen_is_for_two(raters, reason):
     assert found["cohen_kappa_of_maximum"].reason == reason
 
 
-def test_a_ratio_needs_a_zero_that_nothing_lies_below():
+def test_a_ratio_needs_a_zero_with_no_value_below():
     found = all_coefficients(ratings(20, 3), Scale(4, (-1.0, 0.0, 1.0, 2.0), is_numeric=True), FAST)
 
     assert found["krippendorff_alpha_interval"].is_defined
@@ -248,7 +248,7 @@ def test_kappa_against_its_maximum_is_cohens_example():
     assert kappa_of_maximum(table).value == pytest.approx((0.70 - 0.41) / (most - 0.41))
 
 
-def test_totals_that_allow_no_agreement_are_told():
+def test_totals_that_allow_no_agreement_are_reported():
     found = kappa_of_maximum(np.array([[0, 5], [0, 0]]))
 
     assert found.reason == "The two raters' totals allow no agreement beyond chance."
@@ -287,7 +287,7 @@ def test_a_category_that_nobody_used_says_so():
     assert by_category(counts, "abc", FAST)[2].specific.reason == "Nobody chose it for an item that two people rated."
 
 
-def test_a_cohen_kappa_of_weights_of_ones_own_keeps_to_them():
+def test_cohen_kappa_uses_custom_weights():
     table = np.array([[10, 2], [3, 12]])
 
     assert cohen_kappa(table, weights=np.eye(2)).value == cohen_kappa(table).value

@@ -36,7 +36,7 @@ def test_a_stratum_has_the_figures_of_its_items_alone(file, capsys):
     assert tax["coefficients"] == alone["coefficients"]
 
 
-def test_strata_stand_by_size_within_their_field(file, capsys):
+def test_strata_are_sorted_by_size_within_their_field(file, capsys):
     found = agree_json(capsys, file(LONG), "--by", file(STRATA, "strata.csv"))
 
     names = [(one["field"], one["stratum"], one["n_items"]) for one in found["by_stratum"]]
@@ -74,7 +74,7 @@ def test_annotators_who_labelled_nothing_there_do_not_count(file, capsys):
     assert y["coefficients"]["cohen_kappa"]["reason"].startswith("Cohen's κ is for two annotators and here are 3")
 
 
-def test_table_and_rows_tell_the_strata(file, capsys):
+def test_table_and_rows_contain_the_strata(file, capsys):
     name, strata = file(LONG), file(STRATA, "strata.csv")
 
     assert agree(name, "--by", strata) == 0
@@ -109,7 +109,7 @@ def test_the_column_of_items_may_be_called_otherwise(file, capsys, name):
     assert agree_json(capsys, labels, "--by", file(STRATA.replace("item", name, 1), "strata.csv")) == plain
 
 
-def test_items_that_stand_in_one_file_only_are_counted(file, capsys):
+def test_items_in_only_one_file_are_counted(file, capsys):
     assert agree(file(LONG), "--by", file("item,s\na,x\nb,x\nz,x\n", "strata.csv")) == 0
 
     assert capsys.readouterr().err.splitlines() == [
@@ -138,7 +138,7 @@ def test_strata_that_cannot_be_read_are_refused_with_the_place(file, capsys, str
     assert refused(capsys, file(LONG), "--by", file(strata, "strata.csv")) == said
 
 
-def test_every_mistake_is_told_at_once(file, capsys):
+def test_every_mistake_is_reported_at_once(file, capsys):
     said = refused(capsys, file(LONG), "--by", file("item,s\n,x\na,x\na,y\n", "strata.csv"))
 
     assert [line.split(":")[0] for line in said.splitlines()] == [

@@ -74,7 +74,7 @@ def test_a_fault_names_its_line_and_column(tmp_path, text, said):
     assert said in str(caught.value)
 
 
-def test_every_mistake_of_a_file_is_told(tmp_path):
+def test_every_mistake_of_a_file_is_reported(tmp_path):
     text = "block,time\nB1,soon\n,2026-01-01\nB1,2026-01-01\nB2\nB3,late\n"
 
     with pytest.raises(InputErrors) as caught:

@@ -22,7 +22,7 @@ def test_the_second_column_is_the_facet(tmp_path):
     ]
 
 
-def test_a_pair_stands_once_for_each_facet(tmp_path):
+def test_a_pair_may_occur_once_for_each_facet(tmp_path):
     path = written(tmp_path, "Q1 f1 B7 1\nQ1 f2 B7 0\nQ1 f1 B7 2\n")
 
     with pytest.raises(InputError, match="line 3, block: 'B7' appears twice for query 'Q1', first in line 1"):
@@ -41,10 +41,10 @@ def test_facets_are_numbered_and_a_pair_has_its_best_grade(tmp_path):
     assert [column.tolist() for column in judged.facets] == [[0, 1, 0, 0], [0, 1, 1, 1], [0, 1, 0, 1], [0, 1, 3, -1]]
 
 
-def test_a_file_with_one_word_in_the_column_tells_no_facets_apart(tmp_path):
+def test_a_file_with_one_value_in_the_column_has_no_facets(tmp_path):
     assert load_qrels(written(tmp_path, "Q1 0 B7 1\nQ2 0 B7 1\n"), Vocabulary(), with_facets=True).facets is None
 
 
-def test_without_facets_a_pair_stands_once(tmp_path):
+def test_without_facets_a_pair_occurs_once(tmp_path):
     with pytest.raises(InputErrors, match="'B7' appears twice"):
         load_qrels(written(tmp_path, "Q1 f1 B7 1\nQ1 f2 B7 0\n"), Vocabulary())

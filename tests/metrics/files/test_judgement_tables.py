@@ -57,7 +57,7 @@ def test_blocks_are_numbered_by_the_vocabulary(tmp_path):
     assert list(blocks) == [b"a", b"b"]
 
 
-def test_an_empty_grade_is_no_judgement(tmp_path):
+def test_an_empty_grade_is_not_a_judgement(tmp_path):
     assert rows_of(load_qrels(written(tmp_path, "query,docid,rating\nQ1,a,\nQ1,b,1\n"))) == [("Q1", "b", 1)]
 
 
@@ -95,12 +95,12 @@ def test_a_heading_that_says_too_little_or_too_much_is_refused(tmp_path, text, s
         load_qrels(written(tmp_path, text))
 
 
-def test_a_table_without_grades_holds_no_judgements(tmp_path):
+def test_a_table_without_grades_has_no_judgements(tmp_path):
     with pytest.raises(InputError, match="contains no judgements"):
         load_qrels(written(tmp_path, "query,docid,rating\nQ1,a,\n"))
 
 
-def test_a_qrels_file_with_tabs_is_no_table(tmp_path):
+def test_a_qrels_file_with_tabs_is_not_a_table(tmp_path):
     assert rows_of(load_qrels(written(tmp_path, "query\t0\tb1\t1\nQ2\t0\tb1,b2;b3\t0\n"))) == [
         ("query", "b1", 1),
         ("Q2", "b1,b2;b3", 0),

@@ -185,7 +185,7 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
             "x,ann,1\nx,bob,2\ny,ann,1\n",
             [],
             "labels.csv: its columns are called ann, 1, as labels are; if the first line is a row and no heading, "
-            "--no-heading and --columns say so.",
+            "add --no-heading and --columns.",
         ),
         (
             "item,a,b\nx,1,2\ny,2,-\n",
@@ -210,7 +210,7 @@ REPEATED = "item,annotator,label\na,ann,1\na,bob,1\na,ann,0\nb,ann,1\nb,bob,0\n"
         (
             REPEATED,
             [],
-            "labels.csv, line 4, item: 'ann' labelled 'a' in line 2 already. A column pass tells them apart;",
+            "labels.csv, line 4, item: 'ann' labelled 'a' in line 2 already. Add a column pass, or choose",
         ),
         (
             "item,annotator,label,pass\na,ann,1,1\na,ann,0,1\n",
@@ -233,7 +233,7 @@ def test_a_bad_file_is_exit_code_two_and_a_sentence_with_the_line(file, capsys, 
     assert refused(capsys, file(text), *options).startswith(said)
 
 
-def test_every_mistake_is_told_up_to_a_number(file, capsys):
+def test_every_mistake_is_reported_up_to_a_limit(file, capsys):
     rows = "".join(f"{item},1,maybe\n" for item in range(12))
 
     told = refused(capsys, file("item,a,b\n" + rows)).splitlines()

@@ -56,7 +56,7 @@ def test_every_row_of_a_run_is_known_by_its_id(tmp_path_factory, qrels, run):
 
 
 @pytest.mark.parametrize("blocks", [None, Vocabulary()], ids=["alone", "numbered"])
-def test_a_block_that_stands_twice_is_named_with_both_lines(tmp_path, blocks):
+def test_a_block_that_occurs_twice_is_named_with_both_lines(tmp_path, blocks):
     (tmp_path / "qrels.txt").write_text("Q1 0 a 1\nQ2 0 a 1\n")
     (tmp_path / "twice.txt").write_text("Q1 0 a 1\nQ2 0 a 1\nQ1 0 a 0\n")
     (tmp_path / "run.txt").write_text("Q1 Q0 a 1 2 t\nQ2 Q0 b 1 2 t\nQ2 Q0 b 2 1 t\n")

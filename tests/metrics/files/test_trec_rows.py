@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from apps.common.errors import InputError
 from apps.metrics.files.trec_batches import read_run_parts
-from apps.metrics.files.trec_rows import QrelRow, TrecRunRow, parse_qrels, parse_run, read_qrels, read_run
+from apps.metrics.files.trec_rows import QrelRow, TrecRunRow, parse_qrels, parse_run, read_qrel_rows, read_run_rows
 
 FOUR = " where there must be four: query, iteration, block, grade."
 SIX = " where there must be six: query, Q0, block, rank, score, tag."
@@ -65,19 +65,19 @@ def test_a_cr_in_one_line_of_many_is_named():
     assert refused(qrels, "Q1 0 B7 2\r\nQ1 0 B8 2\rQ1 0 B9 1\nQ2 0 B7 1\n").line == 2
 
 
-def test_a_long_file_whose_lines_end_in_cr_alone_is_not_told_of_its_length(tmp_path):
+def test_a_long_file_whose_lines_end_in_cr_alone_is_not_reported_as_too_long(tmp_path):
     path = tmp_path / "run.txt"
     path.write_bytes(b"".join(b"Q%d Q0 B7 1 2 t\r" % number for number in range(20_000)))
 
-    assert "the line contains a carriage return (CR)" in refusal(lambda p: list(read_run(p)), path)
+    assert "the line contains a carriage return (CR)" in refusal(lambda p: list(read_run_rows(p)), path)
     assert "the line contains a carriage return (CR)" in refusal(parts, path)
 
 
-def test_a_mark_in_the_middle_of_joined_files_is_no_part_of_an_id(tmp_path):
+def test_a_byte_order_mark_inside_joined_files_is_rejected(tmp_path):
     path = tmp_path / "run.txt"
     path.write_bytes(b"\xef\xbb\xbfQ1 Q0 a 1 2 t\n\xef\xbb\xbfQ2 Q0 a 1 2 t\n")
 
-    assert "line 2, query: '�Q2' begins with a byte order mark" in refusal(lambda p: list(read_run(p)), path)
+    assert "line 2, query: '�Q2' begins with a byte order mark" in refusal(lambda p: list(read_run_rows(p)), path)
     assert "line 2, query: '�Q2' begins with a byte order mark" in refusal(parts, path)
 
 
@@ -160,18 +160,18 @@ def test_gzip_is_recognised_by_its_bytes_not_its_name(tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_bytes(gzip.compress(b"Q1 0 B7 2\n"))
 
-    assert list(read_qrels(path)) == [QrelRow("Q1", "B7", 2)]
+    assert list(read_qrel_rows(path)) == [QrelRow("Q1", "B7", 2)]
 
 
 def test_a_truncated_gzip_is_refused(tmp_path):
     path = tmp_path / "qrels.gz"
     path.write_bytes(gzip.compress(b"Q1 0 B7 2\n" * 1000)[:-12])
 
-    assert "cannot be read" in refusal(lambda p: list(read_qrels(p)), path)
+    assert "cannot be read" in refusal(lambda p: list(read_qrel_rows(p)), path)
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    said = refusal(lambda p: list(read_run(p)), tmp_path / "none.txt")
+    said = refusal(lambda p: list(read_run_rows(p)), tmp_path / "none.txt")
 
     assert said.endswith("none.txt: cannot be read: No such file or directory.")
 
@@ -179,21 +179,21 @@ def test_a_missing_file_is_refused(tmp_path):
 def test_a_dash_reads_standard_input(monkeypatch):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"Q1 0 B7 2")))
 
-    assert list(read_qrels("-")) == [QrelRow("Q1", "B7", 2)]
+    assert list(read_qrel_rows("-")) == [QrelRow("Q1", "B7", 2)]
 
 
 def test_utf_16_is_called_by_its_name(tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_bytes("Q1 0 B7 2\n".encode("utf-16"))
 
-    assert ": the file is UTF-16; save it as UTF-8." in refusal(lambda p: list(read_qrels(p)), path)
+    assert ": the file is UTF-16; save it as UTF-8." in refusal(lambda p: list(read_qrel_rows(p)), path)
 
 
 def test_a_byte_order_mark_is_not_part_of_the_first_id(tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_bytes(b"\xef\xbb\xbfQ1 0 B7 2\nQ2 0 B7 1")
 
-    assert [row.query_id for row in read_qrels(path)] == ["Q1", "Q2"]
+    assert [row.query_id for row in read_qrel_rows(path)] == ["Q1", "Q2"]
 
 
 @pytest.mark.parametrize("ending", [b"", b"\n"])
@@ -201,14 +201,14 @@ def test_a_very_long_line_is_refused(tmp_path, ending):
     path = tmp_path / "run.txt"
     path.write_bytes(b"Q1 Q0 B7 1 2 t\n" + b"x" * 3_000_000 + ending)
 
-    assert ", line 2, line: longer than 64 KiB." in refusal(lambda p: list(read_run(p)), path)
+    assert ", line 2, line: longer than 64 KiB." in refusal(lambda p: list(read_run_rows(p)), path)
 
 
 def test_an_empty_file_has_no_rows(tmp_path):
     path = tmp_path / "run.txt"
     path.write_bytes(b"")
 
-    assert list(read_run(path)) == []
+    assert list(read_run_rows(path)) == []
 
 
 @given(st.binary(max_size=300), st.sampled_from([qrels, run]))
@@ -223,7 +223,7 @@ def test_damaged_gzip_is_refused(tmp_path):
     packed[20:30] = b"\x00" * 10
     path.write_bytes(bytes(packed))
 
-    assert "cannot be read" in refusal(lambda p: list(read_qrels(p)), path)
+    assert "cannot be read" in refusal(lambda p: list(read_qrel_rows(p)), path)
 
 
 def parts(path) -> list[tuple[str, str, float]]:
@@ -250,7 +250,7 @@ def test_many_rows_at_a_time_are_the_rows_one_by_one(tmp_path_factory, lines, en
     path = tmp_path_factory.mktemp("run") / "run.txt"
     path.write_bytes("".join(" ".join(map(str, row)) + ending for row in lines).encode())
 
-    assert parts(path) == [(row.query_id, row.block_id, row.score) for row in read_run(path)]
+    assert parts(path) == [(row.query_id, row.block_id, row.score) for row in read_run_rows(path)]
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_blank_and_comment_lines_are_read_many_at_a_time_too(tmp_path):
     assert parts(path) == [("Q1", "a", 1.0), ("Q1", "b", 0.5)]
 
 
-def test_a_file_in_beirs_form_is_told_how_to_become_qrels():
+def test_the_error_for_a_file_in_beir_format_says_how_to_convert_it_to_qrels():
     said = refusal(qrels, "query-id\tcorpus-id\tscore\nQ1\tB7\t2\n")
 
     assert "line 1, line: the heading of BEIR's form. Leave it out, and put a 0" in said

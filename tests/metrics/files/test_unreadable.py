@@ -54,14 +54,14 @@ def test_standard_input_is_guessed_at_too(files, capsys, monkeypatch):
     )
 
 
-def test_a_mistake_that_all_lines_share_is_told_once(files, capsys):
+def test_a_mistake_that_all_lines_share_is_reported_once(files, capsys):
     (files / "run").write_text("Q1 a\nQ1 b\nQ2 c\n")
 
     assert score("--qrels", "qrels", "--run", "run") == 2
 
     assert capsys.readouterr().err == (
         "karat score: run, line 1, line: 'Q1 a': 2 fields where there must be six: query, Q0, block, rank, score, tag. "
-        "So it is in all 3 lines.\n"
+        "All 3 lines have this error.\n"
     )
 
 

@@ -22,7 +22,7 @@ def test_ids_are_numbered_in_the_order_of_their_first_use(calls):
     assert [blocks[number] for number in range(len(blocks))] == list(blocks)
 
 
-def test_to_ask_for_a_number_gives_out_none():
+def test_looking_up_a_number_assigns_none():
     blocks = Vocabulary()
     blocks.numbers_of(["a", "b"])
 
@@ -31,7 +31,7 @@ def test_to_ask_for_a_number_gives_out_none():
 
 
 @given(IDS)
-def test_ids_with_the_same_mark_are_told_apart_by_their_text(ids):
+def test_ids_with_the_same_hash_are_distinguished_by_their_text(ids):
     column = Ids.of(ids)
     column.__dict__["marks"] = np.zeros(len(ids), dtype=np.uint64)
 
@@ -41,7 +41,7 @@ def test_ids_with_the_same_mark_are_told_apart_by_their_text(ids):
     assert [ids[firsts[place]] for place in which.tolist()] == ids
 
 
-def test_known_ids_with_the_same_mark_are_told_apart_by_their_text(monkeypatch):
+def test_known_ids_with_the_same_hash_are_distinguished_by_their_text(monkeypatch):
     monkeypatch.setattr(Ids, "marks", property(lambda ids: np.zeros(len(ids), dtype=np.uint64)))
     blocks = Vocabulary()
 

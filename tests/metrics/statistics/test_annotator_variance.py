@@ -36,7 +36,7 @@ def test_a_full_table_is_the_analysis_of_variance():
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.2])
-def test_a_table_with_gaps_tells_on_average_how_uncertain_its_mean_is(apart):
+def test_a_table_with_gaps_estimates_on_average_how_uncertain_its_mean_is(apart):
     random = np.random.default_rng(5)
     has = random.random((4, 25)) < np.array([0.9, 0.6, 0.6, 0.3])[:, None]
     sheets = apart * random.normal(size=(1000, 4, 1)) + random.normal(0, 0.3, (1000, 4, 25)) + random.random(25)
@@ -62,11 +62,11 @@ def test_one_gap_costs_no_degree_of_freedom():
     assert person_effect_in(sheet).freedom == 2
 
 
-def test_people_who_share_no_query_tell_nothing():
+def test_people_who_share_no_query_give_no_estimate():
     assert person_effect_in(np.array([[0.2, np.nan], [np.nan, 0.8]])) is None
 
 
-def test_one_shared_query_cannot_tell_chance_from_leaning():
+def test_one_shared_query_cannot_separate_chance_from_a_person_effect():
     found = person_effect_in(np.array([[0.2, 0.4, np.nan], [np.nan, 0.6, 0.8]]))
 
     assert found.variance > 0

@@ -29,7 +29,7 @@ def means_of(values: np.ndarray, resamples: int = 20_000, **others) -> np.ndarra
 
 
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 0.7, 1.0]), min_size=1, max_size=12))
-def test_no_resampled_mean_lies_beyond_the_values(values):
+def test_no_resampled_mean_is_beyond_the_values(values):
     means = means_of(np.array(values), resamples=50)
 
     assert min(values) <= means.min() <= means.max() <= max(values)
@@ -163,7 +163,7 @@ def test_one_stratum_is_as_none():
     assert summaries(values, strata=np.zeros(40, dtype=np.int64)) == summaries(values)
 
 
-def test_strata_stand_beside_values_that_are_missing():
+def test_strata_stay_aligned_when_values_are_missing():
     values, strata = skewed(40), np.arange(40) % 3
     with_gap = np.concatenate([values, [math.nan]])[:, None]
 
@@ -254,7 +254,7 @@ def test_people_who_share_no_query_have_no_interval_over_people():
     assert people_intervals(sheet[:, :, None]) == [None]
 
 
-def test_columns_with_gaps_are_the_same_alone_and_beside_others():
+def test_columns_with_gaps_are_the_same_alone_and_with_others():
     sheets = np.random.default_rng(4).random((3, 40, 4))
     sheets[0, :7, 1] = sheets[:, :5, 2] = sheets[2, :, 3] = math.nan
 
@@ -290,7 +290,7 @@ def test_figures_are_the_same_to_the_last_bit_on_any_number_of_threads():
     assert repr(all_of_it(1)) == repr(all_of_it(2)) == repr(all_of_it(4))
 
 
-def test_a_column_has_the_same_figures_alone_and_beside_others():
+def test_a_column_has_the_same_figures_alone_and_with_others():
     values = np.random.default_rng(3).random((50, 3)) * [1.0, 1e-6, 300.0]
 
     assert [summaries(values[:, [column]])[0] for column in range(3)] == summaries(values)

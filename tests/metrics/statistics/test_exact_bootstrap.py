@@ -86,7 +86,7 @@ def test_zero_is_exact_where_draws_without_a_difference_are_the_end():
 
 @given(st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), min_size=1, max_size=20))
 @settings(max_examples=50, deadline=None)
-def test_no_end_lies_beyond_the_values_and_none_beyond_the_other(values):
+def test_no_end_is_beyond_the_values_and_the_ends_never_cross(values):
     drawn = every_draw(np.array(values))
 
     for tail in (1e-12, 0.025, 0.4):

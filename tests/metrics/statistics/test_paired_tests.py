@@ -112,3 +112,26 @@ def test_no_query_has_nothing():
 def test_a_missing_value_is_refused():
     with pytest.raises(ValueError, match="a value for every query"):
         paired_tests(column(0.1, math.nan))
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 9])
+@pytest.mark.parametrize("offset", [1e-11, 1e-7, 5e-7, 1e-3])
+def test_differences_that_are_nearly_equal_have_an_effect_with_an_interval(n, offset):
+    change = np.full(n, 0.5)
+    change[0] += offset
+
+    (found,) = paired_tests(change[:, None])
+
+    low, high = found.effect_interval
+    assert 0 < low <= found.effect * (1 + 1e-4)
+    assert low <= high
+
+
+@pytest.mark.parametrize("factor", [1e-9, 1e-100, 1e-150, 1e100])
+def test_the_effect_does_not_depend_on_the_unit(factor):
+    change = column(0.5, 0.1, -0.2, 0.4, 0.3)
+
+    (found,), (scaled,) = paired_tests(change), paired_tests(change * factor)
+
+    assert scaled.effect == pytest.approx(found.effect)
+    assert scaled.effect_interval == pytest.approx(found.effect_interval)

@@ -15,7 +15,7 @@ def test_the_cheapest_and_the_best_are_always_on_it():
     assert front([0.1, 0.9], [1.0, 1_000.0]) == [True, True]
 
 
-def test_equals_stand_on_it_together():
+def test_equal_points_are_both_on_the_front():
     assert front([0.5, 0.5], [10.0, 10.0]) == [True, True]
 
 

@@ -26,7 +26,7 @@ def test_queries_needed_are_those_of_statsmodels_rounded_up(effect, power):
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 50, 225, 10_000])
-def test_a_detectable_difference_is_found_with_the_power_asked_for(n):
+def test_a_detectable_difference_is_detected_with_the_requested_power(n):
     found = detectable_difference(0.21, n)
 
     assert power_of(found, 0.21, n) == pytest.approx(0.8, abs=1e-6)
@@ -42,7 +42,7 @@ def test_the_queries_needed_for_a_detectable_difference_are_those_there_are():
     assert queries_needed(detectable_difference(0.21, 50) * (1 + 1e-9), 0.21) == 50
 
 
-def test_what_cannot_be_told_is_none():
+def test_an_undefined_figure_is_none():
     assert detectable_difference(0.2, 1) is None
     assert detectable_difference(0.0, 50) is None
     assert queries_needed(0.0, 0.2) is None
@@ -69,5 +69,5 @@ def test_level_and_power_have_to_make_sense(level, power):
     ("needed", "words"),
     [(None, "none would do"), (34, "34"), (1_201, "1,300"), (99_001, "100,000"), (711_818, "over 100,000")],
 )
-def test_a_forecast_of_queries_is_told_to_two_digits(needed, words):
+def test_a_forecast_of_queries_is_rounded_to_two_digits(needed, words):
     assert needed_words(needed) == words

@@ -25,7 +25,7 @@ def test_wilson_of_nothing_is_none():
 
 
 @pytest.mark.parametrize(("successes", "n"), [(3, 2), (-1, 4), (0, -1)])
-def test_wilson_refuses_what_is_no_proportion(successes, n):
+def test_wilson_rejects_what_is_not_a_proportion(successes, n):
     with pytest.raises(ValueError, match="is not a proportion"):
         wilson(successes, n)
 
@@ -77,7 +77,7 @@ def test_no_spread_is_known_better_than_a_normal_one():
     assert freedom_of_spread(*sums_of([0.3] * 9)) == 8
 
 
-def test_one_value_that_stands_out_leaves_two_degrees_of_freedom_of_many():
+def test_one_outlier_leaves_two_degrees_of_freedom_of_many():
     assert freedom_of_spread(*sums_of([1.0] + [0.0] * 999)) == 2
 
 

@@ -21,9 +21,9 @@ def test_intervals_apart_give_each_run_one_place():
     assert not any(place.is_tied for place in found)
 
 
-def test_a_run_without_an_interval_may_hold_any_place():
+def test_a_run_without_an_interval_may_have_any_rank():
     assert places([(0.6, 0.8), None, (0.1, 0.2)]) == [RankRange(1, 2), RankRange(1, 3), RankRange(2, 3)]
 
 
-def test_no_runs_hold_no_place():
+def test_no_runs_have_no_ranks():
     assert places([]) == []

@@ -55,7 +55,7 @@ def test_no_interval_and_no_verdict_depends_on_the_seed(n):
     assert len({(one.interval, one.bca, one.is_settled) for told in found for one in told}) == 3
 
 
-def test_a_column_has_the_same_interval_alone_and_beside_others():
+def test_a_column_has_the_same_interval_alone_and_with_others():
     values = np.random.default_rng(3).random((50, 3))
 
     assert summaries(values)[1].interval == pytest.approx(summaries(values[:, 1:2])[0].interval, abs=1e-12)
@@ -134,7 +134,7 @@ def test_holm_equals_a_case_worked_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
-def test_holm_never_passes_one_and_keeps_the_order():
+def test_holm_never_exceeds_one_and_keeps_the_order():
     assert holm([0.9, 0.6]) == [1.0, 1.0]
     assert holm([]) == []
 
@@ -169,7 +169,7 @@ def test_a_clear_difference_is_settled():
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_runs_that_differ_on_one_query_are_not_told_apart_by_rounding(sign):
+def test_runs_that_differ_on_one_query_are_not_distinguished_by_rounding(sign):
     for n in range(2, 101):
         baseline = np.full((n, 1), 0.5)
         candidate = baseline.copy()

@@ -75,10 +75,10 @@ class ColumnLayout:
         """Warnings about columns that are in no figure."""
         if not self.unread:
             return []
-        them = "this column is" if len(self.unread) == 1 else "these columns are"
+        subject = "this column is" if len(self.unread) == 1 else "these columns are"
         weights = any(name.lower() in WEIGHTS for name in self.unread)
         alike = "; every label counts alike, so no weight is in a figure" if weights else ""
-        return [f"{them} not read: {', '.join(self.unread)[:200]}{alike}."]
+        return [f"{subject} not read: {', '.join(self.unread)[:200]}{alike}."]
 
 
 def form_of(name: str, line: int, first: Sequence[str], reading: LabelLayout) -> ColumnLayout:
@@ -115,17 +115,17 @@ def _items_in(lower: Sequence[str], own: int | None) -> tuple[int, ...]:
     """The columns that together identify the item: its own, else those of the query and of the block; or none."""
     if own is not None:
         return (own,)
-    found = [[place for place, cell in enumerate(lower) if cell in names] for names in PAIR]
-    return tuple(places[0] for places in found) if all(len(places) == 1 for places in found) else ()
+    columns = [[place for place, cell in enumerate(lower) if cell in names] for names in PAIR]
+    return tuple(places[0] for places in columns) if all(len(places) == 1 for places in columns) else ()
 
 
 def _place_of(name: str, line: int, role: str, lower: Sequence[str]) -> int | None:
     """The column of a role, None without one: the one with its name, or else with another of its names."""
-    found = [own for own in NAMES[role] if own in lower]
-    if len(found) > 1 and role not in found:
-        message = f"{found[0]} and {found[1]} may both be the {role}; --columns gives each column a role."
+    matches = [own for own in NAMES[role] if own in lower]
+    if len(matches) > 1 and role not in matches:
+        message = f"{matches[0]} and {matches[1]} may both be the {role}; --columns gives each column a role."
         raise InputError(name, line, role, "", message)
-    return lower.index(found[0]) if found else None
+    return lower.index(matches[0]) if matches else None
 
 
 def _from_roles(name: str, line: int, cells: Sequence[str], reading: LabelLayout) -> ColumnLayout:

@@ -101,10 +101,10 @@ def _first_and_again(
 
 
 def _repeat_words(label: LabelColumn, line: int) -> str:
-    found = f"'{label.annotator}' labelled '{label.item}' in line {line} already"
+    repeat = f"'{label.annotator}' labelled '{label.item}' in line {line} already"
     if label.pass_number:
-        return f"{found}, also in pass {label.pass_number}."
-    return f"{found}. A column pass tells them apart; --repeats passes, first or last says what they are."
+        return f"{repeat}, also in pass {label.pass_number}."
+    return f"{repeat}. Add a column pass, or choose --repeats passes, first or last."
 
 
 def _matrix(first: dict[tuple[str, str], int], items: dict[str, int], annotators: dict[str, int]) -> Counts:
@@ -117,24 +117,24 @@ def _matrix(first: dict[tuple[str, str], int], items: dict[str, int], annotators
 
 def remarks_on(labelling: Labelling) -> list[str]:
     """Warnings about what limits the figures."""
-    found = []
+    remarks = []
     for category in labelling.categories:
         if category.lower() in NO_ANSWER:
             message = f"'{category}' is counted as a category; if it means no answer, add --missing {category}."
-            found.append(message)
+            remarks.append(message)
     gaps = _gaps(labelling)
     if gaps:
         message = f"no label is {', '.join(gaps)}; if the scale has it, list all of it with --categories for Gwet's AC."
-        found.append(message)
+        remarks.append(message)
     if names_are_labels(labelling.annotators, labelling.categories):
-        found.append(f"annotators are called {', '.join(labelling.annotators)[:200]}, as labels are; {NO_HEADING}.")
+        remarks.append(f"annotators are called {', '.join(labelling.annotators)[:200]}, as labels are; {NO_HEADING}.")
     folded: dict[str, str] = {}
     for name in (*labelling.annotators, *labelling.items):
         other = folded.setdefault(name.casefold(), name)
         if other != name:
-            found.append(f"'{other}' and '{name}' differ in upper and lower case only, and are taken for two.")
+            remarks.append(f"'{other}' and '{name}' differ in upper and lower case only, and count as two.")
             break
-    return found
+    return remarks
 
 
 def _gaps(labelling: Labelling) -> list[str]:

@@ -90,10 +90,10 @@ def number_in(text: str) -> float | None:
 
 def _order(keys: Sequence[object], categories: Sequence[str], is_numeric: bool) -> list[object]:
     listed: list[object] = [number_in(text) for text in categories] if is_numeric else list(categories)
-    found = set(listed or keys)
+    values = set(listed or keys)
     if is_numeric:
-        return sorted(found, key=lambda value: value if isinstance(value, float) else 0.0)
-    return list(dict.fromkeys(listed)) or sorted(found, key=str)
+        return sorted(values, key=lambda value: value if isinstance(value, float) else 0.0)
+    return list(dict.fromkeys(listed)) or sorted(values, key=str)
 
 
 def _refuse_unlisted(
@@ -102,8 +102,8 @@ def _refuse_unlisted(
     for (line, label), key in zip(labels, keys, strict=True):
         if key not in positions:
             listed = ", ".join(_shown(known) for known in positions)
-            said = f"'{label}' is not one of the categories {listed}."
-            errors.add(fault(name, line, "label", label, said))
+            message = f"'{label}' is not one of the categories {listed}."
+            errors.add(fault(name, line, "label", label, message))
 
 
 def _scale(order: Sequence[object], level: str, is_numeric: bool, is_listed: bool) -> Scale:

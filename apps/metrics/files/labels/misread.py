@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from apps.metrics.files.labels.columns import ITEM, RATING, SKIP, ColumnLayout, LabelColumn
 from apps.metrics.files.labels.meaning import number_in
 
-NO_HEADING = "if the first line is a row and no heading, --no-heading and --columns say so"
+NO_HEADING = "if the first line is a row and no heading, add --no-heading and --columns"
 
 
 def misread(form: ColumnLayout, labels: Sequence[LabelColumn]) -> str:
@@ -22,9 +22,9 @@ def misread(form: ColumnLayout, labels: Sequence[LabelColumn]) -> str:
     if not words or len(form.raters) - len(words) < 2:
         return ""
     called = ", ".join(name for place, name in form.raters if place in words)
-    one, it = ("column", "it holds") if len(words) == 1 else ("columns", "they hold")
+    noun, clause = ("column", "it has") if len(words) == 1 else ("columns", "they have")
     proposed = ",".join(_roles(form, labels, words))
-    return f"{one} {called}: words, where other columns hold numbers. If {it} no labels, add --columns {proposed}."
+    return f"{noun} {called}: words, where other columns have numbers. If {clause} no labels, add --columns {proposed}."
 
 
 def names_are_labels(names: Iterable[str], labels: Iterable[str]) -> bool:

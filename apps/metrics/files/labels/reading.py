@@ -32,8 +32,8 @@ def read_labels(path: str | Path, reading: LabelLayout, errors: ErrorList) -> tu
         labels: list[LabelColumn] = []
         for line, cells in rows if reading.has_heading else _again(first, rows):
             if len(cells) != form.width:
-                said = f"the row has {len(cells)} cells, the first one {form.width}."
-                errors.add(source.error(line, "", cells[0], said))
+                message = f"the row has {len(cells)} cells, the first one {form.width}."
+                errors.add(source.error(line, "", cells[0], message))
                 continue
             item = ID_GLUE.join(cells[place] for place in form.items) if form.items else f"line {line}"
             if not item.replace(ID_GLUE, ""):

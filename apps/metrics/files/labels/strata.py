@@ -38,12 +38,12 @@ class LabelStrata(NamedTuple):
 
     def remarks(self) -> list[str]:
         """Warnings about what limits the figures."""
-        found = []
+        remarks = []
         if self.unlabelled:
-            found.append(f"items in it without a label: {self.unlabelled:,}.")
+            remarks.append(f"items in it without a label: {self.unlabelled:,}.")
         if self.unnamed:
-            found.append(f"labelled items that it does not name, and that are in no stratum: {self.unnamed:,}.")
-        return found
+            remarks.append(f"labelled items that it does not name, and that are in no stratum: {self.unnamed:,}.")
+        return remarks
 
 
 class LabelStrataRow(NamedTuple):
@@ -73,7 +73,7 @@ def read_strata(path: str | Path, items: Sequence[str], errors: ErrorList) -> La
 
 def _rows_of(source: TableFile, delimiter: str, errors: ErrorList) -> dict[str, LabelStrataRow]:
     """The first row of each item."""
-    found: dict[str, LabelStrataRow] = {}
+    by_item: dict[str, LabelStrataRow] = {}
     for line, given in read_csv(source, errors, required=[ITEM], delimiter=delimiter):
         cells = {field: cell.strip() for field, cell in given.items()}
         if len(cells) == 1:
@@ -82,9 +82,9 @@ def _rows_of(source: TableFile, delimiter: str, errors: ErrorList) -> dict[str, 
         item = cells[key]
         if not item:
             errors.add(source.error(line, key, "", "the row names no item."))
-        elif item in found:
-            said = f"'{item}' appears twice, first in line {found[item].line}."
-            errors.add(source.error(line, key, item, said))
+        elif item in by_item:
+            message = f"'{item}' appears twice, first in line {by_item[item].line}."
+            errors.add(source.error(line, key, item, message))
         else:
-            found[item] = LabelStrataRow(line, cells)
-    return found
+            by_item[item] = LabelStrataRow(line, cells)
+    return by_item

@@ -51,8 +51,8 @@ def _filled(word: Words, sizes: Ints) -> Words:
 
 
 def _are_digits(word: Words) -> Bools:
-    found: Bools = ((word & UPPER) | (((word + CARRY) & UPPER) >> np.uint64(4))) == THREES
-    return found
+    are_digits: Bools = ((word & UPPER) | (((word + CARRY) & UPPER) >> np.uint64(4))) == THREES
+    return are_digits
 
 
 def _point(word: Words) -> Ints:

@@ -35,15 +35,15 @@ class Column(NamedTuple):
     def words(self, width: int | None = None) -> Words:
         """The bytes as lines by 64-bit words, filled up with zero bytes: as many words as the longest field needs.
 
-        `width`, at most LONGEST bytes, says how many instead; what is longer is cut.
+        `width`, at most LONGEST bytes, is another number of words; longer fields are cut.
         """
         count = width or -(-int(self.sizes.max(initial=1)) // WORD)
         whole = np.ndarray((len(self.text) - WORD + 1,), dtype="<u8", buffer=self.text, strides=(1,))
-        found = np.empty((len(self.starts), count), dtype="<u8")
+        words = np.empty((len(self.starts), count), dtype="<u8")
         for word in range(count):
             left = np.minimum(self.sizes - word * WORD, WORD)
-            found[:, word] = whole[self.starts + word * WORD] & MASKS[np.maximum(left, 0, out=left)]
-        return found
+            words[:, word] = whole[self.starts + word * WORD] & MASKS[np.maximum(left, 0, out=left)]
+        return words
 
     def ids(self) -> Ids:
         """The column as ids."""
@@ -61,23 +61,23 @@ class Column(NamedTuple):
         """The column as whole numbers; None unless every field is one to eight digits."""
         if self.sizes.max(initial=0) > WORD:
             return None
-        found, is_read = wholes(self.words(1)[:, 0], self.sizes)
-        return found if is_read.all() else None
+        numbers, is_read = wholes(self.words(1)[:, 0], self.sizes)
+        return numbers if is_read.all() else None
 
     def numbers(self) -> Floats | None:
         """The column as numbers, each the double nearest to the decimal number; None unless all are finite numbers."""
         signs = np.frombuffer(self.text, dtype=np.uint8)[self.starts]
         is_signed = (signs == MINUS) | (signs == PLUS)
         bare = Column(self.text, self.starts + is_signed, self.sizes - is_signed)
-        found, is_read = decimals(bare.words(2), bare.sizes)
-        found[signs == MINUS] *= -1.0
+        numbers, is_read = decimals(bare.words(2), bare.sizes)
+        numbers[signs == MINUS] *= -1.0
         odd = np.flatnonzero(~is_read)
         if len(odd):
             others = _parsed(self.take(odd)._pieces())
             if others is None:
                 return None
-            found[odd] = others
-        return found
+            numbers[odd] = others
+        return numbers
 
     def _pieces(self) -> list[bytes]:
         ends = (self.starts + self.sizes).tolist()
@@ -100,10 +100,10 @@ def _parsed(texts: list[bytes]) -> Floats | None:
     if b"".join(texts).translate(None, OF_NUMBERS) or max(map(len, texts)) > LONGEST_NUMBER:
         return None
     try:
-        found = np.array(list(map(float, texts)))
+        numbers = np.array(list(map(float, texts)))
     except ValueError:
         return None
-    return found if np.isfinite(found).all() else None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def plain_fields(chunk: bytes, width: int) -> Fields | None:
@@ -140,7 +140,7 @@ def _divide(marks: NDArray[np.uint8], width: int) -> bool:
 
 
 def _is_plain_text(chunk: bytes) -> bool:
-    """Whether the chunk is UTF-8 without a byte order mark, which only a file's beginning may hold."""
+    """Whether the chunk is UTF-8 without a byte order mark, which is allowed only at the beginning of a file."""
     if chunk.isascii():
         return True
     if BYTE_ORDER_MARK in chunk:

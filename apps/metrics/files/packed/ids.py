@@ -69,8 +69,8 @@ class Ids:
         """The ids at these rows, in their order."""
         if not self.long:
             return Ids(np.take(self.words, rows, axis=0))
-        found = {place: self.long[row] for place, row in enumerate(rows.tolist()) if row in self.long}
-        return Ids(self.words[rows], found)
+        long = {place: self.long[row] for place, row in enumerate(rows.tolist()) if row in self.long}
+        return Ids(self.words[rows], long)
 
     def texts(self) -> NDArray[Any]:
         """The ids as an array that NumPy compares and sorts by their bytes, which is by their code points."""
@@ -84,24 +84,24 @@ class Ids:
     @cached_property
     def marks(self) -> Words:
         """A hash of each id: the same for the same id in any column, and seldom the same for two others."""
-        found = np.zeros(len(self), dtype=np.uint64)
+        marks = np.zeros(len(self), dtype=np.uint64)
         for word, factor in zip(self.words.T, FACTORS, strict=False):
             part = word * factor
             part ^= part >> SHIFT
-            found += part * FACTORS[0]
-        return found ^ (found >> SHIFT)
+            marks += part * FACTORS[0]
+        return marks ^ (marks >> SHIFT)
 
     def is_another(self) -> Bools:
         """Row by row, whether the id differs from the one before; the first does."""
-        found = np.zeros(len(self), dtype=bool)
+        differs = np.zeros(len(self), dtype=bool)
         for word in self.words.T:
-            found[1:] |= word[1:] != word[:-1]
-        found[:1] = True
-        return found
+            differs[1:] |= word[1:] != word[:-1]
+        differs[:1] = True
+        return differs
 
     def same_as(self, other: Ids) -> Bools:
         """Row by row, whether two columns of one length have the same id."""
-        found = np.ones(len(self), dtype=bool)
+        same = np.ones(len(self), dtype=bool)
         for mine, theirs in zip_longest(self.words.T, other.words.T, fillvalue=np.uint64(0)):
-            found &= mine == theirs
-        return found
+            same &= mine == theirs
+        return same

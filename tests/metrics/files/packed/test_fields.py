@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from apps.metrics.files.packed.fields import plain_fields
 from apps.metrics.files.trec_batches import read_qrels_parts
-from apps.metrics.files.trec_rows import read_qrels
+from apps.metrics.files.trec_rows import read_qrel_rows
 
 ID = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\x00\ufeff"), min_size=1, max_size=30
@@ -41,7 +41,7 @@ def test_ids_come_out_as_they_went_in(rows):
     assert list(fields.column(1).ids()) == [b.encode() for _, b in rows]
 
 
-def test_stretches_tell_where_a_value_changes():
+def test_stretches_show_where_a_value_changes():
     fields = plain_fields(b"Q1 a\nQ1 b\nQ10 c\nQ1 d", 2)
 
     values, lengths = fields.column(0).stretches()
@@ -87,7 +87,7 @@ def test_many_judgements_at_a_time_are_the_judgements_one_by_one(tmp_path_factor
         )
     ]
 
-    assert found == [(row.query_id, row.block_id, row.grade) for row in read_qrels(path)]
+    assert found == [(row.query_id, row.block_id, row.grade) for row in read_qrel_rows(path)]
 
 
 def test_minus_zero_keeps_its_sign():

@@ -21,7 +21,7 @@ def test_columns_of_different_width_are_joined(above, below):
 
 
 @given(TEXTS, st.data())
-def test_rows_are_taken_in_any_order(texts, data):
+def test_rows_can_be_selected_in_any_order(texts, data):
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1))) if texts else []
 
     taken = Ids.of(texts).take(np.array(rows, dtype=np.int64))
@@ -53,14 +53,14 @@ def test_different_ids_seldom_have_the_same_mark():
 
 
 @pytest.mark.parametrize(("length", "width"), [(LONGEST, LONGEST // 8), (LONGEST + 1, 2), (64_000, 2)])
-def test_an_id_far_longer_than_others_stands_by_its_digest(length, width):
+def test_an_id_far_longer_than_others_is_replaced_by_its_digest(length, width):
     ids = Ids.of(["x" * length, "y"])
 
     assert ids.words.shape == (2, width)
     assert list(ids) == [b"x" * length, b"y"]
 
 
-def test_two_long_ids_that_begin_alike_are_told_apart():
+def test_two_long_ids_that_begin_alike_stay_different():
     ids = Ids.of(["x" * 500 + "1", "x" * 500 + "2"])
 
     assert ids.same_as(Ids.of(["x" * 500 + "1"] * 2)).tolist() == [True, False]
