@@ -1,3 +1,5 @@
+"""The app's configuration."""
+
 from django.apps import AppConfig
 
 

@@ -1,22 +1,24 @@
+"""States, kinds and job kinds of systems, runs and pools."""
+
 from django.db import models
 
 INDEX = "retrieval.index"
-"""The kind of job that builds every index of a snapshot."""
+"""The job kind that builds every index of a snapshot."""
 
 MISSING = "retrieval.missing"
-"""The kind of job that estimates what a pool misses."""
+"""The job kind that estimates what a pool misses."""
 
 HELP = "retrieval.help"
-"""The kind of job that shares in the work of another one's run."""
+"""The job kind that helps another job with its run."""
 
 READ_FILE = "retrieval.read_file"
-"""The kind of job that reads a large run file, to say what it would come to."""
+"""The job kind that reads a large run file for its preview."""
 
-TAKE_FILE = "retrieval.take_file"
-"""The kind of job that takes a large run file in."""
+IMPORT_FILE = "retrieval.take_file"
+"""The job kind that imports a large run file."""
 
 RUN_IMPORT = "run import"
-"""What an uploaded file is for when it holds a run."""
+"""The purpose of an upload with a run."""
 
 
 class SystemKind(models.TextChoices):
@@ -33,14 +35,13 @@ class SystemKind(models.TextChoices):
 
 
 INDEXED = frozenset({SystemKind.BM25, SystemKind.TFIDF, SystemKind.LSA, SystemKind.DENSE})
-"""The kinds that search an index of Karat's own, built from the texts of a snapshot."""
+"""The kinds that search an index in Karat, built from the texts of a snapshot."""
 
-AT_ONCE = INDEXED - {SystemKind.DENSE}
-"""Of those, the kinds fit to be asked inside a request; a model takes too long to load."""
+QUICK = INDEXED - {SystemKind.DENSE}
+"""The kinds with an index that can answer inside a request; loading a model takes too long."""
 
-
-ASKED = frozenset({SystemKind.HTTP, SystemKind.OPENSEARCH})
-"""The kinds that ask somebody else."""
+ELSEWHERE = frozenset({SystemKind.HTTP, SystemKind.OPENSEARCH})
+"""The kinds that run outside Karat and are queried over HTTP."""
 
 
 class RunState(models.TextChoices):
@@ -62,7 +63,7 @@ class PoolKind(models.TextChoices):
 
 
 class PoolMethod(models.TextChoices):
-    """How the pairs that runs found are chosen for a pool."""
+    """How the pairs of a pool are chosen from its runs."""
 
     DEPTH = "depth", "top results of every run"
     FUSED = "rrf", "best results by fused rank, up to a budget"
@@ -71,11 +72,11 @@ class PoolMethod(models.TextChoices):
 
 
 ADAPTIVE = (PoolMethod.FRONT, PoolMethod.BANDIT)
-"""Methods that choose better the more is judged; such a pool is grown batch by batch."""
+"""Methods that use the judgements so far; such a pool is grown batch by batch."""
 
 
 class Step(models.TextChoices):
-    """What can happen to a run or a pool."""
+    """A transition of a run or a pool."""
 
     COMPLETE = "complete"
     FAIL = "fail"
@@ -84,7 +85,7 @@ class Step(models.TextChoices):
 
 
 class BlockText(models.TextChoices):
-    """Which words of a block a system reads."""
+    """Which parts of a block a system reads."""
 
     TITLE_AND_TEXT = "title_and_text", "title, section and text"
     TEXT = "text", "text only"

@@ -1,3 +1,5 @@
+"""The tables of systems, runs and pools."""
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -10,7 +12,7 @@ from apps.retrieval.enums import PoolKind, PoolState, RunState, SystemKind
 
 
 class System(models.Model):
-    """What makes a ranking. Its configuration is its identity: `digest` covers kind and configuration."""
+    """A system that makes rankings. Its configuration is its identity: `digest` covers kind and configuration."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="systems")
     name = models.CharField(max_length=120)
@@ -38,7 +40,7 @@ class Run(models.Model):
     system = models.ForeignKey(System, models.PROTECT, related_name="runs")
     snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="runs")
     tag = models.CharField(max_length=120)
-    depth = models.PositiveIntegerField(help_text="Most results kept for a query.")
+    depth = models.PositiveIntegerField(help_text="Most results stored for a query.")
     state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.PENDING)
     digest = models.CharField(max_length=64, blank=True, help_text="Over the rankings, once complete.")
     query_count = models.PositiveIntegerField(default=0)
@@ -46,7 +48,7 @@ class Run(models.Model):
     note = models.TextField(blank=True, help_text="What was tried, for the ledger.")
     commit = models.CharField(max_length=80, blank=True)
     origin = models.CharField(max_length=300, blank=True, help_text="Name of the file it was read from.")
-    report = models.JSONField(null=True, help_text="What went by the way: unknown ids, retries. Empty for none.")
+    report = models.JSONField(null=True, help_text="Side effects of a search: unknown ids, retries. Empty for none.")
     failure = models.TextField(blank=True)
     job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -66,9 +68,14 @@ class Run(models.Model):
     def __str__(self) -> str:
         return self.tag
 
+    @property
+    def effective_depth(self) -> int:
+        """The most results a ranking of the run can have: its depth, at most the blocks of the snapshot."""
+        return min(self.depth, self.snapshot.block_count)
+
 
 class Ranking(models.Model):
-    """What a run returned for one query, best first, packed by `ranking.pack`: positions and scores."""
+    """The results of a run for one query, best first: positions and scores, packed by `ranking.pack`."""
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="rankings")
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
@@ -84,7 +91,7 @@ class Ranking(models.Model):
 
 
 class Pool(models.Model):
-    """The union of the runs' top-depth for each query: the pairs that people are asked to judge."""
+    """The pairs that people judge, such as the union of the runs' top results for each query."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="pools")
     snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="pools")
@@ -120,7 +127,7 @@ class Pool(models.Model):
 
 
 class PoolRun(models.Model):
-    """One run that a pool draws from."""
+    """One run whose results are in a pool."""
 
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="pool_runs")
     run = models.ForeignKey(Run, models.PROTECT, related_name="pool_runs")
@@ -146,7 +153,7 @@ class PoolQuery(models.Model):
 
 
 class PoolEntry(models.Model):
-    """One query–block pair. `found_by` lists `[run id, rank]` by run, ranks from 1: who found it, where."""
+    """One query–block pair. `found_by` lists `[run id, rank]` of the runs that found it, by run id; ranks from 1."""
 
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="entries")
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")

@@ -1,4 +1,4 @@
-"""Why something may not be done with systems, runs and pools, or None."""
+"""Rules for systems, runs and pools. Each returns the reason against something, or None."""
 
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
@@ -10,13 +10,13 @@ from apps.retrieval.models import Pool, Run, System
 DEEPEST = 10_000
 LARGEST_BUDGET = 100_000
 MOST_CANDIDATES = 20_000_000
-MOST_DRAWN = 1_000
+MOST_SAMPLED = 1_000
 
 
 def depth_refusal(depth: int) -> str | None:
-    """Why nothing can be ranked or pooled so deep, or None."""
+    """Why a run or pool cannot have this depth."""
     if not 1 <= depth <= DEEPEST:
-        return f"A depth is a whole number from 1 to {DEEPEST:,}; {depth} is not."
+        return f"The depth must be a whole number from 1 to {DEEPEST:,}, not {depth}."
     return None
 
 
@@ -32,7 +32,7 @@ def run_refusal(system: System, snapshot: Snapshot, queries: int, depth: int) ->
 
 
 def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
-    """Why a pool on `snapshot` cannot draw from `run`."""
+    """Why a pool on `snapshot` cannot use `run`."""
     if run.state != RunState.COMPLETE:
         return f"The run {run.tag} is {run.get_state_display()}; a pool needs complete runs."
     if run.snapshot_id != snapshot.pk:
@@ -40,20 +40,20 @@ def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
     return None
 
 
-def other_line_refusal(run: Run, *, note: str, commit: str) -> str | None:
-    """Why equal rankings under the tag of `run` cannot be taken for it: its line in the ledger says something else."""
-    for name, kept, given in (("commit", run.commit, commit), ("note", run.note, note)):
-        if given and given != kept:
-            has = f"the {name} “{kept[:80]}”" if kept else f"no {name}"
+def ledger_refusal(run: Run, *, note: str, commit: str) -> str | None:
+    """Why an import with the tag and rankings of `run` is another run: a given note or commit differs from its own."""
+    for name, stored, given in (("commit", run.commit, commit), ("note", run.note, note)):
+        if given and given != stored:
+            current = f"the {name} “{stored[:80]}”" if stored else f"no {name}"
             return (
-                f"{run.tag} is already here with these rankings and {has}. Choose another tag for this run, "
+                f"{run.tag} is already here with these rankings and {current}. Choose another tag for this run, "
                 f"or change the {name} of {run.tag}."
             )
     return None
 
 
 def grow_refusal(pool: Pool) -> str | None:
-    """Why the pool takes no further pairs from runs, or None."""
+    """Why runs or pairs cannot be added to the pool."""
     if pool.kind == PoolKind.CHOSEN:
         return "The pairs of this pool were chosen one by one, so runs cannot be added."
     if pool.kind != PoolKind.DEPTH:
@@ -66,25 +66,30 @@ def grow_refusal(pool: Pool) -> str | None:
 def plan_refusal(plan: PoolPlan, queries: int, runs: int, depth: int) -> str | None:
     """Why a pool of `queries` queries and `runs` runs cannot follow the plan."""
     if plan.has_budget and plan.pairs < 1:
-        return "A budget is at least one pair."
+        return "A budget must be at least one pair."
     budget = plan.pairs * queries if plan.each else plan.pairs
     if plan.has_budget and budget > LARGEST_BUDGET:
-        return f"The budget comes to {budget:,} pairs; at most {LARGEST_BUDGET:,} can be given out."
+        return (
+            f"The budget is {budget:,} pairs in total; at most {LARGEST_BUDGET:,} are possible. Use a smaller budget."
+        )
     if plan.has_budget and (candidates := queries * runs * depth) > MOST_CANDIDATES:
-        return f"A budget would choose from {candidates:,} results; at most {MOST_CANDIDATES:,}. Use a smaller depth."
-    if max(plan.random, plan.edge, plan.easy) > MOST_DRAWN:
-        return f"At most {MOST_DRAWN:,} passages of each kind can be sampled per query."
+        return (
+            f"The budget would choose from {candidates:,} results; at most {MOST_CANDIDATES:,} are possible. "
+            "Use a smaller depth."
+        )
+    if max(plan.random, plan.edge, plan.easy) > MOST_SAMPLED:
+        return f"At most {MOST_SAMPLED:,} passages of each kind can be sampled per query."
     if plan.edge and not plan.random:
-        return "A sample from just below the pool says nothing about the rest. Add random passages too."
+        return "A sample from just below the pool shows nothing about the other passages. Add random passages too."
     return None
 
 
 def missing_refusal(pool: Pool) -> str | None:
-    """Why it cannot be told what the pool misses."""
+    """Why an estimate of what the pool misses is not possible."""
     if pool.state != PoolState.COMPLETE:
         return f"This pool is {pool.get_state_display()}. You can estimate what it misses once it is complete."
     if pool.kind != PoolKind.DEPTH or not plan_of(pool.plan).strata:
-        return "This pool has no random passages. Grow it by some and have them judged."
+        return "This pool has no random passages. Add some under Grow and have them judged."
     return None
 
 
@@ -93,7 +98,7 @@ def provenance_refusal(roles: frozenset[str], has_pairs_to_judge: bool) -> str |
     if Role.LEAD not in roles:
         return "Only leads can see ranks."
     if has_pairs_to_judge:
-        return "You still have pairs of this pool to judge. You see their ranks once you have judged them."
+        return "You still have pairs of this pool to judge. You can see the ranks once you have judged them."
     return None
 
 
@@ -101,23 +106,23 @@ RUN_DEPTH = 1_000
 
 
 class RunRefused(Refusal):
-    """A run cannot be made or taken in."""
+    """A run cannot be made or imported."""
 
 
 class SystemRefused(Refusal):
-    """A system cannot be described like that."""
+    """A system cannot be created or changed as requested."""
 
 
 LONGEST = {"name": 120, "tag": 110, "commit": 80}
 
 
 class TooLong(Refusal):
-    """A text that its column could not hold."""
+    """A text is too long for its column."""
 
 
 def check_lengths(**texts: str) -> None:
-    """Refuse what the columns could not hold; a file's tag can be of any length."""
+    """Raise TooLong for a name, tag or commit that is too long for its column."""
     for name, value in texts.items():
         longest = LONGEST[name]
         if len(value) > longest:
-            raise TooLong(f"The {name} is longer than {longest} characters.", code="too_long")
+            raise TooLong(f"The {name} is longer than {longest} characters. Use a shorter one.", code="too_long")

@@ -1,4 +1,4 @@
-"""The states of runs and pools, and the one function that moves each."""
+"""The state transitions of runs and pools, and the functions that make them."""
 
 from datetime import datetime
 from typing import Any
@@ -33,16 +33,16 @@ _EVENTS = {
 
 
 class IllegalStep(Refusal):
-    """A step that does not lead out of the state a run or pool is in."""
+    """A step that is not possible in the current state of a run or pool."""
 
 
 def move_run(run_id: int, step: Step, *, actor: User | None, at: datetime, **changes: Any) -> Run:
-    """Walk one edge of a run and write its audit event. Raises IllegalStep when there is no such edge."""
+    """Change the state of a run, with its audit event; `changes` are other fields. Raises IllegalStep."""
     return _move(Run, RUN_EDGES, run_id, step, actor=actor, at=at, **changes)
 
 
 def move_pool(pool_id: int, step: Step, *, actor: User | None, at: datetime, **changes: Any) -> Pool:
-    """Walk one edge of a pool and write its audit event. Raises IllegalStep when there is no such edge."""
+    """Change the state of a pool, with its audit event; `changes` are other fields. Raises IllegalStep."""
     return _move(Pool, POOL_EDGES, pool_id, step, actor=actor, at=at, **changes)
 
 
@@ -50,16 +50,16 @@ def move_pool(pool_id: int, step: Step, *, actor: User | None, at: datetime, **c
 def _move(model: Any, edges: Any, pk: int, step: Step, *, actor: User | None, at: datetime, **changes: Any) -> Any:
     row = model.objects.select_for_update(of=("self",)).select_related("project").get(pk=pk)
     target, before = edges.get((row.state, step)), row.state
-    what = model._meta.verbose_name
+    noun = model._meta.verbose_name
     if target is None:
-        raise IllegalStep(f"This {what} is {row.get_state_display()} and cannot {step}.", code="illegal_step")
+        raise IllegalStep(f"This {noun} is {row.get_state_display()} and cannot {step}.", code="illegal_step")
     for field, value in {"state": target, **changes}.items():
         setattr(row, field, value)
     row.save(update_fields=["state", *changes])
     record(
         project=row.project,
         actor=actor,
-        action=f"{what}.{_EVENTS[step]}",
+        action=f"{noun}.{_EVENTS[step]}",
         obj=row,
         before={"state": before},
         after={"state": row.state, **{key: value for key, value in changes.items() if key != "job"}},

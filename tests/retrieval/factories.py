@@ -14,7 +14,7 @@ from apps.queries.formats import read_queries
 from apps.queries.models import Query
 from apps.retrieval import actions, selectors
 from apps.retrieval.execution import intake
-from apps.retrieval.formats.runs import RunDraft, read_run
+from apps.retrieval.formats.runs import RunDraft, draft_from_lines
 from apps.retrieval.models import Pool, Run, System
 from tests.corpus.factories import import_text, make_corpus
 from tests.elsewhere import TEXTS
@@ -72,7 +72,7 @@ def make_run(project: Project, snapshot: Snapshot, system: System | None = None,
 
 
 def draft_of(project: Project, snapshot: Snapshot, lines: Iterable[str], name: str = "run.txt") -> RunDraft:
-    return read_run(
+    return draft_from_lines(
         (line.encode() for line in lines),
         name,
         queries=dict(Query.objects.filter(project=project).values_list("outside_id", "pk")),
@@ -88,6 +88,11 @@ def trec(rows: Sequence[tuple[str, str, float]], tag: str = "theirs") -> list[st
         ranks[query] = ranks.get(query, 0) + 1
         lines.append(f"{query} Q0 {block} {ranks[query]} {score} {tag}")
     return lines
+
+
+def as_rows(*rows: tuple[str, str, object]) -> list[dict[str, object]]:
+    """Rows as a push carries them."""
+    return [{"query_id": query, "block_id": block, "score": score} for query, block, score in rows]
 
 
 def import_lines(project: Project, snapshot: Snapshot, lines: Iterable[str], **options) -> intake.ImportedRun:

@@ -49,7 +49,7 @@ def rankings_of(run):
 # Systems
 
 
-def test_create_system_keeps_every_parameter_and_names_it_by_digest(project):
+def test_create_system_stores_every_parameter_and_names_it_by_digest(project):
     system = make_system(project, k1=1.2)
 
     assert system.config["engine"]["k1"] == 1.2
@@ -247,7 +247,7 @@ def test_unknown_ids_stop_the_import_and_are_each_named(project, snapshot):
     assert not Run.objects.exists()
 
 
-def test_unknown_ids_are_left_out_when_asked(project, snapshot):
+def test_unknown_ids_are_skipped_on_request(project, snapshot):
     rows = [*THEIRS, ("Q03", "ghost", 1.0), ("Q77", "a", 1.0)]
 
     imported = import_lines(project, snapshot, trec(rows), skip_unknown=True)
@@ -259,7 +259,7 @@ def test_unknown_ids_are_left_out_when_asked(project, snapshot):
     }
 
 
-def test_a_spoilt_file_is_refused_even_when_unknown_ids_are_left_out(project, snapshot):
+def test_a_faulty_file_is_rejected_even_when_unknown_ids_are_skipped(project, snapshot):
     with pytest.raises(InputErrors) as wrong:
         import_lines(project, snapshot, ["Q01 Q0 a 1 nan theirs"], skip_unknown=True)
 
@@ -282,7 +282,7 @@ def test_a_run_is_not_imported_for_a_system_that_karat_runs(project, snapshot):
     assert refused.value.code == "system_not_uploaded"
 
 
-def test_a_tag_that_no_column_could_hold_is_refused(project, snapshot):
+def test_a_tag_that_is_too_long_to_be_stored_is_rejected(project, snapshot):
     with pytest.raises(TooLong) as refused:
         import_lines(project, snapshot, trec(THEIRS, tag="t" * 111))
 
@@ -331,7 +331,7 @@ def test_a_system_that_has_answered_already_is_not_run_again(project, snapshot):
     assert [made.pk for made in selectors.pool_runs(pool)] == [run.pk]
 
 
-def test_a_run_that_lacks_a_query_or_is_too_shallow_is_made_anew(project, snapshot):
+def test_a_run_that_lacks_a_query_or_is_too_shallow_is_made_again(project, snapshot):
     system = make_system(project)
     shallow = make_run(project, snapshot, system, depth=1)
     make_queries(project, {"Q04": "red door"})
@@ -348,7 +348,7 @@ def test_a_run_that_lacks_a_query_or_is_too_shallow_is_made_anew(project, snapsh
     [
         ({"name": " "}, "A pool needs a name."),
         ({"name": "First pool"}, "There is already a pool called First pool. Choose another name."),
-        ({"depth": 0}, "A depth is a whole number from 1 to 10,000; 0 is not."),
+        ({"depth": 0}, "The depth must be a whole number from 1 to 10,000, not 0."),
         ({"choice": QueryChoice(domain="none")}, "No query was chosen, so there is nothing to judge."),
         ({"system_ids": []}, "Choose at least one system or run."),
     ],

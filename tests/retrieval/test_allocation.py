@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from apps.metrics.files.trec_rows import read_qrels, read_run
+from apps.metrics.files.trec_rows import read_qrel_rows, read_run_rows
 from apps.retrieval.core import pooling
-from apps.retrieval.core.allocation import CandidateOutcome, KnownCandidates, PoolStanding, allocate
+from apps.retrieval.core.allocation import CandidateOutcome, CandidateState, KnownCandidates, allocate
 
 ADAPTIVE = ("move_to_front", "bandit")
 METHODS = ("rrf", *ADAPTIVE)
@@ -19,7 +19,7 @@ def pool_of(*rankings, depth=100):
 
 def nothing_known(pool):
     size = len(pool.query)
-    return KnownCandidates(np.full(size, PoolStanding.OPEN), np.full(size, CandidateOutcome.UNKNOWN))
+    return KnownCandidates(np.full(size, CandidateState.OPEN), np.full(size, CandidateOutcome.UNKNOWN))
 
 
 def known_of(pool, relevant=(), other=(), drawn=()):
@@ -27,10 +27,10 @@ def known_of(pool, relevant=(), other=(), drawn=()):
     known = nothing_known(pool)
     for place, pair in enumerate(zip(pool.query.tolist(), pool.position.tolist(), strict=True)):
         if pair in relevant or pair in other:
-            known.standing[place] = PoolStanding.TAKEN
+            known.state[place] = CandidateState.TAKEN
             known.outcome[place] = CandidateOutcome.RELEVANT if pair in relevant else CandidateOutcome.NOT_RELEVANT
         if pair in drawn:
-            known.standing[place] = PoolStanding.DRAWN
+            known.state[place] = CandidateState.SAMPLED
     return known
 
 
@@ -98,17 +98,17 @@ def test_the_bandit_learns_about_a_run_from_other_queries():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("room", [7, {1: 2, 2: 3, 3: 99}])
-def test_a_budget_is_used_to_the_full_and_no_further(method, room):
+@pytest.mark.parametrize("budget", [7, {1: 2, 2: 3, 3: 99}])
+def test_a_budget_is_used_to_the_full_and_no_further(method, budget):
     pool = pool_of(
         (11, 1, [1, 2, 3, 4]), (12, 1, [4, 5, 6]), (11, 2, [1, 2, 3, 9]), (12, 2, [7, 2]), (13, 3, [5, 6, 7])
     )
 
-    chosen = pairs(pool, allocate(method, pool, nothing_known(pool), room, seed=5))
+    chosen = pairs(pool, allocate(method, pool, nothing_known(pool), budget, seed=5))
 
     assert len(chosen) == len(set(chosen))
     counts = {query: sum(each == query for each, _ in chosen) for query in (1, 2, 3)}
-    assert len(chosen) == 7 if isinstance(room, int) else counts == {1: 2, 2: 3, 3: 3}
+    assert len(chosen) == 7 if isinstance(budget, int) else counts == {1: 2, 2: 3, 3: 3}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -156,14 +156,14 @@ RUNS = ("org_convdr", "org_convdr_bert", "org_manual_ance", "org_manual_ance_ber
 def cast(shared_data):
     """The candidates of the five runs over the judged turns of CAsT 2021, and which of them are relevant."""
     folder = shared_data / "cast2021_runs"
-    qrels = read_qrels(folder / "trec-cast-qrels-docs.2021.qrel")
+    qrels = read_qrel_rows(folder / "trec-cast-qrels-docs.2021.qrel")
     grades = {(row.query_id, row.block_id): row.grade for row in qrels}
     queries = {name: at for at, name in enumerate(sorted({query for query, _ in grades}))}
     blocks: dict[str, int] = {}
     rankings = []
     for number, name in enumerate(RUNS):
         tops: dict[str, list] = {}
-        for row in read_run(folder / f"{name}.run"):
+        for row in read_run_rows(folder / f"{name}.run"):
             if row.query_id in queries:
                 tops.setdefault(row.query_id, []).append((-row.score, row.block_id))
         for query, found in tops.items():
@@ -184,9 +184,9 @@ def judged_in_batches(method, pool, relevant, budget, batches=10, seed=1, room_o
     for batch in range(batches):
         step = budget * (batch + 1) // batches - budget * batch // batches
         chosen = allocate(method, pool, known, room_of(step), seed=seed + batch)
-        known.standing[chosen] = PoolStanding.TAKEN
+        known.state[chosen] = CandidateState.TAKEN
         known.outcome[chosen] = relevant[chosen]
-    taken = known.standing == PoolStanding.TAKEN
+    taken = known.state == CandidateState.TAKEN
     assert taken.sum() == budget or room_of is not int
     return int(relevant[taken].sum())
 

@@ -42,7 +42,7 @@ def small_slices(monkeypatch):
     monkeypatch.setattr(answers, "QUERIES_AT_ONCE", 2)
 
 
-def ask_for_run(project, snapshot, system=None, **options):
+def queue_run(project, snapshot, system=None, **options):
     system = system or make_system(project)
     lead = lead_of(project)
     return actions.request_run(
@@ -78,7 +78,7 @@ def test_a_small_run_calls_nobody(project, snapshot):
 
 def test_a_helper_and_the_job_itself_answer_every_query_once(project, snapshot, small_slices, monkeypatch):
     alone = make_run(project, snapshot)
-    run = ask_for_run(project, snapshot, alone.system, tag="shared")
+    run = queue_run(project, snapshot, alone.system, tag="shared")
     handing_over(monkeypatch, lambda: work_on(Job.objects.filter(kind=HELP).latest("pk")))
 
     work_on(run.job)
@@ -90,7 +90,7 @@ def test_a_helper_and_the_job_itself_answer_every_query_once(project, snapshot, 
 
 
 def test_a_slice_that_two_answer_at_once_is_written_once(project, snapshot, small_slices, monkeypatch):
-    run = ask_for_run(project, snapshot)
+    run = queue_run(project, snapshot)
     original = answers.answer_slice
 
     def slowly(ctx, run, query_ids, answer):
@@ -113,7 +113,7 @@ def test_a_slice_that_two_answer_at_once_is_written_once(project, snapshot, smal
 
 
 def test_each_helper_calls_the_next_and_a_late_one_finds_nothing_to_do(project, snapshot, small_slices, monkeypatch):
-    run = ask_for_run(project, snapshot)
+    run = queue_run(project, snapshot)
     handing_over(monkeypatch, lambda: work_on(the_helper()))
 
     work_on(run.job)
@@ -125,7 +125,7 @@ def test_each_helper_calls_the_next_and_a_late_one_finds_nothing_to_do(project, 
 
 
 def test_a_cancelled_run_takes_no_answer_of_a_helper(project, snapshot, small_slices, monkeypatch):
-    run = ask_for_run(project, snapshot)
+    run = queue_run(project, snapshot)
     handing_over(monkeypatch, lambda: cancel_job(job_id=run.job_id, actor=lead_of(project), at=AT))
     assert work_on(run.job).state == "cancelled"
     before = Ranking.objects.filter(run=run).count()
@@ -137,7 +137,7 @@ def test_a_cancelled_run_takes_no_answer_of_a_helper(project, snapshot, small_sl
 
 
 def test_a_run_that_ends_under_a_helper_stops_it_at_its_next_slice(project, snapshot, small_slices, monkeypatch):
-    run = ask_for_run(project, snapshot)
+    run = queue_run(project, snapshot)
     lead = lead_of(project)
     handing_over(monkeypatch, lambda: cancel_job(job_id=run.job_id, actor=lead, at=AT))
     work_on(run.job)
@@ -152,7 +152,7 @@ def test_a_run_that_ends_under_a_helper_stops_it_at_its_next_slice(project, snap
 
 
 def test_a_resumed_run_answers_what_is_missing(project, snapshot, small_slices, monkeypatch):
-    run = ask_for_run(project, snapshot)
+    run = queue_run(project, snapshot)
     handing_over(monkeypatch, lambda: cancel_job(job_id=run.job_id, actor=lead_of(project), at=AT))
     work_on(run.job)
 
@@ -164,7 +164,7 @@ def test_a_resumed_run_answers_what_is_missing(project, snapshot, small_slices, 
 
 
 def test_slices_of_another_size_leave_no_gap(project, snapshot, monkeypatch):
-    run = ask_for_run(project, snapshot)
+    run = queue_run(project, snapshot)
     ids = run.job.params["query_ids"]
     found = answers.engine_of(run.system).search(
         open_system(run.system, run.snapshot), selectors.query_texts(ids), run.depth
@@ -211,7 +211,7 @@ def test_a_fused_ranking_adds_up_reciprocal_ranks(project, snapshot):
     assert scores.tolist() == sorted(worth[worth > 0].tolist(), reverse=True)
 
 
-def test_a_run_that_serves_is_drawn_on_as_it_is(project, snapshot):
+def test_a_suitable_run_is_reused(project, snapshot):
     first, second = make_system(project), make_system(project, "TF-IDF", "tfidf")
     served = make_run(project, snapshot, first)
 
@@ -273,6 +273,6 @@ def test_the_order_of_the_systems_does_not_make_another_fusion(project):
         )
 
 
-def test_one_system_is_no_fusion(project):
-    with pytest.raises(rules.SystemRefused, match="two systems or more"):
+def test_one_system_is_not_a_fusion(project):
+    with pytest.raises(rules.SystemRefused, match="at least two different systems"):
         fused_system(project, make_system(project))

@@ -112,7 +112,7 @@ def test_the_snapshot_is_named_by_digest_or_by_corpus_and_number(lead, project, 
         assert push(lead, project, name, tag="t", rows=ROWS).status_code == 400
 
 
-def test_unknown_ids_are_told_as_a_problem(lead, project, snapshot):
+def test_unknown_ids_are_returned_as_a_problem(lead, project, snapshot):
     row = {"query_id": "Q01", "block_id": "ghost", "score": 1}
 
     answer = push(lead, project, snapshot, tag="t", rows=[*ROWS, row])
@@ -168,9 +168,7 @@ def test_runs_and_pools_are_read(lead, project, snapshot):
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_the_list_asks_the_same_number_of_questions_however_long(
-    lead, project, snapshot, rows, django_assert_num_queries
-):
+def test_the_list_runs_as_many_queries_however_long_it_is(lead, project, snapshot, rows, django_assert_num_queries):
     for number in range(rows):
         push(lead, project, snapshot, tag=f"t{number}", rows=ROWS)
 

@@ -38,7 +38,7 @@ def made_run(project, snapshot, tag, first, size=30):
 def grades(monkeypatch):
     """What judges said so far, by (query id, block version id); stands in for the room that keeps grades."""
     kept = {}
-    monkeypatch.setattr(known_grades, "_kept", [lambda pool: kept])
+    monkeypatch.setattr(known_grades, "_sources", [lambda pool: kept])
     return kept
 
 
@@ -61,7 +61,7 @@ def names(rows):
 
 
 @pytest.mark.parametrize("method", ["rrf", "move_to_front", "bandit"])
-def test_a_budget_for_each_query_is_kept(project, snapshot, runs, method, grades):
+def test_a_budget_for_each_query_is_respected(project, snapshot, runs, method, grades):
     pool = make_pool(project, snapshot, depth=20, run_ids=runs, plan=PoolPlan(method=method, pairs=7))
 
     assert pool.state == "complete"
@@ -106,8 +106,8 @@ def test_a_job_that_starts_again_spends_no_budget_twice(project, snapshot, runs,
             raise RuntimeError("gone")
         return plain(*args)
 
-    plain = pool_building.draw_beside
-    monkeypatch.setattr(pool_building, "draw_beside", dies_once)
+    plain = pool_building.add_samples
+    monkeypatch.setattr(pool_building, "add_samples", dies_once)
 
     plan = PoolPlan(method="bandit", pairs=10, each=False, random=2)
     pool = make_pool(project, snapshot, depth=20, run_ids=runs, plan=plan)
@@ -137,7 +137,7 @@ def test_the_same_seed_draws_the_same_blocks(project, snapshot, runs):
     assert names(entries(first)) == names(entries(again)) != names(entries(other))
 
 
-def test_the_edge_is_what_runs_found_below_the_pool(project, snapshot, runs):
+def test_the_edge_is_what_runs_returned_below_the_pool(project, snapshot, runs):
     pool = make_pool(project, snapshot, depth=10, run_ids=runs, plan=PoolPlan(random=4, edge=3, seed=1))
 
     edge = {block for _, block in names(entries(pool, sampled__stratum="edge"))}
@@ -149,7 +149,7 @@ def test_the_edge_is_what_runs_found_below_the_pool(project, snapshot, runs):
     assert set(entries(pool, sampled__stratum="rest").values_list("sampled__p", flat=True)) == {4 / 60}
 
 
-def test_easy_blocks_are_far_from_what_any_run_found(project, snapshot, runs):
+def test_easy_blocks_are_far_from_what_any_run_returned(project, snapshot, runs):
     pool = make_pool(project, snapshot, depth=10, run_ids=runs, plan=PoolPlan(easy=4))
 
     blocks = {block for _, block in names(entries(pool, sampled__how="easy"))}
@@ -168,7 +168,7 @@ def test_growing_draws_further_blocks_and_leaves_those_there(project, snapshot, 
     assert pool.entry_count == entries(pool).count()
 
 
-def test_a_drawn_block_that_a_run_brings_in_later_keeps_how_it_came(project, snapshot, runs):
+def test_a_sampled_block_that_a_run_returns_later_is_still_marked_as_sampled(project, snapshot, runs):
     pool = make_pool(project, snapshot, depth=5, run_ids=runs[:1], plan=PoolPlan(random=1_000))
     everything = PoolEntry.objects.get(
         pool=pool, query__outside_id="Q1", version__block__outside_id="b050", sampled__how="random"
@@ -187,9 +187,9 @@ def test_a_drawn_block_that_a_run_brings_in_later_keeps_how_it_came(project, sna
     [
         (PoolPlan(method="rrf"), "at least one pair"),
         (PoolPlan(method="bandit", pairs=200_000, each=False), "at most 100,000"),
-        (PoolPlan(method="bandit", pairs=40_000), "comes to 120,000 pairs"),
+        (PoolPlan(method="bandit", pairs=40_000), "budget is 120,000 pairs"),
         (PoolPlan(random=1_001), "At most 1,000 passages"),
-        (PoolPlan(edge=5), "says nothing about the rest"),
+        (PoolPlan(edge=5), "shows nothing about the other passages"),
     ],
 )
 def test_plans_that_cannot_be_followed_are_refused(project, snapshot, runs, plan, sentence):
@@ -202,13 +202,13 @@ def test_growth_that_does_not_fit_the_plan_is_refused(project, snapshot, runs):
 
     with pytest.raises(PoolRefused, match="has no budget"):
         grow(pool, pairs=5)
-    with pytest.raises(PoolRefused, match="none can come from"):
+    with pytest.raises(PoolRefused, match="cannot get random passages from"):
         grow(pool, edge=5)
     with pytest.raises(PoolRefused, match="already includes"):
         grow(pool)
 
 
-def test_a_plain_pool_keeps_no_plan(project, snapshot, runs):
+def test_a_plain_pool_has_no_plan(project, snapshot, runs):
     pool = make_pool(project, snapshot, depth=5, run_ids=runs)
 
     assert pool.plan is None

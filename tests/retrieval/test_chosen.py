@@ -25,7 +25,7 @@ def blocks_of(snapshot):
     return list(SnapshotBlock.objects.filter(snapshot=snapshot).values_list("version_id", flat=True))
 
 
-def test_a_pool_of_chosen_pairs_is_complete_and_holds_each_pair_once(project, snapshot):
+def test_a_pool_of_chosen_pairs_is_complete_and_contains_each_pair_once(project, snapshot):
     query, other, _ = make_queries(project)
     first, second, *_ = blocks_of(snapshot)
 

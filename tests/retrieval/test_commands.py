@@ -31,7 +31,7 @@ def test_import_run_twice_changes_nothing_the_second_time(project, snapshot, fil
     again = karat("import_run", file, *place(project, snapshot), "--system", "ours")
 
     assert first.startswith("Imported: theirs, 2 queries, 2 results, sha256 ")
-    assert again.startswith("Nothing changed, this run is here already: theirs")
+    assert again.startswith("Nothing changed, this run is already here: theirs")
     assert Run.objects.get().system.name == "ours"
 
 
@@ -46,8 +46,18 @@ def test_unknown_ids_end_with_code_2_and_are_named(project, snapshot, file):
     with pytest.raises(CommandError, match="line 3, block: 'ghost' is not a passage") as ended:
         karat("import_run", file, *place(project, snapshot))
     assert ended.value.returncode == 2
+    assert "leave out the rows that name these ids with --skip-unknown" in str(ended.value)
 
     assert "1 rows left out" in karat("import_run", file, *place(project, snapshot), "--skip-unknown")
+
+
+def test_leaving_out_unknown_ids_is_offered_only_where_it_is_enough(project, snapshot, file):
+    file.write_text("Q01 Q0 ghost 2 1.0 theirs\nQ01 Q0 a 2 nan theirs\n")
+
+    with pytest.raises(CommandError, match="is not a passage") as ended:
+        karat("import_run", file, *place(project, snapshot))
+
+    assert "--skip-unknown" not in str(ended.value)
 
 
 @pytest.mark.parametrize("words", [["--snapshot", "ghost@1"], ["--project", "ghost"]])
@@ -56,7 +66,7 @@ def test_what_is_not_there_is_named(project, snapshot, file, words):
         karat("import_run", file, *place(project, snapshot), *words)
 
 
-def test_a_file_that_cannot_be_read_is_told(project, snapshot, tmp_path):
+def test_an_unreadable_file_is_reported(project, snapshot, tmp_path):
     with pytest.raises(CommandError, match="cannot be read"):
         karat("import_run", tmp_path / "none", *place(project, snapshot))
 

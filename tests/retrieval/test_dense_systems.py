@@ -146,6 +146,6 @@ def test_its_index_is_refused_when_the_model_was_replaced(project, snapshot, mod
     run = make_run(project, snapshot, system)
 
     assert run.state == RunState.FAILED
-    assert "The files of the model tiny are not those that the system was created with" in run.failure
+    assert "The files of the model tiny have changed since the system was created" in run.failure
     renewed = make_run(project, snapshot, make_system(project, "Tiny 2", "dense", model="tiny"))
     assert renewed.state == RunState.COMPLETE

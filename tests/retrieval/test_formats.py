@@ -1,13 +1,18 @@
+import gzip
+import io
+
 import pytest
 
+from apps.common.files.linefiles import lines_in
 from apps.retrieval.core.ranking import unpack
-from apps.retrieval.formats.runs import read_rows, read_run
+from apps.retrieval.formats.runs import draft_from_lines, draft_from_rows
+from tests.retrieval.factories import as_rows
 
 KNOWN = {"queries": {"q1": 11, "q2": 12}, "blocks": {"a": 0, "b": 1, "c": 2}}
 
 
 def read(*lines):
-    return read_run([line.encode() for line in lines], "f.run", **KNOWN)
+    return draft_from_lines([line.encode() for line in lines], "f.run", **KNOWN)
 
 
 def rankings(draft):
@@ -15,7 +20,7 @@ def rankings(draft):
     return {query: (positions.tolist(), scores.tolist()) for query, (positions, scores) in unpacked.items()}
 
 
-def told(draft):
+def mistakes(draft):
     return [str(error) for error in draft.errors]
 
 
@@ -31,7 +36,7 @@ def test_rows_become_rankings_by_score_ties_by_position_descending():
 def test_each_unknown_id_is_named_once_with_its_first_line():
     draft = read("# comment", "q9 Q0 a 1 3 t", "q1 Q0 x 1 3 t", "q9 Q0 x 2 2 t", "q1 Q0 a 2 1 t")
 
-    assert told(draft) == [
+    assert mistakes(draft) == [
         "f.run, line 2, query: 'q9' is not a query of this project.",
         "f.run, line 3, block: 'x' is not a passage of this snapshot.",
     ]
@@ -52,29 +57,73 @@ def test_a_rank_may_be_any_whole_number():
         (["q1 Q0 a 1 3 t", "q1 Q0 a 2 2 t"], "f.run, line 2, block: 'a' appears twice"),
         (["q1 Q0 a one 3 t"], "f.run, line 1, rank: 'one' is not a whole number."),
         (["q1 Q0 a 1 inf t"], "f.run, line 1, score: 'inf' is not a finite number."),
-        (["q1 Q0 a 1 3 t", "q1 Q0 b 1 3 u"], "f.run, line 2, tag: the file holds the tags 't' and 'u'"),
-        ([], "f.run: the file holds no rows."),
-        (["# nothing"], "f.run: the file holds no rows."),
+        (["q1 Q0 a 1 3 t", "q1 Q0 b 1 3 u"], "f.run, line 2, tag: the file contains the tags 't' and 'u'"),
+        (["q1,Q0,a,1,3,t"], "f.run, line 1, line: 1 field where there must be six"),
+        (["q1, Q0, a, 1, 3, t"], "f.run, line 1, line: Columns are separated by spaces or tabs; this line has commas."),
+        ([], "f.run: the file contains no rows."),
+        (["# nothing"], "f.run: the file contains no rows."),
     ],
 )
-def test_what_spoils_a_file_is_told_with_its_place(lines, fault):
+def test_what_spoils_a_file_is_listed_with_its_place(lines, fault):
     draft = read(*lines)
 
     assert draft.is_spoilt
-    assert told(draft)[-1].startswith(fault)
+    assert mistakes(draft)[-1].startswith(fault)
+
+
+def test_every_bad_line_is_listed_in_the_order_of_the_file():
+    draft = read("q1 Q0 a one 3 t", "q9 Q0 a 1 3 t", "q1 Q0 b 2 nan t", "q1 Q0", "q1 Q0 c 1 3 t", "q1 Q0 c 2 2 t")
+
+    assert [(error.line, error.field) for error in draft.errors] == [
+        (1, "rank"),
+        (2, "query"),
+        (3, "score"),
+        (4, "line"),
+        (6, "block"),
+    ]
+    assert draft.is_spoilt
+    assert rankings(draft) == {11: ([2], [3.0])}
+
+
+def test_mistakes_seen_only_at_the_end_are_listed_at_their_line():
+    draft = read("q1 Q0 a 1 3 t", "q1 Q0 b 2 2 u", "q1 Q0 c nan 1 t")
+
+    assert [(error.line, error.field) for error in draft.errors] == [(2, "tag"), (3, "rank")]
+
+
+def test_a_damaged_archive_ends_the_reading_and_spoils_the_file(tmp_path):
+    whole = gzip.compress(b"".join(b"q1 Q0 a%d 1 3 t\n" % number for number in range(5_000)))
+    lines = lines_in(io.BytesIO(whole[: len(whole) // 2]), "f.run.gz")
+
+    draft = draft_from_lines(lines, "f.run.gz", **KNOWN)
+
+    assert draft.is_spoilt
+    assert "cannot be read: Compressed file ended before" in mistakes(draft)[-1]
 
 
 def test_rows_over_the_wire_are_read_alike():
-    draft = read_rows([("q1", "a", 1.0), ("q1", "b", 2.0)], "t", "rows", **KNOWN)
+    draft = draft_from_rows(as_rows(("q1", "a", 1.0), ("q1", "b", 2.0)), "t", "rows", **KNOWN)
 
     assert rankings(draft) == {11: ([1, 0], [2.0, 1.0])}
     assert draft.reordered == 0
 
 
 def test_rows_over_the_wire_name_what_is_wrong_by_row_number():
-    draft = read_rows([("q1", "a", 1.0), ("q1", "a", 2.0), ("q1", "b", float("inf"))], "t", "rows", **KNOWN)
+    draft = draft_from_rows(
+        as_rows(("q1", "a", 1.0), ("q1", "a", 2.0), ("q1", "b", float("inf"))), "t", "rows", **KNOWN
+    )
 
-    assert told(draft) == [
+    assert mistakes(draft) == [
         "rows, line 2, block: 'a' is listed twice for query 'q1'.",
         "rows, line 3, score: 'inf' is not a finite number.",
     ]
+
+
+def test_rows_of_another_form_are_listed_by_row_number():
+    good, worded, huge = as_rows(("q1", "a", 2.0), ("q1", "b", "x"), ("q1", "c", 10**400))
+    rows = [["q1", "a", 1], {"query_id": "q1"}, good, worded, huge]
+
+    draft = draft_from_rows(rows, "t", "rows", **KNOWN)
+
+    assert [error.line for error in draft.errors] == [1, 2, 4, 5]
+    assert (draft.is_spoilt, draft.rows) == (True, 1)

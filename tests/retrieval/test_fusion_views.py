@@ -34,7 +34,7 @@ def test_one_system_is_refused_with_the_reason(lead, project):
     answer = make_by_page(lead, project, pair(project)[:1])
 
     assert answer.status_code == 400
-    assert "A fusion needs two systems or more" in answer.content.decode()
+    assert "A fusion needs at least two different systems" in answer.content.decode()
 
 
 def test_systems_of_another_project_are_not_offered(lead, project):

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from apps.jobs.execution import periodic
-from apps.retrieval.core.engines.store import kept
+from apps.retrieval.core.engines.store import stored_indexes
 from apps.retrieval.execution.indexes import (
     folder,
     known_indexes,
@@ -35,7 +35,7 @@ def test_what_is_known_stays_and_what_nothing_leads_to_goes(project, snapshot):
     (folder() / "0123.lock").touch()
 
     assert [index.digest for index in tidy_indexes(timezone.now())] == ["0123"]
-    assert {index.digest for index in kept(folder())} == set(known_indexes())
+    assert {index.digest for index in stored_indexes(folder())} == set(known_indexes())
 
 
 def test_a_long_unused_index_goes_and_is_built_again_when_needed(project, snapshot, settings):
@@ -58,7 +58,7 @@ def test_zero_sets_no_limit(project, snapshot, settings):
     assert tidy_indexes(timezone.now() + timedelta(days=10_000)) == []
 
 
-def test_room_is_kept_by_size(project, snapshot, settings):
+def test_indexes_beyond_the_size_limit_are_removed(project, snapshot, settings):
     settings.INDEX_MAX_BYTES = 1
     open_system(make_system(project), snapshot)
 
@@ -71,4 +71,4 @@ def test_indexes_are_tidied_as_a_periodic_task(project, snapshot, settings):
 
     assert periodic.do("retrieval.indexes", at=timezone.now())
 
-    assert kept(folder()) == []
+    assert stored_indexes(folder()) == []

@@ -14,11 +14,11 @@ from apps.jobs.models import Upload
 from apps.queries.models import Query
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.execution import intake, run_reading
-from apps.retrieval.execution.run_reading import READING, READINGS_KEPT_DAYS, reading_beside, tidy_readings
+from apps.retrieval.execution.run_reading import READING, READINGS_STORED_DAYS, reading_path, tidy_readings
 from apps.retrieval.formats import readings
-from apps.retrieval.formats.runs import read_rows, read_run
+from apps.retrieval.formats.runs import draft_from_lines, draft_from_rows
 from apps.retrieval.models import Ranking, Run
-from tests.retrieval.factories import import_lines, make_queries
+from tests.retrieval.factories import as_rows, import_lines, make_queries
 from tests.retrieval.test_api import ROWS, push
 from tests.retrieval.test_commands import karat, place
 from tests.retrieval.test_views import THEIRS, at, send, words
@@ -43,7 +43,7 @@ def read(monkeypatch):
 
         return call
 
-    for reader in (read_run, read_rows):
+    for reader in (draft_from_lines, draft_from_rows):
         monkeypatch.setattr(run_reading, reader.__name__, counted(reader))
     return calls
 
@@ -55,8 +55,8 @@ def size(request, monkeypatch):
     return request.param
 
 
-def hand_in(lead, project, snapshot, lines=THEIRS):
-    """The address of the preview of a file that was handed in and read."""
+def uploaded(lead, project, snapshot, lines=THEIRS):
+    """The address of the preview of a file that was uploaded and read."""
     page = send(lead, project, snapshot, lines).url
     run_jobs()
     return page
@@ -69,40 +69,40 @@ def confirm(lead, project, **values):
 
 
 def test_a_file_is_read_once_from_the_upload_to_the_run(lead, project, snapshot, size, read):
-    page = hand_in(lead, project, snapshot)
+    page = uploaded(lead, project, snapshot)
     lead.get(page)
     lead.get(at("mistakes", project, Upload.objects.get().pk))
     confirm(lead, project)
 
-    assert read == ["read_run"]
+    assert read == ["draft_from_lines"]
     assert (Run.objects.get().state, Run.objects.get().query_count) == ("complete", 2)
 
 
-def test_what_was_shown_is_taken_in_even_when_the_file_is_gone(lead, project, snapshot, size):
-    page = hand_in(lead, project, snapshot)
+def test_what_was_previewed_is_imported_even_when_the_file_is_gone(lead, project, snapshot, size):
+    page = uploaded(lead, project, snapshot)
     Upload.objects.get().file.unlink()
 
     assert "<dt>rows</dt><dd>3</dd>" in words(lead.get(page))
     confirm(lead, project)
 
-    kept = {row.query.outside_id: unpack(bytes(row.packed)) for row in Ranking.objects.select_related("query")}
-    assert {key: (len(positions), scores.tolist()) for key, (positions, scores) in kept.items()} == {
+    stored = {row.query.outside_id: unpack(bytes(row.packed)) for row in Ranking.objects.select_related("query")}
+    assert {key: (len(positions), scores.tolist()) for key, (positions, scores) in stored.items()} == {
         "Q01": (2, [9.0, 8.0]),
         "Q02": (1, [3.5]),
     }
 
 
 def test_a_run_comes_to_the_same_by_every_way(lead, project, snapshot, tmp_path, read):
-    hand_in(lead, project, snapshot)
+    uploaded(lead, project, snapshot)
     confirm(lead, project)
     file = tmp_path / "run.txt"
     file.write_text("\n".join(THEIRS))
 
     pushed = push(lead, project, snapshot, trec="\n".join(THEIRS))
-    told = karat("import_run", file, *place(project, snapshot))
+    printed = karat("import_run", file, *place(project, snapshot))
 
-    assert (pushed.json()["is_new"], told.split(",")[0]) == (False, "Nothing changed")
-    assert read == ["read_run"] * 3
+    assert (pushed.json()["is_new"], printed.split(",")[0]) == (False, "Nothing changed")
+    assert read == ["draft_from_lines"] * 3
     assert Run.objects.count() == 1
 
 
@@ -122,7 +122,7 @@ def test_a_large_push_is_read_once_though_its_import_is_tried_twice(lead, projec
     push(lead, project, snapshot, tag="night-1", rows=ROWS)
     run_jobs()
 
-    assert (len(tries), read) == (2, ["read_rows"])
+    assert (len(tries), read) == (2, ["draft_from_rows"])
     assert Run.objects.get().query_count == 2
 
 
@@ -130,7 +130,7 @@ def test_a_large_push_is_read_once_though_its_import_is_tried_twice(lead, projec
 
 
 def test_a_query_that_came_meanwhile_is_found(lead, project, snapshot, read):
-    page = hand_in(lead, project, snapshot, [*THEIRS, UNKNOWN])
+    page = uploaded(lead, project, snapshot, [*THEIRS, UNKNOWN])
     assert "'Q77' is not a query of this project." in words(lead.get(page))
     make_queries(project, {"Q77": "new"})
 
@@ -141,7 +141,7 @@ def test_a_query_that_came_meanwhile_is_found(lead, project, snapshot, read):
 
 
 def test_a_query_that_was_renamed_meanwhile_stops_the_import(lead, project, snapshot, size, read):
-    page = hand_in(lead, project, snapshot)
+    page = uploaded(lead, project, snapshot)
     Query.objects.filter(project=project, outside_id="Q02").update(outside_id="Q99")
 
     confirm(lead, project)
@@ -152,7 +152,7 @@ def test_a_query_that_was_renamed_meanwhile_stops_the_import(lead, project, snap
 
 
 def test_ids_that_changed_places_meanwhile_are_matched_again(lead, project, snapshot, size, read):
-    hand_in(lead, project, snapshot)
+    uploaded(lead, project, snapshot)
     first, second = Query.objects.filter(project=project, outside_id__in=["Q01", "Q02"]).order_by("outside_id")
     for query, name in ((first, "aside"), (second, "Q01"), (first, "Q02")):
         Query.objects.filter(pk=query.pk).update(outside_id=name)
@@ -164,7 +164,7 @@ def test_ids_that_changed_places_meanwhile_are_matched_again(lead, project, snap
 
 
 def test_queries_that_the_file_does_not_name_may_come_and_go(lead, project, snapshot, size, read):
-    hand_in(lead, project, snapshot)
+    uploaded(lead, project, snapshot)
     make_queries(project, {"Q88": "another"})
     Query.objects.filter(project=project, outside_id="Q03").update(retired_at=timezone.now())
 
@@ -175,7 +175,7 @@ def test_queries_that_the_file_does_not_name_may_come_and_go(lead, project, snap
 
 
 def test_the_same_run_may_have_come_meanwhile(lead, project, snapshot, size):
-    hand_in(lead, project, snapshot)
+    uploaded(lead, project, snapshot)
     there = import_lines(project, snapshot, THEIRS).run
 
     confirm(lead, project)
@@ -184,8 +184,8 @@ def test_the_same_run_may_have_come_meanwhile(lead, project, snapshot, size):
     assert Upload.objects.get().state == "used"
 
 
-def test_who_is_no_lead_any_more_confirms_nothing(lead, project, snapshot, size):
-    hand_in(lead, project, snapshot)
+def test_a_former_lead_confirms_nothing(lead, project, snapshot, size):
+    uploaded(lead, project, snapshot)
     Membership.objects.filter(project=project).update(role="viewer")
 
     assert confirm(lead, project).status_code == 403
@@ -197,24 +197,24 @@ def test_who_is_no_lead_any_more_confirms_nothing(lead, project, snapshot, size)
 
 @pytest.mark.parametrize("name", ["confirm", "discard"])
 def test_a_reading_goes_with_its_preview(lead, project, snapshot, name, django_capture_on_commit_callbacks):
-    hand_in(lead, project, snapshot)
+    uploaded(lead, project, snapshot)
     upload = Upload.objects.get()
-    assert reading_beside(upload).exists()
+    assert reading_path(upload).exists()
 
     with django_capture_on_commit_callbacks(execute=True):
         lead.post(at(name, project, upload.pk))
 
-    assert not reading_beside(upload).exists()
+    assert not reading_path(upload).exists()
 
 
 def test_a_reading_that_nobody_confirms_is_removed_after_days_and_made_again(lead, project, snapshot, read):
-    hand_in(lead, project, snapshot)
+    uploaded(lead, project, snapshot)
     upload, now = Upload.objects.get(), timezone.now()
 
-    tidy_readings(now + timedelta(days=READINGS_KEPT_DAYS - 1))
-    assert reading_beside(upload).exists()
-    tidy_readings(now + timedelta(days=READINGS_KEPT_DAYS + 1))
-    assert not reading_beside(upload).exists()
+    tidy_readings(now + timedelta(days=READINGS_STORED_DAYS - 1))
+    assert reading_path(upload).exists()
+    tidy_readings(now + timedelta(days=READINGS_STORED_DAYS + 1))
+    assert not reading_path(upload).exists()
     assert upload.file.exists()
 
     confirm(lead, project)
@@ -225,9 +225,9 @@ def test_a_reading_that_nobody_confirms_is_removed_after_days_and_made_again(lea
 @pytest.mark.parametrize(
     "harm", [lambda whole: whole[:-1], lambda whole: whole[:40] + b"~" + whole[41:], lambda _: b""]
 )
-def test_a_damaged_reading_is_not_believed(lead, project, snapshot, harm, read):
-    hand_in(lead, project, snapshot)
-    path = reading_beside(Upload.objects.get())
+def test_a_damaged_reading_is_not_used(lead, project, snapshot, harm, read):
+    uploaded(lead, project, snapshot)
+    path = reading_path(Upload.objects.get())
     path.write_bytes(harm(path.read_bytes()))
 
     confirm(lead, project)
@@ -238,50 +238,50 @@ def test_a_damaged_reading_is_not_believed(lead, project, snapshot, harm, read):
 
 def some_draft():
     lines = [b"q1 Q0 a 1 3 t", b"q2 Q0 c 1 2 t", b"q1 Q0 b 2 3 t", b"q9 Q0 x 1 1 t"]
-    return read_run(lines, "f.run", **KNOWN)
+    return draft_from_lines(lines, "f.run", **KNOWN)
 
 
-def told(draft):
+def plain(draft):
     return draft._replace(errors=[str(error) for error in draft.errors]), draft.errors.total
 
 
 def test_a_reading_is_what_was_read(tmp_path):
     draft = some_draft()
 
-    readings.keep(tmp_path / "x.reading", draft, BASIS)
+    readings.store(tmp_path / "x.reading", draft, BASIS)
 
-    assert told(readings.kept(tmp_path / "x.reading", BASIS)) == told(draft)
+    assert plain(readings.load(tmp_path / "x.reading", BASIS)) == plain(draft)
 
 
-def test_ids_may_hold_anything(tmp_path):
+def test_ids_may_contain_anything(tmp_path):
     rows = [("q1", "a", 1.0), ("q1", "b\0", 1.0), ("q\ud800", "b\n", 1.0)]
-    draft = read_rows(rows, "t", "rows", **KNOWN)
+    draft = draft_from_rows(as_rows(*rows), "t", "rows", **KNOWN)
 
-    readings.keep(tmp_path / "x.reading", draft, BASIS)
+    readings.store(tmp_path / "x.reading", draft, BASIS)
 
-    assert told(readings.kept(tmp_path / "x.reading", BASIS)) == told(draft)
+    assert plain(readings.load(tmp_path / "x.reading", BASIS)) == plain(draft)
 
 
-def test_more_mistakes_than_are_kept_are_counted(tmp_path):
-    draft = read_run((b"q1 Q0 x%d 1 3 t" % number for number in range(1_200)), "f.run", **KNOWN)
+def test_mistakes_beyond_the_stored_ones_are_counted(tmp_path):
+    draft = draft_from_lines((b"q1 Q0 x%d 1 3 t" % number for number in range(1_200)), "f.run", **KNOWN)
 
-    readings.keep(tmp_path / "x.reading", draft, BASIS)
+    readings.store(tmp_path / "x.reading", draft, BASIS)
 
-    errors = readings.kept(tmp_path / "x.reading", BASIS).errors
+    errors = readings.load(tmp_path / "x.reading", BASIS).errors
     assert (len(errors.listed), errors.total, errors.unlisted) == (1_000, 1_200, 200)
 
 
 @pytest.mark.parametrize("part", ["file", "snapshot"])
 def test_the_reading_of_another_file_or_snapshot_is_none(tmp_path, part):
-    readings.keep(tmp_path / "x.reading", some_draft(), BASIS)
+    readings.store(tmp_path / "x.reading", some_draft(), BASIS)
 
-    assert readings.kept(tmp_path / "x.reading", {**BASIS, part: "o" * 64}) is None
+    assert readings.load(tmp_path / "x.reading", {**BASIS, part: "o" * 64}) is None
 
 
 def die_while_writing(path: Path) -> None:
     """The process is killed when everything but the digest is on the way to the disk."""
     readings.os.fsync = lambda number: os.kill(os.getpid(), signal.SIGKILL)
-    readings.keep(path, some_draft(), BASIS)
+    readings.store(path, some_draft(), BASIS)
 
 
 def test_a_kill_leaves_nothing_half_read(tmp_path, settings):
@@ -293,9 +293,9 @@ def test_a_kill_leaves_nothing_half_read(tmp_path, settings):
     child.join()
 
     assert child.exitcode == -signal.SIGKILL
-    assert (readings.kept(path, BASIS), len(list(path.parent.iterdir()))) == (None, 1)
-    readings.keep(path, some_draft(), BASIS)
-    assert told(readings.kept(path, BASIS)) == told(some_draft())
+    assert (readings.load(path, BASIS), len(list(path.parent.iterdir()))) == (None, 1)
+    readings.store(path, some_draft(), BASIS)
+    assert plain(readings.load(path, BASIS)) == plain(some_draft())
 
-    tidy_readings(timezone.now() + timedelta(days=READINGS_KEPT_DAYS + 1))
+    tidy_readings(timezone.now() + timedelta(days=READINGS_STORED_DAYS + 1))
     assert list(path.parent.iterdir()) == []

@@ -12,7 +12,7 @@ from apps.jobs.actions.jobs import retry_job
 from apps.jobs.models import Job, JobChunk
 from apps.queries.models import Query
 from apps.retrieval import actions, selectors
-from apps.retrieval.execution.run_reading import reading_beside
+from apps.retrieval.execution.run_reading import reading_path
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run
 from tests.factories import lead_of, make_project
 from tests.jobs.workers import wait_until
@@ -44,7 +44,7 @@ def project():
     return project
 
 
-def ask_for_pool(project, name):
+def queue_pool(project, name):
     return actions.request_pool(
         project=project,
         name=name,
@@ -68,7 +68,7 @@ def test_a_pool_is_whole_and_single_after_eight_kills(workers, project):
     chance = random.Random(SEED)
     for number in range(SYSTEMS):
         make_system(project, f"BM25 {number}", k1=1 + number / 10)
-    pool = ask_for_pool(project, "Killed")
+    pool = queue_pool(project, "Killed")
 
     for _ in range(KILLS):
         before = JobChunk.objects.count()
@@ -141,7 +141,7 @@ def test_a_run_among_workers_has_every_slice_once_after_kills(workers, project):
     longest = list(Query.objects.filter(project=project).values_list("text", flat=True))
     make_queries(project, {f"R{n:04}": f"{longest[n % QUERIES]} {longest[n // 2]}" for n in range(2 * QUERIES)})
     system = make_system(project)
-    run = ask_for_run(project, system)
+    run = queue_run(project, system)
 
     crew = [workers.start(concurrency=1) for _ in range(2)]
     for _ in range(SHARED_KILLS):
@@ -159,13 +159,13 @@ def test_a_run_among_workers_has_every_slice_once_after_kills(workers, project):
     assert Ranking.objects.filter(run=run).count() == 3 * QUERIES
     assert slices.values("job").distinct().count() > 1, "nobody helped"
 
-    control = ask_for_run(project, system)
+    control = queue_run(project, system)
     run_jobs()
     control.refresh_from_db()
     assert control.digest == run.digest
 
 
-def ask_for_run(project, system):
+def queue_run(project, system):
     return actions.request_run(
         project=project,
         system_id=system.pk,
@@ -187,7 +187,7 @@ def retry_run_if_failed(project, run):
     return job.state
 
 
-def test_a_large_run_file_is_taken_in_whole_and_once_after_kills(workers, project, settings):
+def test_a_large_run_file_is_imported_whole_and_once_after_kills(workers, project, settings):
     settings.MEDIA_ROOT = workers.data_dir / "files"  # where the workers look
     job = push_large_run(project)
 
@@ -207,16 +207,16 @@ def test_a_large_run_file_is_taken_in_whole_and_once_after_kills(workers, projec
     assert Ranking.objects.filter(run=run, length=500).count() == QUERIES
 
 
-def test_a_large_run_file_is_previewed_and_taken_in_from_one_reading_after_kills(workers, project, settings):
+def test_a_large_run_file_is_previewed_and_imported_from_one_reading_after_kills(workers, project, settings):
     settings.MEDIA_ROOT = workers.data_dir / "files"  # where the workers look
-    upload = actions.hand_in_run(file=io.BytesIO(large_run().encode()), **intake_of(project))
+    upload = actions.upload_run(file=io.BytesIO(large_run().encode()), **intake_of(project))
     upload.refresh_from_db()
     job = selectors.job_of_upload(upload)
 
     worker = workers.start(concurrency=1)
     wait_until(lambda: is_reading(job, 1), "the reading")
     workers.kill(worker)
-    assert not reading_beside(upload).exists()
+    assert not reading_path(upload).exists()
     worker = workers.start(concurrency=1)
     wait_until(lambda: Job.objects.get(pk=job.pk).state == "done", "the end of the reading")
 
@@ -248,7 +248,7 @@ def intake_of(project):
     return {
         "project": project,
         "snapshot": project.corpora.get().snapshots.get(),
-        "said": {"system": "", "tag": "", "note": "", "commit": ""},
+        "details": {"system": "", "tag": "", "note": "", "commit": ""},
         "actor": lead_of(project),
         "at": timezone.now(),
     }

@@ -30,7 +30,7 @@ def confirm(client, project, **values):
     return client.post(at("confirm", project, Upload.objects.get().pk), values)
 
 
-def test_a_large_file_is_read_and_taken_in_by_jobs(lead, project, snapshot):
+def test_a_large_file_is_read_and_imported_by_jobs(lead, project, snapshot):
     page = send(lead, project, snapshot, THEIRS).url
     assert "waiting for a worker" in words(lead.get(page))
 
@@ -59,9 +59,19 @@ def test_a_large_file_comes_to_the_same_run_as_a_small_one(lead, project, snapsh
     run_jobs()
 
     assert lead.get(page).url == at("run", project, Run.objects.get().pk)
+    assert "Nothing changed: this run is already here." in words(lead.get(page, follow=True))
 
 
-def test_pressing_twice_asks_for_one_job(lead, project, snapshot):
+def test_the_page_of_a_large_import_leads_to_the_run_and_names_the_next_step(lead, project, snapshot):
+    page = send(lead, project, snapshot, THEIRS).url
+    run_jobs()
+    confirm(lead, project)
+    run_jobs()
+
+    assert "theirs is imported. Next:" in words(lead.get(page, follow=True))
+
+
+def test_pressing_twice_queues_one_job(lead, project, snapshot):
     send(lead, project, snapshot, THEIRS)
     run_jobs()
 
@@ -71,7 +81,7 @@ def test_pressing_twice_asks_for_one_job(lead, project, snapshot):
     assert Job.objects.filter(kind="retrieval.take_file").count() == 1
 
 
-def test_a_file_that_is_being_read_is_neither_taken_in_nor_thrown_away(lead, project, snapshot):
+def test_a_file_that_is_being_read_is_neither_imported_nor_discarded(lead, project, snapshot):
     send(lead, project, snapshot, THEIRS)
 
     assert confirm(lead, project).status_code == 409
@@ -92,7 +102,7 @@ def test_unknown_ids_of_a_large_file_are_left_out_only_when_ticked(lead, project
     assert Run.objects.get().query_count == 2
 
 
-def test_a_spoilt_large_file_is_never_taken_in(lead, project, snapshot):
+def test_a_faulty_large_file_is_never_imported(lead, project, snapshot):
     page = send(lead, project, snapshot, ["Q01 Q0 a 1 nan theirs"]).url
     run_jobs()
 
@@ -113,7 +123,7 @@ def test_a_file_that_no_longer_fits_when_its_turn_comes_shows_why_and_changes_no
     assert Upload.objects.get().state == "stored"
 
 
-def test_a_cancelled_file_can_be_thrown_away(lead, project, snapshot):
+def test_a_cancelled_file_can_be_discarded(lead, project, snapshot):
     page = send(lead, project, snapshot, THEIRS).url
     cancel_job(job_id=Job.objects.get().pk, actor=lead_of(project), at=timezone.now())
     assert "The job was cancelled." in words(lead.get(page))
@@ -174,7 +184,7 @@ def test_a_large_push_that_does_not_fit_names_its_mistakes_and_takes_nothing_in(
 
 
 @pytest.mark.parametrize("block_id", ["b\0", "b\ud800"])
-def test_a_mistake_with_what_no_database_keeps_is_kept_without_it(lead, project, snapshot, block_id):
+def test_a_mistake_is_stored_without_characters_that_the_database_cannot_store(lead, project, snapshot, block_id):
     rows = [*ROWS, {"query_id": "Q01", "block_id": block_id, "score": 1}]
     job = push(lead, project, snapshot, tag="night-1", rows=rows).json()["job"]
     run_jobs()
@@ -186,14 +196,19 @@ def test_a_mistake_with_what_no_database_keeps_is_kept_without_it(lead, project,
 
 
 @pytest.mark.parametrize("row", [3, {}, {"query_id": "Q01", "block_id": "a", "score": "much"}])
-def test_a_row_that_is_none_fails_the_push_with_its_place(lead, project, snapshot, row):
-    job = push(lead, project, snapshot, tag="night-1", rows=[*ROWS, row]).json()["job"]
-
+def test_malformed_rows_of_a_large_push_are_among_its_mistakes(lead, project, snapshot, row):
+    ghost = {"query_id": "Q01", "block_id": "ghost", "score": 1}
+    job = push(lead, project, snapshot, tag="night-1", rows=[*ROWS, row, ghost], skip_unknown=True).json()["job"]
     run_jobs()
 
-    failed = Job.objects.get(pk=job["id"])
-    assert (failed.state, failed.attempt) == ("failed", 1)
-    assert failed.error == "rows, line 4: A row is an object with query_id, block_id and score, a number."
+    body = lead.get(url(project, f"pushes/{job['id']}/")).json()
+
+    assert (body["run"], body["mistakes_total"]) == (None, 2)
+    assert [(mistake["line"], mistake["message"]) for mistake in body["mistakes"]] == [
+        (4, "A row is an object with query_id, block_id and score, a number."),
+        (5, "'ghost' is not a passage of this snapshot."),
+    ]
+    assert not Run.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -206,7 +221,7 @@ def test_what_can_be_seen_at_once_is_refused_at_once(lead, project, snapshot, bo
     assert not Job.objects.exists()
 
 
-def test_another_job_is_no_push(lead, project, snapshot):
+def test_another_job_is_not_a_push(lead, project, snapshot):
     send(lead, project, snapshot, THEIRS)
 
     assert lead.get(url(project, f"pushes/{Job.objects.get().pk}/")).status_code == 404

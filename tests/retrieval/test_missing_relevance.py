@@ -14,7 +14,7 @@ def columns(*rows):
     return Sampled(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
-def test_each_relevant_block_of_the_sample_stands_for_as_many_as_were_left_out():
+def test_each_relevant_block_of_the_sample_has_the_inverse_of_its_sampling_rate_as_weight():
     found = missing(columns((1_000, 20, 1), (400, 20, 2)))
 
     assert found.value == pytest.approx(1 * 50 + 2 * 20)
@@ -60,15 +60,21 @@ def test_no_stratum_at_all_is_refused():
         max_size=8,
     )
 )
-def test_an_estimate_lies_in_its_interval_and_the_interval_in_what_is_possible(rows):
+def test_an_estimate_is_inside_its_interval_and_the_interval_inside_the_possible_range(rows):
     found = missing(columns(*rows))
 
     seen, unseen = sum(r for _, _, r in rows), sum(size - judged for size, judged, _ in rows)
     assert seen * (found.low > 0) <= found.low <= found.high <= seen + unseen
-    assert found.low - 1 <= found.value <= seen + unseen
+    assert found.low <= found.value <= found.high + 1e-9 * found.high
 
 
-def test_the_share_found_turns_the_interval_round():
+def test_a_barely_judged_stratum_does_not_push_the_interval_past_the_estimate():
+    found = missing(columns((142, 1, 0), (356, 355, 1)))
+
+    assert (round(found.value, 3), found.low) == (1.003, 1.0)
+
+
+def test_the_interval_of_the_found_share_is_inverted():
     share = found_share(90, BoundedFigure(10.0, 0.0, 30.0))
 
     assert share == BoundedFigure(0.9, 0.75, 1.0)

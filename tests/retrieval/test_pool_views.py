@@ -7,7 +7,7 @@ from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, System
 from apps.retrieval.selectors import known_grades
 from tests.factories import make_member
-from tests.retrieval.factories import import_lines, make_pool, make_queries, make_snapshot, trec
+from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, trec
 from tests.retrieval.test_views import at, words
 from tests.running_jobs import run_jobs
 
@@ -64,7 +64,7 @@ def test_a_budget_of_nothing_is_refused_where_it_is_typed(lead, project, snapsho
         ({"random": "5", "easy": "1"}, "<b>48</b> pairs at most"),
         ({"random": "5"}, "15 pairs are sampled at random"),
         ({"random": "500"}, "<b>90</b> pairs at most"),
-        ({"edge": "5"}, "says nothing about the rest"),
+        ({"edge": "5"}, "shows nothing about the other passages"),
         ({"method": "rrf"}, "Enter the budget"),
     ],
 )
@@ -87,7 +87,7 @@ def test_a_budget_grows_from_its_page_and_a_plain_pool_has_none(lead, project, s
     assert pool.entry_count == 3 * 3 + 3 * 2
 
 
-def test_the_pool_tells_how_it_was_chosen_and_what_was_drawn(lead, project, snapshot, run):
+def test_the_pool_shows_how_it_was_chosen_and_what_was_sampled(lead, project, snapshot, run):
     pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan("rrf", pairs=4, easy=2))
 
     page = words(lead.get(at("pool", project, pool.pk)))
@@ -97,7 +97,7 @@ def test_the_pool_tells_how_it_was_chosen_and_what_was_drawn(lead, project, snap
     assert "This pool has no random passages" in page
 
 
-def test_provenance_shows_drawn_pairs_last(lead, project, snapshot, run):
+def test_provenance_shows_sampled_pairs_last(lead, project, snapshot, run):
     pool = make_pool(project, snapshot, depth=2, run_ids=[run.pk], plan=PoolPlan(random=2))
 
     page = words(lead.get(at("provenance", project, pool.pk)))
@@ -112,7 +112,7 @@ def test_what_is_missed_is_estimated_on_request_and_shown_with_its_interval(
     pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan(random=20))
     pairs = pool.entries.values_list("query", "version", "version__block__outside_id")
     grades = {(query, version): int(block < "b15") for query, version, block in pairs}
-    monkeypatch.setattr(known_grades, "_kept", [lambda asked: grades])
+    monkeypatch.setattr(known_grades, "_sources", [lambda asked: grades])
 
     lead.post(at("missing", project, pool.pk))
     assert "Estimate what First pool misses" in words(lead.get(at("pool", project, pool.pk)))
@@ -134,7 +134,7 @@ def test_before_anybody_judged_the_estimate_says_so(lead, project, snapshot, run
     assert "0 of 6 random passages judged" in words(lead.get(at("pool", project, pool.pk)))
 
 
-def test_annotators_are_not_told_what_the_pool_misses(client, project, snapshot, run):
+def test_annotators_cannot_see_what_the_pool_misses(client, project, snapshot, run):
     pool = make_pool(project, snapshot, depth=10, run_ids=[run.pk], plan=PoolPlan(random=2))
     client.force_login(make_member(project, Role.ANNOTATOR))
 
@@ -142,12 +142,39 @@ def test_annotators_are_not_told_what_the_pool_misses(client, project, snapshot,
     assert client.post(at("missing", project, pool.pk)).status_code == 403
 
 
-def test_a_project_without_systems_makes_the_usual_ones_on_the_way(lead, project, snapshot):
+def test_no_page_shows_a_run_deeper_than_its_snapshot(lead, project, snapshot):
+    engine = make_run(project, snapshot)
+    assert engine.depth == 1_000
+
+    assert "bm25@1, 3 queries, 30 deep" in words(lead.get(at("new-pool", project)))
+    assert "at most 30 results per query" in words(lead.get(at("run", project, engine.pk)))
+    for page in (at("runs", project), at("system", project, engine.system_id)):
+        assert '<td class="num">30</td>' in words(lead.get(page))
+
+
+def test_a_run_that_ranks_the_whole_snapshot_is_deep_enough_for_any_depth(lead, project):
+    make_queries(project)
+    small = make_snapshot(project, {"a": "red key", "b": "green window"})
+    run = import_lines(project, small, trec([(q, b, 1.0) for q in ("Q01", "Q02", "Q03") for b in "ab"])).run
+
+    estimate = words(lead.get(at("estimate", project), {"snapshot": small.pk, "runs": run.pk, "depth": 5}))
+
+    assert "6</b> pairs at most" in estimate
+    assert "fewer than the depth" not in estimate
+
+
+def test_a_project_without_systems_makes_the_usual_ones_on_the_way(lead, project, snapshot, run):
     before = words(lead.get(at("new-pool", project)))
-    answer = lead.post(at("new-pool", project), {"usual": "1", "snapshot": snapshot.pk, "name": "Mine"}, follow=True)
+    filled_in = {"name": "Mine & ours", "depth": "7", "runs": [run.pk], "method": "rrf", "pairs": "30", "each": "all",
+                 "same_once": "on", "random": "3", "seed": "", "difficulty": "hard"}  # fmt: skip
+    answer = lead.post(at("new-pool", project), {"usual": "1", "snapshot": snapshot.pk, **filled_in}, follow=True)
 
     assert "Add BM25 and TF-IDF" in before
-    made = System.objects.filter(project=project).order_by("pk")
+    made = System.objects.filter(project=project, kind__in=["bm25", "tfidf"]).order_by("pk")
     assert [system.kind for system in made] == ["bm25", "tfidf"]
-    assert answer.content.decode().count(" checked") == 2
+    assert answer.content.decode().count(" checked") == 2 + 1 + 1, "systems, run and duplicates"
     assert "Add BM25 and TF-IDF" not in words(answer)
+    form = answer.context["form"]
+    assert {name: form[name].value() for name in filled_in} == {**filled_in, "runs": [str(run.pk)]}
+    assert form["systems"].value() == [str(system.pk) for system in made]
+    assert not form.errors

@@ -19,7 +19,7 @@ def rows(pool):
     }
 
 
-def test_a_pool_is_the_union_of_the_top_and_knows_who_found_what_where():
+def test_a_pool_is_the_union_of_the_top_results_with_their_provenance():
     pool = pool_of((11, 1, [4, 2, 9]), (12, 1, [2, 7, 4]), (11, 2, [5]), depth=2)
 
     assert rows(pool) == {
@@ -48,7 +48,7 @@ def test_depth_below_one_is_refused():
         pool_of((11, 1, [4]), depth=0)
 
 
-def test_some_pairs_of_a_pool_keep_who_found_them():
+def test_selected_pairs_of_a_pool_keep_their_provenance():
     pool = pool_of((11, 1, [4, 2, 9]), (12, 1, [2, 7, 4]), (11, 2, [5]), depth=2)
 
     assert rows(pooling.only(pool, np.array([0, 2]))) == {(1, 2): [[11, 2], [12, 1]], (1, 7): [[12, 2]]}
@@ -79,7 +79,7 @@ def test_overlap_says_what_runs_share_and_what_each_adds():
     assert overlap.found_by.tolist() == [0, 2, 1, 1, 0]
 
 
-def test_at_most_is_cut_by_what_runs_found_by_depth_and_by_the_corpus():
+def test_at_most_is_limited_by_the_results_by_the_depth_and_by_the_corpus():
     lengths = np.array([[3, 9, 0], [2, 9, 0]])
 
     assert pooling.at_most(lengths, depth=5, blocks=8) == 5 + 8 + 0

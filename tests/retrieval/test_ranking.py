@@ -28,7 +28,7 @@ def test_the_bytes_are_little_endian_positions_then_scores():
     assert ranking.pack([2, 1], [0.5, 0.5]).hex() == "0200000001000000" + "000000000000e03f" * 2
 
 
-def test_nothing_found_is_no_bytes():
+def test_an_empty_ranking_is_zero_bytes():
     assert ranking.pack([], []) == b""
     assert [column.tolist() for column in ranking.unpack(b"")] == [[], []]
 
@@ -45,7 +45,7 @@ def test_nothing_found_is_no_bytes():
         ([1], [float("inf")]),
     ],
 )
-def test_what_is_no_ranking_is_refused(positions, scores):
+def test_an_invalid_ranking_is_rejected(positions, scores):
     with pytest.raises(ValueError):
         ranking.pack(positions, scores)
 

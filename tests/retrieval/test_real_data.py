@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from apps.metrics.files.trec_rows import read_run as rows_of
+from apps.metrics.files.trec_rows import read_run_rows as rows_of
 from apps.retrieval.core.engines import make
-from apps.retrieval.formats.runs import read_run
+from apps.retrieval.formats.runs import draft_from_lines
 
 
 def smart(path):
@@ -68,7 +68,7 @@ def test_the_runs_of_cast_are_read_whole(shared_data, name, rows, ties):
     queries = {query: at for at, query in enumerate(sorted({row.query_id for row in known}))}
 
     with path.open("rb") as stream:
-        draft = read_run(stream, path.name, queries=queries, blocks=blocks)
+        draft = draft_from_lines(stream, path.name, queries=queries, blocks=blocks)
 
     assert not draft.errors
     assert (draft.rows, draft.results, len(draft.rankings), draft.ties) == (rows, rows, 239, ties)

@@ -54,7 +54,7 @@ def test_a_trial_shows_ids_and_time_before_anything_is_made(lead, project, snaps
     assert not System.objects.exists()
 
 
-def test_a_trial_names_ids_that_are_no_block(lead, project, snapshot, port):
+def test_a_trial_names_ids_of_unknown_blocks(lead, project, snapshot, port):
     values = filled(port, snapshot, "unknown", scores="")
 
     page = words(lead.post(page_of(project), {**values, "try": "yes"}))
@@ -63,7 +63,7 @@ def test_a_trial_names_ids_that_are_no_block(lead, project, snapshot, port):
     assert "nowhere</span><b>not in the snapshot</b>" in page
 
 
-def test_a_trial_that_fails_says_why_and_tells_nothing_of_the_answer(lead, project, snapshot, port):
+def test_a_trial_that_fails_says_why_and_reveals_nothing_of_the_answer(lead, project, snapshot, port):
     page = words(lead.post(page_of(project), {**filled(port, snapshot, "broken"), "try": "yes"}))
 
     assert "The server answered 500." in page
@@ -89,7 +89,7 @@ def test_a_system_is_made_run_and_its_pace_changed_from_pages(lead, project, sna
     system = System.objects.get()
     page = words(lead.get(made.url))
     assert "hits[*].doc.id" in page
-    assert "4 at once, as fast as it answers, 2 tries, 2 s each" in page
+    assert "4 parallel requests, no limit per second, 2 tries, 2 s each" in page
     assert "X-Team: search" in page
 
     lead.post(made.url, {"snapshot": snapshot.pk, "depth": "10"})
@@ -97,7 +97,7 @@ def test_a_system_is_made_run_and_its_pace_changed_from_pages(lead, project, sna
 
     changed = lead.post(reverse("retrieval:pace", args=[project.slug, system.pk]), {**PACE, "per_second": "2.5"})
     assert changed.url == made.url
-    assert "at most 2.5 times a second" in words(lead.get(made.url))
+    assert "at most 2.5 per second" in words(lead.get(made.url))
 
 
 def test_a_cluster_is_described_from_its_page(lead, project, snapshot, port):
@@ -112,7 +112,7 @@ def test_a_cluster_is_described_from_its_page(lead, project, snapshot, port):
     assert System.objects.get().config["engine"]["fields"] == ["text"]
 
 
-def test_what_is_wrong_is_said_in_the_form(lead, project, snapshot, port):
+def test_errors_are_shown_in_the_form(lead, project, snapshot, port):
     wrong = lead.post(page_of(project), filled(port, snapshot, ids="hits.id"))
     header = lead.post(page_of(project), filled(port, snapshot, headers="no colon"))
 
@@ -134,7 +134,7 @@ def test_secrets_are_chosen_by_name(lead, project, snapshot, port):
     assert "sesame" not in page + words(lead.get(page_of(project)))
 
 
-def test_unknown_ids_stand_on_the_page_of_the_run(lead, project, snapshot, port):
+def test_unknown_ids_are_listed_on_the_page_of_the_run(lead, project, snapshot, port):
     run = make_run(project, snapshot, make_remote_system(project, http(port, "unknown", scores="")))
 
     page = words(lead.get(reverse("retrieval:run", args=[project.slug, run.pk])))

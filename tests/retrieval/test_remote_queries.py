@@ -59,7 +59,7 @@ def seen(port):
     return json.loads(urlopen(f"http://127.0.0.1:{port}/seen").read())
 
 
-def test_a_run_asks_for_every_query_and_is_timed(project, snapshot, port):
+def test_a_run_sends_every_query_and_is_timed(project, snapshot, port):
     run = make_run(project, snapshot, make_remote_system(project, http(port)))
 
     assert run.state == "complete"
@@ -77,13 +77,13 @@ def test_a_run_over_search_of_a_cluster(project, snapshot, port):
     assert run.report == {"incomplete": 1, "first_incomplete": [["Q03", "time ran out"]]}
 
 
-def test_a_get_asks_in_the_address(project, snapshot, port):
+def test_a_get_has_the_query_in_the_address(project, snapshot, port):
     system = make_remote_system(project, http(port, "search?q={{query}}", method="GET", body=""))
 
     assert found(make_run(project, snapshot, system))["Q01"] == [0, 3]
 
 
-def test_ids_that_are_no_block_are_reported_with_the_run(project, snapshot, port):
+def test_ids_of_unknown_blocks_are_reported_with_the_run(project, snapshot, port):
     run = make_run(project, snapshot, make_remote_system(project, http(port, "unknown", scores="")))
 
     assert found(run)["Q01"] == [1, 0]
@@ -93,7 +93,7 @@ def test_ids_that_are_no_block_are_reported_with_the_run(project, snapshot, port
     assert run.report["first_unknown"][:3] == [["Q01", "nowhere"], ["Q01", "lost"], ["Q02", "nowhere"]]
 
 
-def test_a_server_that_is_busy_is_asked_again(project, snapshot, port):
+def test_a_request_to_a_busy_server_is_retried(project, snapshot, port):
     run = make_run(project, snapshot, make_remote_system(project, http(port, "busy")))
 
     assert run.state == "complete"
@@ -101,7 +101,7 @@ def test_a_server_that_is_busy_is_asked_again(project, snapshot, port):
     assert set(seen(port)["words"].values()) == {2}
 
 
-def test_several_are_asked_at_once(project, snapshot, port):
+def test_several_requests_run_at_once(project, snapshot, port):
     make_run(project, snapshot, make_remote_system(project, http(port, "together?n=3"), at_once=3))
 
     assert seen(port)["most_at_once"] == 3
@@ -117,7 +117,7 @@ def test_a_query_without_an_answer_costs_the_others_nothing(project, snapshot, p
     assert set(found(run)) == {"Q01", "Q02"}
 
 
-def test_a_retry_asks_only_for_what_is_missing(project, snapshot, port):
+def test_a_retry_sends_only_the_missing_queries(project, snapshot, port):
     run = make_run(project, snapshot, make_remote_system(project, http(port, "moody?no=zebra")))
     before = dict(Ranking.objects.filter(run=run).values_list("query_id", "pk"))
     urlopen(f"http://127.0.0.1:{port}/forget").read()
@@ -180,19 +180,19 @@ def test_an_address_inside_fails_the_run_at_once(project, snapshot, port):
     assert seen(port)["paths"] == {}
 
 
-def test_a_cancelled_run_stops_asking(project, snapshot, port, monkeypatch):
+def test_a_cancelled_run_sends_no_more_requests(project, snapshot, port, monkeypatch):
     system = make_remote_system(project, http(port), at_once=1, per_second=0.01)
     run = actions.request_run(
         project=project, system_id=system.pk, snapshot_id=snapshot.pk, actor=lead_of(project), at=AT
     )
-    ask_all = remote_queries.ask_all
+    search_all = remote_queries.search_all
 
     def cancelled_meanwhile(*args):
         cancel_job(job_id=run.job_id, actor=lead_of(project), at=AT)
         monkeypatch.setattr("apps.jobs.execution.context.PROGRESS_EVERY", 0)
-        return ask_all(*args)
+        return search_all(*args)
 
-    monkeypatch.setattr(remote_queries, "ask_all", cancelled_meanwhile)
+    monkeypatch.setattr(remote_queries, "search_all", cancelled_meanwhile)
     run_jobs()
 
     run.refresh_from_db()
@@ -210,7 +210,7 @@ def test_a_pool_draws_from_a_system_elsewhere(project, snapshot, port):
 # Secrets
 
 
-def keep(project, value=SECRET, name="search-key"):
+def store_secret(project, value=SECRET, name="search-key"):
     return save_secret(project=project, name=name, value=value, actor=lead_of(project), at=AT)
 
 
@@ -219,19 +219,19 @@ def locked(port):
 
 
 def test_a_system_signs_in_with_its_secret(project, snapshot, port):
-    keep(project)
+    store_secret(project)
     run = make_run(project, snapshot, make_remote_system(project, locked(port)))
 
     assert run.state == "complete"
 
 
 def test_a_replaced_secret_is_used_from_the_next_run_on(project, snapshot, port):
-    keep(project, "wrong")
+    store_secret(project, "wrong")
     system = make_remote_system(project, locked(port))
     run = make_run(project, snapshot, system)
     assert "does not accept the secret (401)" in run.failure
 
-    keep(project)
+    store_secret(project)
     retry_job(job_id=run.job_id, actor=lead_of(project), at=AT)
     run_jobs()
 
@@ -245,19 +245,19 @@ def test_a_system_names_a_secret_that_is_there(project, port):
 
 
 def test_a_deleted_secret_fails_the_run_in_words(project, snapshot, port):
-    keep(project)
+    store_secret(project)
     system = make_remote_system(project, locked(port))
     delete_secret(project=project, secret_id=Secret.objects.get().pk, actor=lead_of(project), at=AT)
 
     assert "no secret called search-key" in make_run(project, snapshot, system).failure
 
 
-def test_a_secret_stays_out_of_everything_that_is_kept_or_said(project, snapshot, port, caplog):
-    keep(project, "sesame-wrong-8")
+def test_a_secret_stays_out_of_everything_that_is_stored_or_shown(project, snapshot, port, caplog):
+    store_secret(project, "sesame-wrong-8")
     system = make_remote_system(project, locked(port))
     with caplog.at_level(logging.DEBUG):
         run = make_run(project, snapshot, system)
-        keep(project)
+        store_secret(project)
         retry_job(job_id=run.job_id, actor=lead_of(project), at=AT)
         run_jobs()
 
@@ -274,7 +274,7 @@ def test_a_secret_stays_out_of_everything_that_is_kept_or_said(project, snapshot
 # Describing systems
 
 
-def test_what_is_asked_is_the_identity_and_how_hard_is_not(project, port):
+def test_the_request_is_part_of_the_identity_and_the_pace_is_not(project, port):
     system = make_remote_system(project, http(port))
 
     with pytest.raises(SystemRefused, match="Elsewhere already has exactly this configuration"):
@@ -283,7 +283,7 @@ def test_what_is_asked_is_the_identity_and_how_hard_is_not(project, port):
     assert make_remote_system(project, http(port, version="2"), name="Next").digest != system.digest
 
 
-def test_a_system_may_be_asked_more_gently_and_stays_itself(project, port):
+def test_a_system_may_get_a_gentler_pace_and_keeps_its_identity(project, port):
     system = make_remote_system(project, http(port))
 
     changed = actions.change_pace(system=system, pace={"at_once": 1}, actor=lead_of(project), at=AT)
@@ -296,7 +296,7 @@ def test_a_system_may_be_asked_more_gently_and_stays_itself(project, port):
 
 
 @pytest.mark.parametrize("url", ["http://user:pw@a.example/{{query}}", "http://0x7f.1/{{query}}", "file:///{{query}}"])
-def test_an_address_that_cannot_be_asked_is_refused_at_once(project, url):
+def test_an_address_that_cannot_be_requested_is_rejected_at_once(project, url):
     with pytest.raises(SystemRefused):
         make_remote_system(project, {"url": url, "method": "GET", "ids": "[*]"})
 
@@ -315,7 +315,7 @@ def test_a_trial_shows_what_the_ids_come_to(project, snapshot, port):
     assert trial.milliseconds > 0
 
 
-def test_a_trial_marks_what_is_no_block(project, snapshot, port):
+def test_a_trial_marks_unknown_blocks(project, snapshot, port):
     trial = remote_queries.try_query(project, "http", http(port, "unknown", scores="", strip=""), snapshot, "x")
 
     assert [hit.title is None for hit in trial.shown] == [True, False, False, True, False]

@@ -56,7 +56,7 @@ def grow(pool, **sources):
     return pool
 
 
-def test_the_text_that_runs_rank_best_stands_for_the_others(project, snapshot):
+def test_the_text_that_runs_rank_best_represents_the_others(project, snapshot):
     runs = [run_of(project, snapshot, "abcd"), run_of(project, snapshot, "cdb", "two")]
 
     pool = make_pool(project, snapshot, depth=10, run_ids=runs, plan=ONCE)
@@ -65,7 +65,7 @@ def test_the_text_that_runs_rank_best_stands_for_the_others(project, snapshot):
     assert pool.state == "complete"
 
 
-def test_who_found_a_pair_is_kept_and_counted(project, snapshot):
+def test_the_provenance_of_a_pair_is_stored_and_counted(project, snapshot):
     runs = [run_of(project, snapshot, "abcd"), run_of(project, snapshot, "cdb", "two")]
 
     pool = make_pool(project, snapshot, depth=10, run_ids=runs, plan=ONCE)

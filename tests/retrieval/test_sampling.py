@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.core.sampling import ALL, EDGE, REST, PoolPlan, draw, draw_outside, generator, plan_of
+from apps.retrieval.core.sampling import ALL, EDGE, REST, PoolPlan, generator, plan_of, sample, sample_outside
 
 
 def some(seed=0):
@@ -14,7 +14,7 @@ def some(seed=0):
 
 @given(st.sets(st.integers(0, 29)), st.integers(0, 40), st.integers(0, 9))
 def test_blocks_are_drawn_once_each_and_from_outside_alone(without, count, seed):
-    drawn = draw_outside(np.array(sorted(without), dtype=np.int64), 30, count, some(seed))
+    drawn = sample_outside(np.array(sorted(without), dtype=np.int64), 30, count, some(seed))
 
     found = drawn.positions.tolist()
     assert found == sorted(set(found))
@@ -27,7 +27,7 @@ def test_every_block_outside_is_as_likely_as_another():
     without = np.array([0, 3, 4, 9])
     counts = np.zeros(10)
     for seed in range(6_000):
-        counts[draw_outside(without, 10, 2, some(seed)).positions] += 1
+        counts[sample_outside(without, 10, 2, some(seed)).positions] += 1
 
     assert counts[without].sum() == 0
     left = np.delete(counts, without)
@@ -35,10 +35,10 @@ def test_every_block_outside_is_as_likely_as_another():
 
 
 def test_a_draw_knows_its_probability():
-    assert draw(np.array([2, 5, 7, 8]), 1, some()).probability == 0.25
-    assert draw_outside(np.array([1]), 11, 5, some()).probability == 0.5
-    assert draw(np.array([2, 5]), 3, some()).probability == 1.0
-    assert draw(np.zeros(0, dtype=np.int64), 3, some()).positions.tolist() == []
+    assert sample(np.array([2, 5, 7, 8]), 1, some()).probability == 0.25
+    assert sample_outside(np.array([1]), 11, 5, some()).probability == 0.5
+    assert sample(np.array([2, 5]), 3, some()).probability == 1.0
+    assert sample(np.zeros(0, dtype=np.int64), 3, some()).positions.tolist() == []
 
 
 def test_a_second_draw_uses_other_numbers_and_the_same_draw_the_same():

@@ -69,15 +69,15 @@ def test_an_lsa_system_is_described_with_what_is_left_out_as_it_usually_is(lead,
     [
         ({"kind": "oracle"}, 400, "is not a valid choice"),
         ({"name": ""}, 400, "may not be blank"),
-        ({"parameters": {"k1": "much"}}, 409, "it is a number from 0 to 10"),
-        ({"parameters": {"k1": 11}}, 409, "it is a number from 0 to 10"),
+        ({"parameters": {"k1": "much"}}, 409, "must be a number from 0 to 10"),
+        ({"parameters": {"k1": 11}}, 409, "must be a number from 0 to 10"),
         ({"parameters": {"k3": 1}}, 409, "BM25 has no parameter"),
-        ({"parameters": {"k1": 10**400}}, 400, "A parameter is a number"),
-        ({"parameters": {"tokenizer": "a\0b"}}, 400, "A parameter is a number"),
-        ({"parameters": {"k1": [1]}}, 400, "A parameter is a number"),
+        ({"parameters": {"k1": 10**400}}, 400, "A parameter must be a number"),
+        ({"parameters": {"tokenizer": "a\0b"}}, 400, "A parameter must be a number"),
+        ({"parameters": {"k1": [1]}}, 400, "A parameter must be a number"),
         ({"parameters": "k1=1"}, 400, "Expected a dictionary"),
         ({"words": "title"}, 400, "is not a valid choice"),
-        ({"word": "text"}, 400, "There is no such setting; there are name, kind, parameters, words."),
+        ({"word": "text"}, 400, "There is no such setting. Settings are name, kind, parameters, words."),
     ],
 )
 def test_a_system_that_cannot_be_described_like_that_is_refused_in_words(lead, project, changes, status, says):
@@ -117,7 +117,7 @@ def test_a_fusion_of_one_system_or_of_another_projects_is_refused(lead, project)
     other = post(lead, project, "fusions", {"name": "Other", "systems": [mine.pk, theirs.pk]})
     beyond = post(lead, project, "fusions", {"name": "Beyond", "systems": [mine.pk, 2**70]})
 
-    assert (one.status_code, one.json()["detail"]) == (409, "A fusion needs two systems or more, each once.")
+    assert (one.status_code, one.json()["detail"]) == (409, "A fusion needs at least two different systems.")
     assert (other.status_code, beyond.status_code) == (404, 400)
     assert not System.objects.filter(kind="fusion").exists()
 
@@ -168,7 +168,7 @@ def test_a_cluster_is_described_with_its_fields(lead, project):
         ({"pace": {"often": 1}}, 400, "There is no such setting"),
     ],
 )
-def test_a_system_elsewhere_that_could_not_be_asked_is_refused_in_words(lead, project, changes, status, says):
+def test_a_system_elsewhere_that_cannot_be_queried_is_rejected_in_words(lead, project, changes, status, says):
     answer = remote(lead, project, **changes)
 
     assert answer.status_code == status, answer.json()
@@ -218,7 +218,7 @@ def test_a_system_is_run_on_the_queries_that_are_meant(lead, project):
         ({"snapshot": "nowhere"}, 400, "No snapshot, or more than one, is called that."),
         ({"depth": 0}, 400, "greater than or equal to 1"),
         ({"domain": "nobody's"}, 409, "No query was chosen"),
-        ({"tag": "two words"}, 409, "holds a space"),
+        ({"tag": "two words"}, 409, "contains a space"),
         ({"tagg": "a"}, 400, "There is no such setting"),
     ],
 )
@@ -277,7 +277,7 @@ def test_a_token_that_only_reads_runs_describes_nothing(client, project):
         assert answer.status_code == status
 
 
-def test_the_list_asks_as_much_for_three_systems_as_for_one(lead, project):
+def test_the_list_runs_as_many_queries_for_three_systems_as_for_one(lead, project):
     def queries() -> int:
         with CaptureQueriesContext(connection) as asked:
             assert lead.get(url(project, "systems")).status_code == 200

@@ -54,9 +54,7 @@ def test_the_overview_lists_systems_runs_and_pools(lead, project, snapshot):
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_the_overview_asks_the_same_number_of_questions_however_long(
-    lead, project, snapshot, rows, django_assert_num_queries
-):
+def test_the_overview_runs_as_many_queries_however_long_it_is(lead, project, snapshot, rows, django_assert_num_queries):
     for number in range(rows):
         system = make_system(project, f"S{number}", k1=1 + number / 10)
         make_pool(project, snapshot, name=f"P{number}", system_ids=[system.pk])
@@ -118,7 +116,7 @@ def send(client, project, snapshot, lines, **values):
     return client.post(at("upload", project), {"file": as_upload(lines), "snapshot": snapshot.pk, **values})
 
 
-def test_a_run_file_is_previewed_and_taken_in(lead, project, snapshot):
+def test_a_run_file_is_previewed_and_imported(lead, project, snapshot):
     preview = send(lead, project, snapshot, THEIRS).url
     page = words(lead.get(preview))
     assert "Every query and passage in the file exists in this project." in page
@@ -129,11 +127,14 @@ def test_a_run_file_is_previewed_and_taken_in(lead, project, snapshot):
 
     run = Run.objects.get()
     assert taken.url == at("run", project, run.pk)
+    after = words(lead.get(taken.url))
+    address = f"{at('new-pool', project)}?snapshot={snapshot.pk}"
+    assert f'theirs is imported. Next: <a href="{address}">choose results to judge</a>.' in after
     assert (run.tag, run.state, run.query_count) == ("theirs", "complete", 2)
     assert run.origin.startswith("run.txt, sha256 ")
 
 
-def test_the_same_file_again_is_said_to_change_nothing(lead, project, snapshot):
+def test_the_preview_of_the_same_file_says_that_nothing_changes(lead, project, snapshot):
     import_lines(project, snapshot, THEIRS)
 
     preview = send(lead, project, snapshot, THEIRS).url
@@ -149,7 +150,9 @@ def test_unknown_ids_are_named_and_left_out_only_when_ticked(lead, project, snap
     preview = send(lead, project, snapshot, lines).url
     page = words(lead.get(preview))
     assert "'=ghost' is not a passage of this snapshot." in page
-    assert "1 row of 4" in page
+    assert "1 row of 4 names a query or passage that is not in this project." in page
+    assert "Fix the file and upload it again, or tick “Leave out 1 row”." in page
+    assert "Discard and upload another" in page
     confirm = at("confirm", project, Upload.objects.get().pk)
 
     assert lead.post(confirm).status_code == 400
@@ -170,11 +173,41 @@ def test_the_list_of_mistakes_can_be_downloaded_and_is_safe_in_a_spreadsheet(lea
     assert answer["Content-Disposition"] == 'attachment; filename="mistakes.csv"'
 
 
-def test_a_spoilt_file_offers_no_import(lead, project, snapshot):
+def test_a_faulty_file_offers_no_import(lead, project, snapshot):
     page = words(lead.get(send(lead, project, snapshot, ["Q01 Q0 a 1 nan theirs"]).url))
 
     assert "cannot be imported as it is" in page
-    assert "Import run" not in page
+    for absent in ("Import run", "This file becomes the run", "Content of the file"):
+        assert absent not in page
+
+
+def test_the_preview_shows_each_faulty_line_in_order_and_in_the_words_of_pages(lead, project, snapshot):
+    lines = ["Q01 Q0 a 1 3 t", "Q01 Q0 b 2 2 u", "Q01,Q0,c,3,1,t", "Q01 Q0 ghost 4 1 t"]
+
+    page = lead.get(send(lead, project, snapshot, lines).url)
+
+    shown = [(one["line"], one["field"], one["value"], one["message"]) for one in page.context["mistakes"]]
+    assert shown == [
+        (2, "tag", "u", "the file contains the tags 't' and 'u'; a file contains one run."),
+        (
+            3,
+            "line",
+            "Q01,Q0,c,3,1,t",
+            "1 field where there must be six: query id, Q0, passage id, rank, score, tag."
+            " Columns are separated by spaces or tabs; this line has commas.",
+        ),
+        (4, "passage id", "ghost", "'ghost' is not a passage of this snapshot."),
+    ]
+    assert '<td class="id">Q01,Q0,c,3,1,t</td>' in words(page)
+
+
+def test_a_file_without_a_query_of_the_project_offers_no_import(lead, project, snapshot):
+    page = words(lead.get(send(lead, project, snapshot, ["Q77 Q0 a 1 3 t"]).url))
+
+    assert "None of the queries in this file is in the project. Import the queries first" in page
+    assert "Discard and upload another" in page
+    for absent in ("Import run", "Leave out", "This file becomes the run", "Content of the file"):
+        assert absent not in page
 
 
 def test_a_discarded_file_is_gone(lead, project, snapshot):
@@ -187,7 +220,7 @@ def test_a_discarded_file_is_gone(lead, project, snapshot):
     assert lead.post(at("confirm", project, upload.pk)).status_code == 409
 
 
-def test_another_file_begins_with_what_was_said_of_the_spoilt_one(lead, project, snapshot):
+def test_another_file_starts_with_the_options_of_the_faulty_one(lead, project, snapshot):
     page = send(lead, project, snapshot, ["Q01 Q0 a 1 nan theirs"], system="Ours", note="Night run", commit="a1b2").url
     assert "Discard and upload another" in words(lead.get(page))
     upload = Upload.objects.get()
@@ -232,7 +265,7 @@ def test_a_pool_is_estimated_built_and_shown(lead, project, snapshot):
     assert "1 query has no pair" in page
 
 
-def test_the_estimate_asks_for_a_choice(lead, project, snapshot):
+def test_the_estimate_requires_a_choice(lead, project, snapshot):
     assert "Choose at least one" in words(lead.get(at("estimate", project), {"snapshot": snapshot.pk, "depth": 5}))
     assert "at most" not in words(lead.get(at("estimate", project), {"snapshot": "x", "depth": "-1"}))
 
@@ -246,7 +279,7 @@ def test_the_estimate_takes_real_rankings_where_there_are_some(lead, project, sn
     assert "<b>4</b> pairs at most" in live
 
 
-def test_provenance_tells_leads_who_found_what_where(lead, project, snapshot):
+def test_provenance_shows_leads_the_run_and_rank_of_every_result(lead, project, snapshot):
     pool = make_pool(project, snapshot)
 
     page = words(lead.get(at("provenance", project, pool.pk), {"q": "Q02"}))
@@ -268,7 +301,7 @@ def test_provenance_is_for_leads_only(client, project, snapshot, role):
 
 def test_a_lead_who_still_judges_the_pool_sees_no_rank(lead, project, snapshot, monkeypatch):
     pool = make_pool(project, snapshot)
-    monkeypatch.setattr(blinding, "_asked", [lambda user, asked: asked == pool])
+    monkeypatch.setattr(blinding, "_checks", [lambda user, asked: asked == pool])
 
     answer = lead.get(at("provenance", project, pool.pk))
 

@@ -1,9 +1,9 @@
-"""Everything a person or a machine can do with systems, runs and pools."""
+"""The actions on systems, runs and pools."""
 
 from apps.retrieval.actions.chosen import MOST_CHOSEN, ChoiceRefused, choose_pairs
 from apps.retrieval.actions.fusions import create_fusion
 from apps.retrieval.actions.indexes import request_indexes
-from apps.retrieval.actions.intake import confirm_upload, discard_run_file, hand_in_run, import_file, push_run
+from apps.retrieval.actions.intake import confirm_upload, discard_run_file, import_file, push_run, upload_run
 from apps.retrieval.actions.pools import PoolRefused, grow_pool, request_missing, request_pool
 from apps.retrieval.actions.remote import change_pace, create_remote_system
 from apps.retrieval.actions.runs import annotate_run, lock_queries, request_run
@@ -22,7 +22,6 @@ __all__ = [
     "create_system",
     "discard_run_file",
     "grow_pool",
-    "hand_in_run",
     "import_file",
     "lock_queries",
     "push_run",
@@ -30,4 +29,5 @@ __all__ = [
     "request_missing",
     "request_pool",
     "request_run",
+    "upload_run",
 ]

@@ -1,4 +1,4 @@
-"""Pools of pairs that somebody chose: what is to be judged again, or first, whatever runs say."""
+"""Pools of pairs that somebody chose, for example to judge them again."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -20,7 +20,7 @@ MOST_CHOSEN = 50_000
 
 
 class ChoiceRefused(Refusal):
-    """These pairs cannot be a pool."""
+    """The chosen pairs cannot become a pool."""
 
 
 @transaction.atomic
@@ -35,10 +35,10 @@ def choose_pairs(
     actor: User,
     at: datetime,
 ) -> Pool:
-    """A complete pool of exactly these (query id, block version id) pairs; a pair that comes twice counts once.
+    """Create a complete pool of these (query id, block version id) pairs; a repeated pair counts once.
 
-    `origin` says why they were chosen, for people; `plan` for programs. Raises ChoiceRefused for no pair, for more
-    than 50,000, for a name that is taken, and for a query or block that is not of this project and snapshot.
+    `origin` says for readers why they were chosen, `plan` for programs. Raises ChoiceRefused for no pair or more than
+    50,000, a missing or taken name, and a query or block of another project or snapshot.
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     chosen = sorted(set(pairs))
@@ -76,7 +76,7 @@ def _refusal(project: Project, snapshot: Snapshot, name: str, pairs: list[tuple[
     if not pairs:
         return "No pair was chosen, so there is nothing to judge."
     if len(pairs) > MOST_CHOSEN:
-        return f"{len(pairs):,} pairs were chosen; at most {MOST_CHOSEN:,} fit a pool of chosen pairs."
+        return f"{len(pairs):,} pairs were chosen; a pool of chosen pairs can have at most {MOST_CHOSEN:,}."
     if snapshot.corpus.project_id != project.pk:
         return "These passages belong to another project."
     queries = {query for query, _ in pairs}

@@ -1,4 +1,4 @@
-"""Describing systems that fuse others."""
+"""Creating systems that fuse others."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,12 +19,15 @@ from apps.retrieval.rules import SystemRefused
 def create_fusion(
     *, project: Project, name: str, system_ids: Sequence[int], k: float = DEFAULT_K, actor: User, at: datetime
 ) -> System:
-    """Describe a system that fuses the rankings of others by reciprocal rank. Which ones, and k, are its identity."""
+    """Create a system that fuses the rankings of others by reciprocal rank. Its identity is the systems and k.
+
+    Raises SystemRefused.
+    """
     systems = [selectors.system_in(project, pk) for pk in dict.fromkeys(system_ids)]
     try:
         identity = Fusion(tuple(system.digest for system in systems), k).identity()
-    except BadParameters as wrong:
-        raise SystemRefused(str(wrong), code="bad_parameters") from wrong
-    given = {"systems": identity["systems"], "k": identity["k"]}
-    config = {"engine": given, "revision": identity["revision"]}
+    except BadParameters as error:
+        raise SystemRefused(str(error), code="bad_parameters") from error
+    parameters = {"systems": identity["systems"], "k": identity["k"]}
+    config = {"engine": parameters, "revision": identity["revision"]}
     return add_system(project, name.strip(), SystemKind.FUSION, config, actor, at)

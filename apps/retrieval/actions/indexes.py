@@ -1,4 +1,4 @@
-"""Asking for the indexes of a snapshot, so that retrievers can answer inside a request."""
+"""Requesting the indexes of a snapshot, so that systems can answer inside a request."""
 
 from datetime import datetime
 
@@ -15,11 +15,11 @@ from apps.retrieval.selectors import indexing_job
 
 @transaction.atomic
 def request_indexes(*, project: Project, snapshot_id: int, actor: User, at: datetime) -> Job:
-    """Ask for every index of the project on the snapshot; a job does it. One that is under way is given back."""
+    """Queue a job that builds every index of the project on the snapshot, or return an unfinished one."""
     Project.objects.select_for_update().get(pk=project.pk)
     snapshot: Snapshot = snapshot_in(project, snapshot_id)
-    under_way = indexing_job(snapshot)
-    if under_way is not None:
-        return under_way
+    unfinished = indexing_job(snapshot)
+    if unfinished is not None:
+        return unfinished
     title = f"Index {snapshot.name}"
     return enqueue(kind=INDEX, params={"snapshot_id": snapshot.pk}, project=project, actor=actor, at=at, title=title)

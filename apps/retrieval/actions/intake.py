@@ -1,6 +1,6 @@
-"""The intake of run files: handed in, read once, shown, and taken in as they were read.
+"""Importing runs: a file is uploaded, read once, previewed, and imported as it was read.
 
-Small files are read and taken in while a person waits, large ones by a job each.
+Small files are read and imported in the request, large ones by jobs.
 """
 
 import io
@@ -20,15 +20,15 @@ from apps.jobs.actions.uploads import StoredUpload, discard_upload, keep_upload,
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload
 from apps.retrieval import selectors
-from apps.retrieval.enums import READ_FILE, RUN_IMPORT, TAKE_FILE
+from apps.retrieval.enums import IMPORT_FILE, READ_FILE, RUN_IMPORT
 from apps.retrieval.execution.intake import ImportedRun, check_open, import_run, import_upload
 from apps.retrieval.execution.run_reading import (
     draft_of_file,
     draft_of_rows,
     draft_of_text,
     is_read_at_once,
-    reading_beside,
     reading_of,
+    reading_path,
 )
 from apps.retrieval.formats.runs import RunDraft
 from apps.retrieval.rules import RunRefused
@@ -36,27 +36,27 @@ from apps.retrieval.rules import RunRefused
 PUSHED = "run pushed over the API"
 
 
-def hand_in_run(
+def upload_run(
     *,
     project: Project,
     snapshot: Snapshot,
     file: UploadedFile | BinaryIO,
-    said: Mapping[str, str],
+    details: Mapping[str, str],
     actor: User,
     at: datetime,
 ) -> Upload:
-    """Keep a run file and read it; a job does when it is large. Nothing of the project changes yet.
+    """Store a run file and read it, in a job when it is large. Nothing is imported yet.
 
-    `said` holds the system, tag, note and commit given along with it.
+    `details` are the given system, tag, note and commit.
     """
     with written(file, at=at) as stored, transaction.atomic():
-        kept = _keep(project, snapshot, stored, dict(said), actor, at)
+        upload = _store_upload(project, snapshot, stored, dict(details), actor, at)
         is_small = is_read_at_once(stored.file, snapshot)
         if not is_small:
-            _enqueue(kept, READ_FILE, f"Read {kept.filename}", {}, actor, at)
+            _enqueue(upload, READ_FILE, f"Read {upload.filename}", {}, actor, at)
     if is_small:
-        reading_of(kept)
-    return kept
+        reading_of(upload)
+    return upload
 
 
 def push_run(
@@ -65,15 +65,15 @@ def push_run(
     snapshot: Snapshot,
     trec: str = "",
     rows: list[Any] | None = None,
-    said: Mapping[str, str],
+    details: Mapping[str, str],
     skip_unknown: bool,
     at_once: bool,
     actor: User,
     at: datetime,
 ) -> ImportedRun | Job:
-    """Take in a run that a machine sends, as text or as rows: `at_once`, or else kept and by the job returned."""
+    """Import a run that a client sends as text or as rows: now with `at_once`, otherwise by the job returned."""
     if at_once:
-        draft = _pushed_draft(trec, rows, said["tag"], project, snapshot)
+        draft = _pushed_draft(trec, rows, details["tag"], project, snapshot)
         return import_run(
             project=project,
             snapshot=snapshot,
@@ -82,13 +82,13 @@ def push_run(
             skip_unknown=skip_unknown,
             actor=actor,
             at=at,
-            **said,
+            **details,
         )
     body = trec if rows is None else json.dumps(rows)
-    options = {**said, "form": "trec" if rows is None else "rows"}
+    options = {**details, "form": "trec" if rows is None else "rows"}
     with written(io.BytesIO(body.encode()), filename=PUSHED, at=at) as stored, transaction.atomic():
-        kept = _keep(project, snapshot, stored, options, actor, at)
-        return _enqueue(kept, TAKE_FILE, "Import a pushed run", {"skip_unknown": skip_unknown}, actor, at)
+        upload = _store_upload(project, snapshot, stored, options, actor, at)
+        return _enqueue(upload, IMPORT_FILE, "Import a pushed run", {"skip_unknown": skip_unknown}, actor, at)
 
 
 def import_file(
@@ -96,12 +96,12 @@ def import_file(
     project: Project,
     snapshot: Snapshot,
     path: Path,
-    said: Mapping[str, str],
+    details: Mapping[str, str],
     skip_unknown: bool,
     actor: User,
     at: datetime,
 ) -> ImportedRun:
-    """Take in a run file that lies on this machine, with nobody asked between. Raises OSError."""
+    """Import a run file on this machine, without a preview. Raises OSError when it cannot be read."""
     return import_run(
         project=project,
         snapshot=snapshot,
@@ -110,55 +110,54 @@ def import_file(
         skip_unknown=skip_unknown,
         actor=actor,
         at=at,
-        **said,
+        **details,
     )
 
 
 def confirm_upload(*, upload: Upload, skip_unknown: bool, actor: User, at: datetime) -> ImportedRun | Job:
-    """Take in a file that was shown: a small one at once, a large one by the job returned."""
+    """Import a file after its preview: a small one now, a large one by the job returned."""
     check_open(upload)
     if "job" in upload.options:
-        return ask_to_take(upload_id=upload.pk, skip_unknown=skip_unknown, actor=actor, at=at)
+        return request_import(upload_id=upload.pk, skip_unknown=skip_unknown, actor=actor, at=at)
     draft = reading_of(upload)
     return import_upload(upload=upload, draft=draft, skip_unknown=skip_unknown, actor=actor, at=at)
 
 
 @transaction.atomic
-def ask_to_take(*, upload_id: int, skip_unknown: bool, actor: User, at: datetime) -> Job:
-    """Have a job take in a large file that another has read. Asked twice, it is the same job."""
-    kept = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
-    job = selectors.job_of_upload(kept)
-    if kept.state != UploadState.STORED or job is None:
-        raise RunRefused("This file is not waiting to be imported.", code="upload_closed")
-    if job.kind == TAKE_FILE and not job.is_ended:
+def request_import(*, upload_id: int, skip_unknown: bool, actor: User, at: datetime) -> Job:
+    """Queue the import of a large file that a job has read. A second request returns the same job."""
+    upload = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
+    job = selectors.job_of_upload(upload)
+    if upload.state != UploadState.STORED or job is None:
+        raise RunRefused("This file was imported or discarded already. Upload it again.", code="upload_closed")
+    if job.kind == IMPORT_FILE and not job.is_ended:
         return job
     if job.state != JobState.DONE:
-        raise RunRefused("This file has not been read completely yet.", code="upload_unread")
-    found = job.result or {}
-    if found["is_spoilt"] or (found["errors_total"] and not skip_unknown):
+        raise RunRefused("This file has not been read completely yet. Wait for its job to end.", code="upload_unread")
+    facts = job.result or {}
+    if facts["is_spoilt"] or (facts["errors_total"] and not skip_unknown):
         raise RunRefused("This file has mistakes. Fix them, or choose to leave out unknown ids.", code="run_faulty")
-    return _enqueue(kept, TAKE_FILE, f"Import {kept.filename}", {"skip_unknown": skip_unknown}, actor, at)
+    return _enqueue(upload, IMPORT_FILE, f"Import {upload.filename}", {"skip_unknown": skip_unknown}, actor, at)
 
 
 @transaction.atomic
 def discard_run_file(*, upload_id: int, actor: User, at: datetime) -> Upload:
-    """Throw away a run file that is not going to be taken in, unless a job is at it."""
-    kept = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
-    job = selectors.job_of_upload(kept)
+    """Delete a run file that will not be imported. Raises RunRefused while a job works on it."""
+    upload = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
+    job = selectors.job_of_upload(upload)
     if job is not None and not job.is_ended:
         raise RunRefused("A job is working on this file. Wait for it, or cancel it first.", code="upload_busy")
-    transaction.on_commit(remover(reading_beside(kept)), robust=True)
-    return discard_upload(upload_id=kept.pk, actor=actor, at=at)
+    transaction.on_commit(remover(reading_path(upload)), robust=True)
+    return discard_upload(upload_id=upload.pk, actor=actor, at=at)
 
 
 def _pushed_draft(trec: str, rows: list[Any] | None, tag: str, project: Project, snapshot: Snapshot) -> RunDraft:
     if rows is None:
         return draft_of_text(trec, project=project, snapshot=snapshot, name="trec")
-    columns = ((row["query_id"], row["block_id"], row["score"]) for row in rows)
-    return draft_of_rows(columns, tag=tag, project=project, snapshot=snapshot, name="rows")
+    return draft_of_rows(rows, tag=tag, project=project, snapshot=snapshot, name="rows")
 
 
-def _keep(
+def _store_upload(
     project: Project, snapshot: Snapshot, file: StoredUpload, options: dict[str, Any], actor: User, at: datetime
 ) -> Upload:
     options = {**options, "snapshot": snapshot.pk}
@@ -166,10 +165,10 @@ def _keep(
 
 
 @transaction.atomic
-def _enqueue(kept: Upload, kind: str, title: str, params: dict[str, Any], actor: User, at: datetime) -> Job:
-    """Ask for a job about the file; the file knows the latest."""
-    params = {"upload_id": kept.pk, **params}
-    job = enqueue(kind=kind, params=params, project=kept.project, actor=actor, at=at, title=title[:200])
-    kept.options = {**kept.options, "job": job.pk}
-    kept.save(update_fields=["options"])
+def _enqueue(upload: Upload, kind: str, title: str, params: dict[str, Any], actor: User, at: datetime) -> Job:
+    """Queue a job for the file and store its id in the upload's options."""
+    params = {"upload_id": upload.pk, **params}
+    job = enqueue(kind=kind, params=params, project=upload.project, actor=actor, at=at, title=title[:200])
+    upload.options = {**upload.options, "job": job.pk}
+    upload.save(update_fields=["options"])
     return job

@@ -1,4 +1,4 @@
-"""Building and growing pools."""
+"""Requesting and growing pools, and estimates of what they miss."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 from apps.retrieval import rules, selectors, workflow
-from apps.retrieval.actions.runs import draw_on, lock_queries
+from apps.retrieval.actions.runs import add_components, lock_queries
 from apps.retrieval.core.sampling import PLAIN, PoolPlan, plan_of
 from apps.retrieval.enums import MISSING, Step
 from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
@@ -42,10 +42,10 @@ def request_pool(
     actor: User,
     at: datetime,
 ) -> Pool:
-    """Ask for a pool of the chosen runs, and of one run for each chosen system; a job builds it.
+    """Queue a job that builds a pool from the chosen runs and from one run of each chosen system.
 
-    Without a plan it is the union of their tops; with a budget, `depth` is how far the choice may look. A system
-    that has already answered all the queries on this snapshot, deep enough, is not run again.
+    Without a plan, the pool is the union of the top `depth` results; with a budget, pairs are chosen among them. A
+    complete run of a system that is deep enough and has all the queries is reused. Raises PoolRefused.
     """
     snapshot = snapshot_in(project, snapshot_id)
     query_ids = [query.pk for query in selectors.queries_in(project, choice)]
@@ -61,8 +61,8 @@ def request_pool(
         created_at=at,
     )
     PoolQuery.objects.bulk_create([PoolQuery(pool=pool, query_id=pk) for pk in query_ids], batch_size=ROWS_AT_ONCE)
-    pending = _draw_from(pool, query_ids, system_ids, run_ids, actor, at)
-    _settle_plan(pool, plan, len(query_ids))
+    pending = _link_runs(pool, query_ids, system_ids, run_ids, actor, at)
+    _store_plan(pool, plan, len(query_ids))
     after = {
         "name": name,
         "snapshot": snapshot.digest,
@@ -98,34 +98,38 @@ def grow_pool(
     actor: User,
     at: datetime,
 ) -> Pool:
-    """Add runs to a complete pool, draw deeper from those it has, or add pairs. Pairs already there stay as they are.
+    """Add runs or pairs to a complete pool, or increase its depth; its pairs stay. Raises PoolRefused.
 
-    Of `more`, the counts are added to those of the pool's plan; its method and seed count for nothing. An adaptive
-    budget chooses its next pairs by what has been judged when the job runs.
+    The counts of `more` are added to those of the pool's plan; its method and seed are ignored. An adaptive method
+    chooses with the judgements at the time of the job.
     """
     pool = Pool.objects.select_for_update(of=("self",)).get(pk=selectors.pool_in(project, pool_id).pk)
     depth = depth or pool.depth
     reason = rules.grow_refusal(pool) or rules.depth_refusal(depth)
     if reason is None and depth < pool.depth:
-        reason = f"The depth of this pool is {pool.depth}. A pool never loses pairs, so it cannot be smaller."
+        reason = f"The depth of this pool is {pool.depth}. It cannot be smaller, because a pool never loses pairs."
     if reason:
         raise PoolRefused(reason, code="pool_cannot_grow")
     is_deeper, pool.depth = depth > pool.depth, depth
-    had = set(pool.pool_runs.values_list("run_id", flat=True))
-    wanted = [pk for pk in run_ids if pk not in had]
-    pending = _draw_from(pool, selectors.pool_query_ids(pool), system_ids, wanted, actor, at, grown=True)
-    is_wider = set(pool.pool_runs.values_list("run_id", flat=True)) != had
+    before = set(pool.pool_runs.values_list("run_id", flat=True))
+    wanted = [pk for pk in run_ids if pk not in before]
+    pending = _link_runs(pool, selectors.pool_query_ids(pool), system_ids, wanted, actor, at, may_be_empty=True)
+    is_wider = set(pool.pool_runs.values_list("run_id", flat=True)) != before
     plan = _grown(plan_of(pool.plan), more)
     if not is_wider and not is_deeper and plan == plan_of(pool.plan):
-        raise PoolRefused("The pool already includes these runs at this depth.", code="nothing_to_add")
-    changes = {"depth": depth, "plan": _settle_plan(pool, plan, pool.pool_queries.count())}
+        raise PoolRefused(
+            "Nothing to add: the pool already includes these runs at this depth. Choose another run, a greater depth "
+            "or more pairs.",
+            code="nothing_to_add",
+        )
+    changes = {"depth": depth, "plan": _store_plan(pool, plan, pool.pool_queries.count())}
     pool = workflow.move_pool(pool.pk, Step.GROW, actor=actor, at=at, **changes)
     return _enqueue_pool(pool, pending, actor, at)
 
 
 @transaction.atomic
 def request_missing(*, project: Project, pool_id: int, actor: User, at: datetime) -> Job:
-    """Ask for an estimate of what a pool misses, from the grades there are now; a job works it out, one at a time."""
+    """Queue a job that estimates what a pool misses from the current grades, or return an unfinished one."""
     pool = Pool.objects.select_for_update(of=("self",)).get(pk=selectors.pool_in(project, pool_id).pk)
     if reason := rules.missing_refusal(pool):
         raise PoolRefused(reason, code="nothing_drawn")
@@ -136,19 +140,22 @@ def request_missing(*, project: Project, pool_id: int, actor: User, at: datetime
 
 
 def _grown(plan: PoolPlan, more: PoolPlan) -> PoolPlan:
-    """The plan with the counts of `more` on top. Raises PoolRefused where they do not go together."""
+    """The plan with the counts of `more` added. Raises PoolRefused when they do not fit together."""
     if more.pairs and not plan.has_budget:
-        said = "This pool has no budget: it takes the top of every run. Increase its depth instead."
-        raise PoolRefused(said, code="plan")
+        message = "This pool has no budget: it takes the top of every run. Increase its depth instead."
+        raise PoolRefused(message, code="plan")
     if more.edge and plan.random and not plan.edge:
-        said = "Random passages were already sampled from all outside this pool, so none can come from just below it."
-        raise PoolRefused(said, code="plan")
+        message = (
+            "This pool already has random passages from everywhere outside it, so it cannot get random passages from "
+            "just below it. Build a new pool for that."
+        )
+        raise PoolRefused(message, code="plan")
     totals = {name: getattr(plan, name) + getattr(more, name) for name in ("pairs", "random", "edge", "easy")}
     return replace(plan, **totals)
 
 
-def _settle_plan(pool: Pool, plan: PoolPlan, queries: int) -> dict[str, Any] | None:
-    """Store the plan with its edge fixed to the runs the pool draws from now. Raises PoolRefused."""
+def _store_plan(pool: Pool, plan: PoolPlan, queries: int) -> dict[str, Any] | None:
+    """Store the plan; when it first has an edge, the pool's current runs are its edge runs. Raises PoolRefused."""
     runs = tuple(pool.pool_runs.order_by("run_id").values_list("run_id", flat=True))
     if reason := rules.plan_refusal(plan, queries, len(runs), pool.depth):
         raise PoolRefused(reason, code="plan")
@@ -159,16 +166,16 @@ def _settle_plan(pool: Pool, plan: PoolPlan, queries: int) -> dict[str, Any] | N
     return pool.plan
 
 
-def _draw_from(
+def _link_runs(
     pool: Pool,
     query_ids: Sequence[int],
     system_ids: Sequence[int],
     run_ids: Sequence[int],
     actor: User,
     at: datetime,
-    grown: bool = False,
+    may_be_empty: bool = False,
 ) -> list[Run]:
-    """Link the pool to its runs; returns those that have yet to be made."""
+    """Link the pool to the chosen runs, and to one run per system; returns the runs that still have to be made."""
     runs = [selectors.run_in(pool.project, pk) for pk in dict.fromkeys(run_ids)]
     for run in runs:
         if reason := rules.pool_source_refusal(run, pool.snapshot):
@@ -178,15 +185,15 @@ def _draw_from(
         system = selectors.system_in(pool.project, pk)
         if reason := rules.run_refusal(system, pool.snapshot, len(query_ids), pool.depth):
             raise PoolRefused(reason, code="run_refused")
-        served = selectors.run_that_serves(system, pool.snapshot, pool.depth, query_ids)
-        if served is None:
-            served = add_run(system, pool.snapshot, max(pool.depth, RUN_DEPTH), "", "", "", actor, at)
-            pending += [served, *draw_on(served, query_ids, actor, at)]
-        runs.append(served)
-    if not runs and not grown:
+        run_of_system = selectors.reusable_run(system, pool.snapshot, pool.depth, query_ids)
+        if run_of_system is None:
+            run_of_system = add_run(system, pool.snapshot, max(pool.depth, RUN_DEPTH), "", "", "", actor, at)
+            pending += [run_of_system, *add_components(run_of_system, query_ids, actor, at)]
+        runs.append(run_of_system)
+    if not runs and not may_be_empty:
         raise PoolRefused("Choose at least one system or run.", code="no_runs")
-    had = set(pool.pool_runs.values_list("run_id", flat=True))
-    new = {run.pk for run in runs} - had
+    linked = set(pool.pool_runs.values_list("run_id", flat=True))
+    new = {run.pk for run in runs} - linked
     PoolRun.objects.bulk_create([PoolRun(pool=pool, run_id=pk) for pk in sorted(new)])
     return pending
 

@@ -1,4 +1,4 @@
-"""Describing systems elsewhere, and how hard they are asked."""
+"""Creating systems elsewhere, and changing their request limits."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,7 +11,7 @@ from apps.audit.actions import record
 from apps.common.web.addresses import BadAddress, parse_url
 from apps.retrieval.core.engines import BadParameters
 from apps.retrieval.core.engines.remote import REMOTE, Pace, RemoteEngine, make_remote
-from apps.retrieval.enums import ASKED
+from apps.retrieval.enums import ELSEWHERE
 from apps.retrieval.execution.registration import add_system
 from apps.retrieval.models import System
 from apps.retrieval.rules import SystemRefused
@@ -28,21 +28,21 @@ def create_remote_system(
     actor: User,
     at: datetime,
 ) -> System:
-    """Describe a system that Karat asks. What it is asked is its identity; how hard it is asked is not."""
+    """Create a system that Karat queries over HTTP. The pace is not part of its identity. Raises SystemRefused."""
     try:
-        engine, settled = _engine(kind, parameters), Pace.of(pace or {})
+        engine, limits = _engine(kind, parameters), Pace.of(pace or {})
         parse_url(engine.address)
-    except (BadParameters, BadAddress) as wrong:
-        raise SystemRefused(str(wrong), code="bad_parameters") from wrong
+    except (BadParameters, BadAddress) as error:
+        raise SystemRefused(str(error), code="bad_parameters") from error
     secret = engine.auth.secret
     if secret and not Secret.objects.filter(project=project, name=secret).exists():
         raise SystemRefused(
             f"The project has no secret called {secret}. Add it in the settings first.", code="no_secret"
         )
     identity = engine.identity()
-    given = {key: value for key, value in identity.items() if key not in {"engine", "revision"}}
-    config = {"engine": given, "revision": identity["revision"]}
-    return add_system(project, name.strip(), kind, config, actor, at, apart={"pace": settled.values()})
+    own = {key: value for key, value in identity.items() if key not in {"engine", "revision"}}
+    config = {"engine": own, "revision": identity["revision"]}
+    return add_system(project, name.strip(), kind, config, actor, at, settings={"pace": limits.values()})
 
 
 def _engine(kind: str, parameters: Mapping[str, Any]) -> RemoteEngine:
@@ -53,17 +53,17 @@ def _engine(kind: str, parameters: Mapping[str, Any]) -> RemoteEngine:
 
 @transaction.atomic
 def change_pace(*, system: System, pace: Mapping[str, Any], actor: User, at: datetime) -> System:
-    """Ask a system harder or more gently from its next run on. It stays the same system."""
+    """Change the request limits of a system from its next run on; limits that are not in `pace` stay."""
     row = System.objects.select_for_update().get(pk=system.pk)
-    if row.kind not in ASKED:
+    if row.kind not in ELSEWHERE:
         raise SystemRefused(f"Karat runs {row.name} itself; it has no request limits.", code="no_pace")
     before = row.config.get("pace", {})
     try:
-        settled = Pace.of({**before, **pace}).values()
-    except BadParameters as wrong:
-        raise SystemRefused(str(wrong), code="bad_parameters") from wrong
-    row.config = {**row.config, "pace": settled}
+        after = Pace.of({**before, **pace}).values()
+    except BadParameters as error:
+        raise SystemRefused(str(error), code="bad_parameters") from error
+    row.config = {**row.config, "pace": after}
     row.save(update_fields=["config"])
-    if settled != before:
-        record(project=row.project, actor=actor, action="system.paced", obj=row, before=before, after=settled, at=at)
+    if after != before:
+        record(project=row.project, actor=actor, action="system.paced", obj=row, before=before, after=after, at=at)
     return row

@@ -1,4 +1,4 @@
-"""Asking for runs and writing their line in the ledger."""
+"""Requesting runs, and editing their note and commit in the ledger."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,40 +32,40 @@ def request_run(
     actor: User,
     at: datetime,
 ) -> Run:
-    """Ask for one execution of a system for the chosen queries; a job does it. The queries' words are locked."""
+    """Queue one execution of a system for the chosen queries. Locks the texts of the queries. Raises RunRefused."""
     system = selectors.system_in(project, system_id)
     snapshot = snapshot_in(project, snapshot_id)
     query_ids = [query.pk for query in selectors.queries_in(project, choice)]
     if reason := rules.run_refusal(system, snapshot, len(query_ids), depth):
         raise RunRefused(reason, code="run_refused")
     run = add_run(system, snapshot, depth, tag, note, commit, actor, at)
-    before = draw_on(run, query_ids, actor, at)
+    components = add_components(run, query_ids, actor, at)
     params = {"run_id": run.pk, "query_ids": query_ids}
     job = enqueue(kind="retrieval.run", params=params, project=project, actor=actor, at=at, title=f"Run {run.tag}")
     run.job = job
     run.save(update_fields=["job"])
-    Run.objects.filter(pk__in=[part.pk for part in before]).update(job=job)
+    Run.objects.filter(pk__in=[component.pk for component in components]).update(job=job)
     lock_queries(query_ids, at=at)
     return run
 
 
-def draw_on(run: Run, query_ids: Sequence[int], actor: User, at: datetime) -> list[Run]:
-    """Settle which runs a fused run draws on; returns those that its job has to make first. None for other runs.
+def add_components(run: Run, query_ids: Sequence[int], actor: User, at: datetime) -> list[Run]:
+    """Choose the component runs of a fused run; returns those that its job has to make first. Other runs have none.
 
-    A component that has answered all the queries on this snapshot, deep enough, is not run again.
+    A complete run of a component that is deep enough and has all the queries is reused.
     """
     if run.system.kind != SystemKind.FUSION:
         return []
     components, pending = [], []
     for digest in run.system.config["engine"]["systems"]:
         system = System.objects.get(project_id=run.project_id, digest=digest)
-        served = selectors.run_that_serves(system, run.snapshot, run.depth, query_ids)
-        if served is None:
+        component = selectors.reusable_run(system, run.snapshot, run.depth, query_ids)
+        if component is None:
             if reason := rules.run_refusal(system, run.snapshot, len(query_ids), run.depth):
                 raise RunRefused(f"{run.system.name} fuses {system.name}. {reason}", code="run_refused")
-            served = add_run(system, run.snapshot, run.depth, "", "", "", actor, at)
-            pending += [served, *draw_on(served, query_ids, actor, at)]
-        components.append(served.pk)
+            component = add_run(system, run.snapshot, run.depth, "", "", "", actor, at)
+            pending += [component, *add_components(component, query_ids, actor, at)]
+        components.append(component.pk)
     run.report = {"components": components}
     run.save(update_fields=["report"])
     return pending
@@ -73,7 +73,7 @@ def draw_on(run: Run, query_ids: Sequence[int], actor: User, at: datetime) -> li
 
 @transaction.atomic
 def annotate_run(*, run: Run, note: str, commit: str, actor: User, at: datetime) -> Run:
-    """Write a run's line in the ledger: what was tried, and at which commit. Its rankings stay as they are."""
+    """Set the note and commit of a run in the ledger. Its rankings do not change."""
     row = Run.objects.select_for_update().get(pk=run.pk)
     check_lengths(commit=commit.strip())
     before = {"note": row.note, "commit": row.commit}

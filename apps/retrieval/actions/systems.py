@@ -1,4 +1,4 @@
-"""Describing systems."""
+"""Creating systems that Karat runs itself."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -26,22 +26,25 @@ def create_system(
     actor: User,
     at: datetime,
 ) -> System:
-    """Describe a system that Karat runs itself. Its kind, parameters and words read are its identity."""
+    """Create a system that Karat runs itself. Its kind, parameters and `words` (a `BlockText`) are its identity.
+
+    Raises SystemRefused.
+    """
     try:
         engine = make(kind, parameters, settings.MODELS_DIR)
-    except BadParameters as wrong:
-        raise SystemRefused(str(wrong), code="bad_parameters") from wrong
+    except BadParameters as error:
+        raise SystemRefused(str(error), code="bad_parameters") from error
     if words not in BlockText.values:
-        raise SystemRefused(f"{words!r} is not a text to read; choose one of {', '.join(BlockText.values)}.")
+        raise SystemRefused(f"words must be one of {', '.join(BlockText.values)}, not {words!r}.")
     identity = engine.identity()
-    given = {key: value for key, value in identity.items() if key not in {"engine", "revision"}}
-    config = {"engine": given, "revision": identity["revision"], "words": str(words)}
+    own = {key: value for key, value in identity.items() if key not in {"engine", "revision"}}
+    config = {"engine": own, "revision": identity["revision"], "words": str(words)}
     return add_system(project, name.strip(), kind, config, actor, at)
 
 
 @transaction.atomic
 def create_usual_systems(*, project: Project, actor: User, at: datetime) -> list[System]:
-    """Describe BM25 and TF-IDF with their usual parameters, for a project without a system that Karat can run."""
+    """Create BM25 and TF-IDF with default parameters, for a project without a system that Karat can run."""
     return [
         create_system(project=project, name=SystemKind(kind).label, kind=kind, actor=actor, at=at)
         for kind in (SystemKind.BM25, SystemKind.TFIDF)

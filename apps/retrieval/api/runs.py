@@ -1,3 +1,5 @@
+"""The API of runs and pools."""
+
 from typing import Any, ClassVar
 
 from django.utils import timezone
@@ -44,31 +46,31 @@ class RunList(ProjectAPIView):
         responses={200: PushAnswerSerializer, 201: PushAnswerSerializer, 202: PushSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Small runs are taken in at once; of a large one the answer (202) names the job that takes it in."""
+        """A small run is imported at once; for a large one the answer is 202, with the job that imports it."""
         size = int(request.META.get("CONTENT_LENGTH") or 0)
-        values, snapshot = self._said(LargePushSerializer, request)
+        values, snapshot = self._validated(LargePushSerializer, request)
         at_once = is_body_read_at_once(size, values.get("trec") or "", snapshot)
         body: Any = request.data
         if at_once:
-            values, snapshot = self._said(PushedRunSerializer, request)
+            values, snapshot = self._validated(PushedRunSerializer, request)
             body = values
-        taken = actions.push_run(
+        outcome = actions.push_run(
             project=self.project,
             snapshot=snapshot,
             trec=body.get("trec") or "",
             rows=body.get("rows") or None,
-            said={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
+            details={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
             skip_unknown=values["skip_unknown"],
             at_once=at_once,
             actor=self.member.user,
             at=timezone.now(),
         )
-        if isinstance(taken, Job):
-            return Response(push_out(taken, None), status=202)
-        answer = {"run": taken.run, "is_new": taken.is_new, "skipped_rows": taken.draft.skipped}
-        return Response(PushAnswerSerializer(answer).data, status=201 if taken.is_new else 200)
+        if isinstance(outcome, Job):
+            return Response(push_out(outcome, None), status=202)
+        answer = {"run": outcome.run, "is_new": outcome.is_new, "skipped_rows": outcome.draft.skipped}
+        return Response(PushAnswerSerializer(answer).data, status=201 if outcome.is_new else 200)
 
-    def _said(self, serializer: type[LargePushSerializer], request: Request) -> tuple[dict[str, Any], Snapshot]:
+    def _validated(self, serializer: type[LargePushSerializer], request: Request) -> tuple[dict[str, Any], Snapshot]:
         pushed = serializer(data=request.data)
         pushed.is_valid(raise_exception=True)
         snapshot = selectors.snapshot_named(self.project, pushed.validated_data["snapshot"])
@@ -78,7 +80,7 @@ class RunList(ProjectAPIView):
 
 
 class PushDetail(ProjectAPIView):
-    """A large run that was pushed, and what became of it."""
+    """The job of a large pushed run, and its outcome."""
 
     roles: ClassVar = {"GET": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.RUNS_WRITE}
@@ -86,8 +88,8 @@ class PushDetail(ProjectAPIView):
     @extend_schema(operation_id="runs_push_read", responses=PushSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         job = selectors.push_in(self.project, pk)
-        found = (job.result or {}).get("run_id")
-        return Response(push_out(job, selectors.run_in(self.project, found) if found else None))
+        run_id = (job.result or {}).get("run_id")
+        return Response(push_out(job, selectors.run_in(self.project, run_id) if run_id else None))
 
 
 class RunDetail(ProjectAPIView):
@@ -124,11 +126,11 @@ class PoolDetail(ProjectAPIView):
 
 
 def _page(request: Request, rows: Any, serializer: Any) -> Response:
-    """One page, newest first, and where the next begins: `{"results": [...], "next": id or null}`."""
+    """One page, newest first, and the cursor of the next page: `{"results": [...], "next": id or null}`."""
     before = request.query_params.get("before", "")
     if before:
         if not before.isdecimal() or len(before) > 18:
-            raise exceptions.ValidationError({"before": ["This is an id: a whole number."]})
+            raise exceptions.ValidationError({"before": ["Give an id, a whole number."]})
         rows = rows.filter(pk__lt=int(before))
     page = list(rows[: PAGE_SIZE + 1])
     after = page[PAGE_SIZE - 1].pk if len(page) > PAGE_SIZE else None

@@ -1,3 +1,5 @@
+"""The addresses of the API of systems."""
+
 from django.urls import path
 
 from apps.retrieval.api.systems import FusionList, RemoteList, SystemDetail, SystemList, SystemPace, SystemRuns

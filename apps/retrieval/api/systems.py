@@ -1,4 +1,4 @@
-"""Systems as machines describe, read and run them."""
+"""The API of systems: creating, reading and running them."""
 
 from typing import Any, ClassVar
 
@@ -27,40 +27,40 @@ KIND = OpenApiParameter("kind", str, description="Only systems of this kind.")
 
 
 class SystemView(ProjectAPIView):
-    """What the endpoints of systems share: leads describe, leads and viewers read."""
+    """The common part of the endpoints of systems."""
 
-    def said(self, serializer: type[Any], request: Request) -> dict[str, Any]:
-        """The request as its serializer understands it. Raises ValidationError."""
-        asked = serializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        return asked.validated_data
+    def validated(self, serializer: type[Any], request: Request) -> dict[str, Any]:
+        """The validated data of the request. Raises ValidationError."""
+        serialized = serializer(data=request.data)
+        serialized.is_valid(raise_exception=True)
+        return serialized.validated_data
 
     def out(self, system: System, status: int = 200) -> Response:
         return Response(SystemSerializer(selectors.systems_in(self.project).get(pk=system.pk)).data, status=status)
 
 
 class SystemList(SystemView):
-    """The systems of a project by name; and describing one that Karat runs itself."""
+    """The systems of a project, by name; create one that Karat runs itself."""
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="systems_list", parameters=[KIND], responses=SystemSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        found = selectors.systems_in(self.project)
+        systems = selectors.systems_in(self.project)
         if kind := request.query_params.get("kind"):
-            found = found.filter(kind=kind)
-        return Response(SystemSerializer(found, many=True).data)
+            systems = systems.filter(kind=kind)
+        return Response(SystemSerializer(systems, many=True).data)
 
     @extend_schema(operation_id="systems_create", request=SystemRequestSerializer, responses={201: SystemSerializer})
     def post(self, request: Request, slug: str) -> Response:
-        values = self.said(SystemRequestSerializer, request)
+        values = self.validated(SystemRequestSerializer, request)
         system = actions.create_system(project=self.project, actor=self.member.user, at=timezone.now(), **values)
         return self.out(system, 201)
 
 
 class FusionList(SystemView):
-    """Describing a system that fuses the rankings of others."""
+    """Create a system that fuses the rankings of others."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
     scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
@@ -69,7 +69,7 @@ class FusionList(SystemView):
         operation_id="systems_create_fusion", request=FusionRequestSerializer, responses={201: SystemSerializer}
     )
     def post(self, request: Request, slug: str) -> Response:
-        values = self.said(FusionRequestSerializer, request)
+        values = self.validated(FusionRequestSerializer, request)
         system = actions.create_fusion(
             project=self.project,
             name=values["name"],
@@ -82,7 +82,7 @@ class FusionList(SystemView):
 
 
 class RemoteList(SystemView):
-    """Describing a system elsewhere. Nothing is asked of it before its first run."""
+    """Create a system elsewhere. No request is sent to it before its first run."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
     scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
@@ -91,7 +91,7 @@ class RemoteList(SystemView):
         operation_id="systems_create_remote", request=RemoteRequestSerializer, responses={201: SystemSerializer}
     )
     def post(self, request: Request, slug: str) -> Response:
-        values = self.said(RemoteRequestSerializer, request)
+        values = self.validated(RemoteRequestSerializer, request)
         system = actions.create_remote_system(project=self.project, actor=self.member.user, at=timezone.now(), **values)
         return self.out(system, 201)
 
@@ -108,7 +108,7 @@ class SystemDetail(SystemView):
 
 
 class SystemPace(SystemView):
-    """How hard a system elsewhere is asked, from its next run on. It stays the same system."""
+    """Change the request limits of a system elsewhere, from its next run on. It stays the same system."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
     scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
@@ -116,12 +116,12 @@ class SystemPace(SystemView):
     @extend_schema(operation_id="systems_pace", request=PaceSerializer, responses=SystemSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         system = selectors.system_in(self.project, pk)
-        values = self.said(PaceSerializer, request)
+        values = self.validated(PaceSerializer, request)
         return self.out(actions.change_pace(system=system, pace=values, actor=self.member.user, at=timezone.now()))
 
 
 class SystemRuns(SystemView):
-    """Asking for a run of a system; a job makes it."""
+    """Queue a run of a system."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
     scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
@@ -129,7 +129,7 @@ class SystemRuns(SystemView):
     @extend_schema(operation_id="systems_run", request=SystemRunRequestSerializer, responses={202: SystemRunSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         system = selectors.system_in(self.project, pk)
-        values = self.said(SystemRunRequestSerializer, request)
+        values = self.validated(SystemRunRequestSerializer, request)
         snapshot = selectors.snapshot_named(self.project, values["snapshot"])
         if snapshot is None:
             raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})

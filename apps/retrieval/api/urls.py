@@ -1,3 +1,5 @@
+"""The addresses of the API of runs and pools."""
+
 from django.urls import path
 
 from apps.retrieval.api.runs import PoolDetail, PoolList, PushDetail, RunDetail, RunList

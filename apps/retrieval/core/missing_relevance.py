@@ -1,4 +1,4 @@
-"""How much relevance a pool misses, told from random samples of what it left out."""
+"""Estimates of the relevant blocks that a pool misses, from random samples of the blocks outside it."""
 
 from typing import NamedTuple
 
@@ -13,8 +13,8 @@ PHANTOM = 0.5
 
 
 class Sampled(NamedTuple):
-    """Strata as columns: blocks outside the pool, how many of them were sampled at random and judged, how many of
-    those are relevant. A stratum of which nothing was judged says nothing and must be left out.
+    """Strata as columns: blocks outside the pool, how many of them were sampled and judged, how many of those are
+    relevant. Leave out a stratum without a judged block.
     """
 
     size: Ints
@@ -31,13 +31,13 @@ class BoundedFigure(NamedTuple):
 
 
 def missing(sampled: Sampled, confidence: float = 0.95) -> BoundedFigure:
-    """How many relevant blocks are outside the pool, over all strata together, the judged ones included.
+    """The number of relevant blocks outside the pool in all strata together, including the judged ones.
 
-    Raises ValueError for no stratum, for one of which nothing was judged, and for counts that cannot be.
+    Raises ValueError without strata, for a stratum without a judged block, and for impossible counts.
     """
     size, judged, relevant = (np.asarray(column, dtype=np.int64) for column in sampled)
     if not len(size) or (judged < 1).any() or (judged > size).any() or (relevant < 0).any():
-        raise ValueError("every stratum needs judged blocks, and no more of them than there are")
+        raise ValueError("every stratum needs judged blocks, and no more of them than it has blocks")
     if (relevant > judged).any():
         raise ValueError("no stratum has more relevant blocks than judged ones")
     value, low, high = totals(size, judged, relevant[None, :], confidence)
@@ -47,12 +47,13 @@ def missing(sampled: Sampled, confidence: float = 0.95) -> BoundedFigure:
 def totals(size: Ints, judged: Ints, relevant: Ints, confidence: float = 0.95) -> tuple[Floats, Floats, Floats]:
     """Estimates and both ends of their intervals for many outcomes of one design.
 
-    `size` and `judged` have one value a stratum, `relevant` one row an outcome. The estimate weighs each relevant
-    block by size / judged of its stratum. What was not judged gets the interval of a gamma distribution with the mean
-    and the variance of that estimate (Fay and Feuer 1997, for rates standardised by weights), in the middle form of
-    Fay and Kim (2017): half a relevant block more, at the sample's mean weight. The variance is that of
-    sampling strata without replacement, so a stratum judged to its end adds none. The ends are whole blocks, rounded
-    outwards, never below what was seen; with no relevant block the lower one is 0.
+    `size` and `judged` have one value per stratum, `relevant` one row per outcome. The estimate weights each relevant
+    block by size / judged of its stratum. For the blocks that were not judged, the interval is that of a gamma
+    distribution with the mean and variance of the estimate (Fay and Feuer 1997, for weighted rates), after the mid-p
+    form of Fay and Kim (2017): half a relevant block more, with the sample's mean weight. The variance is that of
+    sampling without replacement, so a fully judged stratum adds none. The ends are whole blocks, rounded outwards,
+    and never below the number of relevant blocks seen; with none, the lower end is 0. Where the extra half block has a
+    much larger weight than the relevant blocks, an end is moved out to the estimate.
     """
     seen = relevant.sum(axis=-1).astype(np.float64)
     partly = judged < size
@@ -68,17 +69,18 @@ def totals(size: Ints, judged: Ints, relevant: Ints, confidence: float = 0.95) -
     variance = variance + PHANTOM * usual**2 * (1 - judged.sum() / size.sum())
     shape, scale = mean**2 / variance, variance / mean
     tail = (1 - confidence) / 2
+    value = seen + unseen
     low = np.where(seen > 0, np.floor(seen + gammaincinv(shape, tail) * scale), 0.0)
-    high = np.minimum(np.ceil(seen + gammaincinv(shape, 1 - tail) * scale), seen + (size - judged).sum())
-    return seen + unseen, low, high
+    high = np.ceil(np.maximum(seen + gammaincinv(shape, 1 - tail) * scale, value))
+    return value, np.minimum(low, np.floor(value)), np.minimum(high, seen + (size - judged).sum())
 
 
-def found_share(found: int, missed: BoundedFigure) -> BoundedFigure:
-    """Which share of all relevant blocks the pool holds, when it holds `found` and misses `missed` of them.
+def found_share(inside: int, missed: BoundedFigure) -> BoundedFigure:
+    """The recall of a pool with `inside` relevant blocks that misses `missed` of them, from 0 to 1.
 
     Raises ValueError when there may be no relevant block at all.
     """
-    if found + missed.low <= 0:
+    if inside + missed.low <= 0:
         raise ValueError("a share of nothing is not defined")
-    low, high = found / (found + missed.high), found / (found + missed.low)
-    return BoundedFigure(found / (found + missed.value), low, high)
+    low, high = inside / (inside + missed.high), inside / (inside + missed.low)
+    return BoundedFigure(inside / (inside + missed.value), low, high)

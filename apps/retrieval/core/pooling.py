@@ -1,4 +1,4 @@
-"""Depth-k pools: which blocks a set of runs puts before the judges, and which runs put them there."""
+"""Depth-k pools: the union of the top results of runs, and which runs found each pair."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Rankings(NamedTuple):
 class Union(NamedTuple):
     """A pool: one row a (query, position) pair, ascending by both.
 
-    Pair i was found by the runs `run[offsets[i]:offsets[i + 1]]` (ascending), each at the rank beside it.
+    Pair i was found by the runs `run[offsets[i]:offsets[i + 1]]` (ascending), at the ranks with the same indices.
     """
 
     query: Ints
@@ -36,7 +36,7 @@ class Union(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How many pairs each query has: the smallest, the median, the largest, and the sum over all queries."""
+    """The number of pairs per query: smallest, median and largest, and the sum over all queries."""
 
     smallest: int
     median: float
@@ -60,23 +60,23 @@ def columns(rankings: Iterable[tuple[int, int, NDArray[np.int32]]]) -> Rankings:
 def union(rankings: Rankings, depth: int) -> Union:
     """The pool of depth `depth`: every entry ranked 1 to `depth` by any run, each pair once.
 
-    Raises ValueError when `depth` is below 1 or a run names a block twice for one query.
+    Raises ValueError when `depth` is below 1 or a run has a block twice for one query.
     """
     if depth < 1:
         raise ValueError("depth must be 1 or more")
-    kept = rankings.rank <= depth
-    run, query, position, rank = (column[kept] for column in rankings)
+    is_top = rankings.rank <= depth
+    run, query, position, rank = (column[is_top] for column in rankings)
     order = np.lexsort((run, position, query))
     run, query, position, rank = run[order], query[order], position[order], rank[order]
     same_pair = (query[1:] == query[:-1]) & (position[1:] == position[:-1])
     if (same_pair & (run[1:] == run[:-1])).any():
-        raise ValueError("a run names a block twice for one query")
+        raise ValueError("a run has a block twice for one query")
     starts = np.flatnonzero(np.concatenate(([True], ~same_pair))) if len(run) else np.zeros(0, np.int64)
     return Union(query[starts], position[starts], np.append(starts, len(run)), run, rank)
 
 
 def only(pool: Union, places: Ints) -> Union:
-    """The pairs at `places` (ascending, each once) and nothing else."""
+    """The part of the pool with the pairs at `places` (ascending, each once)."""
     sizes = pool.found_by()[places]
     starts = np.cumsum(sizes) - sizes
     rows = np.arange(sizes.sum()) + np.repeat(pool.offsets[:-1][places] - starts, sizes)
@@ -85,7 +85,7 @@ def only(pool: Union, places: Ints) -> Union:
 
 
 def pairs_per_query(pool: Union, queries: Ints) -> Ints:
-    """How many pairs each of `queries` has; 0 where no run found anything."""
+    """How many pairs each of `queries` has; 0 where no run found a block."""
     ordered = np.sort(pool.query)
     return np.searchsorted(ordered, queries, side="right") - np.searchsorted(ordered, queries, side="left")
 
@@ -98,9 +98,9 @@ def spread(counts: Ints) -> Spread:
 
 
 class Overlap(NamedTuple):
-    """What runs share of a pool. `runs` are ascending; `shared[i, j]` counts pairs both i and j found
-    (the diagonal: pairs i found); `alone[i]` counts pairs only i found; `found_by[n]` counts pairs that
-    exactly n runs found.
+    """How many pairs of a pool its runs share. `runs` are ascending; `shared[i, j]` counts the pairs that both i and j
+    found (on the diagonal all that i found), `alone[i]` those that only i found, `found_by[n]` those that exactly n
+    runs found.
     """
 
     runs: Ints
@@ -110,24 +110,24 @@ class Overlap(NamedTuple):
 
 
 def overlap(pool: Union, runs: Ints) -> Overlap:
-    """How the pool's pairs are spread over the given runs, which must include every run of the pool."""
+    """The overlap of the given runs, which must include every run of the pool."""
     runs = np.unique(runs)
-    holders = pool.found_by()
-    pair = np.repeat(np.arange(len(holders)), holders)
-    membership = np.zeros((len(holders), len(runs)), dtype=np.float64)
+    counts = pool.found_by()
+    pair = np.repeat(np.arange(len(counts)), counts)
+    membership = np.zeros((len(counts), len(runs)), dtype=np.float64)
     membership[pair, np.searchsorted(runs, pool.run)] = 1
     shared = np.rint(membership.T @ membership).astype(np.int64)
-    alone = np.rint(membership[holders == 1].sum(axis=0)).astype(np.int64)
-    return Overlap(runs, shared, alone, np.bincount(holders, minlength=len(runs) + 1))
+    alone = np.rint(membership[counts == 1].sum(axis=0)).astype(np.int64)
+    return Overlap(runs, shared, alone, np.bincount(counts, minlength=len(runs) + 1))
 
 
 def at_most(lengths: Ints, depth: int, blocks: int) -> int:
-    """The most pairs a pool can have: `most_each` of every query together."""
+    """The most pairs that a pool can have: the sum of `most_each`."""
     return int(most_each(lengths, depth, blocks).sum())
 
 
 def most_each(lengths: Ints, depth: int, blocks: int) -> Ints:
-    """The most pairs each query can have. `lengths` holds, for each run (row) and query (column), how many
-    blocks the run found or could find; a query has no more pairs than the corpus has blocks.
+    """The most pairs that each query can have, at most `blocks`. `lengths` is for each run (row) and query (column)
+    the number of blocks that the run found or could find.
     """
     return np.minimum(np.minimum(lengths, depth).sum(axis=0), blocks)

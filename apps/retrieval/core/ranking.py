@@ -1,4 +1,4 @@
-"""One query's ranking as bytes, and back."""
+"""The ranking of one query as bytes."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,10 +9,10 @@ ENTRY_BYTES = _POSITION.itemsize + _SCORE.itemsize
 
 
 def pack(positions: ArrayLike, scores: ArrayLike) -> bytes:
-    """All positions as little-endian int32, then all scores as little-endian float64: 12 bytes an entry.
+    """All positions as little-endian int32, then all scores as little-endian float64: 12 bytes per entry.
 
-    Raises ValueError when the columns differ in length, a score is not finite, or the order is not that of
-    a ranking (score descending, ties by position descending, no position twice).
+    Raises ValueError when the columns differ in length, a score is not finite, a position comes twice, or the order
+    is not score descending, ties by position descending.
     """
     place, score = np.asarray(positions, dtype=_POSITION), np.asarray(scores, dtype=_SCORE)
     if place.shape != score.shape or place.ndim != 1:
@@ -25,7 +25,7 @@ def pack(positions: ArrayLike, scores: ArrayLike) -> bytes:
 
 
 def unpack(packed: bytes) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Positions and scores as `pack` was given them. Raises ValueError when the bytes are cut off."""
+    """The positions and scores that were packed. Raises ValueError when bytes are missing."""
     entries, rest = divmod(len(packed), ENTRY_BYTES)
     if rest:
         raise ValueError(f"{len(packed)} bytes are not a whole number of entries")
@@ -36,12 +36,12 @@ def unpack(packed: bytes) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
 
 
 def in_order(positions: ArrayLike, scores: ArrayLike) -> NDArray[np.int64]:
-    """The order that sorts entries into a ranking: score descending, ties by position descending."""
+    """The indices that sort entries into a ranking: score descending, ties by position descending."""
     return np.lexsort((-np.asarray(positions, dtype=np.int64), -np.asarray(scores, dtype=np.float64)))
 
 
 def is_ranked(positions: NDArray[np.int32], scores: NDArray[np.float64]) -> bool:
-    """Whether the entries stand in a ranking's order and no position comes twice."""
+    """Whether the entries are in the order of a ranking and no position comes twice."""
     falls = scores[:-1] > scores[1:]
     tied = (scores[:-1] == scores[1:]) & (positions[:-1] > positions[1:])
     if not (falls | tied).all():

@@ -1,13 +1,13 @@
-"""Drawing blocks from outside a pool: how many, from where, and with which probability.
+"""Sampling of blocks from outside a pool: how many, from which stratum, and with which probability.
 
-`PoolEntry.sampled` says of a pair how it came in when no run's top brought it:
+`PoolEntry.sampled` says how a pair came into the pool, unless it is simply a top result of a run:
 
-- `{"how": "chosen"}`: somebody named it;
-- `{"how": "random", "stratum": "all", "p": 0.002}`: sampled evenly from the blocks outside the pool, each of which had
-  the probability `p`. Of two strata, `edge` holds the blocks that a run found below the pool, `rest` all others;
-- `{"how": "easy"}`: sampled evenly from the blocks that no run found. It counts as not relevant until it is judged;
-- `{"how": "same", "as": 17, "exact": true}`: a run found it, and the block version `as`, which is judged for the query,
-  says the same. The pair is not judged itself; see `sameness`.
+- `{"how": "chosen"}`: somebody chose the pair;
+- `{"how": "random", "stratum": "all", "p": 0.002}`: sampled from the blocks outside the pool, each with the probability
+  `p`. With two strata, `edge` has the blocks that a run found below the pool depth, `rest` all others;
+- `{"how": "easy"}`: sampled from the blocks that no run found. It counts as not relevant until it is judged;
+- `{"how": "same", "as": 17, "exact": true}`: a run found it, but its text is the same as that of the block version
+  `as`, which is judged for the query. The pair is not judged itself; see `same_texts`.
 """
 
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ _STREAMS = {ALL: 1, EDGE: 2, REST: 3, EASY: 4}
 
 @dataclass(frozen=True, slots=True)
 class PoolPlan:
-    """How a pool's pairs are chosen. All counts are what the pool is to have in the end, not what is to be added.
+    """How the pairs of a pool are chosen. All counts are totals of the finished pool, not additions.
 
-    `pairs` is the budget of what runs bring, for each query or in all; 0 for a plain union to a depth. `random`,
-    `edge` and `easy` are blocks a query. `edge_runs` are the runs whose findings make up the edge: those the pool
-    drew from when the first such block was asked for. With `same_once`, of texts that are the same one is judged.
+    `pairs` is the budget of pairs from runs, for each query or in total; 0 for a plain union to a depth. `random`,
+    `edge` and `easy` are blocks per query. `edge_runs` are the runs whose results below the pool depth are the edge:
+    the runs of the pool when `edge` was first set. With `same_once`, only one of several same texts is judged.
     """
 
     method: str = "depth"
@@ -48,57 +48,57 @@ class PoolPlan:
         return self.method != "depth"
 
     @property
-    def has_draws(self) -> bool:
+    def has_samples(self) -> bool:
         return bool(self.random or self.edge or self.easy)
 
     @property
-    def has_marks(self) -> bool:
-        """Whether some pairs say in `sampled` what they are."""
-        return self.has_draws or self.same_once
+    def has_sampled(self) -> bool:
+        """Whether some pairs have a value in `sampled`."""
+        return self.has_samples or self.same_once
 
     @property
     def strata(self) -> dict[str, int]:
-        """How many blocks a query are sampled at random from each stratum."""
+        """How many blocks per query are sampled at random from each stratum; strata without any are left out."""
         wanted = {EDGE: self.edge, REST: self.random} if self.edge else {ALL: self.random}
         return {stratum: count for stratum, count in wanted.items() if count}
 
     def as_json(self) -> dict[str, Any] | None:
-        """What `Pool.plan` keeps: nothing for the plain union."""
-        if not self.has_budget and not self.has_marks:
+        """The value of `Pool.plan`; None for the plain union."""
+        if not self.has_budget and not self.has_sampled:
             return None
         return {**asdict(self), "edge_runs": list(self.edge_runs)}
 
 
 PLAIN = PoolPlan()
-"""The union of the runs down to the pool's depth, and nothing else."""
+"""The union of the runs' results down to the pool's depth."""
 
 
 def plan_of(stored: Mapping[str, Any] | None) -> PoolPlan:
-    """The plan that `Pool.plan` holds; the plain union when it is empty."""
+    """The plan in `Pool.plan`; the plain union when it is empty."""
     if not stored or "method" not in stored:
         return PLAIN
     return PoolPlan(**{**stored, "edge_runs": tuple(stored["edge_runs"])})
 
 
 class SampledBlocks(NamedTuple):
-    """Blocks sampled, by position, ascending, and the probability that each had."""
+    """The positions of sampled blocks, ascending, and the probability that each block had."""
 
     positions: Ints
     probability: float
 
 
-def draw(frame: Ints, count: int, rng: np.random.Generator) -> SampledBlocks:
-    """`count` positions of `frame` (ascending), all equally likely; all of it when it has no more."""
+def sample(frame: Ints, count: int, rng: np.random.Generator) -> SampledBlocks:
+    """Sample `count` of the positions in `frame` (ascending) with equal probability; all of them when it has fewer."""
     if count >= len(frame):
         return SampledBlocks(frame, 1.0)
     places = rng.choice(len(frame), count, replace=False)
     return SampledBlocks(np.sort(frame[places]), count / len(frame))
 
 
-def draw_outside(without: Ints, blocks: int, count: int, rng: np.random.Generator) -> SampledBlocks:
-    """`count` of the positions 0 to `blocks` − 1 that are not in `without` (ascending, each once).
+def sample_outside(without: Ints, blocks: int, count: int, rng: np.random.Generator) -> SampledBlocks:
+    """Sample `count` of the positions 0 to `blocks` − 1 that are not in `without` (ascending, each once).
 
-    The positions left are never written out, so a large corpus costs no more than a small one.
+    The remaining positions are never listed, so a large corpus takes no longer than a small one.
     """
     left = blocks - len(without)
     if count >= left:
@@ -108,6 +108,6 @@ def draw_outside(without: Ints, blocks: int, count: int, rng: np.random.Generato
     return SampledBlocks(places + np.searchsorted(shifted, places, side="right"), count / left)
 
 
-def generator(seed: int, query: int, stratum: str, had: int) -> np.random.Generator:
-    """The random numbers of one draw for a query that `had` blocks of the stratum before."""
-    return np.random.default_rng([seed, query, _STREAMS[stratum], had])
+def generator(seed: int, query: int, stratum: str, before: int) -> np.random.Generator:
+    """The random generator of one sample, for a query with `before` blocks of the stratum already."""
+    return np.random.default_rng([seed, query, _STREAMS[stratum], before])

@@ -1,4 +1,4 @@
-"""What the commands of this room share: they name a snapshot."""
+"""The common part of commands with a snapshot."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -13,12 +13,12 @@ from apps.retrieval.selectors import snapshot_named
 
 
 def chosen_snapshot(project: Project, name: str) -> Snapshot:
-    """The snapshot of this name. Raises CommandError with the names there are."""
+    """The snapshot with this name. Raises CommandError with a list of the snapshots."""
     snapshot = snapshot_named(project, name)
     if snapshot is None:
         known = ", ".join(each.reference for each in snapshots_in(project)[:20])
-        said = f"No snapshot is called {name}. Available: {known or 'none yet'}."
-        raise CommandError(said, returncode=BAD_INPUT)
+        message = f"No snapshot is called {name}. Available: {known or 'none yet'}."
+        raise CommandError(message, returncode=BAD_INPUT)
     return snapshot
 
 
@@ -26,7 +26,7 @@ class SnapshotCommand(ProjectCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
-            "--snapshot", required=True, help="corpus@number, or the snapshot's digest (8 characters will do)"
+            "--snapshot", required=True, help="corpus@number, or the snapshot's digest (at least 8 characters)"
         )
 
     def snapshot(self, project: Project, options: dict[str, Any]) -> Snapshot:

@@ -1,4 +1,4 @@
-"""Answering the queries of a run, in slices that each take effect exactly once."""
+"""Ranking the queries of a run with its system, in slices; each slice is written exactly once."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,92 +28,92 @@ ENOUGH_TO_SHARE = 5
 MOST_HELPERS = 15
 
 Answer = Callable[[Sequence[int]], Hits]
-"""From queries, by id, to what the run's system found for each."""
+"""Takes query ids and returns the hits of the run's system, in their order."""
 
 
 class RunEnded(JobFailed):
-    """Raised when there is an answer to write for a run that has ended meanwhile."""
+    """The run ended while its queries were being answered, so the answers cannot be written."""
 
 
 class Steps:
-    """Progress over all the parts of one job, counted in queries."""
+    """The progress of a job over all its parts, counted in queries."""
 
     def __init__(self, ctx: JobContext, total: int) -> None:
         self.ctx = ctx
         self.total = total
         self.done = 0
 
-    def take(self, queries: int, text: str) -> None:
+    def add(self, queries: int, text: str) -> None:
         self.done += queries
         self.ctx.progress(self.done, self.total, text)
 
 
 def answer_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: Steps) -> None:
-    """Rank the queries that have no ranking yet, slice by slice, and complete the run.
+    """Rank the queries without a ranking, slice by slice, and complete the run.
 
-    When much is waiting, idle workers are called to help. Whoever they are, each slice is written once.
+    For a large run, idle workers are called as helpers. Each slice is written once, whoever answers it.
     """
     slices = list(selectors.in_parts(query_ids, QUERIES_AT_ONCE))
-    done = len(query_ids) - _queries_of(waiting_of(run, slices))
-    steps.take(done, _answering(run))
+    done = len(query_ids) - _queries_in(unanswered_slices(run, slices))
+    steps.add(done, _progress_text(run))
 
-    def tell(waiting: Sequence[Sequence[int]]) -> None:
+    def on_progress(unanswered: Sequence[Sequence[int]]) -> None:
         nonlocal done
-        now = len(query_ids) - _queries_of(waiting)
-        steps.take(now - done, _answering(run))
+        now = len(query_ids) - _queries_in(unanswered)
+        steps.add(now - done, _progress_text(run))
         done = now
 
-    work_through(ctx, run, slices, tell)
+    answer_slices(ctx, run, slices, on_progress)
     with ctx.chunk(f"run:{run.pk}:complete") as fresh:
         if fresh:
             complete_run(run, actor=ctx.actor, at=ctx.at)
 
 
 def help_with(ctx: JobContext, run: Run, query_ids: Sequence[int], number: int) -> None:
-    """Answer slices of a run that another job has in hand, until none is waiting. The other job completes it."""
+    """Answer slices of another job's run until none is left, as its helper `number`. The other job completes it."""
     slices = list(selectors.in_parts(query_ids, QUERIES_AT_ONCE))
-    start = int(len(slices) * spread(number))
+    start = int(len(slices) * van_der_corput(number))
     try:
-        work_through(ctx, run, slices, lambda waiting: ctx.progress(0, None, _answering(run)), start)
+        answer_slices(ctx, run, slices, lambda unanswered: ctx.progress(0, None, _progress_text(run)), start)
     except RunEnded:
         return
 
 
-def work_through(
+def answer_slices(
     ctx: JobContext,
     run: Run,
     slices: Sequence[Sequence[int]],
-    tell: Callable[[Sequence[Sequence[int]]], None],
+    on_progress: Callable[[Sequence[Sequence[int]]], None],
     start: int = 0,
 ) -> None:
-    """Answer slices while any is waiting. `tell` hears before and after each which ones those are.
+    """Answer slices until none is left. `on_progress` is called with the unanswered slices, first and after each slice.
 
-    From `start` it goes forward, away from the others; where somebody has been already, it goes on anywhere. So two
-    workers rarely choose the same slice, and when they do, the row of the run decides whose answer is written.
+    Begins at index `start` and goes forward; after a slice that another worker answered, it goes on at a random one.
+    So two workers rarely choose the same slice. If they do, the lock on the run decides whose answer is written.
     """
-    waiting = waiting_of(run, slices)
-    tell(waiting)
-    if not waiting:
+    unanswered = unanswered_slices(run, slices)
+    on_progress(unanswered)
+    if not unanswered:
         return
-    place, draw = {part[0]: number for number, part in enumerate(slices)}, Random(ctx.job_id)
+    index_of, rng = {part[0]: number for number, part in enumerate(slices)}, Random(ctx.job_id)
     with answerer(run) as answer:
-        call_help(ctx, run, len(waiting))
+        request_helper(ctx, run, len(unanswered))
         last = start - 1
-        while waiting:
-            open_places = {place[part[0]] for part in waiting}
-            last = last + 1 if last + 1 in open_places else draw.choice(sorted(open_places))
+        while unanswered:
+            free = {index_of[part[0]] for part in unanswered}
+            last = last + 1 if last + 1 in free else rng.choice(sorted(free))
             answer_slice(ctx, run, slices[last], answer)
-            waiting = waiting_of(run, waiting)
-            if slices[last] in waiting:
+            unanswered = unanswered_slices(run, unanswered)
+            if slices[last] in unanswered:
                 raise RuntimeError(f"The queries from {slices[last][0]} on have results, but no ranking.")
-            tell(waiting)
+            on_progress(unanswered)
 
 
-def call_help(ctx: JobContext, run: Run, waiting: int) -> None:
-    """Ask for one more worker when there is enough to share. Each that comes calls the next: as many take part as
-    are idle, and one that comes too late finds nothing to do.
+def request_helper(ctx: JobContext, run: Run, unanswered: int) -> None:
+    """Queue one helper job when enough slices are unanswered. Each helper queues the next, so as many take part as
+    workers are idle; a helper that starts too late has nothing to do.
     """
-    if waiting < ENOUGH_TO_SHARE or run.system.kind not in INDEXED:
+    if unanswered < ENOUGH_TO_SHARE or run.system.kind not in INDEXED:
         return
     with ctx.chunk(f"run:{run.pk}:help:{ctx.attempt}") as fresh:
         helpers = Job.objects.filter(kind=HELP, project_id=run.project_id, params__run_id=run.pk)
@@ -124,53 +124,54 @@ def call_help(ctx: JobContext, run: Run, waiting: int) -> None:
 
 
 def answer_slice(ctx: JobContext, run: Run, query_ids: Sequence[int], answer: Answer) -> None:
-    """Answer the queries and write those that have no ranking, decided under the run's lock."""
-    found = answer(query_ids)
+    """Answer the queries; with the run locked, write the rankings of those that have none. Raises RunEnded."""
+    hits = answer(query_ids)
     with ctx.chunk(f"run:{run.pk}:{query_ids[0]}") as fresh:
         if fresh:
             state = Run.objects.select_for_update(no_key=True).values_list("state", flat=True).get(pk=run.pk)
             if state != RunState.PENDING:
                 raise RunEnded(f"The run {run.tag} is {RunState(state).label}; nothing is added to it.")
             ranked = set(Ranking.objects.filter(run=run, query__in=query_ids).values_list("query_id", flat=True))
-            write_rankings(run, query_ids, found, ranked)
+            write_rankings(run, query_ids, hits, ranked)
 
 
-def waiting_of(run: Run, slices: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-    """The slices that lack a ranking. A slice is written whole, so its ends tell; should the slices of an older
-    version have lain elsewhere, every query is looked at before the run is taken for answered.
+def unanswered_slices(run: Run, slices: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+    """The slices without a ranking. A slice is written whole, so only its first and last query are checked.
+
+    An older version may have cut the slices elsewhere, so every query is checked before the result is empty.
     """
     ends = {pk for part in slices for pk in (part[0], part[-1])}
     ranked: set[int] = set()
     for part in selectors.in_parts(sorted(ends)):
         ranked.update(Ranking.objects.filter(run=run, query__in=part).values_list("query_id", flat=True))
-    waiting = [part for part in slices if part[0] not in ranked or part[-1] not in ranked]
-    if waiting or not slices:
-        return waiting
+    unanswered = [part for part in slices if part[0] not in ranked or part[-1] not in ranked]
+    if unanswered or not slices:
+        return unanswered
     ranked = selectors.ranked_queries(run.pk)
     return [part for part in slices if not ranked.issuperset(part)]
 
 
-def _queries_of(slices: Sequence[Sequence[int]]) -> int:
+def _queries_in(slices: Sequence[Sequence[int]]) -> int:
     return sum(map(len, slices))
 
 
-def _answering(run: Run) -> str:
+def _progress_text(run: Run) -> str:
     return f"{run.system.name} answers the queries"
 
 
 @contextmanager
 def answerer(run: Run) -> Iterator[Answer]:
-    """What answers the queries of a run, ready for work, by the kind of its system."""
+    """The function that answers the queries of a run; its index is open meanwhile."""
     if run.system.kind == SystemKind.FUSION:
-        yield fusing(run)
+        yield fusion_answer(run)
         return
     engine = engine_of(run.system)
     with using_system(run.system, run.snapshot) as handle:
         yield lambda query_ids: engine.search(handle, selectors.query_texts(query_ids), run.depth)
 
 
-def fusing(run: Run) -> Answer:
-    """Fuses what the run's components found, which are complete. A query takes as long as with all of them in turn."""
+def fusion_answer(run: Run) -> Answer:
+    """Fuses the rankings of the run's components, which must be complete. The time of a query is the sum of theirs."""
     fusion = fusion_of(run.system)
     components = selectors.components_of(run)
     column = {component.pk: number for number, component in enumerate(components)}
@@ -182,27 +183,27 @@ def fusing(run: Run) -> Answer:
         for run_id, query_id, packed, latency in rows.values_list("run_id", "query_id", "packed", "latency_ms"):
             tops[query_id][column[run_id]] = ranking.unpack(bytes(packed))[0]
             seconds[query_id] += np.nan if latency is None else latency / 1000
-        found = one_by_one(lambda pk: fusion.fuse(tops[pk], run.depth), query_ids, run.depth)
-        return found._replace(seconds=found.seconds + np.array([seconds[pk] for pk in query_ids]))
+        hits = one_by_one(lambda pk: fusion.fuse(tops[pk], run.depth), query_ids, run.depth)
+        return hits._replace(seconds=hits.seconds + np.array([seconds[pk] for pk in query_ids]))
 
     return answer
 
 
-def write_rankings(run: Run, query_ids: Sequence[int], found: Hits, ranked: Collection[int] = ()) -> None:
-    """One row a query, an empty one where nothing was found; queries that are `ranked` already are left out."""
+def write_rankings(run: Run, query_ids: Sequence[int], hits: Hits, ranked: Collection[int] = ()) -> None:
+    """Write one row per query, an empty ranking for a query without hits. Queries in `ranked` are left out."""
     rows = []
     for number, query_id in enumerate(query_ids):
         if query_id in ranked:
             continue
-        positions, scores = found.of(number)
-        taken = float(found.seconds[number])
-        milliseconds = None if np.isnan(taken) else taken * 1000
+        positions, scores = hits.of(number)
+        seconds = float(hits.seconds[number])
+        milliseconds = None if np.isnan(seconds) else seconds * 1000
         rows.append((run.pk, query_id, ranking.pack(positions, scores), len(positions), milliseconds))
     insert_rows(Ranking, ("run_id", "query_id", "packed", "length", "latency_ms"), rows)
 
 
 def complete_run(run: Run, *, actor: Any, at: datetime) -> Run:
-    """Seal a run: count it, take its digest and its latencies. Nothing about its rankings changes afterwards."""
+    """Complete a run: store its number of queries, digest and latencies. Its rankings never change afterwards."""
     rows = Ranking.objects.filter(run=run).values_list("query__outside_id", "packed", "latency_ms")
     lines, times = [], []
     for outside_id, packed, latency in rows.iterator(chunk_size=ROWS_AT_ONCE):
@@ -216,13 +217,16 @@ def complete_run(run: Run, *, actor: Any, at: datetime) -> Run:
 
 
 def rankings_digest(snapshot_digest: str, lines: Sequence[tuple[str, str]]) -> str:
-    """SHA-256 over the snapshot's digest and, by outside id bytewise, each query with its packed ranking's."""
+    """SHA-256 over the snapshot's digest and the (outside id, digest of the packed ranking) of each query.
+
+    `lines` may be in any order; they are sorted by outside id, bytewise.
+    """
     ordered = sorted(lines, key=lambda line: line[0].encode())
     return digest_of_lines([snapshot_digest, *(f"{query}\t{digest}" for query, digest in ordered)])
 
 
 def latency_summary(times: Sequence[float]) -> dict[str, float]:
-    """Percentiles (linear between neighbours) and mean in milliseconds, of n queries; empty when none was timed."""
+    """Percentiles (linear between neighbours), mean and n of times in milliseconds; empty without times."""
     if not times:
         return {}
     p50, p95, p99 = np.percentile(times, [50, 95, 99])
@@ -230,13 +234,11 @@ def latency_summary(times: Sequence[float]) -> dict[str, float]:
     return {key: round(float(value), 4) for key, value in values.items()} | {"n": len(times)}
 
 
-def spread(number: int) -> float:
-    """0, 1/2, 1/4, 3/4, 1/8, …: each start lies in the middle of the widest stretch between those before it
-    (van der Corput 1935).
-    """
-    share, place = 0.5, 0.0
+def van_der_corput(number: int) -> float:
+    """0, 1/2, 1/4, 3/4, 1/8, … (van der Corput 1935): each value is in the middle of the widest gap so far."""
+    digit_value, value = 0.5, 0.0
     while number:
         number, digit = divmod(number, 2)
-        place += digit * share
-        share /= 2
-    return place
+        value += digit * digit_value
+        digit_value /= 2
+    return value

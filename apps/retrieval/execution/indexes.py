@@ -1,4 +1,4 @@
-"""The indexes of systems on snapshots, as files under the data directory."""
+"""The indexes of systems on snapshots, as files in the data directory."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -19,77 +19,77 @@ from apps.jobs.execution.context import JobFailed
 from apps.retrieval import selectors
 from apps.retrieval.core.engines import Engine, NotReady, make
 from apps.retrieval.core.engines.fusion import Fusion
-from apps.retrieval.core.engines.store import Indexer, Kept, kept, open_index, tidy, touch, using_index
+from apps.retrieval.core.engines.store import Indexer, StoredIndex, open_index, stored_indexes, tidy, touch, using_index
 from apps.retrieval.enums import INDEXED, BlockText
 from apps.retrieval.models import System
 
-KEPT_OPEN = 8
+MOST_OPEN = 8
 
 
 def engine_of(system: System) -> Engine:
-    """The engine that a system's configuration describes."""
+    """The engine of a system's configuration. Raises BadParameters."""
     return make(system.kind, system.config["engine"], settings.MODELS_DIR)
 
 
 def fusion_of(system: System) -> Fusion:
-    """The fusion that a system's configuration describes."""
-    given = system.config["engine"]
-    return Fusion(tuple(given["systems"]), given["k"])
+    """The fusion of a system's configuration."""
+    parameters = system.config["engine"]
+    return Fusion(tuple(parameters["systems"]), parameters["k"])
 
 
 @contextmanager
 def using_system(system: System, snapshot: Snapshot) -> Iterator[Any]:
-    """The system's index of the snapshot, built when it is not on disk yet, and not removed meanwhile.
+    """The system's index of the snapshot, built when it is not on disk, and locked against removal.
 
-    Raises JobFailed when its engine lacks what it needs, be it to build the index or to search it.
+    Raises JobFailed when the engine raises NotReady while building or searching the index.
     """
     texts = partial(selectors.block_texts, snapshot, system.config["words"])
     try:
         with using_index(folder(), digest_of_index(system, snapshot), engine_of(system), texts) as handle:
             yield handle
-    except NotReady as lack:
-        raise JobFailed(str(lack)) from lack
+    except NotReady as error:
+        raise JobFailed(str(error)) from error
 
 
 def open_system(system: System, snapshot: Snapshot) -> Any:
-    """The system's index of the snapshot, built when it is not on disk yet."""
+    """The system's index of the snapshot, built when it is not on disk. Raises JobFailed."""
     with using_system(system, snapshot) as handle:
         return handle
 
 
 def open_built(system: System, snapshot: Snapshot) -> Any | None:
-    """The system's index of the snapshot when it is on disk, else None: fit to be asked for inside a request."""
+    """The system's index of the snapshot if it is on disk, else None; fast enough for a request."""
     return _built(digest_of_index(system, snapshot), engine_of(system))
 
 
 def open_signatures(snapshot: Snapshot) -> Signatures:
-    """What tells near-duplicates among the snapshot's texts, by position; built when it is not on disk yet."""
+    """The near-duplicate signatures of the snapshot's texts, by position; built when they are not on disk."""
     texts = partial(selectors.block_texts, snapshot, BlockText.TEXT)
     return open_index(folder(), digest_of_signatures(snapshot), NearDuplicates(), texts)
 
 
 def built_signatures(snapshot: Snapshot) -> Signatures | None:
-    """The snapshot's signatures when they are on disk, else None."""
+    """The snapshot's signatures if they are on disk, else None."""
     return _built(digest_of_signatures(snapshot), NearDuplicates())
 
 
 def folder() -> Path:
-    """Where the indexes are."""
+    """The folder of all indexes."""
     return Path(settings.DATA_DIR) / "indexes"
 
 
 def digest_of_index(system: System, snapshot: Snapshot) -> str:
-    """The name of an index: another configuration or another snapshot is another index."""
+    """The name of an index, from the digests of system and snapshot."""
     return digest_of([system.digest, snapshot.digest])
 
 
 def digest_of_signatures(snapshot: Snapshot) -> str:
-    """The name of the signatures; a new way to make them is a new name."""
+    """The name of the signatures, from the snapshot's digest and the revision of their computation."""
     return digest_of(["near-duplicates", SIGNATURES_REVISION, snapshot.digest])
 
 
 class IndexSubject(NamedTuple):
-    """What an index is an index of; `reader` is the system's name, or what else reads it."""
+    """What an index belongs to; `reader` is the name of the system, or "near-duplicates"."""
 
     project: str
     snapshot: str
@@ -97,35 +97,35 @@ class IndexSubject(NamedTuple):
 
 
 def known_indexes() -> dict[str, IndexSubject]:
-    """Every index that there could be, by digest."""
+    """Every index that a system or snapshot may use, by digest, whether it is on disk or not."""
     systems: dict[int, list[System]] = {}
     for system in System.objects.filter(kind__in=INDEXED).order_by("pk"):
         systems.setdefault(system.project_id, []).append(system)
-    found = {}
+    subjects = {}
     for snapshot in Snapshot.objects.select_related("corpus__project").order_by("pk"):
         project = snapshot.corpus.project
-        found[digest_of_signatures(snapshot)] = IndexSubject(project.name, snapshot.name, "near-duplicates")
+        subjects[digest_of_signatures(snapshot)] = IndexSubject(project.name, snapshot.name, "near-duplicates")
         for system in systems.get(project.pk, []):
-            found[digest_of_index(system, snapshot)] = IndexSubject(project.name, snapshot.name, system.name)
-    return found
+            subjects[digest_of_index(system, snapshot)] = IndexSubject(project.name, snapshot.name, system.name)
+    return subjects
 
 
-def tidy_indexes(at: datetime) -> list[Kept]:
-    """Remove what the settings give no room, what nothing leads to any more, and what killed builds have left.
+def tidy_indexes(at: datetime) -> list[StoredIndex]:
+    """Remove indexes beyond the limits of the settings, those that nothing uses any more, and remains of killed builds.
 
-    Returns what was removed. What is removed is built again when it is needed.
+    Returns what was removed. An index is built again when it is needed.
     """
-    there = kept(folder())
+    indexes = stored_indexes(folder())
     days, size = settings.INDEX_MAX_DAYS, settings.INDEX_MAX_BYTES
     used_since = at.timestamp() - days * 86_400 if days else -inf
-    return tidy(folder(), there, known=known_indexes(), max_bytes=size or inf, used_since=used_since)
+    return tidy(folder(), indexes, known=known_indexes(), max_bytes=size or inf, used_since=used_since)
 
 
 _open: OrderedDict[str, Any] = OrderedDict()
 
 
 def _built(digest: str, engine: Indexer) -> Any | None:
-    """The handle of an index on disk. A few stay open: an index never changes, and its words take time to read."""
+    """The handle of an index on disk, else None. A few stay open, since indexes never change and loading takes time."""
     handle = _open.pop(digest, None)
     if not (folder() / digest).is_dir():
         return None
@@ -135,6 +135,6 @@ def _built(digest: str, engine: Indexer) -> Any | None:
                 return None
     touch(folder(), digest)
     _open[digest] = handle
-    if len(_open) > KEPT_OPEN:
+    if len(_open) > MOST_OPEN:
         _open.popitem(last=False)
     return handle

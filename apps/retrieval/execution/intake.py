@@ -1,4 +1,4 @@
-"""Taking in runs that were made elsewhere, and saying before what they would come to."""
+"""Importing runs that were made elsewhere, and the figures of their preview."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ from apps.retrieval import rules, selectors
 from apps.retrieval.enums import RUN_IMPORT, SystemKind
 from apps.retrieval.execution.answers import complete_run, rankings_digest
 from apps.retrieval.execution.registration import add_run, add_system
-from apps.retrieval.execution.run_reading import draft_of_file, reading_beside, reading_of
+from apps.retrieval.execution.run_reading import draft_of_file, reading_of, reading_path
 from apps.retrieval.formats.runs import RunDraft, facts_of
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.rules import RunRefused
@@ -31,11 +31,15 @@ from apps.retrieval.rules import RunRefused
 
 @dataclass(frozen=True)
 class ImportedRun:
-    """What an import came to. `is_new` is False when this very run was there already and nothing was written."""
+    """The outcome of an import. `is_new` is False when exactly this run existed already and nothing was written."""
 
     run: Run
     is_new: bool
     draft: RunDraft
+
+
+class UnknownIds(InputErrors):
+    """All mistakes of a run are unknown ids: without the rows that name them it can be imported."""
 
 
 @transaction.atomic
@@ -53,21 +57,24 @@ def import_run(
     actor: User,
     at: datetime,
 ) -> ImportedRun:
-    """Take in somebody else's run, whole or not at all. Sent again, the same run changes nothing.
+    """Import a run, completely or not at all. An empty system or tag is replaced by the tag in the file.
 
-    The same is: rankings, system and tag, and commit and note where some are given. Equal rankings under another tag
-    are a run of their own, since whoever measures a commit wants to find it. System and tag are the file's tag unless
-    named. Rows that name an unknown query or block stop the import
-    unless `skip_unknown` says to leave them out. Raises InputErrors with everything that does not fit.
+    Importing the same run again changes nothing. It is the same when rankings, system and tag are equal, and commit
+    and note where given. Equal rankings under another tag are a run of their own, such as that of another commit.
+
+    With `skip_unknown`, rows with an unknown query or block are left out; otherwise they raise InputErrors, as all
+    other mistakes do. Raises RunRefused for a run without rankings or with a tag that another run has.
     """
     check_draft(draft, skip_unknown=skip_unknown)
     if not draft.rankings:
-        raise RunRefused("Nothing is left of this run: none of its queries is in the project.", code="run_empty")
+        raise RunRefused(
+            "None of the queries of this run is in the project. Import the queries first.", code="run_empty"
+        )
     tag = tag.strip() or draft.tags[0]
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # or two requests at once would both be new
-    twins = same_rankings(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag)
-    if same := twins.filter(tag=tag).first():
-        if reason := rules.other_line_refusal(same, note=note.strip(), commit=commit.strip()):
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # otherwise two requests could both be new
+    equal_runs = same_rankings(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag)
+    if same := equal_runs.filter(tag=tag).first():
+        if reason := rules.ledger_refusal(same, note=note.strip(), commit=commit.strip()):
             raise RunRefused(reason, code="tag_taken")
         return ImportedRun(same, is_new=False, draft=draft)
     owner = _uploaded_system(project, system.strip() or tag, actor, at)
@@ -75,18 +82,19 @@ def import_run(
     _store_rankings(run, draft)
     after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped}
     record(project=project, actor=actor, action="run.imported", obj=run, after=after, at=at)
-    lock_queries([found.query for found in draft.rankings], at=at)
+    lock_queries([one.query for one in draft.rankings], at=at)
     return ImportedRun(complete_run(run, actor=actor, at=at), is_new=True, draft=draft)
 
 
 def check_draft(draft: RunDraft, *, skip_unknown: bool) -> None:
-    """Raises InputErrors with everything that stands against taking the run in."""
+    """Raises InputErrors with all mistakes that prevent the import: UnknownIds where `skip_unknown` would allow it."""
     if draft.is_spoilt or (draft.errors and not skip_unknown):
-        raise InputErrors(list(draft.errors), capped=draft.errors.unlisted > 0)
+        kind = InputErrors if draft.is_spoilt or not draft.rankings else UnknownIds
+        raise kind(list(draft.errors), capped=draft.errors.unlisted > 0)
 
 
 def try_file(*, path: Path, project: Project, snapshot: Snapshot, skip_unknown: bool) -> RunDraft:
-    """Read a file as for an import, and import nothing. Raises InputErrors where an import would, and OSError."""
+    """Read a file as for an import, but import nothing. Raises InputErrors like an import, and OSError."""
     draft = draft_of_file(path, project=project, snapshot=snapshot)
     check_draft(draft, skip_unknown=skip_unknown)
     return draft
@@ -94,7 +102,7 @@ def try_file(*, path: Path, project: Project, snapshot: Snapshot, skip_unknown: 
 
 @transaction.atomic
 def import_upload(*, upload: Upload, draft: RunDraft, skip_unknown: bool, actor: User, at: datetime) -> ImportedRun:
-    """Take in the run of an uploaded file, with the system, tag and note given along with it."""
+    """Import the run in an uploaded file, with the system, tag, note and commit given at the upload."""
     upload = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload.pk)
     check_open(upload)
     options = {key: upload.options[key] for key in ("system", "tag", "note", "commit")}
@@ -109,14 +117,14 @@ def import_upload(*, upload: Upload, draft: RunDraft, skip_unknown: bool, actor:
         **options,
     )
     mark_used(upload_id=upload.pk, actor=actor, at=at)
-    transaction.on_commit(remover(reading_beside(upload)), robust=True)
+    transaction.on_commit(remover(reading_path(upload)), robust=True)
     return imported
 
 
 def check_open(upload: Upload) -> None:
-    """Refuse a file that holds no run, or was thrown away."""
+    """Raises RunRefused for a file that is not a run, or was discarded."""
     if upload.purpose != RUN_IMPORT or upload.state == UploadState.DISCARDED:
-        raise RunRefused("This file is not a run waiting to be imported.", code="upload_closed")
+        raise RunRefused("This file is not a run file, or it was discarded. Upload it again.", code="upload_closed")
 
 
 def same_rankings(*, project: Project, snapshot: Snapshot, draft: RunDraft, system: str) -> QuerySet[Run]:
@@ -132,22 +140,22 @@ def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> 
         return add_system(project, name, SystemKind.UPLOADED, {"name": name}, actor, at)
     if known.kind != SystemKind.UPLOADED:
         raise RunRefused(
-            f"Karat runs {name} itself. Name another system for an uploaded run.", code="system_not_uploaded"
+            f"Karat runs {name} itself. Choose another system for an uploaded run.", code="system_not_uploaded"
         )
     return known
 
 
 def _draft_digest(snapshot: Snapshot, draft: RunDraft) -> str:
-    return rankings_digest(snapshot.digest, [(found.outside_id, sha256_hex(found.packed)) for found in draft.rankings])
+    return rankings_digest(snapshot.digest, [(one.outside_id, sha256_hex(one.packed)) for one in draft.rankings])
 
 
 def _store_rankings(run: Run, draft: RunDraft) -> None:
-    rows = ((run.pk, found.query, found.packed, found.length) for found in draft.rankings)
+    rows = ((run.pk, one.query, one.packed, one.length) for one in draft.rankings)
     insert_rows(Ranking, ("run_id", "query_id", "packed", "length"), rows)
 
 
 def facts_of_upload(upload: Upload) -> dict[str, Any]:
-    """What an uploaded file would come to: as a job has found, or from its reading here and now when it is small."""
+    """The preview of an uploaded file: of a large one as its job stored it, of a small one from its reading."""
     job = selectors.job_of_upload(upload)
     if job is not None:
         return job.result or {}
@@ -156,17 +164,17 @@ def facts_of_upload(upload: Upload) -> dict[str, Any]:
 
 
 def facts_of_draft(upload: Upload, draft: RunDraft) -> dict[str, Any]:
-    """What the file would come to: the draft's figures, and the runs of the system that have exactly its rankings.
+    """The figures of a draft, and the ids of the system's runs with the same rankings, or None.
 
-    `same_run` is the one of the same tag, which taking in would not change; `equal_run` is one of another tag.
+    `same_run` has the same tag, so an import would change nothing; `equal_run` is the oldest with another tag.
     """
     facts = facts_of(draft)
     tag = upload.options["tag"] or facts["tag"]
-    found: dict[bool, int] = {}
+    by_same_tag: dict[bool, int] = {}
     if draft.rankings and not draft.is_spoilt:
         snapshot = snapshot_in(upload.project, upload.options["snapshot"])
         system = upload.options["system"] or tag
-        twins = same_rankings(project=upload.project, snapshot=snapshot, draft=draft, system=system)
-        for pk, other in twins.values_list("pk", "tag"):
-            found.setdefault(other == tag, pk)
-    return {**facts, "same_run": found.get(True), "equal_run": found.get(False)}
+        equal_runs = same_rankings(project=upload.project, snapshot=snapshot, draft=draft, system=system)
+        for pk, other in equal_runs.values_list("pk", "tag"):
+            by_same_tag.setdefault(other == tag, pk)
+    return {**facts, "same_run": by_same_tag.get(True), "equal_run": by_same_tag.get(False)}

@@ -1,4 +1,4 @@
-"""The slow work: running systems and building pools, in parts that each take effect exactly once."""
+"""The jobs of this app: running systems, building pools, reading and importing run files."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,29 +14,29 @@ from apps.jobs.execution.periodic import periodic_task
 from apps.jobs.models import Job, Upload
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.retrieval import selectors, workflow
-from apps.retrieval.enums import ASKED, HELP, INDEX, MISSING, READ_FILE, TAKE_FILE, PoolState, RunState, Step
+from apps.retrieval.enums import ELSEWHERE, HELP, IMPORT_FILE, INDEX, MISSING, READ_FILE, PoolState, RunState, Step
 from apps.retrieval.execution import intake
 from apps.retrieval.execution.answers import Steps, answer_queries, help_with
 from apps.retrieval.execution.indexes import open_signatures, open_system, tidy_indexes
 from apps.retrieval.execution.intake import import_upload
 from apps.retrieval.execution.missing_relevance import estimate_missing
 from apps.retrieval.execution.pool_building import collect_pairs
-from apps.retrieval.execution.remote_queries import ask_queries
+from apps.retrieval.execution.remote_queries import send_queries
 from apps.retrieval.execution.run_reading import reading_of, tidy_readings
 from apps.retrieval.models import Pool, Run
 
 
 def follow_job(job: Job, at: datetime) -> None:
-    """Move the runs and pools that wait for a job when it fails, is cancelled, or runs again."""
-    waiting: tuple[Any, ...] = (
+    """Change the state of the job's runs and pools when it fails, is cancelled, or is queued again."""
+    followers: tuple[Any, ...] = (
         (Run, RunState, workflow.move_run),
         (Pool, PoolState, workflow.move_pool),
     )
-    for model, states, move in waiting:
+    for model, states, move in followers:
         if job.state in {JobState.FAILED, JobState.CANCELLED}:
-            why = job.error or "It was cancelled."
+            reason = job.error or "It was cancelled."
             for pk in model.objects.filter(job=job, state=states.PENDING).values_list("pk", flat=True):
-                move(pk, Step.FAIL, actor=None, at=at, failure=why)
+                move(pk, Step.FAIL, actor=None, at=at, failure=reason)
         elif job.state == JobState.QUEUED:
             for pk in model.objects.filter(job=job, state=states.FAILED).values_list("pk", flat=True):
                 move(pk, Step.RESUME, actor=None, at=at, failure="")
@@ -44,28 +44,28 @@ def follow_job(job: Job, at: datetime) -> None:
 
 @job_kind("retrieval.run", title="Run a system", follower=follow_job)
 def run_system(ctx: JobContext) -> dict[str, Any]:
-    """Answer the queries `query_ids` with the system of the run `run_id`."""
+    """Rank the queries `query_ids` with the system of the run `run_id`, after its components."""
     run = _run(ctx.params["run_id"])
-    make_runs(ctx, selectors.to_make(run), ctx.params["query_ids"])
+    make_runs(ctx, selectors.runs_to_make(run), ctx.params["query_ids"])
     return {"run_id": run.pk}
 
 
-def make_runs(ctx: JobContext, runs: Sequence[Run], query_ids: Sequence[int], beyond: int = 0) -> Steps:
-    """Make the runs one after the other; returns the steps, with room for the queries `beyond` them."""
-    steps = Steps(ctx, len(query_ids) * len(runs) + beyond)
+def make_runs(ctx: JobContext, runs: Sequence[Run], query_ids: Sequence[int], more_steps: int = 0) -> Steps:
+    """Make the runs one after the other; returns the progress, whose total includes `more_steps` of the caller."""
+    steps = Steps(ctx, len(query_ids) * len(runs) + more_steps)
     for run in runs:
-        make = ask_queries if run.system.kind in ASKED else answer_queries
+        make = send_queries if run.system.kind in ELSEWHERE else answer_queries
         make(ctx, run, query_ids, steps)
     return steps
 
 
 @job_kind(HELP, title="Help with a run")
 def help_run(ctx: JobContext) -> dict[str, Any]:
-    """Answer queries of the run `run_id` beside the job `job_id`, as its helper `number`."""
+    """Rank queries of the run `run_id`, as helper `number` of the job `job_id`."""
     run = _run(ctx.params["run_id"])
-    asked = Job.objects.get(pk=ctx.params["job_id"])
+    main_job = Job.objects.get(pk=ctx.params["job_id"])
     if run.state == RunState.PENDING:
-        help_with(ctx, run, _query_ids(asked), ctx.params["number"])
+        help_with(ctx, run, _query_ids(main_job), ctx.params["number"])
     return {"run_id": run.pk}
 
 
@@ -74,7 +74,7 @@ def _run(pk: int) -> Run:
 
 
 def _query_ids(job: Job) -> list[int]:
-    """The queries of a job that makes runs, as it goes through them."""
+    """The query ids of a job that makes runs, in its order."""
     if "query_ids" in job.params:
         return list(job.params["query_ids"])
     return selectors.pool_query_ids(Pool.objects.get(pk=job.params["pool_id"]))
@@ -82,14 +82,14 @@ def _query_ids(job: Job) -> list[int]:
 
 @job_kind("retrieval.pool", title="Build a pool", follower=follow_job)
 def build_pool(ctx: JobContext) -> dict[str, Any]:
-    """Make the runs that the pool `pool_id` still lacks, then write the union of all."""
+    """Make the pending runs of the pool `pool_id`, then write its pairs."""
     pool = Pool.objects.select_related("snapshot").get(pk=ctx.params["pool_id"])
     query_ids, runs = selectors.pool_query_ids(pool), selectors.pool_runs(pool)
-    if broken := [run for run in runs if run.state == RunState.FAILED]:
-        raise JobFailed(f"The run {broken[0].tag} failed: {broken[0].failure}")
-    missing = {part.pk: part for run in runs for part in selectors.to_make(run)}
-    steps = make_runs(ctx, list(missing.values()), query_ids, beyond=len(query_ids))
-    summary = collect_pairs(ctx, pool, runs, query_ids, lambda queries: steps.take(queries, "collecting pairs"))
+    if failed := [run for run in runs if run.state == RunState.FAILED]:
+        raise JobFailed(f"The run {failed[0].tag} failed: {failed[0].failure}")
+    missing = {part.pk: part for run in runs for part in selectors.runs_to_make(run)}
+    steps = make_runs(ctx, list(missing.values()), query_ids, more_steps=len(query_ids))
+    summary = collect_pairs(ctx, pool, runs, query_ids, lambda queries: steps.add(queries, "collecting pairs"))
     with ctx.finish() as result:
         changes = {"entry_count": summary["pairs"], "summary": summary, "completed_at": ctx.at, "failure": ""}
         workflow.move_pool(pool.pk, Step.COMPLETE, actor=ctx.actor, at=ctx.at, **changes)
@@ -98,30 +98,27 @@ def build_pool(ctx: JobContext) -> dict[str, Any]:
 
 
 @job_kind(MISSING, title="Estimate what a pool misses")
-def tell_missing(ctx: JobContext) -> dict[str, Any]:
-    """Estimate what the pool `pool_id` misses and keep it in the pool's summary, unless it has grown meanwhile."""
-    seen = Pool.objects.select_related("snapshot").get(pk=ctx.params["pool_id"])
-    told = {**estimate_missing(ctx, seen), "at": ctx.at.isoformat()}
+def run_missing_estimate(ctx: JobContext) -> dict[str, Any]:
+    """Estimate what the pool `pool_id` misses, and store it in the pool's summary unless the pool has grown."""
+    before = Pool.objects.select_related("snapshot").get(pk=ctx.params["pool_id"])
+    estimate = {**estimate_missing(ctx, before), "at": ctx.at.isoformat()}
     with ctx.finish() as result:
-        pool = Pool.objects.select_for_update(of=("self",)).select_related("project").get(pk=seen.pk)
-        if pool.state == PoolState.COMPLETE and pool.completed_at == seen.completed_at:
-            pool.summary = {**pool.summary, "missing": told}
+        pool = Pool.objects.select_for_update(of=("self",)).select_related("project").get(pk=before.pk)
+        if pool.state == PoolState.COMPLETE and pool.completed_at == before.completed_at:
+            pool.summary = {**pool.summary, "missing": estimate}
             pool.save(update_fields=["summary"])
-        record(project=pool.project, actor=ctx.actor, action="pool.estimated", obj=pool, after=told, at=ctx.at)
-        result.update(pool_id=pool.pk, judged=told["judged"], sampled=told["sampled"])
+        record(project=pool.project, actor=ctx.actor, action="pool.estimated", obj=pool, after=estimate, at=ctx.at)
+        result.update(pool_id=pool.pk, judged=estimate["judged"], sampled=estimate["sampled"])
     return ctx.result
 
 
 @job_kind(INDEX, title="Index a snapshot")
 def index_snapshot(ctx: JobContext) -> dict[str, Any]:
-    """Build the index of every engine of the project on the snapshot `snapshot_id`, and what tells near-duplicates.
-
-    Whatever is on disk already stays as it is.
-    """
+    """Build the missing indexes of the project's systems on the snapshot `snapshot_id`, and its signatures."""
     snapshot = Snapshot.objects.select_related("corpus__project").get(pk=ctx.params["snapshot_id"])
     systems = list(selectors.indexed_in(snapshot.corpus.project))
     for done, system in enumerate(systems):
-        ctx.progress(done, len(systems) + 1, f"{system.name} reads the passages")
+        ctx.progress(done, len(systems) + 1, f"indexing the passages for {system.name}")
         open_system(system, snapshot)
     ctx.progress(len(systems), len(systems) + 1, "looking for near-duplicates")
     open_signatures(snapshot)
@@ -129,29 +126,29 @@ def index_snapshot(ctx: JobContext) -> dict[str, Any]:
 
 
 @job_kind(READ_FILE, title="Read a run file")
-def read_file(ctx: JobContext) -> dict[str, Any]:
-    """Say what the run file `upload_id` would come to; the result holds its figures and mistakes."""
-    kept = _upload(ctx)
-    return intake.facts_of_draft(kept, reading_of(kept, partial(_tell_rows, ctx)))
+def read_run_file(ctx: JobContext) -> dict[str, Any]:
+    """Read the run file `upload_id` for its preview; the result has its figures and mistakes."""
+    upload = _upload(ctx)
+    return intake.facts_of_draft(upload, reading_of(upload, partial(_report_rows, ctx)))
 
 
-@job_kind(TAKE_FILE, title="Import a run file")
-def take_file(ctx: JobContext) -> dict[str, Any]:
-    """Take in the run file `upload_id` as it was read, whole or not at all.
+@job_kind(IMPORT_FILE, title="Import a run file")
+def import_run_file(ctx: JobContext) -> dict[str, Any]:
+    """Import the run file `upload_id` as it was read, completely or not at all.
 
-    With mistakes nothing is taken in, and the result is what a look at the file gives.
+    With mistakes nothing is imported, and the result is that of `read_run_file`.
     """
-    kept = _upload(ctx)
-    assert ctx.actor is not None  # a person or a machine of theirs handed it in
-    draft = reading_of(kept, partial(_tell_rows, ctx))
+    upload = _upload(ctx)
+    assert ctx.actor is not None  # every upload is from a person or with a person's token
+    draft = reading_of(upload, partial(_report_rows, ctx))
     skip = ctx.params["skip_unknown"]
     try:
         with ctx.finish() as result:
-            taken = import_upload(upload=kept, draft=draft, skip_unknown=skip, actor=ctx.actor, at=ctx.at)
-            result.update(run_id=taken.run.pk, is_new=taken.is_new, skipped_rows=draft.skipped)
+            imported = import_upload(upload=upload, draft=draft, skip_unknown=skip, actor=ctx.actor, at=ctx.at)
+            result.update(run_id=imported.run.pk, is_new=imported.is_new, skipped_rows=draft.skipped)
     except InputErrors:
         with ctx.finish() as result:
-            result.update(intake.facts_of_draft(kept, draft))
+            result.update(intake.facts_of_draft(upload, draft))
     return ctx.result
 
 
@@ -159,15 +156,15 @@ def _upload(ctx: JobContext) -> Upload:
     return Upload.objects.select_related("project").get(pk=ctx.params["upload_id"])
 
 
-def _tell_rows(ctx: JobContext, rows: int) -> None:
+def _report_rows(ctx: JobContext, rows: int) -> None:
     ctx.progress(rows, text=f"{rows:,} rows read")
 
 
 @periodic_task("retrieval.indexes", every=timedelta(hours=1))
-def tidy_up(at: datetime) -> None:
+def remove_unused_indexes(at: datetime) -> None:
     tidy_indexes(at)
 
 
 @periodic_task("retrieval.readings", every=timedelta(hours=1))
-def tidy_uploads(at: datetime) -> None:
+def remove_old_readings(at: datetime) -> None:
     tidy_readings(at)

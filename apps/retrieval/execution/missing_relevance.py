@@ -1,4 +1,4 @@
-"""What a pool misses, from the grades of the blocks sampled beside it."""
+"""Estimating what a pool misses, from the grades of the blocks sampled outside it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ QUERIES_AT_ONCE = 200
 
 
 class MissingRelevanceLine(NamedTuple):
-    """One query and stratum: blocks outside the pool, how many were sampled, judged, relevant."""
+    """One stratum of one query: its blocks outside the pool, and how many were sampled, judged and relevant."""
 
     query: int
     stratum: str
@@ -30,31 +30,32 @@ class MissingRelevanceLine(NamedTuple):
 
 
 def estimate_missing(ctx: JobContext, pool: Pool) -> dict[str, Any]:
-    """What `Pool.summary["missing"]` keeps: the estimate with its interval, the pool's recall, and what both rest on.
+    """The value of `Pool.summary["missing"]`: the estimate and the pool's recall with intervals, and their counts.
 
-    A block sampled at random that a run brought in later belongs to the pool and leaves its sample; what is left is
-    still evenly sampled from what is still outside. Queries without a judged block are left out and counted.
+    A sampled block that a run brought in later belongs to the pool and no longer to the sample; the rest is still a
+    random sample of the blocks outside. Queries with sampled strata but no judged block are left out; `queries` and
+    `of_queries` count all queries and those used.
     """
     plan, query_ids = plan_of(pool.plan), selectors.pool_query_ids(pool)
     grades = known_grades.grades_of(pool)
     versions = selectors.version_ids(pool.snapshot)
     lines: list[MissingRelevanceLine] = []
-    found: dict[int, int] = {}
+    relevant_inside: dict[int, int] = {}
     for done, part in enumerate(selectors.in_parts(query_ids, QUERIES_AT_ONCE)):
-        ctx.progress(done * QUERIES_AT_ONCE, len(query_ids), "counting what was sampled and judged")
-        lines += lines_of(pool, part, plan, grades, versions, found)
+        ctx.progress(done * QUERIES_AT_ONCE, len(query_ids), "counting sampled and judged passages")
+        lines += lines_of(pool, part, plan, grades, versions, relevant_inside)
     sampled, judged = sum(line.sampled for line in lines), sum(line.judged for line in lines)
     counts: dict[str, Any] = {"sampled": sampled, "judged": judged, "queries": len(query_ids)}
     counts["relevant_from"] = known_grades.RELEVANT_FROM
-    silent = {line.query for line in lines if line.size and not line.judged}
-    told = [line for line in lines if line.query not in silent]
-    counts["of_queries"] = len({line.query for line in told})
-    if not any(line.judged for line in told):
+    unjudged = {line.query for line in lines if line.size and not line.judged}
+    judged_lines = [line for line in lines if line.query not in unjudged]
+    counts["of_queries"] = len({line.query for line in judged_lines})
+    if not any(line.judged for line in judged_lines):
         return counts
-    used = [line for line in told if line.size]
+    used = [line for line in judged_lines if line.size]
     columns = zip(*((line.size, line.judged, line.relevant) for line in used), strict=True)
     outside = missing(Sampled(*(np.array(column, dtype=np.int64) for column in columns)))
-    inside = sum(found.get(query, 0) for query in {line.query for line in told})
+    inside = sum(relevant_inside.get(query, 0) for query in {line.query for line in judged_lines})
     counts |= {"relevant": sum(line.relevant for line in used), "found": inside, "missing": list(outside)}
     return {**counts, "share": list(found_share(inside, outside)) if inside + outside.low > 0 else None}
 
@@ -65,9 +66,9 @@ def lines_of(
     plan: PoolPlan,
     grades: Mapping[tuple[int, int], int],
     versions: Ints,
-    found: dict[int, int],
+    relevant_inside: dict[int, int],
 ) -> list[MissingRelevanceLine]:
-    """The strata of some queries. `found` learns how many relevant blocks of the pool itself each query has."""
+    """The strata of some queries. Adds the number of relevant blocks in the pool, by query, to `relevant_inside`."""
     inside: dict[int, list[int]] = {}
     sampled: dict[tuple[int, str], list[int]] = {}
     rows = PoolEntry.objects.filter(pool=pool, query__in=query_ids)
@@ -77,22 +78,22 @@ def lines_of(
             continue
         inside.setdefault(query, []).append(version)
         if grades.get((query, version), -1) >= known_grades.RELEVANT_FROM:
-            found[query] = found.get(query, 0) + 1
+            relevant_inside[query] = relevant_inside.get(query, 0) + 1
     edge = edge_of(plan, query_ids)
     lines = []
     for query in query_ids:
         pooled = positions_of(np.array(inside.get(query, []), dtype=np.int64), versions)
         sizes = sizes_outside(plan, pooled, edge.get(query, NOTHING), len(versions))
         for stratum, size in sizes.items():
-            drawn_here = sampled.get((query, stratum), [])
-            known = [grades[query, version] for version in drawn_here if (query, version) in grades]
+            block_ids = sampled.get((query, stratum), [])
+            known = [grades[query, version] for version in block_ids if (query, version) in grades]
             relevant = sum(grade >= known_grades.RELEVANT_FROM for grade in known)
-            lines.append(MissingRelevanceLine(query, stratum, size, len(drawn_here), len(known), relevant))
+            lines.append(MissingRelevanceLine(query, stratum, size, len(block_ids), len(known), relevant))
     return lines
 
 
 def sizes_outside(plan: PoolPlan, pooled: Ints, edge: Ints, blocks: int) -> dict[str, int]:
-    """How many blocks each stratum of the plan has outside the pool."""
+    """How many blocks each stratum of the plan has outside the pool; `pooled` and `edge` are positions."""
     at_edge = len(np.setdiff1d(edge, pooled))
     sizes = {ALL: blocks - len(pooled), EDGE: at_edge, REST: blocks - len(pooled) - at_edge}
     return {stratum: sizes[stratum] for stratum in plan.strata}

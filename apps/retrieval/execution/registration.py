@@ -1,3 +1,5 @@
+"""Creating the rows of systems and runs, with their audit events."""
+
 from datetime import datetime
 from itertools import chain, count
 from typing import Any
@@ -23,7 +25,7 @@ def add_run(
     at: datetime,
     origin: str = "",
 ) -> Run:
-    """A run still without rankings. Left without a tag it gets one; a tag that is taken raises RunRefused."""
+    """Create a run without rankings. An empty tag is replaced by a free one. Raises RunRefused and TooLong."""
     check_lengths(tag=tag.strip(), commit=commit.strip())
     tag = _free_tag(system, snapshot, tag.strip())
     run = Run.objects.create(
@@ -44,11 +46,11 @@ def add_run(
 
 
 def _free_tag(system: System, snapshot: Snapshot, wanted: str) -> str:
-    """`wanted`, which must be free; without it a tag made of system and snapshot, numbered when taken."""
+    """`wanted`, or RunRefused. Without it, a tag made of system and snapshot, with a number when it is taken."""
     runs = Run.objects.filter(project_id=system.project_id)
     if wanted:
         if any(letter.isspace() for letter in wanted):
-            raise RunRefused(f"The tag “{wanted}” holds a space; run files could not carry it.", code="bad_tag")
+            raise RunRefused(f"The tag “{wanted}” contains a space. Use one word, as run files do.", code="bad_tag")
         if runs.filter(tag=wanted).exists():
             raise RunRefused(f"There is already a run called {wanted}. Choose another tag.", code="tag_taken")
         return wanted
@@ -65,9 +67,12 @@ def add_system(
     config: dict[str, Any],
     actor: User,
     at: datetime,
-    apart: dict[str, Any] | None = None,
+    settings: dict[str, Any] | None = None,
 ) -> System:
-    """`apart` is kept in the configuration too, but is no part of the identity."""
+    """Create a system. `settings` are stored in the configuration but are not part of its identity.
+
+    Raises SystemRefused for a missing or taken name and for the configuration of an existing system.
+    """
     if not name:
         raise SystemRefused("A system needs a name.", code="name_missing")
     check_lengths(name=name)
@@ -80,7 +85,7 @@ def add_system(
         project=project,
         name=name,
         kind=kind,
-        config={**config, **(apart or {})},
+        config={**config, **(settings or {})},
         digest=digest,
         created_by=actor,
         created_at=at,

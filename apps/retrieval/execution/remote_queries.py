@@ -1,4 +1,4 @@
-"""Asking systems elsewhere: the line to one, the queries of a run over it, and one query to see how it goes."""
+"""Querying systems elsewhere: opening a connection, sending the queries of a run, and trying one query."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,99 +18,102 @@ from apps.retrieval.core.engines import BadParameters
 from apps.retrieval.core.engines.remote import (
     Answers,
     Pace,
+    RemoteConnection,
     RemoteEngine,
     RemoteError,
-    RemoteLine,
     RemoteQuery,
-    ask_all,
     make_remote,
     merged,
+    search_all,
 )
-from apps.retrieval.core.engines.remote.line import http_line
+from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.execution.answers import Steps, complete_run, write_rankings
 from apps.retrieval.models import Run
 
 PARTS_PER_LANE = 5
 SHORTEST_PART = 20
 TRIED_DEPTH = 10
-PATIENCE = Limits(connect=2.0, read=4.0, whole=5.0, size=2 * 1024**2)
-"""For the one query that is tried inside a request."""
+TRIAL_LIMITS = Limits(connect=2.0, read=4.0, whole=5.0, size=2 * 1024**2)
+"""For the one query of a trial, which is sent inside a request."""
 
 
 @contextmanager
-def line_to(
+def connection_to(
     engine: RemoteEngine, project: Project, snapshot: Snapshot, pace: Pace, limits: Limits | None = None
-) -> Iterator[RemoteLine]:
-    """An open line that signs in with the engine's secret. Raises NoSecret and BadAddress."""
+) -> Iterator[RemoteConnection]:
+    """An open connection that signs in with the engine's secret. Raises NoSecret and BadAddress."""
     target = parse_url(engine.address)
-    signed = engine.auth.headers(reveal(project, engine.auth.secret)) if engine.auth.secret else {}
-
+    headers = engine.auth.headers(reveal(project, engine.auth.secret)) if engine.auth.secret else {}
     openings = settings.OUTBOUND_ALLOW
     locate = partial(selectors.positions_of, snapshot)
-    with http_line(target, locate, pace, headers=signed, openings=openings, limits=limits) as line:
-        yield line
+    with http_connection(target, locate, pace, headers=headers, openings=openings, limits=limits) as connection:
+        yield connection
 
 
-def ask_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: Steps) -> None:
-    """Ask for the queries that have no ranking yet, part by part, and complete the run.
+def send_queries(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: Steps) -> None:
+    """Send the queries without a ranking, part by part, and complete the run.
 
-    A query without an answer does not take the others with it: they are written, and the job fails in the end,
-    naming the first; its next run asks for what is missing.
+    When queries fail, the answers of all others are stored; then the job fails with the first failed query. A retry
+    sends only the missing queries.
     """
     answered = selectors.ranked_queries(run.pk)
     missing = [pk for pk in query_ids if pk not in answered]
-    steps.take(len(query_ids) - len(missing), f"{run.system.name} is asked")
+    steps.add(len(query_ids) - len(missing), _progress_text(run))
     if missing:
         try:
             engine = make_remote(run.system.kind, run.system.config["engine"])
             pace = Pace.of(run.system.config["pace"])
-            with line_to(engine, run.project, run.snapshot, pace) as line:
-                _ask_missing(ctx, run, missing, engine, line, steps)
-        except (BadParameters, BadAddress, NoSecret) as wrong:
-            raise JobFailed(str(wrong)) from None
+            with connection_to(engine, run.project, run.snapshot, pace) as connection:
+                _send_missing(ctx, run, missing, engine, connection, steps)
+        except (BadParameters, BadAddress, NoSecret) as error:
+            raise JobFailed(str(error)) from None
     with ctx.chunk(f"run:{run.pk}:complete") as fresh:
         if fresh:
             complete_run(run, actor=ctx.actor, at=ctx.at)
 
 
-def _ask_missing(
-    ctx: JobContext, run: Run, missing: Sequence[int], engine: RemoteEngine, line: RemoteLine, steps: Steps
+def _send_missing(
+    ctx: JobContext, run: Run, missing: Sequence[int], engine: RemoteEngine, connection: RemoteConnection, steps: Steps
 ) -> None:
-    failed, kept = [], 0
-    size = max(SHORTEST_PART, PARTS_PER_LANE * line.pace.at_once)
+    failed, answered = [], 0
+    size = max(SHORTEST_PART, PARTS_PER_LANE * connection.pace.at_once)
     for part in selectors.in_parts(missing, size):
-        asked = [RemoteQuery(*row) for row in selectors.queries_as_asked(part)]
-        answers = ask_all(engine, line, asked, run.depth, lambda: steps.take(1, f"{run.system.name} is asked"))
-        kept += len(answers.answered)
+        queries = [RemoteQuery(*row) for row in selectors.ids_and_texts(part)]
+        answers = search_all(engine, connection, queries, run.depth, lambda: steps.add(1, _progress_text(run)))
+        answered += len(answers.answered)
         _write(ctx, run, [part[number] for number in answers.answered], answers)
         failed += answers.failed
         if answers.stopped:
             raise JobFailed(
-                f"{run.system.name} was stopped after {failed[-1].query_id} failed: "
-                f"{answers.stopped} {kept:,} of {len(missing):,} queries were answered and are kept. Fix the "
+                f"The queries to {run.system.name} were stopped after {failed[-1].query_id} failed: "
+                f"{answers.stopped} {answered:,} of {len(missing):,} queries were answered and are stored. Fix the "
                 "cause, then retry: the job requests the rest."
             )
     if failed:
         raise JobFailed(
             f"{len(failed):,} of {len(missing):,} queries have no answer, {failed[0].query_id} first: "
-            f"{failed[0].sentence} What was answered is kept. Retry: the job requests the rest."
+            f"{failed[0].sentence} The other answers are stored. Retry: the job requests the rest."
         )
 
 
+def _progress_text(run: Run) -> str:
+    return f"sending queries to {run.system.name}"
+
+
 def _write(ctx: JobContext, run: Run, query_ids: Sequence[int], answers: Answers) -> None:
-    """Rankings and report in one commit. No two commits share their first query, so it names the part."""
+    """Write rankings and report in one transaction. The first query names the chunk: no two parts share it."""
     if not query_ids:
         return
     with ctx.chunk(f"run:{run.pk}:asked:{query_ids[0]}") as fresh:
         if fresh:
-            write_rankings(run, query_ids, answers.found)
+            write_rankings(run, query_ids, answers.hits)
             row = Run.objects.select_for_update().get(pk=run.pk)
             row.report = merged(row.report, answers.report.values()) or None
             row.save(update_fields=["report"])
 
 
 class TrialResult(NamedTuple):
-    """One result of a trial; `title` is None for an id that is no block of the snapshot."""
+    """One result of a trial; `title` is None for an id without a block in the snapshot."""
 
     id: str
     score: float | None
@@ -118,7 +121,7 @@ class TrialResult(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What one query came to. `failure` is a sentence, "" when there is an answer."""
+    """The outcome of one query. `failure` is a sentence, "" when there is an answer."""
 
     shown: list[TrialResult]
     returned: int
@@ -129,16 +132,16 @@ class Trial(NamedTuple):
 
 
 def try_query(project: Project, kind: str, parameters: Mapping[str, Any], snapshot: Snapshot, text: str) -> Trial:
-    """Ask one query, once and with little patience: fit for a request. Raises BadParameters."""
+    """Send one query, without retries and with short time limits, inside a request. Raises BadParameters."""
     engine = make_remote(kind, parameters)
     try:
-        with line_to(engine, project, snapshot, Pace(), PATIENCE) as line:
-            reply = line.send(engine.request(RemoteQuery("trial", text), TRIED_DEPTH))
+        with connection_to(engine, project, snapshot, Pace(), TRIAL_LIMITS) as connection:
+            reply = connection.send(engine.request(RemoteQuery("trial", text), TRIED_DEPTH))
         reading = engine.read(reply)
     except RemoteError as error:
         return Trial([], 0, 0, 0.0, "", error.sentence)
-    except (NoSecret, BadAddress) as wrong:
-        return Trial([], 0, 0, 0.0, "", str(wrong))
+    except (NoSecret, BadAddress) as error:
+        return Trial([], 0, 0, 0.0, "", str(error))
     positions = selectors.positions_of(snapshot, {hit.id for hit in reading.hits})
     titles = _titles(snapshot, [positions[hit.id] for hit in reading.hits[:TRIED_DEPTH] if hit.id in positions])
     shown = [
@@ -149,6 +152,6 @@ def try_query(project: Project, kind: str, parameters: Mapping[str, Any], snapsh
 
 
 def _titles(snapshot: Snapshot, positions: Sequence[int]) -> dict[int, str]:
-    """By position, the title of a block, or how its text begins."""
+    """The title of each block, or the beginning of its text, by position."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot, position__in=positions).select_related("version")
     return {row.position: row.version.title or row.version.text[:80] for row in rows}

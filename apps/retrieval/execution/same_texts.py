@@ -1,4 +1,4 @@
-"""Pairs of a pool that are not judged because another text of the query says the same."""
+"""Marking pairs of a pool that are not judged because the same text is judged for their query."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -8,7 +8,7 @@ import numpy as np
 from apps.corpus.core.near_duplicates import resemblance
 from apps.corpus.models import BlockVersion, Snapshot
 from apps.retrieval import selectors
-from apps.retrieval.core.same_texts import Stand, stand_ins
+from apps.retrieval.core.same_texts import Representative, representatives
 from apps.retrieval.core.sampling import JUDGED, SAME
 from apps.retrieval.execution.indexes import open_signatures
 from apps.retrieval.models import PoolEntry
@@ -17,7 +17,7 @@ COMPARED = 100_000
 
 
 class SameTexts:
-    """What tells which texts of a snapshot say the same. For jobs: it builds signatures that are not on disk yet."""
+    """Finds the same texts in a snapshot. For jobs only: it builds the signatures when they are not on disk."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._minima = open_signatures(snapshot).minima
@@ -25,14 +25,18 @@ class SameTexts:
         self._order = np.argsort(versions)
         self._sorted = versions[self._order]
         self._digests: dict[int, str] = {}
-        self._alike = lru_cache(maxsize=COMPARED)(_likeness)
+        self._resemblance = lru_cache(maxsize=COMPARED)(_resemblance)
 
-    def stand_ins(self, judged: Sequence[int], new: Sequence[int]) -> dict[int, Stand]:
-        """`sameness.stand_ins` for block versions of the snapshot whose digests were read before."""
-        named = [*judged, *new]
-        places = self._order[np.searchsorted(self._sorted, named)]
-        minima = dict(zip(named, np.asarray(self._minima[places]), strict=True))
-        return stand_ins(judged, new, self._digests, minima, lambda one, other: self._alike(*sorted((one, other))))
+    def representatives(self, judged: Sequence[int], new: Sequence[int]) -> dict[int, Representative]:
+        """`core.same_texts.representatives` for block versions of the snapshot. Call `read` with them first."""
+        versions = [*judged, *new]
+        positions = self._order[np.searchsorted(self._sorted, versions)]
+        minima = dict(zip(versions, np.asarray(self._minima[positions]), strict=True))
+
+        def alike(one: int, other: int) -> float:
+            return self._resemblance(*sorted((one, other)))
+
+        return representatives(judged, new, self._digests, minima, alike)
 
     def read(self, versions: Iterable[int]) -> None:
         """Read the digests of these block versions."""
@@ -40,15 +44,15 @@ class SameTexts:
             self._digests.update(BlockVersion.objects.filter(pk__in=part).values_list("pk", "text_digest"))
 
 
-def _likeness(one: int, other: int) -> float:
+def _resemblance(one: int, other: int) -> float:
     texts = dict(BlockVersion.objects.filter(pk__in=[one, other]).values_list("pk", "text"))
     return resemblance(texts[one], texts[other])
 
 
 def mark_same(stored: Iterable[PoolEntry], added: Sequence[PoolEntry], same: SameTexts) -> None:
-    """Say of each added pair, given best first, whether a text that is judged for its query says the same.
+    """Mark each added pair (given best first) when the same text is judged for its query.
 
-    What the pool has already stays as it is: it may have been judged.
+    The stored pairs are not changed, since they may have been judged.
     """
     judged: dict[int, list[int]] = {}
     new: dict[int, list[PoolEntry]] = {}
@@ -60,7 +64,7 @@ def mark_same(stored: Iterable[PoolEntry], added: Sequence[PoolEntry], same: Sam
     same.read(version for query in new for version in judged.get(query, []))
     same.read(entry.version_id for entry in added)
     for query, entries in new.items():
-        found = same.stand_ins(judged.get(query, []), [entry.version_id for entry in entries])
+        duplicates = same.representatives(judged.get(query, []), [entry.version_id for entry in entries])
         for entry in entries:
-            if (stand := found.get(entry.version_id)) is not None:
-                entry.sampled = {"how": SAME, "as": stand.text, "exact": stand.is_exact}
+            if (original := duplicates.get(entry.version_id)) is not None:
+                entry.sampled = {"how": SAME, "as": original.text, "exact": original.is_exact}

@@ -1,4 +1,4 @@
-"""A run file as it was read and matched, kept in a file of its own, so that nobody has to read it a second time."""
+"""A run file as read and matched, stored in a file of its own, so that it is not read a second time."""
 
 import hashlib
 import json
@@ -11,19 +11,19 @@ from typing import Any, BinaryIO
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row
 from apps.retrieval.core.ranking import ENTRY_BYTES
-from apps.retrieval.formats.runs import MOST_ERRORS, MOST_ERRORS_KEPT, QueryRanking, RunDraft
+from apps.retrieval.formats.runs import MOST_ERRORS, MOST_ERRORS_STORED, QueryRanking, RunDraft
 
-FORM = 1
+FORMAT = 2
 PIECE = 1024 * 1024
 DIGEST_BYTES = hashlib.sha256().digest_size
 PLAIN = ("tags", "rows", "unknown_queries", "unknown_blocks", "ties", "reordered", "is_spoilt")
-"""The parts of a draft that JSON holds as they are."""
+"""The fields of a draft that go into JSON as they are."""
 
 
-def keep(path: Path, draft: RunDraft, basis: Mapping[str, str]) -> None:
-    """Write a draft, whole or not at all; `basis` says what was read, and what it was matched with.
+def store(path: Path, draft: RunDraft, basis: Mapping[str, str]) -> None:
+    """Write a draft, whole or not at all. `basis`: digests of the file that was read and of what it was matched with.
 
-    One line of JSON, the packed rankings in its order, and the SHA-256 of both.
+    The file is one line of JSON, the packed rankings in its order, and the SHA-256 of both.
     """
     scratch = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
@@ -37,14 +37,14 @@ def keep(path: Path, draft: RunDraft, basis: Mapping[str, str]) -> None:
         raise
 
 
-def kept(path: Path, basis: Mapping[str, str]) -> RunDraft | None:
-    """The draft that was kept, with its first mistakes; None when there is none on this basis, or not as written."""
+def load(path: Path, basis: Mapping[str, str]) -> RunDraft | None:
+    """The stored draft, with its first mistakes; None when there is none on this basis, or the file is damaged."""
     try:
         with path.open("rb") as file:
             if not _is_whole(file):
                 return None
             head = json.loads(file.readline())
-            if (head["form"], head["basis"]) != (FORM, dict(basis)):
+            if (head.get("format"), head["basis"]) != (FORMAT, dict(basis)):
                 return None
             return _draft(head, file)
     except FileNotFoundError:
@@ -53,16 +53,16 @@ def kept(path: Path, basis: Mapping[str, str]) -> RunDraft | None:
 
 def _write(out: BinaryIO, draft: RunDraft, basis: Mapping[str, str]) -> None:
     head = {
-        "form": FORM,
+        "format": FORMAT,
         "basis": dict(basis),
         **{name: getattr(draft, name) for name in PLAIN},
-        "errors": [as_row(error) for error in list(draft.errors)[:MOST_ERRORS_KEPT]],
+        "errors": [as_row(error) for error in list(draft.errors)[:MOST_ERRORS_STORED]],
         "errors_total": draft.errors.total,
-        "rankings": [(found.query, found.outside_id, found.length) for found in draft.rankings],
+        "rankings": [(one.query, one.outside_id, one.length) for one in draft.rankings],
     }
     digest = hashlib.sha256()
     line = json.dumps(head).encode() + b"\n"
-    for part in (line, *(found.packed for found in draft.rankings)):
+    for part in (line, *(one.packed for one in draft.rankings)):
         digest.update(part)
         out.write(part)
     out.write(digest.digest())
@@ -77,7 +77,7 @@ def _draft(head: dict[str, Any], file: BinaryIO) -> RunDraft:
 
 
 def _is_whole(file: BinaryIO) -> bool:
-    """Whether the file ends in the digest of what stands before; leaves it at its beginning."""
+    """Whether the file ends in the digest of all bytes before it; afterwards it is at its beginning again."""
     left = os.fstat(file.fileno()).st_size - DIGEST_BYTES
     digest = hashlib.sha256()
     while left > 0 and (piece := file.read(min(left, PIECE))):

@@ -1,5 +1,6 @@
-"""Reading somebody else's run: from rows to rankings, with everything that does not fit named."""
+"""Run files made elsewhere: from rows to rankings, with every mistake listed."""
 
+import json
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +14,7 @@ from apps.metrics.files.trec_rows import TrecRunRow, parse_run
 from apps.retrieval.core import ranking
 
 MOST_ERRORS = 10_000
-MOST_ERRORS_KEPT = 1_000
+MOST_ERRORS_STORED = 1_000
 HIGHEST_RANK = 2**62
 
 
@@ -30,11 +31,12 @@ class QueryRanking(NamedTuple):
 
 
 class RunDraft(NamedTuple):
-    """A run as read, before anything is stored.
+    """A run file as read, before anything is stored.
 
-    `unknown_queries` and `unknown_blocks` say how many rows name each id that the project or the snapshot
-    does not have; `errors` names each such id once, at its first line, and what spoilt the file. `ties`
-    counts neighbours of equal score, `reordered` the queries whose rank column tells another order.
+    `unknown_queries` and `unknown_blocks`: how many rows name each id that the project or the snapshot does not have.
+    `errors` lists each such id once, at its first line, and every malformed or repeated row; `is_spoilt` when there
+    is one of the latter, so that leaving out unknown ids is not enough to import the file. `ties` counts neighbours
+    of equal score, `reordered` the queries whose rank column gives another order than the scores.
     """
 
     rankings: list[QueryRanking]
@@ -49,12 +51,12 @@ class RunDraft(NamedTuple):
 
     @property
     def results(self) -> int:
-        return sum(found.length for found in self.rankings)
+        return sum(one.length for one in self.rankings)
 
     @property
     def depth(self) -> int:
         """The most results any query has."""
-        return max((found.length for found in self.rankings), default=0)
+        return max((one.length for one in self.rankings), default=0)
 
     @property
     def skipped(self) -> int:
@@ -63,7 +65,7 @@ class RunDraft(NamedTuple):
 
 
 def facts_of(draft: RunDraft) -> dict[str, Any]:
-    """What a run file would come to, in figures, with its first mistakes: plain JSON, as a job's result keeps it."""
+    """The draft's figures and its first mistakes as plain JSON, as the preview shows and a job's result stores them."""
     return {
         "tag": draft.tags[0] if draft.tags else "",
         "rows": draft.rows,
@@ -76,13 +78,13 @@ def facts_of(draft: RunDraft) -> dict[str, Any]:
         "reordered": draft.reordered,
         "skipped": draft.skipped,
         "is_spoilt": draft.is_spoilt,
-        "errors": [_kept(error) for error in list(draft.errors)[:MOST_ERRORS_KEPT]],
+        "errors": [_storable_row(error) for error in list(draft.errors)[:MOST_ERRORS_STORED]],
         "errors_total": draft.errors.total,
     }
 
 
-def _kept(error: InputError) -> dict[str, Any]:
-    """The error with nothing in it that a database would refuse: ids of a file may hold anything."""
+def _storable_row(error: InputError) -> dict[str, Any]:
+    """The error without characters that a database refuses: ids in a file may contain anything."""
     return {key: _storable(part) if isinstance(part, str) else part for key, part in as_row(error).items()}
 
 
@@ -90,8 +92,8 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "�")
 
 
-class _Reader:
-    """Collects rows by query. Only known ids are kept; a query stays even when none of its blocks is known."""
+class _RunCollector:
+    """Collects rows by query. Only known ids are stored; a query stays even when none of its blocks is known."""
 
     def __init__(self, name: str, queries: Mapping[str, int], blocks: Mapping[str, int]) -> None:
         self.name = name
@@ -99,18 +101,22 @@ class _Reader:
         self.blocks = blocks
         self.line = 0
         self.rows = 0
-        self.found: dict[str, tuple[array[int], array[float], array[int]]] = {}
+        self.columns: dict[str, tuple[array[int], array[float], array[int]]] = {}
         self.tags: dict[str, int] = {}
         self.unknown_queries: dict[str, int] = {}
         self.unknown_blocks: dict[str, int] = {}
         self.errors = ErrorList(MOST_ERRORS)
-        self.is_spoilt = False
+
+    @property
+    def is_spoilt(self) -> bool:
+        """Whether any mistake is more than an unknown id."""
+        return self.errors.total > len(self.unknown_queries) + len(self.unknown_blocks)
 
     def counted(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         for self.line, line in enumerate(lines, 1):
             yield line
 
-    def take(self, row: TrecRunRow) -> None:
+    def add(self, row: TrecRunRow) -> None:
         self.rows += 1
         self.tags.setdefault(row.tag, self.line)
         query, position = self.queries.get(row.query_id), self.blocks.get(row.block_id)
@@ -120,18 +126,14 @@ class _Reader:
             self._unknown(self.unknown_blocks, row.block_id, "block", "is not a passage of this snapshot")
         if query is None:
             return
-        found = self.found.get(row.query_id)
-        if found is None:
-            found = self.found[row.query_id] = array("i"), array("d"), array("q")
+        columns = self.columns.get(row.query_id)
+        if columns is None:
+            columns = self.columns[row.query_id] = array("i"), array("d"), array("q")
         if position is not None:
-            positions, scores, ranks = found
+            positions, scores, ranks = columns
             positions.append(position)
             scores.append(row.score)
             ranks.append(max(-HIGHEST_RANK, min(row.rank, HIGHEST_RANK)))
-
-    def spoil(self, error: InputError) -> None:
-        self.errors.add(error)
-        self.is_spoilt = True
 
     def _unknown(self, counts: dict[str, int], value: str, field: str, what: str) -> None:
         counts[value] = counts.get(value, 0) + 1
@@ -139,11 +141,11 @@ class _Reader:
             self.errors.add(fault(self.name, self.line, field, value, f"'{value}' {what}."))
 
     def draft(self) -> RunDraft:
-        """What was read. Each query's columns are let go as soon as they are packed."""
+        """What was read, with mistakes sorted by line. Each query's columns are freed as soon as they are packed."""
+        self.errors.sort()
         rankings, ties, reordered = [], 0, 0
-        for outside_id in list(self.found):
-            columns = self.found.pop(outside_id)
-            positions, scores, ranks = map(np.array, columns)
+        for outside_id in list(self.columns):
+            positions, scores, ranks = map(np.array, self.columns.pop(outside_id))
             order = ranking.in_order(positions, scores)
             ordered = scores[order]
             ties += int((ordered[1:] == ordered[:-1]).sum())
@@ -162,43 +164,48 @@ class _Reader:
         )
 
 
-def read_rows(
-    rows: Iterable[tuple[str, str, float]],
-    tag: str,
-    name: str,
-    *,
-    queries: Mapping[str, int],
-    blocks: Mapping[str, int],
+def draft_from_rows(
+    rows: Iterable[Any], tag: str, name: str, *, queries: Mapping[str, int], blocks: Mapping[str, int]
 ) -> RunDraft:
-    """As `read_run`, from (query, block, score) rows. A row's line is its number, and its order tells no rank."""
-    reader, seen = _Reader(name, queries, blocks), set()
-    for reader.line, (query_id, block_id, score) in enumerate(rows, 1):
+    """As `draft_from_lines`, from objects with query_id, block_id and score. Errors count rows from 1."""
+    collector, seen = _RunCollector(name, queries, blocks), set()
+    for collector.line, row in enumerate(rows, 1):
+        try:
+            query_id, block_id, score = str(row["query_id"]).strip(), str(row["block_id"]).strip(), float(row["score"])
+        except (TypeError, KeyError, ValueError, OverflowError):
+            sentence = "A row is an object with query_id, block_id and score, a number."
+            collector.errors.add(fault(name, collector.line, "", json.dumps(row), sentence))
+            continue
         if not math.isfinite(score):
-            reader.spoil(fault(name, reader.line, "score", score, f"'{score}' is not a finite number."))
+            sentence = f"'{score}' is not a finite number."
+            collector.errors.add(fault(name, collector.line, "score", score, sentence))
         elif (query_id, block_id) in seen:
             sentence = f"'{block_id}' is listed twice for query '{query_id}'."
-            reader.spoil(fault(name, reader.line, "block", block_id, sentence))
+            collector.errors.add(fault(name, collector.line, "block", block_id, sentence))
         else:
             seen.add((query_id, block_id))
-            reader.take(TrecRunRow(query_id, block_id, 0, score, tag))
-    return reader.draft()
+            collector.add(TrecRunRow(query_id, block_id, 0, score, tag))
+    return collector.draft()
 
 
-def read_run(lines: Iterable[bytes], name: str, *, queries: Mapping[str, int], blocks: Mapping[str, int]) -> RunDraft:
+def draft_from_lines(
+    lines: Iterable[bytes], name: str, *, queries: Mapping[str, int], blocks: Mapping[str, int]
+) -> RunDraft:
     """A draft from the lines of a six-column TREC run; `queries` and `blocks` give key and position by id.
 
-    Nothing is raised: what is wrong is in the draft's errors, and a spoilt file was read up to its fault.
+    Raises nothing: mistakes are in the draft's errors, in the order of the file. Reading ends early only where the
+    file cannot be read on, as in a damaged gzip.
     """
-    reader = _Reader(name, queries, blocks)
+    collector = _RunCollector(name, queries, blocks)
     try:
-        for row in parse_run(reader.counted(lines), name):
-            reader.take(row)
+        for row in parse_run(collector.counted(lines), name, errors=collector.errors):
+            collector.add(row)
     except InputError as error:
-        reader.spoil(error)
-    if len(reader.tags) > 1:
-        first, second = list(reader.tags)[:2]
-        sentence = f"the file holds the tags '{first}' and '{second}'; a file holds one run."
-        reader.spoil(fault(name, reader.tags[second], "tag", second, sentence))
-    if not reader.rows and not reader.is_spoilt:
-        reader.spoil(fault(name, None, "", "", "the file holds no rows."))
-    return reader.draft()
+        collector.errors.add(error)
+    if len(collector.tags) > 1:
+        first, second = list(collector.tags)[:2]
+        sentence = f"the file contains the tags '{first}' and '{second}'; a file contains one run."
+        collector.errors.add(fault(name, collector.tags[second], "tag", second, sentence))
+    if not collector.rows and not collector.errors:
+        collector.errors.add(fault(name, None, "", "", "the file contains no rows."))
+    return collector.draft()

@@ -1,16 +1,15 @@
-"""What people say about systems, runs and pools."""
+"""The forms of systems, runs and pools."""
 
 from apps.retrieval.forms.fields import RunsField, SnapshotField
-from apps.retrieval.forms.pools import DrawnForm, GrowForm, PoolForm
+from apps.retrieval.forms.pools import GrowForm, PoolForm, SamplingForm
 from apps.retrieval.forms.queries import QueryChoiceForm
 from apps.retrieval.forms.remote import FORMS, PaceForm, RemoteForm
 from apps.retrieval.forms.runs import LedgerForm, RunForm, UploadForm
-from apps.retrieval.forms.systems import WORDS, SystemForm
+from apps.retrieval.forms.systems import VALUE_LABELS, SystemForm
 
 __all__ = [
     "FORMS",
-    "WORDS",
-    "DrawnForm",
+    "VALUE_LABELS",
     "GrowForm",
     "LedgerForm",
     "PaceForm",
@@ -19,6 +18,7 @@ __all__ = [
     "RemoteForm",
     "RunForm",
     "RunsField",
+    "SamplingForm",
     "SnapshotField",
     "SystemForm",
     "UploadForm",

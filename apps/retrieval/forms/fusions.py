@@ -1,4 +1,4 @@
-"""What people say about a system that fuses others."""
+"""The form of a system that fuses others."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What people say about pools, new and growing."""
+"""The forms of new and growing pools."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from apps.retrieval.forms.queries import QueryChoiceForm
 from apps.retrieval.models import Pool, Run, System
 
 
-class DrawnForm(KaratForm):
-    """How many blocks are sampled besides what runs found."""
+class SamplingForm(KaratForm):
+    """The numbers of blocks that are sampled in addition to those that runs found."""
 
     random = count_field(
         "Random passages", "Per query, from outside the pool. They let you estimate what the pool misses."
@@ -26,15 +26,15 @@ class DrawnForm(KaratForm):
     easy = count_field("Easy negatives", "Per query, from far down the rankings; counted as not relevant until judged.")
 
     @property
-    def drawn_fields(self) -> list[forms.BoundField]:
+    def sampling_fields(self) -> list[forms.BoundField]:
         return [self["random"], self["edge"], self["easy"]]
 
     def counts(self, *names: str) -> dict[str, Any]:
         return {name: self.cleaned_data.get(name) or 0 for name in names}
 
 
-class PoolForm(DrawnForm, QueryChoiceForm):
-    """Systems and runs to draw from. Runs of other snapshots are offered too and refused with the reason."""
+class PoolForm(SamplingForm, QueryChoiceForm):
+    """The systems and complete runs of a new pool, and how its pairs are chosen."""
 
     name = forms.CharField(max_length=120, required=False)
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
@@ -92,7 +92,7 @@ class PoolForm(DrawnForm, QueryChoiceForm):
 
     @property
     def plan(self) -> PoolPlan:
-        """How pairs are chosen, once the form is valid. Left open, a seed is 0 and a method the plain union."""
+        """The plan of a valid form. The defaults are the plain union and the seed 0."""
         values = self.cleaned_data
         method = values.get("method") or PoolMethod.DEPTH.value
         budget = values["pairs"] if method != PoolMethod.DEPTH else 0
@@ -101,8 +101,8 @@ class PoolForm(DrawnForm, QueryChoiceForm):
         return PoolPlan(method=method, pairs=budget, each=values.get("each") != "all", same_once=same_once, **counts)
 
 
-class GrowForm(DrawnForm):
-    """What a pool may still gain: systems, complete runs on its snapshot, depth, and further pairs."""
+class GrowForm(SamplingForm):
+    """Additions to a pool: systems, complete runs on its snapshot, a greater depth, and more pairs."""
 
     systems = forms.ModelMultipleChoiceField(System.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
     runs = RunsField(Run.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
@@ -125,10 +125,10 @@ class GrowForm(DrawnForm):
             del fields["edge"]
 
     @property
-    def drawn_fields(self) -> list[forms.BoundField]:
+    def sampling_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in ("random", "edge", "easy") if name in self.fields]
 
     @property
     def more(self) -> PoolPlan:
-        """What is added to the pool's plan."""
+        """The counts to add to the pool's plan."""
         return PoolPlan(**self.counts("pairs", "random", "edge", "easy"))

@@ -1,4 +1,4 @@
-"""Which queries are meant."""
+"""The fields that choose queries."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from apps.retrieval.selectors import QueryChoice
 
 
 class QueryChoiceForm(KaratForm):
-    """Fields that narrow the query set; left open they mean all queries."""
+    """Fields that filter the queries of the project; empty fields do not filter."""
 
     source = forms.ModelChoiceField(Source.objects.none(), required=False, empty_label="All sources")
     domain = forms.ChoiceField(required=False)
@@ -24,9 +24,9 @@ class QueryChoiceForm(KaratForm):
         super().__init__(*args, **kwargs)
         self.project = project
         self._field("source").queryset = Source.objects.filter(project=project).order_by("name")
-        for name, everything in (("domain", "All domains"), ("query_type", "All types")):
+        for name, empty_label in (("domain", "All domains"), ("query_type", "All types")):
             values = selectors.query_strata(project, name)
-            self._field(name).choices = [("", everything), *((value, value) for value in values)]
+            self._field(name).choices = [("", empty_label), *((value, value) for value in values)]
 
     def _field(self, name: str) -> Any:
         return self.fields[name]

@@ -1,4 +1,4 @@
-"""What people say about systems elsewhere: where they are, what they are asked, and how hard."""
+"""The forms of systems elsewhere: address, request, sign-in and request limits."""
 
 from typing import Any, ClassVar
 
@@ -17,15 +17,15 @@ from apps.retrieval.core.engines.remote.pace import BOUNDS
 from apps.retrieval.forms.fields import SnapshotField
 from apps.retrieval.selectors import queries_in
 
-AUTH_WORDS = {
+AUTH_LABELS = {
     "none": "does not sign in",
     "bearer": "Bearer token",
     "api_key": "ApiKey, as in Elasticsearch",
     "basic": "user name and password",
     "header": "a custom header",
 }
-QUERY_WORDS = {"match": "match, one field", "multi_match": "multi_match, several fields", "body": "a custom body"}
-PACE_WORDS = {
+QUERY_LABELS = {"match": "match, one field", "multi_match": "multi_match, several fields", "body": "a custom body"}
+PACE_LABELS = {
     "at_once": ("Parallel requests", "Most requests at the same time."),
     "per_second": ("Requests per second", "Most requests per second; 0 means no limit."),
     "tries": ("Tries", "Attempts per query when the server fails: no connection, 429, 500, 502 to 504."),
@@ -38,8 +38,8 @@ PACE_WORDS = {
 HTTP_BODY = '{"query": {{query}}, "limit": {{k}}}'
 
 
-def _number(name: str) -> forms.Field:
-    label, help_text = PACE_WORDS[name]
+def _pace_field(name: str) -> forms.Field:
+    label, help_text = PACE_LABELS[name]
     low, high = BOUNDS[name]
     initial = Pace().values()[name]
     options: dict[str, Any] = {"label": label, "help_text": help_text, "initial": initial}
@@ -49,7 +49,7 @@ def _number(name: str) -> forms.Field:
     return forms.FloatField(min_value=low, max_value=high, widget=widget, **options)
 
 
-def _words(rows: int, **options: Any) -> forms.CharField:
+def _text_area(rows: int, **options: Any) -> forms.CharField:
     widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false", "class": "id"})
     return forms.CharField(widget=widget, strip=False, **options)
 
@@ -60,20 +60,20 @@ class PaceForm(KaratForm):
         self.add_pace()
 
     def add_pace(self) -> None:
-        for name in PACE_WORDS:
-            self.fields[name] = _number(name)
+        for name in PACE_LABELS:
+            self.fields[name] = _pace_field(name)
 
     @property
     def pace_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in PACE_WORDS]
+        return [self[name] for name in PACE_LABELS]
 
     @property
     def pace(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in PACE_WORDS}
+        return {name: self.cleaned_data[name] for name in PACE_LABELS}
 
 
 class RemoteForm(PaceForm):
-    """What both kinds share. `question` and `snapshot` are for the trial alone."""
+    """The common fields of all kinds. `question` and `snapshot` are only for the trial."""
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
 
@@ -86,7 +86,7 @@ class RemoteForm(PaceForm):
         help_text="The deployed version, such as a commit. For a new version, create a new system.",
     )
     auth_kind = forms.ChoiceField(
-        label="Signs in with", choices=[(kind, AUTH_WORDS[kind]) for kind in AUTHS], initial="none"
+        label="Signs in with", choices=[(kind, AUTH_LABELS[kind]) for kind in AUTHS], initial="none"
     )
     auth_secret = forms.ChoiceField(label="Secret", required=False)
     auth_user = forms.CharField(label="User name", max_length=200, required=False)
@@ -127,14 +127,14 @@ class HttpForm(RemoteForm):
     )  # fmt: skip
 
     method = forms.ChoiceField(choices=[(method, method) for method in METHODS])
-    body = _words(
+    body = _text_area(
         4,
         required=False,
         max_length=20_000,
         initial=HTTP_BODY,
         help_text="JSON with {{query}}, {{k}} and {{query_id}} in place of their values. Leave empty for GET.",
     )
-    headers = _words(2, required=False, max_length=20_000, help_text="One per line, as Name: value. No secrets.")
+    headers = _text_area(2, required=False, max_length=20_000, help_text="One per line, as Name: value. No secrets.")
     scores = forms.CharField(
         label="Path to the scores",
         max_length=300,
@@ -149,8 +149,8 @@ class HttpForm(RemoteForm):
         super().__init__(*args, **kwargs)
         self.fields["url"].help_text = "For GET with {{query}} and {{k}}, such as https://search.example/?q={{query}}."
         self.fields["ids"].help_text = "Such as hits[*].doc.id: names, [0] for one item, [*] for every item."
-        self.fields["strip"].help_text = "If ids there begin with something that ours lack, such as doc:."
-        self.fields["prepend"].help_text = "If our ids begin with something that ids there lack."
+        self.fields["strip"].help_text = "If its ids have a prefix that ids in Karat lack, such as doc:."
+        self.fields["prepend"].help_text = "If ids in Karat have a prefix that its ids lack."
 
     def clean_headers(self) -> dict[str, str]:
         headers = {}
@@ -164,12 +164,12 @@ class HttpForm(RemoteForm):
 
 
 class OpenSearchForm(RemoteForm):
-    """The `_search` of a cluster."""
+    """The `_search` endpoint of a cluster."""
 
     PARAMETERS = ("url", "index", "query", "body", "ids", "version")
 
     index = forms.CharField(max_length=255, help_text="Its name, or an alias.")
-    query = forms.ChoiceField(label="Query type", choices=[(query, QUERY_WORDS[query]) for query in QUERIES])
+    query = forms.ChoiceField(label="Query type", choices=[(query, QUERY_LABELS[query]) for query in QUERIES])
     search_fields = forms.CharField(
         label="Fields",
         max_length=1_000,
@@ -177,7 +177,7 @@ class OpenSearchForm(RemoteForm):
         initial="text",
         help_text="Separated by commas; title^2 counts title twice.",
     )
-    body = _words(
+    body = _text_area(
         4,
         required=False,
         max_length=20_000,
@@ -192,8 +192,8 @@ class OpenSearchForm(RemoteForm):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        named = [name.strip() for name in self.cleaned_data["search_fields"].split(",")]
-        return {**super().parameters, "fields": [name for name in named if name]}
+        names = [name.strip() for name in self.cleaned_data["search_fields"].split(",")]
+        return {**super().parameters, "fields": [name for name in names if name]}
 
 
 FORMS: dict[str, type[RemoteForm]] = {"http": HttpForm, "opensearch": OpenSearchForm}

@@ -1,4 +1,4 @@
-"""What people say about runs: those that Karat makes, and those made elsewhere."""
+"""The forms of runs that Karat makes, and of uploaded runs."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ from apps.retrieval.forms.queries import QueryChoiceForm
 
 
 class RunForm(QueryChoiceForm):
-    """A run that Karat is to make."""
+    """A run that Karat makes."""
 
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
     depth = depth_field(1_000, "How many results to keep per query.")
     tag = forms.CharField(
         max_length=110, required=False, help_text="One word. If empty, made from system and snapshot."
     )
-    note = note_field("What changed, for the ledger of runs.")
+    note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -39,7 +39,7 @@ class UploadForm(KaratForm):
     )
     system = forms.CharField(max_length=120, required=False, help_text="If empty, the tag in the file.")
     tag = forms.CharField(max_length=110, required=False, help_text="If empty, the tag in the file.")
-    note = note_field("What changed, for the ledger of runs.")
+    note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -48,7 +48,7 @@ class UploadForm(KaratForm):
 
 
 class LedgerForm(KaratForm):
-    """What stands beside a run in the ledger, changed after it was made."""
+    """The note and commit of an existing run in the ledger."""
 
     note = note_field("What changed.")
     commit = commit_field()

@@ -1,4 +1,4 @@
-"""What people say about a system of one kind."""
+"""The form of a system that Karat runs itself."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from apps.common.web.forms import KaratForm
 from apps.retrieval.core.engines import Parameter, model_names, parameters_of
 from apps.retrieval.enums import BlockText
 
-WORDS = {
+VALUE_LABELS = {
     "words": "whole words",
     "trigrams": "windows of three characters",
     "english": "English stop words",
@@ -24,7 +24,7 @@ WORDS = {
 
 
 class SystemForm(KaratForm):
-    """A system of one kind, with that kind's parameters as fields named `p_<parameter>`."""
+    """A system of one kind; its parameters are fields named `p_<parameter>`."""
 
     name = forms.CharField(max_length=120, help_text="Shown in tables, such as “BM25, long passages”.")
     words = forms.ChoiceField(label="Reads", choices=BlockText.choices)
@@ -32,7 +32,7 @@ class SystemForm(KaratForm):
     def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.kind = kind
-        for parameter in (one for one in parameters_of(kind) if one.is_asked):
+        for parameter in (one for one in parameters_of(kind) if one.is_shown):
             self.fields[f"p_{parameter.name}"] = _parameter_field(parameter)
 
     @property
@@ -48,7 +48,7 @@ def _parameter_field(parameter: Parameter) -> forms.Field:
     if isinstance(parameter.default, bool):
         return forms.BooleanField(label=parameter.label, required=False, initial=parameter.default)
     if parameter.choices:
-        choices = [(value, WORDS.get(value, value)) for value in parameter.choices]
+        choices = [(value, VALUE_LABELS.get(value, value)) for value in parameter.choices]
         select = forms.Select(attrs={"class": "input"})
         return forms.ChoiceField(label=parameter.label, choices=choices, initial=parameter.default, widget=select)
     if parameter.is_model:
@@ -57,20 +57,20 @@ def _parameter_field(parameter: Parameter) -> forms.Field:
     if isinstance(parameter.default, str):
         return _text_field(parameter)
     low, high = parameter.low, parameter.high
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "label": parameter.label,
         "initial": parameter.default,
         "help_text": f"From {low:,.12g} to {high:,.12g}.",
     }
     attrs = {"class": "input", "step": "any", "inputmode": "decimal"}
     if not parameter.is_whole:
-        return forms.FloatField(min_value=low, max_value=high, widget=forms.NumberInput(attrs=attrs), **said)
+        return forms.FloatField(min_value=low, max_value=high, widget=forms.NumberInput(attrs=attrs), **options)
     attrs |= {"step": "1", "inputmode": "numeric"}
-    return forms.IntegerField(min_value=int(low), max_value=int(high), widget=forms.NumberInput(attrs=attrs), **said)
+    return forms.IntegerField(min_value=int(low), max_value=int(high), widget=forms.NumberInput(attrs=attrs), **options)
 
 
 def _text_field(parameter: Parameter) -> forms.Field:
-    """Taken to the letter: a blank at the end counts."""
+    """A text that is not stripped, because a space at its end matters."""
     return forms.CharField(
         label=parameter.label,
         required=False,

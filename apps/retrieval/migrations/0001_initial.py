@@ -167,7 +167,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("tag", models.CharField(max_length=120)),
-                ("depth", models.PositiveIntegerField(help_text="Most results kept for a query.")),
+                ("depth", models.PositiveIntegerField(help_text="Most results stored for a query.")),
                 (
                     "state",
                     models.CharField(
@@ -191,7 +191,7 @@ class Migration(migrations.Migration):
                 (
                     "report",
                     models.JSONField(
-                        help_text="What went by the way: unknown ids, retries. Empty for none.", null=True
+                        help_text="Side effects of a search: unknown ids, retries. Empty for none.", null=True
                     ),
                 ),
                 ("failure", models.TextField(blank=True)),

@@ -1,4 +1,4 @@
-"""The charts of this room."""
+"""The chart of a pool's pairs per query."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,19 +13,19 @@ LEFT, RIGHT, TOP, BASE = 40, 640, 16, 150
 
 
 class Bin(NamedTuple):
-    """Queries whose number of pairs lies from `low` to `high`, both included."""
+    """The queries with `low` to `high` pairs, both included."""
 
     low: int
     high: int
     queries: int
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
 
 
 def bins(sizes: Sequence[int]) -> list[Bin]:
-    """Queries by their number of pairs, in at most 12 bins of one width. `sizes[n]` counts queries of n pairs."""
+    """Queries by their number of pairs, in at most 12 bins of equal width; `sizes[n]` is the number with n pairs."""
     filled = [size for size, queries in enumerate(sizes) if queries]
     if not filled:
         return []
@@ -36,7 +36,7 @@ def bins(sizes: Sequence[int]) -> list[Bin]:
 
 
 def sizes_chart(sizes: Sequence[int]) -> SafeString:
-    """How the pairs spread over the queries, with its table; empty when there is nothing to draw."""
+    """A bar chart of the pairs per query, with its table; empty without queries."""
     bars = bins(sizes)
     if not bars:
         return mark_safe("")
@@ -47,15 +47,15 @@ def sizes_chart(sizes: Sequence[int]) -> SafeString:
     for at, bar in enumerate(bars):
         middle, tall = LEFT + (at + 0.5) * step, height(bar.queries)
         wide = min(step - 8, 44)
-        name = charts.title(f"{bar.words} pairs: {bar.queries:,} queries")
+        name = charts.title(f"{bar.label} pairs: {bar.queries:,} queries")
         parts.append(
             charts.tag("rect", name, class_="bar-fill", x=middle - wide / 2, y=BASE - tall, width=wide, height=tall)
         )
         if bar.queries:
             parts.append(charts.text(middle, BASE - tall - 5, f"{bar.queries:,}", anchor="middle", class_="strong"))
-        parts.append(charts.text(middle, BASE + 17, bar.words, anchor="middle"))
+        parts.append(charts.text(middle, BASE + 17, bar.label, anchor="middle"))
     parts.append(charts.text((LEFT + RIGHT) / 2, BASE + 36, "pairs per query", anchor="middle", class_="word"))
     parts.append(charts.text(0, TOP - 4, "queries", class_="word"))
     drawn = charts.plot(charts.svg(WIDTH, HEIGHT, "Queries by their number of pairs", parts))
-    rows = [(bar.words, f"{bar.queries:,}") for bar in bars]
+    rows = [(bar.label, f"{bar.queries:,}") for bar in bars]
     return mark_safe(drawn + charts.figures(("Pairs per query", "Queries"), rows))

@@ -1,3 +1,5 @@
+"""The page of a new fusion."""
+
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -17,7 +19,7 @@ SECTION = {"section": "Runs"}
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def new_fusion(request: MemberRequest, project: Project) -> HttpResponse:
-    """Describe a system that fuses the rankings of others."""
+    """Create a system that fuses the rankings of others."""
     form = FusionForm(request.POST or None, project=project, initial={"name": "Fusion"})
     if request.method == "POST" and form.is_valid():
         try:

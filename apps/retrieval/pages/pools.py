@@ -1,8 +1,11 @@
+"""The pages of pools."""
+
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpResponse
+from django.forms import ModelMultipleChoiceField
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -37,7 +40,7 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
     snapshot = snapshot or (snapshots[0] if snapshots else None)
     if "usual" in request.POST and snapshot is not None:
         return _with_usual_systems(request, project, snapshot)
-    start = {"name": _free_name(project), "systems": request.GET.getlist("systems")}
+    start = {"name": _free_name(project), **_filled_in(request.GET)}
     form = PoolForm(request.POST or None, project=project, snapshot=snapshot, initial=start)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
@@ -63,16 +66,23 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
 
 
 def _with_usual_systems(request: MemberRequest, project: Project, snapshot: Snapshot) -> HttpResponse:
-    """Make BM25 and TF-IDF, and show the form again with both chosen."""
-    made = create_usual_systems(project=project, actor=request.user, at=timezone.now())
-    chosen = urlencode({"snapshot": snapshot.pk, "systems": [system.pk for system in made]}, doseq=True)
-    return redirect(f"{reverse('retrieval:new-pool', args=[project.slug])}?{chosen}")
+    """Create BM25 and TF-IDF, and show the form again as it was filled in, with both selected."""
+    systems = create_usual_systems(project=project, actor=request.user, at=timezone.now())
+    filled_in = {**_filled_in(request.POST), "snapshot": snapshot.pk, "systems": [system.pk for system in systems]}
+    return redirect(f"{reverse('retrieval:new-pool', args=[project.slug])}?{urlencode(filled_in, doseq=True)}")
+
+
+def _filled_in(data: QueryDict) -> dict[str, Any]:
+    """The values for fields of the pool form, unchecked: a list for those that take several."""
+    fields = PoolForm.base_fields
+    several = {name for name, field in fields.items() if isinstance(field, ModelMultipleChoiceField)}
+    return {name: data.getlist(name) if name in several else data[name] for name in fields if name in data}
 
 
 @require_safe
 @member_view(Role.LEAD)
 def estimate(request: MemberRequest, project: Project) -> HttpResponse:
-    """How many pairs the pool being described could mean, while it is described."""
+    """The forecast beside the form of a new pool: how many pairs it can have at most."""
     snapshot = _chosen_snapshot(project, request.GET.get("snapshot", ""))
     form = PoolForm(request.GET, project=project, snapshot=snapshot)
     context: dict[str, Any] = {"form": form, "estimate": None}
@@ -91,7 +101,7 @@ def estimate(request: MemberRequest, project: Project) -> HttpResponse:
 @require_safe
 @member_view()
 def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """A pool: progress, how many pairs, their spread over queries, and for leads how the runs overlap."""
+    """A pool: its progress, its pairs per query, and for leads and viewers the overlap of its runs."""
     shown = selectors.pool_in(project, pk)
     member = request.member
     context = {
@@ -103,7 +113,7 @@ def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         "provenance_refusal": rules.provenance_refusal(member.roles, has_pairs_to_judge(request.user, shown)),
         "how": _how(shown),
         "shares": _shares(shown) if member.holds(Role.LEAD, Role.VIEWER) else [],
-        "tells_missing": member.holds(Role.LEAD, Role.VIEWER) and shown.kind == PoolKind.DEPTH,
+        "shows_missing": member.holds(Role.LEAD, Role.VIEWER) and shown.kind == PoolKind.DEPTH,
         "missing_refusal": rules.missing_refusal(shown),
         "missing_job": selectors.missing_job(shown),
         "missed": _missed(shown),
@@ -114,7 +124,7 @@ def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 @member_view(Role.LEAD)
 def missing(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """Estimate what the pool misses from the grades there are."""
+    """Queue an estimate of what the pool misses, from the current grades."""
     actions.request_missing(project=project, pool_id=pk, actor=request.user, at=timezone.now())
     return redirect("retrieval:pool", slug=project.slug, pk=pk)
 
@@ -175,9 +185,9 @@ def provenance(request: MemberRequest, project: Project, pk: int) -> HttpRespons
 
 
 class PoolPair(NamedTuple):
-    """One pair, and its rank in each run of the pool; None where the run did not find it this far up.
+    """One pair, and its rank in each run of the pool; None where the run did not bring it into the pool.
 
-    `sampled` says how it came in when it was not, or not only, by a run: `random`, `easy`.
+    `sampled` is the `how` of `PoolEntry.sampled`, "" for none.
     """
 
     block: Any
@@ -198,22 +208,20 @@ def _provenance_rows(pool: Pool, query: Query, runs: list[Run]) -> list[PoolPair
 
 
 def _how(pool: Pool) -> str:
-    """How the pool's pairs were chosen, in words; empty for pairs that no run brought."""
+    """How the pairs were chosen from the runs, in words; empty for a pool without runs."""
     if pool.kind != PoolKind.DEPTH:
         return ""
     plan = plan_of(pool.plan)
     if not plan.has_budget:
         return f"The top {pool.depth:,}"
     each = "per query" if plan.each else "in total"
-    way = {"rrf": "by fused rank", "move_to_front": "adaptive (move to front)", "bandit": "adaptive (bandit)"}[
-        plan.method
-    ]
+    methods = {"rrf": "by fused rank", "move_to_front": "adaptive (move to front)", "bandit": "adaptive (bandit)"}
     pairs = "1 pair" if plan.pairs == 1 else f"{plan.pairs:,} pairs"
-    return f"A budget of {pairs} {each}, {way}, from the top {pool.depth:,}"
+    return f"A budget of {pairs} {each}, {methods[plan.method]}, from the top {pool.depth:,}"
 
 
-class Missed(NamedTuple):
-    """What the pool misses, as its page tells it: the estimate, and the share of the relevant blocks it holds."""
+class MissingEstimate(NamedTuple):
+    """The estimate on a pool's page: relevant blocks outside the pool, and the pool's recall in percent."""
 
     counts: dict[str, Any]
     blocks: BoundedFigure | None
@@ -221,18 +229,18 @@ class Missed(NamedTuple):
     at: datetime
 
 
-def _missed(pool: Pool) -> Missed | None:
+def _missed(pool: Pool) -> MissingEstimate | None:
     """The last estimate; None when none was made since the pool was built or grown."""
-    told = pool.summary.get("missing")
-    if not told:
+    stored = pool.summary.get("missing")
+    if not stored:
         return None
-    blocks = BoundedFigure(*told["missing"]) if told.get("missing") else None
-    share = BoundedFigure(*(part * 100 for part in told["share"])) if told.get("share") else None
-    return Missed(told, blocks, share, datetime.fromisoformat(told["at"]))
+    blocks = BoundedFigure(*stored["missing"]) if stored.get("missing") else None
+    share = BoundedFigure(*(part * 100 for part in stored["share"])) if stored.get("share") else None
+    return MissingEstimate(stored, blocks, share, datetime.fromisoformat(stored["at"]))
 
 
 class RunShare(NamedTuple):
-    """One run's part of a pool: pairs it found, pairs only it found, and what it shares with each run."""
+    """One run of a pool: how many pairs it found, how many only it found, and how many it shares with each run."""
 
     run: Run
     found: int

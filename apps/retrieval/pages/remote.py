@@ -1,3 +1,5 @@
+"""The pages of systems elsewhere."""
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -11,7 +13,7 @@ from apps.common.errors import Refusal
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval import actions, selectors
 from apps.retrieval.core.engines import BadParameters
-from apps.retrieval.enums import ASKED, SystemKind
+from apps.retrieval.enums import ELSEWHERE, SystemKind
 from apps.retrieval.execution.remote_queries import Trial, try_query
 from apps.retrieval.forms import FORMS, PaceForm, RemoteForm
 from apps.retrieval.models import System
@@ -22,7 +24,7 @@ SECTION = {"section": "Runs"}
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def new_remote(request: MemberRequest, project: Project) -> HttpResponse:
-    """Describe a system elsewhere; try it with one question before it is made."""
+    """Create a system elsewhere, or try it with one query first."""
     kind = request.GET.get("kind", "")
     if kind not in FORMS:
         kind = next(iter(FORMS))
@@ -31,7 +33,7 @@ def new_remote(request: MemberRequest, project: Project) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if "try" in request.POST:
             trial = _trial(form, kind, project)
-        elif system := _made(form, kind, request, project):
+        elif system := _created(form, kind, request, project):
             return redirect("retrieval:system", slug=project.slug, pk=system.pk)
     context = {
         **SECTION,
@@ -44,7 +46,8 @@ def new_remote(request: MemberRequest, project: Project) -> HttpResponse:
     return render(request, "retrieval/new_remote.html", context, status=400 if form.errors else 200)
 
 
-def _made(form: RemoteForm, kind: str, request: MemberRequest, project: Project) -> System | None:
+def _created(form: RemoteForm, kind: str, request: MemberRequest, project: Project) -> System | None:
+    """The new system, or None with an error in the form."""
     try:
         return actions.create_remote_system(
             project=project,
@@ -61,24 +64,25 @@ def _made(form: RemoteForm, kind: str, request: MemberRequest, project: Project)
 
 
 def _trial(form: RemoteForm, kind: str, project: Project) -> Trial | None:
+    """The outcome of one query, or None with an error in the form."""
     values = form.cleaned_data
-    for name, words in (("question", "Enter a query to try."), ("snapshot", "Freeze a snapshot first.")):
+    for name, message in (("question", "Enter a query to try."), ("snapshot", "Freeze a snapshot first.")):
         if not values[name]:
-            form.add_error(name, words)
+            form.add_error(name, message)
             return None
     try:
         return try_query(project, kind, form.parameters, values["snapshot"], values["question"])
-    except BadParameters as wrong:
-        form.add_error(None, str(wrong))
+    except BadParameters as error:
+        form.add_error(None, str(error))
         return None
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def pace(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """How hard a system elsewhere is asked, from its next run on."""
+    """Change the request limits of a system elsewhere, from its next run on."""
     system = selectors.system_in(project, pk)
-    if system.kind not in ASKED:
+    if system.kind not in ELSEWHERE:
         raise Refusal(f"Karat runs {system.name} itself; it has no request limits.", code="no_pace")
     form = PaceForm(request.POST or None, initial=system.config["pace"])
     if request.method == "POST" and form.is_valid():

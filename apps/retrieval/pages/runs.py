@@ -1,3 +1,5 @@
+"""The pages of runs, and of uploading, previewing and importing run files."""
+
 from typing import Any
 
 from django.contrib import messages
@@ -5,6 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.edges.access import MemberRequest, member_view
@@ -16,24 +19,28 @@ from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job
+from apps.metrics.files.trec_rows import RUN_COLUMNS
 from apps.retrieval import actions, selectors
 from apps.retrieval.enums import RUN_IMPORT
 from apps.retrieval.execution.intake import facts_of_upload
 from apps.retrieval.forms import LedgerForm, UploadForm
+from apps.retrieval.models import Run
 
 SECTION = {"section": "Runs"}
 MISTAKES_SHOWN = 50
+SHOWN_FIELDS = {"query": "query id", "block": "passage id"}
+SHOWN_COLUMNS = "six: query id, Q0, passage id, rank, score, tag"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view()
 def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """A run: state, counts, latency, ledger note. Leads write the note here."""
+    """A run: its state, counts, latency and note. Leads edit the note here."""
     shown = selectors.run_in(project, pk)
     is_lead = request.member.is_lead
     if request.method == "POST":
         if not is_lead:
-            raise Forbidden("Only leads can change the ledger.", code="leads_only")
+            raise Forbidden("Only leads can change the note and commit of a run.", code="leads_only")
         form = LedgerForm(request.POST)
         if form.is_valid():
             actions.annotate_run(run=shown, **form.cleaned_data, actor=request.user, at=timezone.now())
@@ -48,20 +55,21 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def upload(request: MemberRequest, project: Project) -> HttpResponse:
-    """Hand in a run file; the next page shows what it would come to."""
-    form = UploadForm(request.POST or None, request.FILES or None, project=project, initial=_said(request, project))
+    """Upload a run file; the next page shows its preview."""
+    initial = _earlier_details(request, project)
+    form = UploadForm(request.POST or None, request.FILES or None, project=project, initial=initial)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
-        said = {key: values[key].strip() for key in ("system", "tag", "note", "commit")}
+        details = {key: values[key].strip() for key in ("system", "tag", "note", "commit")}
         snapshot, at = values["snapshot"], timezone.now()
         try:
-            kept = actions.hand_in_run(
-                project=project, snapshot=snapshot, file=values["file"], said=said, actor=request.user, at=at
+            run_file = actions.upload_run(
+                project=project, snapshot=snapshot, file=values["file"], details=details, actor=request.user, at=at
             )
         except Refusal as refusal:
             form.add_error("file", refusal.sentence)
         else:
-            return redirect("retrieval:preview", slug=project.slug, pk=kept.pk)
+            return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
     context = {**SECTION, "form": form, "has_snapshot": snapshots_in(project).exists()}
     return render(request, "retrieval/upload.html", context, status=400 if form.errors else 200)
 
@@ -69,30 +77,31 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
 @require_safe
 @member_view(Role.LEAD)
 def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """What a run file would come to: counts, and every id the project or the snapshot does not know.
-
-    While a job reads a large file, or takes it in, the page shows how far it is.
-    """
-    kept = upload_in(project, pk)
-    job = selectors.job_of_upload(kept)
-    if kept.state == UploadState.USED and job is not None and job.result:
-        return redirect("retrieval:run", slug=project.slug, pk=job.result["run_id"])
-    if kept.state != UploadState.STORED:
-        raise Refusal(f"This file has been {kept.get_state_display()}.", code="upload_closed")
+    """The preview of a run file: counts and mistakes. While a job reads or imports a large file, its progress."""
+    run_file = upload_in(project, pk)
+    job = selectors.job_of_upload(run_file)
+    if run_file.state == UploadState.USED and job is not None and job.result:
+        imported = selectors.run_in(project, job.result["run_id"])
+        return _imported(request, project, imported, is_new=job.result["is_new"])
+    if run_file.state != UploadState.STORED:
+        raise Refusal(f"This file has been {run_file.get_state_display()}. Upload it again.", code="upload_closed")
     if job is not None and job.state != JobState.DONE:
-        return render(request, "retrieval/reading.html", {**SECTION, "upload": kept, "job": job})
-    found = facts_of_upload(kept)
+        return render(request, "retrieval/reading.html", {**SECTION, "upload": run_file, "job": job})
+    facts = facts_of_upload(run_file)
+    is_importable = facts["queries"] > 0 and not facts["is_spoilt"]
     context = {
         **SECTION,
-        "upload": kept,
-        "found": found,
-        "system": kept.options["system"] or kept.options["tag"] or found["tag"],
-        "tag": kept.options["tag"] or found["tag"],
-        "snapshot": snapshot_in(project, kept.options["snapshot"]),
-        "same": selectors.run_in(project, found["same_run"]) if found["same_run"] else None,
-        "equal": selectors.run_in(project, equal) if (equal := found.get("equal_run")) else None,
-        "mistakes": found["errors"][:MISTAKES_SHOWN],
-        "unshown": max(0, found["errors_total"] - MISTAKES_SHOWN),
+        "upload": run_file,
+        "facts": facts,
+        "system": run_file.options["system"] or run_file.options["tag"] or facts["tag"],
+        "tag": run_file.options["tag"] or facts["tag"],
+        "snapshot": snapshot_in(project, run_file.options["snapshot"]),
+        "same": selectors.run_in(project, facts["same_run"]) if facts["same_run"] else None,
+        "equal": selectors.run_in(project, equal) if (equal := facts.get("equal_run")) else None,
+        "is_importable": is_importable,
+        "offers_import": is_importable and not facts["same_run"],
+        "mistakes": [_in_words_of_pages(error) for error in facts["errors"][:MISTAKES_SHOWN]],
+        "unshown": max(0, facts["errors_total"] - MISTAKES_SHOWN),
         "query_total": selectors.queries_in(project).count(),
     }
     return render(request, "retrieval/preview.html", context)
@@ -101,42 +110,62 @@ def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @require_safe
 @member_view(Role.LEAD)
 def mistakes(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """The mistakes of a run file as CSV."""
-    kept = upload_in(project, pk)
-    found = facts_of_upload(kept).get("errors", [])
-    answer = HttpResponse(errors_as_csv(found), content_type="text/csv")
-    answer["Content-Disposition"] = 'attachment; filename="mistakes.csv"'
-    return answer
+    """The mistakes in a run file as CSV."""
+    run_file = upload_in(project, pk)
+    errors = facts_of_upload(run_file).get("errors", [])
+    response = HttpResponse(errors_as_csv(errors), content_type="text/csv")
+    response["Content-Disposition"] = 'attachment; filename="mistakes.csv"'
+    return response
 
 
 @require_POST
 @member_view(Role.LEAD)
 def confirm(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """Take a file in: a small one at once, a large one in a job, which the file's page then shows."""
-    kept = upload_in(project, pk)
+    """Import a file: a small one at once, a large one in a job, whose progress the preview shows."""
+    run_file = upload_in(project, pk)
     skip, at = request.POST.get("skip_unknown") == "yes", timezone.now()
-    taken = actions.confirm_upload(upload=kept, skip_unknown=skip, actor=request.user, at=at)
-    if isinstance(taken, Job):
-        return redirect("retrieval:preview", slug=project.slug, pk=kept.pk)
-    if not taken.is_new:
-        messages.info(request, "Nothing changed: this run is already here.")
-    return redirect("retrieval:run", slug=project.slug, pk=taken.run.pk)
+    outcome = actions.confirm_upload(upload=run_file, skip_unknown=skip, actor=request.user, at=at)
+    if isinstance(outcome, Job):
+        return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
+    return _imported(request, project, outcome.run, is_new=outcome.is_new)
 
 
 @require_POST
 @member_view(Role.LEAD)
 def discard(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    kept = upload_in(project, pk)
-    actions.discard_run_file(upload_id=kept.pk, actor=request.user, at=timezone.now())
+    run_file = upload_in(project, pk)
+    actions.discard_run_file(upload_id=run_file.pk, actor=request.user, at=timezone.now())
     if request.POST.get("another") == "yes":
-        return redirect(f"{reverse('retrieval:upload', args=[project.slug])}?again={kept.pk}")
+        return redirect(f"{reverse('retrieval:upload', args=[project.slug])}?again={run_file.pk}")
     return redirect("retrieval:overview", slug=project.slug)
 
 
-def _said(request: MemberRequest, project: Project) -> dict[str, Any]:
-    """What was said of the run file that `?again=` names: its snapshot, system, tag, note and commit."""
+def _imported(request: MemberRequest, project: Project, shown: Run, *, is_new: bool) -> HttpResponse:
+    """To the page of an imported run, with a message of what to do next."""
+    if is_new:
+        address = reverse("retrieval:new-pool", args=[project.slug])
+        text = format_html(
+            '{} is imported. Next: <a href="{}?snapshot={}">choose results to judge</a>.',
+            shown.tag,
+            address,
+            shown.snapshot_id,
+        )
+        messages.success(request, text)
+    else:
+        messages.info(request, "Nothing changed: this run is already here.")
+    return redirect("retrieval:run", slug=project.slug, pk=shown.pk)
+
+
+def _in_words_of_pages(error: dict[str, Any]) -> dict[str, Any]:
+    """A stored mistake as the preview shows it: files and commands say block, pages say passage."""
+    message = error["message"].replace(RUN_COLUMNS, SHOWN_COLUMNS)
+    return {**error, "field": SHOWN_FIELDS.get(error["field"], error["field"]), "message": message}
+
+
+def _earlier_details(request: MemberRequest, project: Project) -> dict[str, Any]:
+    """The snapshot, system, tag, note and commit of the run file in `?again=`, to fill in the form."""
     again = request.GET.get("again", "")
     if not again.isdecimal():
         return {}
-    kept = upload_in(project, int(again[:18]))
-    return kept.options if kept.purpose == RUN_IMPORT else {}
+    run_file = upload_in(project, int(again[:18]))
+    return run_file.options if run_file.purpose == RUN_IMPORT else {}

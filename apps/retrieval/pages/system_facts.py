@@ -1,4 +1,4 @@
-"""The configuration of a system elsewhere in words, in the order of its form."""
+"""The configuration of a system elsewhere as labels and texts, in the order of its form."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,18 +27,18 @@ LABELS = {
 
 
 def remote_facts(system: System) -> list[tuple[str, str]]:
-    """How a system elsewhere is asked, as (label, words), without what is not set. A secret is named, never shown."""
+    """The (label, text) pairs of the settings with a value. A secret is shown by name only."""
     values = system.config["engine"]
-    facts = [(label, _worded(values[key])) for key, label in LABELS.items() if values.get(key)]
+    facts = [(label, _as_text(values[key])) for key, label in LABELS.items() if values.get(key)]
     if "scores" in values and not values["scores"]:
         facts.append(("scores", "none: the n-th result gets 1/n"))
     if values.get("lower_is_better"):
-        facts.append(("better is", "a smaller score; it is kept negated"))
+        facts.append(("better is", "a smaller score; it is stored negated"))
     facts += [("header", f"{name}: {value}") for name, value in values.get("headers", {}).items()]
     return [*facts, ("signs in", _auth(values["auth"])), ("limits", _pace(system.config["pace"]))]
 
 
-def _worded(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 
@@ -49,5 +49,5 @@ def _auth(auth: Mapping[str, str]) -> str:
 
 
 def _pace(pace: Mapping[str, float]) -> str:
-    often = f"at most {pace['per_second']:g} times a second" if pace["per_second"] else "as fast as it answers"
-    return f"{pace['at_once']:g} at once, {often}, {pace['tries']:g} tries, {pace['whole']:g} s each"
+    rate = f"at most {pace['per_second']:g} per second" if pace["per_second"] else "no limit per second"
+    return f"{pace['at_once']:g} parallel requests, {rate}, {pace['tries']:g} tries, {pace['whole']:g} s each"

@@ -1,3 +1,5 @@
+"""The overview of systems, runs and pools, the list of runs, and the pages of systems."""
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -11,8 +13,8 @@ from apps.common.errors import Forbidden, Refusal
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval import actions, selectors
 from apps.retrieval.core.engines import ENGINES, is_installed, parameters_of
-from apps.retrieval.enums import ASKED, SystemKind
-from apps.retrieval.forms import WORDS, RunForm, SystemForm
+from apps.retrieval.enums import ELSEWHERE, SystemKind
+from apps.retrieval.forms import VALUE_LABELS, RunForm, SystemForm
 from apps.retrieval.models import System
 from apps.retrieval.pages.system_facts import remote_facts
 
@@ -23,7 +25,7 @@ RUNS_SHOWN = 50
 @require_safe
 @member_view()
 def overview(request: MemberRequest, project: Project) -> HttpResponse:
-    """Systems, runs and pools on one page: what there is, and the next step where there is nothing."""
+    """Systems, runs and pools on one page; an empty project shows its next step."""
     runs = list(selectors.runs_in(project)[: RUNS_SHOWN + 1])
     context = {
         **SECTION,
@@ -40,7 +42,7 @@ def overview(request: MemberRequest, project: Project) -> HttpResponse:
 @require_safe
 @member_view()
 def all_runs(request: MemberRequest, project: Project) -> HttpResponse:
-    """The ledger: every run, a page at a time."""
+    """The ledger of all runs, newest first, in pages."""
     before = request.GET.get("before", "")
     runs = selectors.runs_in(project)
     if before.isdecimal():
@@ -88,7 +90,7 @@ def new_system(request: MemberRequest, project: Project) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view()
 def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """A system, its runs, and for leads the form that runs it."""
+    """A system and its runs; for leads with the form that starts a run."""
     shown = selectors.system_in(project, pk)
     form = _run_form(request, project, shown)
     if request.method == "POST" and form is not None and form.is_valid():
@@ -116,14 +118,14 @@ def system(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         "facts": _facts(shown),
         "runs": selectors.runs_in(project).filter(system=shown),
         "form": form,
-        "is_asked": shown.kind in ASKED,
+        "is_elsewhere": shown.kind in ELSEWHERE,
         "has_snapshot": snapshots_in(project).exists(),
     }
     return render(request, "retrieval/system.html", context, status=400 if form and form.errors else 200)
 
 
 def _run_form(request: MemberRequest, project: Project, system: System) -> RunForm | None:
-    """The form that runs the system; None for people who may not, and for systems Karat cannot run."""
+    """The form that runs the system; None for people who are not leads, and for uploaded systems."""
     is_lead = request.member.is_lead
     if request.method == "POST" and not is_lead:
         raise Forbidden("Only a lead can run a system.", code="leads_only")
@@ -133,20 +135,20 @@ def _run_form(request: MemberRequest, project: Project, system: System) -> RunFo
 
 
 def _facts(system: System) -> list[tuple[str, object]]:
-    """The configuration in words, in the order of the form."""
-    if system.kind in ASKED:
+    """The configuration as labels and texts, in the order of the form."""
+    if system.kind in ELSEWHERE:
         return list(remote_facts(system))
     if system.kind == SystemKind.FUSION:
-        fused = selectors.fused_by(system)
+        fused = selectors.fused_systems(system)
         return [("fuses", ", ".join(part.name for part in fused)), ("k", system.config["engine"]["k"])]
     values = system.config.get("engine", {})
     shown = parameters_of(system.kind) if system.kind in ENGINES else ()
-    return [(parameter.short, _worded(values[parameter.name])) for parameter in shown]
+    return [(parameter.short, _as_text(values[parameter.name])) for parameter in shown]
 
 
-def _worded(value: object) -> object:
+def _as_text(value: object) -> object:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value == "":
         return "nothing"
-    return WORDS.get(value, value) if isinstance(value, str) else value
+    return VALUE_LABELS.get(value, value) if isinstance(value, str) else value

@@ -1,3 +1,5 @@
+"""The addresses of the pages of systems, runs and pools."""
+
 from django.urls import path
 
 from apps.retrieval.pages import fusions, pools, remote, runs, systems

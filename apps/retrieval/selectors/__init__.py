@@ -1,4 +1,4 @@
-"""Reads of systems, runs and pools. Each is scoped by project: what belongs to another is not found."""
+"""Reads of systems, runs and pools. A row of another project raises Http404, like a missing one."""
 
 from apps.retrieval.selectors.estimates import PoolForecast, estimate_pool
 from apps.retrieval.selectors.finding import in_parts
@@ -14,7 +14,7 @@ from apps.retrieval.selectors.pools import (
 from apps.retrieval.selectors.queries import (
     ALL_QUERIES,
     QueryChoice,
-    queries_as_asked,
+    ids_and_texts,
     queries_in,
     query_strata,
     query_texts,
@@ -26,11 +26,11 @@ from apps.retrieval.selectors.runs import (
     push_in,
     ranked_queries,
     result_counts,
+    reusable_run,
     run_in,
-    run_that_serves,
     runs_in,
+    runs_to_make,
     stored_tops,
-    to_make,
 )
 from apps.retrieval.selectors.snapshots import (
     block_texts,
@@ -39,7 +39,7 @@ from apps.retrieval.selectors.snapshots import (
     snapshot_named,
     version_ids,
 )
-from apps.retrieval.selectors.systems import engines_in, fused_by, indexed_in, indexing_job, system_in, systems_in
+from apps.retrieval.selectors.systems import engines_in, fused_systems, indexed_in, indexing_job, system_in, systems_in
 
 __all__ = [
     "ALL_QUERIES",
@@ -51,7 +51,8 @@ __all__ = [
     "engines_in",
     "entries_of",
     "estimate_pool",
-    "fused_by",
+    "fused_systems",
+    "ids_and_texts",
     "in_parts",
     "indexed_in",
     "indexing_job",
@@ -65,19 +66,18 @@ __all__ = [
     "position_of_blocks",
     "positions_of",
     "push_in",
-    "queries_as_asked",
     "queries_in",
     "query_strata",
     "query_texts",
     "ranked_queries",
     "result_counts",
+    "reusable_run",
     "run_in",
-    "run_that_serves",
     "runs_in",
+    "runs_to_make",
     "snapshot_named",
     "stored_tops",
     "system_in",
     "systems_in",
-    "to_make",
     "version_ids",
 ]

@@ -1,6 +1,6 @@
-"""Whether a person still has pairs of a pool to judge.
+"""Whether a person still has pairs of a pool to judge, so that ranks stay hidden from them until then.
 
-Rooms above this one hand out pairs; each registers here how to ask it, so that ranks stay hidden until then.
+Pairs are assigned by apps above this one; each registers a check here.
 """
 
 from collections.abc import Callable
@@ -8,17 +8,17 @@ from collections.abc import Callable
 from apps.accounts.models import User
 from apps.retrieval.models import Pool
 
-Asked = Callable[[User, Pool], bool]
+BlindingCheck = Callable[[User, Pool], bool]
 
-_asked: list[Asked] = []
+_checks: list[BlindingCheck] = []
 
 
-def ask(question: Asked) -> Asked:
-    """Register `question(user, pool)`: whether the person holds or may be given a pair of the pool."""
-    if question not in _asked:
-        _asked.append(question)
-    return question
+def add_blinding_check(check: BlindingCheck) -> BlindingCheck:
+    """Register `check(user, pool)`: whether the person has a pair of the pool to judge, or may be assigned one."""
+    if check not in _checks:
+        _checks.append(check)
+    return check
 
 
 def has_pairs_to_judge(user: User, pool: Pool) -> bool:
-    return any(question(user, pool) for question in _asked)
+    return any(check(user, pool) for check in _checks)

@@ -1,4 +1,4 @@
-"""What a pool would come to, before it is asked for."""
+"""Forecasting the size of a pool before it is requested."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,12 +9,12 @@ from apps.corpus.models import Snapshot
 from apps.retrieval.core import pooling
 from apps.retrieval.core.sampling import PLAIN, PoolPlan
 from apps.retrieval.models import Run, System
-from apps.retrieval.selectors.runs import result_counts, run_that_serves
+from apps.retrieval.selectors.runs import result_counts, reusable_run
 
 
 class PoolForecast(NamedTuple):
-    """What a pool would come to, before it is asked for. `shallow` are runs that keep fewer results than the
-    pool is deep; `partial` are runs that lack some of the queries. `sampled` of the pairs come in at random.
+    """The size of a pool before it is built: `at_most` pairs, of which `sampled` are random. `shallow` are chosen runs
+    with fewer results than the pool's depth, `partial` those without some of the queries.
     """
 
     queries: int
@@ -34,9 +34,9 @@ def estimate_pool(
     query_ids: Sequence[int],
     plan: PoolPlan = PLAIN,
 ) -> PoolForecast:
-    """How many pairs such a pool can have at most. Rankings that exist are counted, others taken as full."""
-    served = {system.pk: run_that_serves(system, snapshot, depth, query_ids) for system in systems}
-    reused = [run for run in served.values() if run is not None]
+    """The most pairs that such a pool can have. Stored rankings are counted; runs still to be made count as full."""
+    reusable = {system.pk: reusable_run(system, snapshot, depth, query_ids) for system in systems}
+    reused = [run for run in reusable.values() if run is not None]
     known = {run.pk: run for run in (*runs, *reused)}
     lengths, partial = [], []
     for run in known.values():
@@ -44,14 +44,14 @@ def estimate_pool(
         lengths.append([counts.get(pk, 0) for pk in query_ids])
         if not counts.keys() >= set(query_ids):
             partial.append(run)
-    to_run = [system for system in systems if served[system.pk] is None]
+    to_run = [system for system in systems if reusable[system.pk] is None]
     lengths += [[depth] * len(query_ids) for _ in to_run]
     table = np.array(lengths, dtype=np.int64).reshape(len(lengths), len(query_ids))
     each = pooling.most_each(table, depth, snapshot.block_count)
     if plan.has_budget and plan.each:
         each = np.minimum(each, plan.pairs)
-    found = min(int(each.sum()), plan.pairs) if plan.has_budget and not plan.each else int(each.sum())
+    from_runs = min(int(each.sum()), plan.pairs) if plan.has_budget and not plan.each else int(each.sum())
     wanted = plan.random + plan.edge + plan.easy
     sampled = int(np.minimum(wanted, snapshot.block_count - each).sum()) if wanted else 0
-    shallow = [run for run in runs if run.depth < depth]
-    return PoolForecast(len(query_ids), found + sampled, to_run, reused, shallow, partial, sampled)
+    shallow = [run for run in runs if run.depth < min(depth, snapshot.block_count)]
+    return PoolForecast(len(query_ids), from_runs + sampled, to_run, reused, shallow, partial, sampled)

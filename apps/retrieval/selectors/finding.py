@@ -1,4 +1,4 @@
-"""What belongs to another project is not found; ids go to a statement in parts."""
+"""Helpers for querysets: one row or Http404, and long lists of ids in parts."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,13 +10,13 @@ IDS_AT_ONCE = 5_000
 
 
 def in_parts(ids: Sequence[Any], size: int = IDS_AT_ONCE) -> Iterator[Sequence[Any]]:
-    """The ids in order, at most `size` at a time: a statement takes only so many parameters."""
+    """The ids in order, in parts of at most `size`, because a statement has a maximum number of parameters."""
     for start in range(0, len(ids), size):
         yield ids[start : start + size]
 
 
 def found_in(rows: QuerySet[Any]) -> Any:
-    """The one row; Http404 where there is none, whether it is missing or another project's."""
+    """The first row; Http404 when there is none, whether it is missing or belongs to another project."""
     row = rows.first()
     if row is None:
         raise Http404("Not found in this project.")

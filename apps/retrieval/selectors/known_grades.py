@@ -1,25 +1,25 @@
-"""What has been judged of a pool's pairs. Rooms above this one keep grades; each registers here how to ask it."""
+"""The grades of a pool's pairs. They are stored by apps above this one; each registers a source here."""
 
 from collections.abc import Callable, Mapping
 
 from apps.retrieval.models import Pool
 
 RELEVANT_FROM = 1
-"""The lowest grade that counts as relevant, as in every measure that names no other."""
+"""The lowest grade that counts as relevant, the default of all measures."""
 
 Grades = Mapping[tuple[int, int], int]
-Kept = Callable[[Pool], Grades]
+GradeSource = Callable[[Pool], Grades]
 
-_kept: list[Kept] = []
+_sources: list[GradeSource] = []
 
 
-def keeps_grades(kept: Kept) -> Kept:
-    """Register `kept(pool)`: the settled grade of every (query id, block version id) on the pool's snapshot."""
-    if kept not in _kept:
-        _kept.append(kept)
-    return kept
+def add_grade_source(source: GradeSource) -> GradeSource:
+    """Register `source(pool)`: the agreed grade of every (query id, block version id) on the pool's snapshot."""
+    if source not in _sources:
+        _sources.append(source)
+    return source
 
 
 def grades_of(pool: Pool) -> dict[tuple[int, int], int]:
-    """The settled grades on the pool's snapshot, whichever pool they were given in. Slow: for jobs."""
-    return {pair: grade for kept in _kept for pair, grade in kept(pool).items()}
+    """The agreed grades on the pool's snapshot, from any pool, by (query id, block version id). Slow: for jobs."""
+    return {pair: grade for source in _sources for pair, grade in source(pool).items()}

@@ -1,4 +1,4 @@
-"""The pools of a project and what is in them."""
+"""The pools of a project, and their queries, runs and pairs."""
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -12,7 +12,7 @@ from apps.retrieval.selectors.finding import found_in
 
 
 def missing_job(pool: Pool) -> Job | None:
-    """The job under way that estimates what the pool misses."""
+    """The unfinished job that estimates what the pool misses, or None."""
     jobs = Job.objects.filter(kind=MISSING, params__pool_id=pool.pk).exclude(state__in=ENDED)
     return jobs.order_by("-pk").first()
 
@@ -24,33 +24,33 @@ def pools_in(project: Project) -> QuerySet[Pool]:
 
 
 def _counted(links: type[PoolQuery] | type[PoolRun]) -> Coalesce:
-    """How many links a pool has, counted apart: joining both would multiply them."""
+    """The number of a pool's links, in a subquery: joining both tables would multiply the rows."""
     rows = links.objects.filter(pool=OuterRef("pk")).order_by().values("pool")
     return Coalesce(Subquery(rows.annotate(rows=Count("*")).values("rows")), 0)
 
 
 def pool_in(project: Project, pk: int) -> Pool:
-    """With its counts, in any state; Http404 for a pool of another project."""
+    """The pool in any state, with its counts; Http404 for a pool of another project."""
     return found_in(pools_in(project).filter(pk=pk))
 
 
 def pool_query_ids(pool: Pool) -> list[int]:
-    """The queries a pool covers, ascending."""
+    """The ids of the queries that a pool covers, ascending."""
     return list(pool.pool_queries.order_by("query_id").values_list("query_id", flat=True))
 
 
 def pool_runs(pool: Pool) -> list[Run]:
-    """The runs a pool draws from, ascending by id."""
+    """The runs of a pool, ascending by id."""
     links = PoolRun.objects.filter(pool=pool).select_related("run__system", "run__snapshot")
     return [link.run for link in links.order_by("run_id")]
 
 
 def pools_with(run: Run) -> QuerySet[Pool]:
-    """Pools that draw from the run, newest first; pools of chosen pairs or imported judgements draw from none."""
+    """The pools that use the run, newest first. Pools of chosen pairs or imported judgements use no run."""
     return Pool.objects.filter(pool_runs__run=run, kind=PoolKind.DEPTH).order_by("-pk")
 
 
 def entries_of(pool: Pool, query_id: int) -> QuerySet[PoolEntry]:
-    """The pairs of one query, by the block's outside id."""
+    """The pairs of one query, in the order of the blocks' outside ids."""
     entries = PoolEntry.objects.filter(pool=pool, query_id=query_id)
     return entries.select_related("version__block").order_by("version__block__outside_id")

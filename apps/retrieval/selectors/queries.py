@@ -1,4 +1,4 @@
-"""The queries of a project as they are chosen for a run or a pool, and their words."""
+"""The queries of a project that are chosen for a run or a pool, and their texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from apps.retrieval.selectors.finding import in_parts
 
 @dataclass(frozen=True)
 class QueryChoice:
-    """Which of a project's queries are meant; what is empty does not narrow the choice."""
+    """A filter of a project's queries; an empty field does not filter."""
 
     source_id: int | None = None
     domain: str = ""
@@ -35,23 +35,23 @@ def queries_in(project: Project, choice: QueryChoice = ALL_QUERIES) -> QuerySet[
 
 
 def query_strata(project: Project, field: str) -> list[str]:
-    """The values of a stratum field that live queries have, in order."""
+    """The values of a stratum field among the queries that are not retired, sorted."""
     values = Query.objects.filter(project=project, retired_at=None).exclude(**{field: ""})
     return sorted(set(values.values_list(field, flat=True)))
 
 
 def query_texts(query_ids: Sequence[int]) -> list[str]:
-    """The words of the queries, in the order of the ids."""
+    """The texts of the queries, in the order of the ids."""
     texts: dict[int, str] = {}
     for part in in_parts(query_ids):
         texts.update(Query.objects.filter(pk__in=part).values_list("pk", "text"))
     return [texts[pk] for pk in query_ids]
 
 
-def queries_as_asked(query_ids: Sequence[int]) -> list[tuple[str, str]]:
-    """Outside id and words of the queries, in the order of the ids."""
+def ids_and_texts(query_ids: Sequence[int]) -> list[tuple[str, str]]:
+    """The outside id and text of each query, in the order of the ids."""
     rows: dict[int, tuple[str, str]] = {}
     for part in in_parts(query_ids):
-        found = Query.objects.filter(pk__in=part).values_list("pk", "outside_id", "text")
-        rows.update((pk, (outside_id, text)) for pk, outside_id, text in found)
+        columns = Query.objects.filter(pk__in=part).values_list("pk", "outside_id", "text")
+        rows.update((pk, (outside_id, text)) for pk, outside_id, text in columns)
     return [rows[pk] for pk in query_ids]

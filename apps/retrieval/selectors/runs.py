@@ -1,4 +1,4 @@
-"""The runs of a project, what they answered, and what is still to be made for them."""
+"""The runs of a project, their rankings, and the runs that a fusion still needs."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
 from apps.jobs.models import Job, Upload
 from apps.retrieval.core import ranking
-from apps.retrieval.enums import TAKE_FILE, RunState
+from apps.retrieval.enums import IMPORT_FILE, RunState
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.selectors.finding import found_in
 
@@ -23,18 +23,18 @@ def runs_in(project: Project) -> QuerySet[Run]:
 
 
 def run_in(project: Project, pk: int) -> Run:
-    """In any state; Http404 for a run of another project."""
+    """The run in any state; Http404 for a run of another project."""
     return found_in(runs_in(project).filter(pk=pk))
 
 
 def complete_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
-    """Runs that can be pooled and scored, by tag."""
+    """The complete runs on a snapshot, which can be pooled and scored, by tag."""
     runs = Run.objects.filter(snapshot=snapshot, state=RunState.COMPLETE)
-    return runs.select_related("system").order_by("tag")
+    return runs.select_related("system", "snapshot").order_by("tag")
 
 
 def stored_tops(snapshot: Snapshot, query_id: int, depth: int) -> list[tuple[System, NDArray[np.int32]]]:
-    """What the newest complete run of each system on the snapshot put on top for the query, by the system's name."""
+    """The top positions for the query in the newest complete run of each system on the snapshot, by system name."""
     rows = Ranking.objects.filter(query=query_id, run__snapshot=snapshot, run__state=RunState.COMPLETE)
     newest = {row.run.system_id: row for row in rows.select_related("run__system").order_by("run_id")}
     tops = [(row.run.system, ranking.unpack(bytes(row.packed))[0][:depth]) for row in newest.values()]
@@ -42,45 +42,45 @@ def stored_tops(snapshot: Snapshot, query_id: int, depth: int) -> list[tuple[Sys
 
 
 def job_of_upload(upload: Upload) -> Job | None:
-    """The latest job about a run file; None while there was none, because the file is small."""
+    """The latest job for a run file; None for a small file, which needs no job."""
     return Job.objects.filter(project_id=upload.project_id, pk=upload.options.get("job")).first()
 
 
 def push_in(project: Project, pk: int) -> Job:
-    """The job that takes in a pushed run; Http404 for any other."""
+    """The job that imports a pushed run; Http404 for any other job."""
     try:
-        return Job.objects.get(project=project, kind=TAKE_FILE, pk=pk)
+        return Job.objects.get(project=project, kind=IMPORT_FILE, pk=pk)
     except Job.DoesNotExist:
         raise Http404("No such push.") from None
 
 
 def components_of(run: Run) -> list[Run]:
-    """The runs that a fused run draws on, in the order of its system's components; none for other runs."""
+    """The runs that a fused run uses, in the order of its system's components; none for other runs."""
     ids = (run.report or {}).get("components", [])
     runs = Run.objects.select_related("system", "snapshot", "project").in_bulk(ids)
     return [runs[pk] for pk in ids]
 
 
-def to_make(run: Run) -> list[Run]:
-    """The runs that are still to be made for this one, itself last: what a fusion draws on comes before it."""
+def runs_to_make(run: Run) -> list[Run]:
+    """The runs that have to be made for this one, in order: pending components first, this run last."""
     if run.state != RunState.PENDING:
         return []
-    before = [part for component in components_of(run) for part in to_make(component)]
+    before = [part for component in components_of(run) for part in runs_to_make(component)]
     return list({part.pk: part for part in [*before, run]}.values())
 
 
 def ranked_queries(run_id: int) -> set[int]:
-    """The queries a run has answered so far."""
+    """The ids of the queries that have a ranking in the run."""
     return set(Ranking.objects.filter(run_id=run_id).values_list("query_id", flat=True))
 
 
 def result_counts(run_id: int) -> dict[int, int]:
-    """How many blocks a run returned for each query it answered."""
+    """The number of results of each ranking of a run, by query id."""
     return dict(Ranking.objects.filter(run_id=run_id).values_list("query_id", "length"))
 
 
-def run_that_serves(system: System, snapshot: Snapshot, depth: int, query_ids: Sequence[int]) -> Run | None:
-    """The newest complete run of the system on the snapshot that is deep enough and answers every query, if any."""
+def reusable_run(system: System, snapshot: Snapshot, depth: int, query_ids: Sequence[int]) -> Run | None:
+    """The newest complete run of the system on the snapshot that is deep enough and has every query, or None."""
     runs = Run.objects.filter(system=system, snapshot=snapshot, state=RunState.COMPLETE, depth__gte=depth)
     for run in runs.order_by("-pk"):
         if ranked_queries(run.pk).issuperset(query_ids):

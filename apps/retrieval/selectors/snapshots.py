@@ -1,4 +1,4 @@
-"""The blocks of a snapshot by position, by outside id, and as a system reads them."""
+"""Snapshots by name, and their blocks by position, by outside id, and as the text that systems read."""
 
 from collections.abc import Collection, Iterator
 
@@ -14,21 +14,19 @@ from apps.retrieval.selectors.finding import in_parts
 
 
 def snapshot_named(project: Project, name: str) -> Snapshot | None:
-    """The snapshot people mean by `name`: its digest or at least 8 characters of it, `corpus@number`, or its
-    name when only one has it. None when there is none, or more than one.
-    """
+    """The snapshot with this digest (8 characters or more), `corpus@number`, or name. None for none or several."""
     corpus, _, number = name.rpartition("@")
-    meant = Q(name=name)
+    condition = Q(name=name)
     if corpus and number.isdecimal() and len(number) < 9:
-        meant |= Q(corpus__slug=corpus, number=int(number))
+        condition |= Q(corpus__slug=corpus, number=int(number))
     if len(name) >= 8:
-        meant |= Q(digest__startswith=name.lower())
-    found = list(snapshots_in(project).filter(meant)[:2])
-    return found[0] if len(found) == 1 else None
+        condition |= Q(digest__startswith=name.lower())
+    matches = list(snapshots_in(project).filter(condition)[:2])
+    return matches[0] if len(matches) == 1 else None
 
 
 def block_texts(snapshot: Snapshot, words: str) -> Iterator[str]:
-    """What a system reads of each block, in the order of positions."""
+    """The text of each block that a system reads, by position; `words` is a `BlockText`."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot).order_by("position")
     if words == BlockText.TEXT:
         yield from rows.values_list("version__text", flat=True).iterator(chunk_size=2_000)
@@ -39,22 +37,22 @@ def block_texts(snapshot: Snapshot, words: str) -> Iterator[str]:
 
 
 def version_ids(snapshot: Snapshot) -> NDArray[np.int64]:
-    """The block version at each position."""
+    """The block version id at each position."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot).order_by("position")
     return np.fromiter(rows.values_list("version_id", flat=True).iterator(), dtype=np.int64)
 
 
 def position_of_blocks(snapshot: Snapshot) -> dict[str, int]:
-    """Position by the block's outside id."""
+    """The position of every block, by its outside id."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot)
     return dict(rows.values_list("block__outside_id", "position").iterator())
 
 
 def positions_of(snapshot: Snapshot, block_ids: Collection[str]) -> dict[str, int]:
-    """The positions of those outside ids that are blocks of the snapshot."""
-    found: dict[str, int] = {}
+    """The position of each outside id; an id without a block in the snapshot is left out."""
+    positions: dict[str, int] = {}
     for part in in_parts(sorted(block_ids)):
-        named = Block.objects.filter(corpus=snapshot.corpus_id, outside_id__in=part)
-        rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=named)
-        found.update(rows.values_list("block__outside_id", "position"))
-    return found
+        blocks = Block.objects.filter(corpus=snapshot.corpus_id, outside_id__in=part)
+        rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=blocks)
+        positions.update(rows.values_list("block__outside_id", "position"))
+    return positions

@@ -1,4 +1,4 @@
-"""The systems of a project, and those that can answer."""
+"""The systems of a project."""
 
 from django.db.models import Count, QuerySet
 
@@ -6,7 +6,7 @@ from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
 from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
-from apps.retrieval.enums import AT_ONCE, INDEX, SystemKind
+from apps.retrieval.enums import INDEX, QUICK, SystemKind
 from apps.retrieval.models import System
 from apps.retrieval.selectors.finding import found_in
 
@@ -17,27 +17,27 @@ def systems_in(project: Project) -> QuerySet[System]:
 
 
 def system_in(project: Project, pk: int) -> System:
-    """Http404 for a system of another project."""
+    """The system; Http404 for a system of another project."""
     return found_in(System.objects.filter(project=project, pk=pk))
 
 
 def engines_in(project: Project) -> QuerySet[System]:
-    """Systems that Karat can run itself."""
+    """The systems that Karat can run or query, by name; uploaded systems are left out."""
     return System.objects.filter(project=project).exclude(kind=SystemKind.UPLOADED).order_by("name")
 
 
-def fused_by(system: System) -> list[System]:
-    """The systems that a fusion draws on, by name."""
+def fused_systems(system: System) -> list[System]:
+    """The systems that a fusion combines, by name."""
     digests = system.config["engine"]["systems"]
     return list(System.objects.filter(project_id=system.project_id, digest__in=digests).order_by("name"))
 
 
 def indexed_in(project: Project) -> QuerySet[System]:
-    """Systems that can answer inside a request from an index of Karat's own."""
-    return System.objects.filter(project=project, kind__in=AT_ONCE).order_by("name")
+    """The systems with an index in Karat that is fast enough for a request, by name."""
+    return System.objects.filter(project=project, kind__in=QUICK).order_by("name")
 
 
 def indexing_job(snapshot: Snapshot) -> Job | None:
-    """The job under way that builds the indexes of the snapshot."""
+    """The unfinished job that builds the indexes of the snapshot, or None."""
     jobs = Job.objects.filter(kind=INDEX, params__snapshot_id=snapshot.pk).exclude(state__in=ENDED)
     return jobs.order_by("-pk").first()

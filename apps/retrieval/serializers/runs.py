@@ -1,3 +1,5 @@
+"""Runs, pools and pushed runs in the API."""
+
 from typing import Any
 
 from rest_framework import serializers
@@ -10,7 +12,7 @@ MOST_ROWS = 1_000_000
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
-    """A run as machines see it: what made it, on what, and how long its n timed queries took (milliseconds)."""
+    """A run; `latency_ms` has percentiles and mean in milliseconds, of n timed queries."""
 
     system = serializers.CharField(source="system.name", read_only=True)
     system_digest = serializers.CharField(source="system.digest", read_only=True)
@@ -19,7 +21,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     report = serializers.DictField(
         read_only=True,
         allow_null=True,
-        help_text="What went by the way while another side was asked.",
+        help_text="Counts of what was unusual in the answers of a system elsewhere; or the components of a fused run.",
     )
 
     class Meta:
@@ -46,7 +48,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
 
 class PoolSerializer(serializers.ModelSerializer[Pool]):
-    """A pool as machines see it. It tells no ranks."""
+    """A pool, without its pairs and ranks."""
 
     snapshot = serializers.CharField(source="snapshot.digest", read_only=True)
     query_count = serializers.IntegerField(read_only=True)
@@ -72,7 +74,7 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
 
 
 class RunRowSerializer(serializers.Serializer[Any]):
-    """One result. Rows of a query may come in any order: the scores decide."""
+    """One result. The rows of a query may be in any order; they are sorted by score."""
 
     query_id = serializers.CharField(max_length=200)
     block_id = serializers.CharField(max_length=300)
@@ -80,7 +82,7 @@ class RunRowSerializer(serializers.Serializer[Any]):
 
 
 def is_plain(text: str) -> bool:
-    """Whether the text can be written as UTF-8; halves of surrogate pairs cannot."""
+    """Whether the text can be written as UTF-8; unpaired surrogates cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -89,7 +91,7 @@ def is_plain(text: str) -> bool:
 
 
 class LargePushSerializer(serializers.Serializer[Any]):
-    """What goes along with a large pushed run. Its rows are looked at by the job that takes them in."""
+    """The details of a pushed run, without its rows: for a large run, the import job validates those."""
 
     snapshot = serializers.CharField(max_length=300)
     system = serializers.CharField(max_length=120, required=False, allow_blank=True, default="")
@@ -102,21 +104,21 @@ class LargePushSerializer(serializers.Serializer[Any]):
         kinds = {"rows": list, "trec": str}
         given = [key for key in kinds if self.initial_data.get(key)]
         if len(given) != 1:
-            raise serializers.ValidationError({"rows": ["Give either rows or trec, and not an empty one."]})
+            raise serializers.ValidationError({"rows": ["Give either rows or trec; it must not be empty."]})
         if not isinstance(self.initial_data[given[0]], kinds[given[0]]):
-            raise serializers.ValidationError({given[0]: ["rows is a list of objects, trec is text."]})
+            raise serializers.ValidationError({given[0]: ["rows must be a list of objects, trec a text."]})
         if given == ["trec"] and not is_plain(self.initial_data["trec"]):
-            raise serializers.ValidationError({"trec": ["This text holds characters that no file can hold."]})
+            raise serializers.ValidationError({"trec": ["This text has characters that cannot be written as UTF-8."]})
         if given == ["rows"] and not attrs["tag"]:
-            raise serializers.ValidationError({"tag": ["Rows carry no tag, so the run needs one here."]})
+            raise serializers.ValidationError({"tag": ["Give a tag: rows have none."]})
         return attrs
 
 
 class PushedRunSerializer(LargePushSerializer):
-    """A run to take in: its rows, or the text of a run file in TREC's six columns.
+    """A run to import: its rows, or the text of a run file in TREC's six columns.
 
-    `snapshot` is the snapshot's digest, at least 8 characters of it, or `corpus@number`. System and tag are the
-    file's tag unless named; rows have no tag, so they need one.
+    `snapshot` is the snapshot's digest, at least 8 characters of it, or `corpus@number`. The default of system and
+    tag is the tag in the file; rows have no tag, so for them a tag is required.
     """
 
     rows = RunRowSerializer(many=True, required=False)
@@ -125,7 +127,7 @@ class PushedRunSerializer(LargePushSerializer):
 
 class PushAnswerSerializer(serializers.Serializer[Any]):
     run = RunSerializer()
-    is_new = serializers.BooleanField(help_text="False: exactly this run was there already; nothing changed.")
+    is_new = serializers.BooleanField(help_text="False: exactly this run existed already; nothing changed.")
     skipped_rows = serializers.IntegerField()
 
 
@@ -138,20 +140,20 @@ class FaultSerializer(serializers.Serializer[Any]):
 
 
 class PushSerializer(serializers.Serializer[Any]):
-    """A large push: the job that takes it in, and once that is done the run, or what was wrong with it."""
+    """A large push: the job that imports it, and once that is done the run, or its mistakes."""
 
     job = JobSerializer()
     run = RunSerializer(allow_null=True)
     is_new = serializers.BooleanField(
-        allow_null=True, help_text="False: exactly this run was there already; nothing changed."
+        allow_null=True, help_text="False: exactly this run existed already; nothing changed."
     )
     skipped_rows = serializers.IntegerField(allow_null=True)
-    mistakes = FaultSerializer(many=True, help_text="The first of them; with any, nothing was taken in.")
+    mistakes = FaultSerializer(many=True, help_text="The first mistakes; with any, nothing was imported.")
     mistakes_total = serializers.IntegerField()
 
 
 def push_out(job: Job, run: Run | None) -> dict[str, Any]:
     result = job.result or {}
-    told = {key: result.get(key) for key in ("is_new", "skipped_rows")}
+    outcome = {key: result.get(key) for key in ("is_new", "skipped_rows")}
     mistakes = {"mistakes": result.get("errors", []), "mistakes_total": result.get("errors_total", 0)}
-    return PushSerializer({"job": job, "run": run, **told, **mistakes}).data
+    return PushSerializer({"job": job, "run": run, **outcome, **mistakes}).data

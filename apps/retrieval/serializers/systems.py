@@ -1,4 +1,4 @@
-"""Systems as machines describe and read them. What a form of the pages checks, these check too."""
+"""Systems in the API. Requests are validated like the forms of the pages."""
 
 from typing import Any
 
@@ -27,32 +27,32 @@ MOST_FUSED = 50
 
 
 class KnownFieldsSerializer(serializers.Serializer[Any]):
-    """Refuses what it has no field for: a setting with a slip in its name would be left at its default."""
+    """Rejects unknown fields: otherwise a misspelt setting would silently have its default."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict) and (unknown := sorted(set(map(str, data)) - set(self.fields))):
             known = ", ".join(self.fields)
-            raise serializers.ValidationError({unknown[0][:80]: [f"There is no such setting; there are {known}."]})
+            raise serializers.ValidationError({unknown[0][:80]: [f"There is no such setting. Settings are {known}."]})
         return super().to_internal_value(data)
 
 
 @extend_schema_field(OpenApiTypes.ANY)
 class PlainValueField(serializers.Field[Any, Any, Any, Any]):
-    """A number, a text, or true or false: what a parameter of an engine can be. The engine says which of them."""
+    """A parameter of an engine: a number, a text, or true or false. The engine validates which of them."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, str) and is_plain(data) and "\0" not in data:
             return data
         if isinstance(data, bool | int | float) and abs(data) <= LARGEST_NUMBER:
             return data
-        raise serializers.ValidationError("A parameter is a number, a text, or true or false.")
+        raise serializers.ValidationError("A parameter must be a number, a text, or true or false.")
 
     def to_representation(self, value: Any) -> Any:
         return value
 
 
 class SystemRequestSerializer(KnownFieldsSerializer):
-    """A system that Karat runs itself. What `parameters` leaves out is as it usually is."""
+    """A system that Karat runs itself. Missing parameters have their defaults."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
     kind = serializers.ChoiceField(choices=list(ENGINES))
@@ -61,19 +61,19 @@ class SystemRequestSerializer(KnownFieldsSerializer):
 
 
 class FusionRequestSerializer(KnownFieldsSerializer):
-    """A system that fuses the rankings of others, named by their ids."""
+    """A system that fuses the rankings of others; `systems` are their ids."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
     systems = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), max_length=MOST_FUSED
     )
     k = serializers.FloatField(
-        default=DEFAULT_K, min_value=0, max_value=LARGEST_K, help_text="How soon a rank stops counting."
+        default=DEFAULT_K, min_value=0, max_value=LARGEST_K, help_text="With a smaller k low ranks lose weight faster."
     )
 
 
 class RemoteAuthSerializer(KnownFieldsSerializer):
-    """How Karat signs in: `secret` is the name of a secret of the project. No value is ever written or read here."""
+    """How Karat signs in: `secret` is the name of a secret of the project, never its value."""
 
     kind = serializers.ChoiceField(choices=AUTHS)
     secret = serializers.CharField(max_length=120, required=False)
@@ -103,7 +103,7 @@ class HttpParametersSerializer(KnownFieldsSerializer):
 
 
 class OpenSearchParametersSerializer(KnownFieldsSerializer):
-    """The `_search` of a cluster."""
+    """The `_search` endpoint of a cluster."""
 
     url = serializers.CharField(max_length=2_000)
     index = serializers.CharField(max_length=255)
@@ -117,8 +117,8 @@ class OpenSearchParametersSerializer(KnownFieldsSerializer):
     auth = RemoteAuthSerializer(required=False)
 
 
-def _paced(name: str) -> serializers.Field[Any, Any, Any, Any]:
-    """The field of a setting of the pace, within the bounds that the form has."""
+def _pace_field(name: str) -> serializers.Field[Any, Any, Any, Any]:
+    """The field of one request limit, with the same bounds as in the form."""
     low, high = BOUNDS[name]
     if isinstance(Pace().values()[name], int):
         return serializers.IntegerField(min_value=int(low), max_value=int(high), required=False)
@@ -126,16 +126,16 @@ def _paced(name: str) -> serializers.Field[Any, Any, Any, Any]:
 
 
 class PaceSerializer(KnownFieldsSerializer):
-    """How hard a system elsewhere is asked. What is left out stays as it is; of a new system, as it usually is."""
+    """The request limits of a system elsewhere. Missing ones stay as they are; for a new system, they have defaults."""
 
-    at_once = _paced("at_once")
-    per_second = _paced("per_second")
-    tries = _paced("tries")
-    first_wait = _paced("first_wait")
-    connect = _paced("connect")
-    read = _paced("read")
-    whole = _paced("whole")
-    stop_after = _paced("stop_after")
+    at_once = _pace_field("at_once")
+    per_second = _pace_field("per_second")
+    tries = _pace_field("tries")
+    first_wait = _pace_field("first_wait")
+    connect = _pace_field("connect")
+    read = _pace_field("read")
+    whole = _pace_field("whole")
+    stop_after = _pace_field("stop_after")
 
 
 REMOTE_PARAMETERS: dict[str, type[KnownFieldsSerializer]] = {
@@ -156,7 +156,7 @@ class RemoteParametersField(serializers.DictField):
 
 
 class RemoteRequestSerializer(KnownFieldsSerializer):
-    """A system elsewhere: where it is, what it is asked, and how hard."""
+    """A system elsewhere: its address, the request, and the request limits."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
     kind = serializers.ChoiceField(choices=list(REMOTE_PARAMETERS))
@@ -164,14 +164,14 @@ class RemoteRequestSerializer(KnownFieldsSerializer):
     pace = PaceSerializer(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        given = REMOTE_PARAMETERS[attrs["kind"]](data=attrs["parameters"])
-        if not given.is_valid():
-            raise serializers.ValidationError({"parameters": given.errors})
-        return {**attrs, "parameters": given.validated_data}
+        parameters = REMOTE_PARAMETERS[attrs["kind"]](data=attrs["parameters"])
+        if not parameters.is_valid():
+            raise serializers.ValidationError({"parameters": parameters.errors})
+        return {**attrs, "parameters": parameters.validated_data}
 
 
 class SystemSerializer(serializers.ModelSerializer[System]):
-    """A system as machines see it. `configuration` names secrets and never holds one."""
+    """A system. `configuration` has the names of secrets, never their values."""
 
     configuration = serializers.DictField(source="config", read_only=True)
     run_count = serializers.IntegerField(read_only=True)
@@ -183,7 +183,7 @@ class SystemSerializer(serializers.ModelSerializer[System]):
 
 
 class SystemRunRequestSerializer(KnownFieldsSerializer):
-    """One execution of a system. What is left open does not narrow the queries.
+    """One execution of a system. An empty filter does not narrow the queries.
 
     `snapshot` is the snapshot's digest, at least 8 characters of it, or `corpus@number`.
     """
@@ -202,7 +202,7 @@ class SystemRunRequestSerializer(KnownFieldsSerializer):
 
 
 class SystemRunSerializer(serializers.Serializer[Any]):
-    """The run that waits, and the job that makes it."""
+    """The pending run, and the job that makes it."""
 
     run = RunSerializer()
     job = JobSerializer()

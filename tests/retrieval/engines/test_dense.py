@@ -59,7 +59,7 @@ def test_rankings_are_those_of_a_slow_reference(tmp_path, pooling, max_tokens):
 
 
 @needs_packages
-def test_prefixes_stand_before_queries_and_blocks(tmp_path):
+def test_prefixes_precede_queries_and_blocks(tmp_path):
     folder = make_model(tmp_path / "tiny")
     engine = engine_in(folder, query_prefix="query ", passage_prefix="passage ")
 
@@ -70,7 +70,7 @@ def test_prefixes_stand_before_queries_and_blocks(tmp_path):
 
 
 @needs_packages
-def test_equal_texts_tie_in_descending_position_wherever_they_stand(tmp_path):
+def test_equal_texts_tie_in_descending_position_wherever_they_are(tmp_path):
     engine = engine_in(make_model(tmp_path / "tiny"))
     texts = some_texts(1_100)
     texts[3] = texts[400] = texts[600] = texts[1_099] = "red green key door oven"
@@ -98,7 +98,7 @@ def test_the_same_blocks_give_the_same_bits_and_a_saved_index_answers_alike(tmp_
 
 @needs_packages
 @pytest.mark.parametrize("blocks", [[], [""], ["", "  \n"], ["", "ship", ""]])
-def test_blank_blocks_and_blank_queries_are_not_found(tmp_path, blocks):
+def test_blank_blocks_and_blank_queries_have_no_matches(tmp_path, blocks):
     engine = engine_in(make_model(tmp_path / "tiny"), passage_prefix="passage ", query_prefix="query ")
     handle = engine.index(blocks)
 
@@ -106,7 +106,7 @@ def test_blank_blocks_and_blank_queries_are_not_found(tmp_path, blocks):
 
 
 @needs_packages
-def test_a_graph_may_lie_where_exports_put_it_and_ask_for_token_types(tmp_path):
+def test_a_graph_may_be_where_exports_put_it_and_require_token_types(tmp_path):
     folder = make_model(
         tmp_path / "tiny", graph="onnx/model.onnx", inputs=("input_ids", "attention_mask", "token_type_ids")
     )
@@ -119,10 +119,10 @@ def test_a_graph_may_lie_where_exports_put_it_and_ask_for_token_types(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"op": "Shape"}, "The model tiny gives no vector for each token. Choose one that does."),
+        ({"op": "Shape"}, "The model tiny does not return a vector per token. Choose one that does."),
         ({"inputs": ("input_ids", "pixels")}, "The model tiny needs the input pixels, which Karat cannot provide."),
-        ({"table": np.full((13, 6), np.nan, dtype=np.float32)}, "The model tiny gives values that are no numbers."),
-        ({"table": np.zeros((1, 6), dtype=np.float32)}, "The model tiny failed at length 1: "),
+        ({"table": np.full((13, 6), np.nan, dtype=np.float32)}, "The model tiny returns values that are not numbers."),
+        ({"table": np.zeros((1, 6), dtype=np.float32)}, "The model tiny failed with an input of length 1: "),
     ],
 )
 def test_a_model_that_does_not_fit_is_refused_with_the_reason(tmp_path, wrong, sentence):
@@ -135,7 +135,7 @@ def test_a_model_that_does_not_fit_is_refused_with_the_reason(tmp_path, wrong, s
 
 
 @needs_packages
-def test_a_file_that_is_no_model_is_refused(tmp_path):
+def test_a_file_that_is_not_a_model_is_rejected(tmp_path):
     folder = make_model(tmp_path / "tiny")
     (folder / "model.onnx").write_bytes(b"no model")
 
@@ -181,7 +181,7 @@ def test_other_files_than_those_it_was_made_with_are_refused(tmp_path, monkeypat
     engine = engine_in(folder)
     make_model(folder, seed=1)
 
-    with pytest.raises(NotReady, match=r"not those that the system was created with .* create a new system"):
+    with pytest.raises(NotReady, match=r"have changed since the system was created .* create a new system"):
         engine.search(np.zeros((1, 6), dtype=np.float32), ["ship"], 1)
 
 
@@ -210,7 +210,7 @@ def test_a_name_that_leads_out_of_the_folder_of_models_is_refused(tmp_path, with
     make_model(tmp_path / "tiny")
     make_model(tmp_path / "models" / "good")
 
-    with pytest.raises(BadParameters, match=r"names no model folder. Choose one of good\."):
+    with pytest.raises(BadParameters, match=r"is not the name of a model folder. Choose one of good\."):
         make("dense", {"model": name, "sha256": digest}, tmp_path / "models")
 
 

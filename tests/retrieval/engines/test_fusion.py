@@ -17,11 +17,11 @@ def test_ranks_count_by_their_reciprocal():
     assert fused([7, 3], [3, 9], k=1.0) == [(3, 1 / 3 + 1 / 2), (7, 1 / 2), (9, 1 / 3)]
 
 
-def test_equal_scores_stand_in_descending_position():
+def test_ties_are_in_descending_position():
     assert [position for position, _ in fused([1, 5], [8, 2])] == [8, 1, 5, 2]
 
 
-def test_what_lies_below_the_depth_counts_for_nothing():
+def test_results_below_the_depth_do_not_count():
     assert fused([1, 2, 3], [4, 2, 3], depth=1) == [(4, 1 / 61)]
 
 
@@ -53,10 +53,10 @@ def test_the_order_in_which_systems_are_named_does_not_matter():
 @pytest.mark.parametrize(
     ("systems", "k", "sentence"),
     [
-        (("a",), 60.0, "A fusion needs two systems or more, each once."),
-        (("a", "a", "b"), 60.0, "A fusion needs two systems or more, each once."),
-        (("a", "b"), -1.0, "k is -1; it is a number from 0 to 10000."),
-        (("a", "b"), float("nan"), "k is nan; it is a number from 0 to 10000."),
+        (("a",), 60.0, "A fusion needs at least two different systems."),
+        (("a", "a", "b"), 60.0, "A fusion needs at least two different systems."),
+        (("a", "b"), -1.0, "k must be a number from 0 to 10000, not -1."),
+        (("a", "b"), float("nan"), "k must be a number from 0 to 10000, not nan."),
     ],
 )
 def test_a_wrong_fusion_is_refused(systems, k, sentence):

@@ -52,7 +52,7 @@ def test_tfidf_gives_the_values_worked_by_hand():
 
 
 @pytest.mark.parametrize("name", ["bm25", "tfidf"])
-def test_equal_scores_stand_in_descending_position(name):
+def test_ties_are_in_descending_position(name):
     found = ranked(name, ["same words", "other", "same words", "same words"], "same")
 
     assert [position for position, _ in found] == [3, 2, 0]

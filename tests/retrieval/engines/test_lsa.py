@@ -15,7 +15,7 @@ def blocks():
     return [" ".join([*draw.choice(THEMES[n % 3], 4), *draw.choice(rare, 2)]) for n in range(120)]
 
 
-def test_a_theme_is_found_without_a_word_in_common(blocks):
+def test_a_topic_is_retrieved_without_a_word_in_common(blocks):
     sea = [n for n in range(0, 120, 3) if "harbour" not in blocks[n].split()]
     engine = make("lsa", {"dimensions": 3})
 

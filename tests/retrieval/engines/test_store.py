@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from apps.retrieval.core.engines import make as make_engine
-from apps.retrieval.core.engines.store import kept, open_index, remove, tidy, touch, using_index
+from apps.retrieval.core.engines.store import open_index, remove, stored_indexes, tidy, touch, using_index
 
 BLOCKS = ["red key", "red door", "green"]
 
@@ -77,16 +77,16 @@ def names(root):
 
 
 def cleared(root, *, known=("a", "b", "c"), max_bytes=inf, used_since=-inf):
-    gone = tidy(root, kept(root), known=known, max_bytes=max_bytes, used_since=used_since)
+    gone = tidy(root, stored_indexes(root), known=known, max_bytes=max_bytes, used_since=used_since)
     return [index.digest for index in gone]
 
 
 def test_indexes_are_listed_by_their_last_use(tmp_path):
     make(tmp_path, "b", "a")
 
-    assert [(index.digest, index.used_at) for index in kept(tmp_path)] == [("b", 86_400), ("a", 90_000)]
-    assert kept(tmp_path)[0].size == sum(file.stat().st_size for file in (tmp_path / "b").iterdir())
-    assert kept(tmp_path / "nowhere") == []
+    assert [(index.digest, index.used_at) for index in stored_indexes(tmp_path)] == [("b", 86_400), ("a", 90_000)]
+    assert stored_indexes(tmp_path)[0].size == sum(file.stat().st_size for file in (tmp_path / "b").iterdir())
+    assert stored_indexes(tmp_path / "nowhere") == []
 
 
 def test_an_index_that_nothing_leads_to_is_removed_with_its_lock(tmp_path):
@@ -105,7 +105,7 @@ def test_an_index_too_long_unused_is_removed(tmp_path):
 @pytest.mark.parametrize(("room", "gone"), [(3.0, []), (2.9, ["a"]), (1.0, ["a", "b"]), (0.5, ["a", "b", "c"])])
 def test_the_longest_unused_give_way_until_the_rest_fits(tmp_path, room, gone):
     make(tmp_path, "a", "b", "c")
-    one = kept(tmp_path)[0].size
+    one = stored_indexes(tmp_path)[0].size
 
     assert cleared(tmp_path, max_bytes=room * one) == gone
 
@@ -126,7 +126,7 @@ def test_opening_an_index_is_using_it(tmp_path):
     with using_index(tmp_path, "a", make_engine("bm25")):
         pass
 
-    assert [index.digest for index in kept(tmp_path)] == ["b", "a"]
+    assert [index.digest for index in stored_indexes(tmp_path)] == ["b", "a"]
 
 
 def test_touching_an_index_is_using_it(tmp_path):
@@ -135,7 +135,7 @@ def test_touching_an_index_is_using_it(tmp_path):
     touch(tmp_path, "a")
     touch(tmp_path, "nothing")
 
-    assert [index.digest for index in kept(tmp_path)] == ["b", "a"]
+    assert [index.digest for index in stored_indexes(tmp_path)] == ["b", "a"]
 
 
 def test_an_index_that_is_not_there_is_none_where_nothing_can_be_built(tmp_path):
@@ -180,7 +180,7 @@ def _use_and_remove(root, barrier, remover):
                 assert (Path(root) / "a").is_dir()
 
 
-def test_who_uses_an_index_never_sees_it_go(tmp_path):
+def test_an_index_in_use_is_never_removed(tmp_path):
     context = multiprocessing.get_context("fork")
     barrier = context.Barrier(4)
     crew = [context.Process(target=_use_and_remove, args=(str(tmp_path), barrier, n < 2)) for n in range(4)]

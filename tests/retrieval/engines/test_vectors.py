@@ -29,7 +29,7 @@ def test_the_nearest_are_those_of_a_slow_search(crowd, k):
     assert (positions.tolist(), scores.tolist()) == slowly(crowd, vector, k)
 
 
-def test_equal_rows_tie_wherever_they_stand():
+def test_equal_rows_tie_wherever_they_are():
     row = unit_rows(np.random.default_rng(5).standard_normal((1, 128)))
     rows = np.repeat(row, 1_003, axis=0)
 

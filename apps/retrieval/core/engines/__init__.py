@@ -1,4 +1,4 @@
-"""Retrieval engines behind one interface: `make` gives one by name, with its parameters checked."""
+"""Retrieval engines behind one interface; `make` validates parameters and returns an engine."""
 
 from apps.retrieval.core.engines.base import BadParameters, Engine, Hits, NotReady, Parameters
 from apps.retrieval.core.engines.encoder import is_installed

@@ -1,4 +1,4 @@
-"""From text to terms: how a lexical engine cuts, drops and folds words."""
+"""Text analysis of the lexical engines: tokens, stop words, stemming."""
 
 import re
 import unicodedata
@@ -14,12 +14,12 @@ STEMMERS = ("none", "s")
 
 @dataclass(frozen=True)
 class Analysis:
-    """How text becomes terms.
+    """How a text becomes terms.
 
-    `words` are runs of letters, digits and underscores after NFKC and case folding; `trigrams` are the
-    three-character windows of each such word, for scripts written without spaces. Stop words are dropped
-    whole, before stemming; windows are not stemmed. The `s` stemmer folds English plurals (Harman 1991,
-    "How effective is suffixing?").
+    The tokens `words` are runs of letters, digits and underscores after NFKC and case folding. `trigrams` are the
+    three-character windows of each such word, for scripts without spaces; they are not stemmed. Stop words are
+    whole words, removed before stemming. The stemmer `s` removes English plural endings (Harman 1991, "How
+    effective is suffixing?").
     """
 
     tokenizer: str = "words"
@@ -27,17 +27,17 @@ class Analysis:
     stemmer: str = "s"
 
     def tokens(self, text: str) -> list[str]:
-        """The raw tokens of a text in reading order; `term` turns each into what is indexed."""
+        """The raw tokens of a text, in order; `term` turns each into an index term."""
         if not text.isascii():
             text = unicodedata.normalize("NFKC", text)
         words = _WORD.findall(text.casefold())
         if self.tokenizer == "words":
             return words
-        kept = (word for word in words if word not in STOP_WORDS[self.stop_words])
-        return [gram for word in kept for gram in _trigrams(word)]
+        content_words = (word for word in words if word not in STOP_WORDS[self.stop_words])
+        return [gram for word in content_words for gram in _trigrams(word)]
 
     def term(self, token: str) -> str:
-        """The term a token is indexed under; empty when it is a stop word."""
+        """The index term of a token; empty for a stop word."""
         if self.tokenizer == "trigrams":
             return token
         if token in STOP_WORDS[self.stop_words]:
@@ -52,7 +52,7 @@ def _trigrams(word: str) -> list[str]:
 
 
 def _singular(token: str) -> str:
-    """Harman's S stemmer: the first rule whose ending fits decides, exceptions leave the word alone."""
+    """Harman's S stemmer: the first rule with a matching ending applies; its exceptions leave the word unchanged."""
     if len(token) < 4 or not token.endswith("s"):
         return token
     if token.endswith("ies"):

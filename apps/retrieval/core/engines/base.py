@@ -1,4 +1,4 @@
-"""What every engine promises, whatever it is made of."""
+"""The interface of all engines, and the shape of their results."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -13,19 +13,19 @@ Q = TypeVar("Q")
 
 
 class BadParameters(ValueError):
-    """A system was described with a parameter its engine cannot take; the message is a sentence to show."""
+    """A parameter that the engine does not accept; the message is a sentence for the user."""
 
 
 class NotReady(RuntimeError):
-    """An engine lacks here what it was described with; the message is a sentence to show."""
+    """The engine's model or packages are missing or wrong here; the message is a sentence for the user."""
 
 
 class Hits(NamedTuple):
-    """What a search returned for n queries: query i owns the entries `offsets[i]:offsets[i + 1]`.
+    """The results of n queries: those of query i are the entries `offsets[i]:offsets[i + 1]`, best first.
 
-    `positions` (int32) number the blocks of the corpus as they were indexed, `scores` (float64) fall along
-    with them; equal scores stand in descending position. `seconds` (float64, one a query) is the time each
-    query took, from its text to its sorted entries.
+    `positions` (int32) are the numbers of the blocks in the order of indexing. `scores` (float64) are descending;
+    ties are in descending position. `seconds` (float64, one per query) is the time from the text of the query to
+    its sorted entries.
     """
 
     offsets: NDArray[np.int64]
@@ -40,33 +40,33 @@ class Hits(NamedTuple):
 
 
 class Engine(Protocol):
-    """A retrieval engine with its parameters fixed. The same blocks and queries give the same bits."""
+    """A retrieval engine with fixed parameters. The same blocks and queries give the same result, bit by bit."""
 
     name: ClassVar[str]
 
     def identity(self) -> Parameters:
-        """Everything that can change a ranking, as plain JSON values; its digest names the index."""
+        """Everything that can change a ranking, as plain JSON values. Its digest is the name of the index."""
         ...
 
     def index(self, blocks: Iterable[str]) -> Any:
-        """A handle over the blocks; the n-th block given has position n. Callers order blocks by outside
-        id, ascending bytewise, so that descending position is descending id.
+        """An index of the blocks; the n-th block has position n, from 0. Callers give blocks by outside id, in
+        ascending bytewise order, so that descending position is descending id.
         """
         ...
 
     def search(self, handle: Any, queries: Sequence[str], k: int) -> Hits:
         """The best `k` blocks of each query: score descending, ties by position descending.
 
-        A block without any match is not returned, so a query may get fewer than `k`, or none.
+        A block without a match is not returned, so a query may have fewer than `k` results, or none.
         """
         ...
 
     def save(self, handle: Any, folder: Path) -> None:
-        """Write the handle's arrays into an existing, empty folder."""
+        """Write the index into an existing, empty folder."""
         ...
 
     def load(self, folder: Path) -> Any:
-        """A handle over the folder's files, memory-mapped."""
+        """The index that `save` wrote, memory-mapped."""
         ...
 
 
@@ -75,22 +75,22 @@ Ranked = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 def one_by_one(rank: Callable[[Q], Ranked], queries: Sequence[Q], k: int) -> Hits:
-    """What an engine found that answers one query after the other, each timed. Raises ValueError for `k` below 1."""
+    """Rank one query after the other and measure the time of each. Raises ValueError for `k` below 1."""
     if k < 1:
         raise ValueError("k must be 1 or more")
-    answers: list[Ranked] = []
+    rankings: list[Ranked] = []
     seconds = np.zeros(len(queries))
     for number, text in enumerate(queries):
         started = perf_counter()
-        answers.append(rank(text))
+        rankings.append(rank(text))
         seconds[number] = perf_counter() - started
-    return gathered(answers, seconds)
+    return joined(rankings, seconds)
 
 
-def gathered(answers: Sequence[Ranked], seconds: NDArray[np.float64]) -> Hits:
-    """The answers to many queries as one."""
-    sizes = [len(found) for found, _ in answers]
+def joined(rankings: Sequence[Ranked], seconds: NDArray[np.float64]) -> Hits:
+    """The rankings of many queries in one `Hits`, in the order given."""
+    sizes = [len(positions) for positions, _ in rankings]
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    positions = np.concatenate([np.zeros(0, np.int64), *(found for found, _ in answers)])
-    scores = np.concatenate([np.zeros(0), *(values for _, values in answers)])
-    return Hits(offsets, positions.astype(np.int32), scores, seconds)
+    all_positions = np.concatenate([np.zeros(0, np.int64), *(positions for positions, _ in rankings)])
+    all_scores = np.concatenate([np.zeros(0), *(scores for _, scores in rankings)])
+    return Hits(offsets, all_positions.astype(np.int32), all_scores, seconds)

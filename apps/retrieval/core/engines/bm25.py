@@ -1,4 +1,4 @@
-"""Okapi BM25 as Lucene counts it (Kamphuis et al. 2020, "Which BM25 do you mean?", "Lucene (accurate)").
+"""Okapi BM25 in Lucene's form (Kamphuis et al. 2020, "Which BM25 do you mean?", "Lucene (accurate)").
 
 score(q, d) = Σ over terms t of q: n(t, q) · idf(t) · tf / (tf + k1 · (1 − b + b · |d| / average |d|)),
 idf(t) = ln(1 + (N − df + 0.5) / (df + 0.5)); |d| counts the terms of a block after stop words.

@@ -1,7 +1,7 @@
-"""Dense retrieval: cosine between the vectors that a model in a local folder gives texts.
+"""Dense retrieval: the cosine between the vectors of query and block, from a model in a local folder.
 
-The folder holds `model.onnx`, or `onnx/model.onnx`, and `tokenizer.json`. The model runs on the processor, in one
-thread. It needs the packages of the extra `dense`, which are looked for only when they are used.
+The folder contains `tokenizer.json` and `model.onnx` or `onnx/model.onnx`. The model runs on the CPU, in one thread.
+It needs the packages of the extra `dense`, which are imported only when they are used.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,8 +27,8 @@ _BYTES = 4
 
 @dataclass(frozen=True)
 class Dense:
-    """Scores are cosines above zero. `folder` is where the model lies now, `sha256` says which one it has to be; only
-    the latter and the folder's name are part of the identity. The model is looked at when it is first used.
+    """Scores are cosines above zero. `folder` is the path of the model, `sha256` its expected digest. The identity has
+    the digest and the folder's name, not the path. The model is loaded when it is first used.
     """
 
     folder: Path
@@ -57,8 +57,8 @@ class Dense:
         return encoder_of(self.folder, self.sha256, self.pooling, self.max_tokens)
 
     def index(self, blocks: Iterable[str]) -> NDArray[np.float32]:
-        """One row a block, of length 1; zero for a blank block. Equal texts are given one vector, so they tie. The rows
-        lie in a scratch file until they are saved, not in memory. Raises NotReady.
+        """One row per block, of length 1; zero for a blank block. Equal texts get one vector, so they tie. Until they
+        are saved, the rows are in a temporary file, not in memory. Raises NotReady.
         """
         encoder, texts, known = self._encoder(), iter(blocks), dict[bytes, int]()
         with TemporaryFile() as file:
@@ -71,7 +71,7 @@ class Dense:
             return np.asarray(np.memmap(file, dtype=np.float32, mode="r", shape=(rows, encoder.size)))
 
     def _encode_into(self, file: IO[bytes], encoder: Encoder, texts: list[str], known: dict[bytes, int]) -> None:
-        """Append the rows of the texts; `known` leads from a text's digest to the first row that has it."""
+        """Append the rows of the texts; `known` maps the digest of a text to its first row."""
         start = file.seek(0, SEEK_END) // (encoder.size * _BYTES)
         keys = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
         fresh = {key: n for n, key in reversed(list(enumerate(keys))) if key not in known and texts[n].strip()}

@@ -1,4 +1,4 @@
-"""From text to vector, by a network in ONNX form and its tokenizer."""
+"""Text vectors from a network in ONNX format and its tokenizer."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -28,13 +28,13 @@ _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def is_installed() -> bool:
-    """Whether the packages are there that this needs."""
+    """Whether the packages of the extra `dense` are installed."""
     return all(find_spec(package) is not None for package in PACKAGES)
 
 
 class Encoder:
-    """Gives texts vectors of `size` numbers. A text alone has the same bits each time; beside others of other lengths
-    its last bits may differ.
+    """Computes vectors of `size` numbers. A text encoded alone gets the same bits each time; in a batch with texts of
+    other lengths its last bits may differ.
     """
 
     def __init__(self, session: Any, tokenizer: Any, pooling: str, name: str) -> None:
@@ -42,20 +42,20 @@ class Encoder:
         self._tokenizer = tokenizer
         self._pooling = pooling
         self._name = name
-        self._inputs = {given.name: _TYPES.get(given.type) for given in session.get_inputs()}
-        if strange := [key for key, type_ in self._inputs.items() if key not in _INPUTS or type_ is None]:
+        self._inputs = {node.name: _TYPES.get(node.type) for node in session.get_inputs()}
+        if unsupported := [key for key, type_ in self._inputs.items() if key not in _INPUTS or type_ is None]:
             raise NotReady(
-                f"The model {name} needs the input {strange[0]}, which Karat cannot provide. Choose another model."
+                f"The model {name} needs the input {unsupported[0]}, which Karat cannot provide. Choose another model."
             )
-        outputs = [given.name for given in session.get_outputs()]
+        outputs = [node.name for node in session.get_outputs()]
         self._output = next((output for output in _TOKEN_VECTORS if output in outputs), outputs[0])
         self.size = self._hidden([[0]], [[0]]).shape[2]
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row a text, of length 1; zero for a text without tokens. Raises NotReady."""
+        """One row per text, of length 1; zero for a text without tokens. Raises NotReady."""
         encodings = [self._tokenizer.encode(text) for text in texts]
         pooled = np.zeros((len(texts), self.size))
-        # Texts of like length go together: less is spent on filling up. Longest last, so its end is a batch's length.
+        # Texts of similar length are encoded together, with less padding. The last of a batch is the longest.
         order = sorted((n for n, one in enumerate(encodings) if one.ids), key=lambda n: len(encodings[n].ids))
         while order:
             most = max(1, min(_TEXTS_AT_ONCE, _TOKENS_AT_ONCE // len(encodings[order[-1]].ids)))
@@ -72,46 +72,46 @@ class Encoder:
         return np.stack(sums) / np.array(counts)[:, None]
 
     def _hidden(self, ids: Sequence[Sequence[int]], types: Sequence[Sequence[int]]) -> NDArray[np.floating]:
-        """The vector of every token: texts × places × numbers."""
+        """The vector of every token: texts × tokens × dimensions."""
         width = max(map(len, ids))
-        given = {
+        arrays = {
             "input_ids": [[*row, *[0] * (width - len(row))] for row in ids],
             "attention_mask": [[*[1] * len(row), *[0] * (width - len(row))] for row in ids],
             "token_type_ids": [[*row, *[0] * (width - len(row))] for row in types],
         }
-        feed = {key: np.array(given[key], dtype=type_) for key, type_ in self._inputs.items()}
+        feed = {key: np.array(arrays[key], dtype=type_) for key, type_ in self._inputs.items()}
         try:
             hidden = self._session.run([self._output], feed)[0]
-        except Exception as error:  # its exceptions have no common ancestor of their own
+        except Exception as error:  # onnxruntime's exceptions have no common base class
             raise NotReady(
-                f"The model {self._name} failed at length {width:,}: {_first_line(error)} Read fewer tokens, or use"
-                " another model."
+                f"The model {self._name} failed with an input of length {width:,}: {_first_line(error)} Create a system"
+                " that reads fewer tokens, or one with another model."
             ) from error
         if hidden.ndim != 3:
-            raise NotReady(f"The model {self._name} gives no vector for each token. Choose one that does.")
+            raise NotReady(f"The model {self._name} does not return a vector per token. Choose one that does.")
         if not np.isfinite(hidden).all():
-            raise NotReady(f"The model {self._name} gives values that are no numbers. Choose another model.")
+            raise NotReady(f"The model {self._name} returns values that are not numbers. Choose another model.")
         return hidden
 
 
 @lru_cache(maxsize=2)
 def encoder_of(folder: Path, sha256: str, pooling: str, max_tokens: int) -> Encoder:
-    """The encoder of the model in a folder, whose files have to have the digest. Raises NotReady.
+    """The encoder of the model in a folder. Raises NotReady, also when the digest of its files is not `sha256`.
 
-    What is loaded once is kept, and stays the model of that digest whatever becomes of the folder.
+    Two encoders are cached; they stay valid when their folders change.
     """
     if not is_installed():
         raise NotReady(MISSING)
     try:
-        found = folders.sha256_of(folder)
+        actual = folders.sha256_of(folder)
     except OSError as error:
         raise NotReady(
             f"The model {folder.name} cannot be read: {error.strerror}. Put its folder back,"
             " or create a system with another model."
         ) from error
-    if found != sha256:
+    if actual != sha256:
         raise NotReady(
-            f"The files of the model {folder.name} are not those that the system was created with (digest {found[:12]},"
+            f"The files of the model {folder.name} have changed since the system was created (digest {actual[:12]},"
             f" not {sha256[:12]}). Put the old files back, or create a new system with the new ones."
         )
     return _loaded(folder, pooling, max_tokens)
@@ -122,7 +122,7 @@ def _loaded(folder: Path, pooling: str, max_tokens: int) -> Encoder:
     from tokenizers import Tokenizer
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1  # more threads may add up in another order
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # several threads may add in another order
     options.use_deterministic_compute = True
     options.log_severity_level = 4
     try:
@@ -131,7 +131,7 @@ def _loaded(folder: Path, pooling: str, max_tokens: int) -> Encoder:
         tokenizer.enable_truncation(max_tokens)
         graph = str(folders.graph_of(folder))
         session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # neither package has one kind for a file it cannot read
+    except Exception as error:  # neither package has one exception class for a file that it cannot read
         why = _first_line(error).replace(f"{folder}/", "")
         raise NotReady(f"The model {folder.name} cannot be loaded: {why} Check its files.") from error
     return Encoder(session, tokenizer, pooling, folder.name)

@@ -1,4 +1,4 @@
-"""Model folders: what the operator has laid below one root for dense retrieval."""
+"""Folders with models for dense retrieval, which the operator installs below one root."""
 
 import errno
 import hashlib
@@ -11,30 +11,30 @@ _PLACES = (Path("model.onnx"), Path("onnx", "model.onnx"))
 
 
 def model_names(root: Path) -> list[str]:
-    """The folders directly below the root that hold a model and its tokenizer, by name."""
+    """The names of the folders directly below the root with a model and its tokenizer, sorted."""
     if not root.is_dir():
         return []
     return sorted(folder.name for folder in root.iterdir() if is_plain(folder.name) and is_model(folder))
 
 
 def is_plain(name: str) -> bool:
-    """Whether it names a folder below the root, and leads nowhere else."""
+    """Whether this is a plain folder name, without a path that leads out of the root."""
     return name not in {"", ".", ".."} and not name.startswith(".") and not set(name) & {"/", "\\", "\0"}
 
 
 def is_model(folder: Path) -> bool:
-    """Whether the folder holds a network and its tokenizer."""
+    """Whether the folder has a network and its tokenizer."""
     return graph_of(folder) is not None and (folder / TOKENIZER).is_file()
 
 
 def graph_of(folder: Path) -> Path | None:
-    """The file of the network."""
+    """The network's file; None when there is none."""
     return next((folder / place for place in _PLACES if (folder / place).is_file()), None)
 
 
 def sha256_of(folder: Path) -> str:
-    """SHA-256 over the names and contents of the tokenizer, the network, and the files of its weights beside it, whose
-    names begin with the network's. Raises OSError when the folder is no model's.
+    """SHA-256 over the names and contents of the tokenizer, the network and its weight files, whose names begin with
+    that of the network. Raises OSError when there is no network or a file cannot be read.
     """
     graph = graph_of(folder)
     if graph is None:

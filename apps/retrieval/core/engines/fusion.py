@@ -1,4 +1,4 @@
-"""Reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009): a block is worth 1 / (k + rank) in each ranking."""
+"""Reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009): a block gets 1 / (k + rank) from each ranking."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ LARGEST_K = 10_000.0
 
 @dataclass(frozen=True)
 class Fusion:
-    """Other systems, by digest and ascending, and how soon a rank stops counting."""
+    """`systems` are the digests of the fused systems, sorted. With a smaller `k` low ranks lose weight faster."""
 
     systems: tuple[str, ...]
     k: float = DEFAULT_K
@@ -25,24 +25,24 @@ class Fusion:
 
     def __post_init__(self) -> None:
         if len(set(self.systems)) < 2 or len(set(self.systems)) < len(self.systems):
-            raise BadParameters("A fusion needs two systems or more, each once.")
+            raise BadParameters("A fusion needs at least two different systems.")
         if not 0 <= self.k <= LARGEST_K:
-            raise BadParameters(f"k is {self.k:g}; it is a number from 0 to {LARGEST_K:g}.")
+            raise BadParameters(f"k must be a number from 0 to {LARGEST_K:g}, not {self.k:g}.")
         object.__setattr__(self, "systems", tuple(sorted(self.systems)))
 
     def identity(self) -> dict[str, Any]:
         return {"engine": self.name, "revision": self.revision, "systems": list(self.systems), "k": float(self.k)}
 
     def fuse(self, rankings: Sequence[NDArray[np.int32]], depth: int) -> Ranked:
-        """The best `depth` blocks of rankings given as positions, best first: score descending, ties by position
-        descending. Each ranking counts as far as `depth`; a block that one lacks gains nothing there.
+        """The best `depth` blocks of the rankings: score descending, ties by position descending.
 
-        A score is added up in the order of the rankings, which has to be that of `systems` for the same bits.
+        `rankings` are positions, best first; each is read down to `depth`, and a block gets nothing from a ranking
+        without it. Give them in the order of `systems`: the order of additions decides the last bits of a score.
         """
         tops = [ranking[:depth] for ranking in rankings]
         places = np.concatenate([np.zeros(0, np.int32), *tops])
-        worth = np.concatenate([np.zeros(0), *(1.0 / (self.k + np.arange(1, len(top) + 1)) for top in tops)])
+        gains = np.concatenate([np.zeros(0), *(1.0 / (self.k + np.arange(1, len(top) + 1)) for top in tops)])
         positions, number = np.unique(places, return_inverse=True)
-        scores = np.bincount(number, weights=worth, minlength=len(positions)).astype(np.float64, copy=False)
+        scores = np.bincount(number, weights=gains, minlength=len(positions)).astype(np.float64, copy=False)
         order = np.argsort(-scores[::-1], kind="stable")[:depth]
         return positions[::-1][order].astype(np.int64), scores[::-1][order]

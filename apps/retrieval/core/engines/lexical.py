@@ -1,4 +1,4 @@
-"""What BM25 and TF-IDF share: they differ in the weights alone."""
+"""The common part of BM25 and TF-IDF, which differ only in their weights."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,28 +16,28 @@ from apps.retrieval.core.engines.postings import Counts, Postings, Weigh
 
 @dataclass(frozen=True)
 class Lexical:
-    """An engine over term-major postings. Subclasses say what a term in a block, and in a query, is worth."""
+    """An engine over term-major postings. Subclasses define the weight of a term in a block and in a query."""
 
     analysis: Analysis = field(default_factory=Analysis)
 
     name: ClassVar[str]
     revision: ClassVar[int] = 1
-    """Raised when the same parameters begin to give other scores."""
+    """Increased when a change of the code changes scores."""
 
     def identity(self) -> Parameters:
         own = {key: value for key, value in asdict(self).items() if key != "analysis"}
         return {"engine": self.name, "revision": self.revision, **asdict(self.analysis), **own}
 
     def weigh(self, counts: Counts) -> Weigh:
-        """What gives the counts of each part their weights."""
+        """The function that turns the counts of a part into weights."""
         raise NotImplementedError
 
     def boost(self, counts: Counts) -> NDArray[np.float64]:
-        """What each term is worth in a query."""
+        """The weight of each term in a query."""
         raise NotImplementedError
 
     def query_factors(self, counts: NDArray[np.float64], boost: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What each term of a query multiplies its postings by."""
+        """The factor for the postings of each query term."""
         return counts * boost
 
     def index(self, blocks: Iterable[str]) -> Postings:
@@ -52,8 +52,8 @@ class Lexical:
         if not len(terms):
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         scores = lists.scores_of(handle, terms, self.query_factors(counts, handle.boost[terms]))
-        found = lists.best(scores, k)
-        return found, scores[found]
+        positions = lists.best(scores, k)
+        return positions, scores[positions]
 
     def save(self, handle: Postings, folder: Path) -> None:
         lists.save(handle, folder)

@@ -1,7 +1,7 @@
-"""Latent semantic analysis: cosine in the space of the strongest directions of a TF-IDF matrix.
+"""Latent semantic analysis: the cosine in the space of the largest singular vectors of a TF-IDF matrix.
 
-Deerwester et al. 1990, "Indexing by latent semantic analysis"; the truncated decomposition is scikit-learn's
-randomised one (Halko et al. 2009) from a fixed seed.
+Deerwester et al. 1990, "Indexing by latent semantic analysis"; the decomposition is scikit-learn's randomised
+truncated SVD (Halko et al. 2009) with a fixed seed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ _ARRAYS = ("boost", "axes", "vectors")
 
 
 class Space(NamedTuple):
-    """Where terms and blocks lie: `axes` (terms × dimensions) and `vectors` (blocks × dimensions, length 1), both
+    """Terms and blocks as vectors: `axes` (terms × dimensions) and `vectors` (blocks × dimensions, length 1), both
     float32; `boost` (float64) is each term's idf.
     """
 
@@ -38,7 +38,7 @@ class Space(NamedTuple):
 
 @dataclass(frozen=True)
 class Lsa:
-    """Scores lie between 0 and 1. Blocks at a right angle to the query or beyond are not returned."""
+    """Scores are cosines from 0 to 1; blocks with a cosine of 0 or below are not returned."""
 
     weights: TfIdf = field(default_factory=TfIdf)
     dimensions: int = 128
@@ -52,7 +52,7 @@ class Lsa:
         return {**self.weights.identity(), **own}
 
     def index(self, blocks: Iterable[str]) -> Space:
-        """The space has fewer dimensions than asked for when there are fewer blocks or terms."""
+        """The space has at most as many dimensions as there are blocks or terms."""
         postings = self.weights.index(blocks)
         matrix = _matrix(postings)
         axes = self._axes(matrix)
@@ -66,10 +66,10 @@ class Lsa:
         size = min(self.dimensions, *matrix.shape)
         if not size:
             return np.zeros((matrix.shape[1], 0), dtype=np.float32)
-        # A second of loading that only the building of such an index needs, not every command and worker.
+        # This import takes a second; only building an index needs it, not every command and worker.
         from sklearn.utils.extmath import randomized_svd
 
-        with threadpool_limits(1):  # more threads add up in another order
+        with threadpool_limits(1):  # several threads add in another order
             _, _, right = randomized_svd(matrix, size, n_iter=_ROUNDS, random_state=self.seed)
         return np.ascontiguousarray(right.T, dtype=np.float32)
 
@@ -95,6 +95,6 @@ class Lsa:
 
 
 def _matrix(postings: Postings) -> csr_array:
-    """Postings as a blocks × terms matrix again."""
+    """The postings as a blocks × terms matrix."""
     shape = (postings.blocks, len(postings.vocabulary))
     return csr_array(csc_array((postings.weights, postings.positions, postings.indptr), shape=shape))

@@ -1,4 +1,4 @@
-"""Term-major postings: the memory-mapped heart of the lexical engines."""
+"""Term-major postings, the memory-mapped index of the lexical engines."""
 
 from array import array
 from collections import Counter
@@ -20,10 +20,10 @@ _ARRAYS = ("indptr", "positions", "weights", "boost")
 
 
 class Postings(NamedTuple):
-    """For each term the blocks that hold it and what each is worth.
+    """For each term the blocks that contain it, and their weights.
 
-    Term t owns `positions[indptr[t]:indptr[t + 1]]` (int32, ascending) and the `weights` (float64) beside
-    them; `boost[t]` (float64) is what one occurrence of the term in a query multiplies them by.
+    The blocks of term t are `positions[indptr[t]:indptr[t + 1]]` (int32, ascending), with their `weights` (float64)
+    at the same indices. One occurrence of the term in a query multiplies the weights by `boost[t]` (float64).
     """
 
     vocabulary: dict[str, int]
@@ -35,7 +35,7 @@ class Postings(NamedTuple):
 
 
 class _Lexicon(dict[str, int]):
-    """Raw token to term number, grown while reading; −1 marks a stop word."""
+    """Term numbers by raw token, filled on lookup; −1 for a stop word."""
 
     def __init__(self, analysis: Analysis) -> None:
         super().__init__()
@@ -50,11 +50,11 @@ class _Lexicon(dict[str, int]):
 
 
 class Counts(NamedTuple):
-    """How often each block holds each term: rows of blocks in parts, so that a large corpus is never in memory
-    twice.
+    """How often each term occurs in each block.
 
-    `parts` are blocks × terms matrices, one below the other; `holders` (int64) says for each term how many blocks
-    hold it, `lengths` (int64) for each block how many terms it has.
+    `parts` are blocks × terms matrices of consecutive blocks, so that a large corpus is never in memory twice.
+    `holders` (int64) is for each term the number of blocks that contain it, `lengths` (int64) for each block the
+    number of its terms.
     """
 
     vocabulary: dict[str, int]
@@ -64,11 +64,11 @@ class Counts(NamedTuple):
 
 
 Weigh = Callable[[csr_array, NDArray[np.int64]], NDArray[np.float64]]
-"""What each count of a part is worth, given the lengths of the part's blocks."""
+"""Turns the counts of a part into weights; the second argument has the lengths of the part's blocks."""
 
 
 def count_terms(blocks: Iterable[str], analysis: Analysis) -> Counts:
-    """Counts with the vocabulary in order of first use."""
+    """Count the terms of the blocks. The vocabulary is in order of first use."""
     lexicon = _Lexicon(analysis)
     parts = [_count_chunk(chunk, lexicon) for chunk in _chunks(blocks)]
     holders = np.zeros(len(lexicon.terms), dtype=np.int64)
@@ -91,9 +91,9 @@ def _count_chunk(texts: Sequence[str], lexicon: _Lexicon) -> csr_array:
         numbers.extend(map(lexicon.__getitem__, lexicon.analysis.tokens(text)))
         ends[row + 1] = len(numbers)
     terms = np.frombuffer(numbers, dtype=np.int32)
-    kept = terms >= 0
-    indptr = np.concatenate(([0], np.cumsum(kept)))[ends]
-    terms = terms[kept]
+    is_indexed = terms >= 0
+    indptr = np.concatenate(([0], np.cumsum(is_indexed)))[ends]
+    terms = terms[is_indexed]
     counts = csr_array((np.ones(len(terms), dtype=np.int32), terms, indptr), shape=(len(texts), len(lexicon.terms)))
     counts.sum_duplicates()
     counts.data = counts.data.astype(np.min_scalar_type(int(counts.data.max(initial=0))))
@@ -101,9 +101,9 @@ def _count_chunk(texts: Sequence[str], lexicon: _Lexicon) -> csr_array:
 
 
 def from_counts(counts: Counts, weigh: Weigh, boost: NDArray[np.float64]) -> Postings:
-    """Postings with the weights that `weigh` gives; the parts are used up.
+    """Postings with the weights that `weigh` returns. The list of parts is empty afterwards, to free memory.
 
-    Each part's entries go where its terms' lists have come to, so the lists are written once and never sorted.
+    The entries of each part are appended to the lists of their terms, so nothing has to be sorted.
     """
     indptr = np.concatenate(([0], np.cumsum(counts.holders))).astype(np.int64)
     positions, weights = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.float64)
@@ -125,7 +125,7 @@ def from_counts(counts: Counts, weigh: Weigh, boost: NDArray[np.float64]) -> Pos
 def query_terms(
     vocabulary: dict[str, int], analysis: Analysis, text: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The known terms of a query, ascending, and how often each occurs; unknown words count for nothing."""
+    """The known terms of a query, ascending, and how often each occurs; unknown words are ignored."""
     known = (vocabulary.get(analysis.term(token), -1) for token in analysis.tokens(text))
     counts = Counter(known)
     del counts[-1]
@@ -147,7 +147,7 @@ def scores_of(postings: Postings, terms: NDArray[np.int64], factors: NDArray[np.
     )
     ends = np.zeros(len(bounds) + 1, dtype=np.int32)
     np.cumsum([part.stop - part.start for part in bounds], out=ends[1:])
-    # Multiplied by one: a processor that multiplies and adds in one step rounds as others do.
+    # Multiplying by one keeps rounding the same on processors that multiply and add in one step.
     return csc_array((weights, positions, ends), shape=(postings.blocks, len(bounds))) @ np.ones(len(bounds))
 
 
@@ -160,10 +160,9 @@ def best(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
 
 
 def floor(scores: NDArray[np.floating], k: int) -> float:
-    """A bound that at least `k` scores reach (or zero), found without sorting them all.
+    """A lower bound that at least `k` scores reach (or zero), computed without sorting them all.
 
-    The corpus is cut into stripes; the k-th highest of the stripes' maxima is reached k times at least, and
-    few others reach it.
+    The scores are cut into stripes. At least k scores reach the k-th highest of the stripes' maxima, and few more.
     """
     width = min(_WIDEST_STRIPE, len(scores) // (2 * k))
     if width < _NARROWEST_STRIPE:
@@ -174,7 +173,7 @@ def floor(scores: NDArray[np.floating], k: int) -> float:
 
 
 def save(postings: Postings, folder: Path) -> None:
-    """One file an array, and the terms one a line in the order of their numbers."""
+    """One file per array, and a file of terms, one per line in the order of their numbers."""
     for name in _ARRAYS:
         np.save(folder / f"{name}.npy", getattr(postings, name))
     np.save(folder / "blocks.npy", np.int64(postings.blocks))
@@ -182,18 +181,18 @@ def save(postings: Postings, folder: Path) -> None:
 
 
 def load(folder: Path) -> Postings:
-    """What `save` wrote, with the arrays memory-mapped read-only."""
+    """The postings that `save` wrote; the arrays are memory-mapped and read-only."""
     arrays = {name: mapped(folder / f"{name}.npy") for name in _ARRAYS}
     return Postings(vocabulary=load_terms(folder), blocks=int(np.load(folder / "blocks.npy")), **arrays)
 
 
 def save_terms(vocabulary: dict[str, int], folder: Path) -> None:
-    """One term a line, in the order of their numbers. No term holds a line end."""
+    """One term per line, in the order of their numbers. No term contains a line end."""
     (folder / "terms.txt").write_bytes("\n".join(vocabulary).encode())
 
 
 def load_terms(folder: Path) -> dict[str, int]:
-    """Each term's number, as `save_terms` wrote them."""
+    """The number of each term that `save_terms` wrote."""
     words = (folder / "terms.txt").read_bytes().decode()
     return {term: number for number, term in enumerate(words.split("\n") if words else [])}
 

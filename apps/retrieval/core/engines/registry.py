@@ -1,4 +1,4 @@
-"""The engines there are, the parameters each takes, and the one way to make one from plain values."""
+"""All engines with their parameters; `make` validates plain values and builds an engine."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ from apps.retrieval.core.engines.tfidf import TfIdf
 
 
 class Parameter(NamedTuple):
-    """One setting of an engine: a number between `low` and `high` (an integer when whole), one of `choices`, a text of
-    at most `longest` characters, or yes and no.
+    """One setting of an engine: a number from `low` to `high` (an integer with `is_whole`), one of `choices`, a text of
+    at most `longest` characters, or a boolean; the type of `default` decides.
 
-    `is_model` is the name of a model folder. What is not asked is filled in when a system is made.
+    With `is_model` the value is the name of a model folder. A parameter that is not shown is filled in by `make`.
     """
 
     name: str
@@ -32,16 +32,16 @@ class Parameter(NamedTuple):
     is_whole: bool = False
     longest: int = 0
     is_model: bool = False
-    is_asked: bool = True
+    is_shown: bool = True
 
     @property
     def short(self) -> str:
-        """The label up to its explanation."""
+        """The label up to the comma."""
         return self.label.partition(",")[0]
 
 
 class Entry(NamedTuple):
-    """An engine as people choose it."""
+    """An engine in the list that users choose from."""
 
     title: str
     parameters: tuple[Parameter, ...]
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
     @property
     def needs_model(self) -> bool:
-        """Whether somebody has to choose a model first; every other engine can be made from its defaults."""
+        """Whether a model has to be chosen; all other engines have defaults for every parameter."""
         return any(parameter.is_model for parameter in self.parameters)
 
 
@@ -80,11 +80,11 @@ def _tfidf(values: Parameters, _: Path) -> Engine:
 
 
 def _dense(values: Parameters, models: Path) -> Engine:
-    """Without a digest it is the model as it lies there now; with one, nothing is looked at before the first use."""
+    """Without a digest, take that of the model's current files. With one, the files are not read before first use."""
     values = dict(values)
     name, sha256 = values.pop("model"), values.pop("sha256")
     if not folders.is_plain(name):
-        raise BadParameters(f"“{name}” names no model folder. {_choose_model(models)}")
+        raise BadParameters(f"“{name}” is not the name of a model folder. {_choose_model(models)}")
     if not sha256:
         if not is_installed():
             raise BadParameters(MISSING)
@@ -124,7 +124,7 @@ ENGINES: dict[str, Entry] = {
         "Dense embeddings",
         (
             Parameter("model", "", "Model", longest=200, is_model=True),
-            Parameter("sha256", "", "Digest of its files", longest=64, is_asked=False),
+            Parameter("sha256", "", "Digest of its files", longest=64, is_shown=False),
             Parameter("pooling", "mean", "Vector of a text, from those of its tokens", choices=POOLING),
             Parameter("query_prefix", "", "Text added before every query", longest=200),
             Parameter("passage_prefix", "", "Text added before every passage", longest=200),
@@ -143,50 +143,48 @@ def parameters_of(name: str) -> tuple[Parameter, ...]:
 
 
 def defaults(name: str) -> Parameters:
-    """The engine's parameters as they are when nobody says otherwise."""
+    """The default value of each of the engine's parameters."""
     return {parameter.name: parameter.default for parameter in parameters_of(name)}
 
 
 def make(name: str, values: Mapping[str, Any] | None = None, models: Path = Path("models")) -> Engine:
-    """An engine with the given parameters, the rest at their defaults; model folders are below `models`.
+    """Build an engine; parameters that are not given have their defaults. Raises BadParameters.
 
-    Raises BadParameters.
+    `models` is the folder of the model folders.
     """
     known = {parameter.name: parameter for parameter in parameters_of(name)}
     given = dict(values or {})
     if unknown := sorted(set(given) - set(known)):
         raise BadParameters(f"{ENGINES[name].title} has no parameter “{unknown[0]}”.")
-    settled = {key: _settle(parameter, given.get(key, parameter.default)) for key, parameter in known.items()}
-    return ENGINES[name].build(settled, models)
+    valid = {key: _validated(parameter, given.get(key, parameter.default)) for key, parameter in known.items()}
+    return ENGINES[name].build(valid, models)
 
 
-def _settle(parameter: Parameter, value: Any) -> float | str | bool:
+def _validated(parameter: Parameter, value: Any) -> float | str | bool:
     if isinstance(parameter.default, bool):
         if not isinstance(value, bool):
-            raise BadParameters(f"{parameter.name} is {value!r}; it is either true or false.")
+            raise BadParameters(f"{parameter.name} must be true or false, not {value!r}.")
         return value
     if parameter.choices:
         if value not in parameter.choices:
-            raise BadParameters(f"{parameter.name} is {value!r}; choose one of {', '.join(parameter.choices)}.")
+            raise BadParameters(f"{parameter.name} must be one of {', '.join(parameter.choices)}, not {value!r}.")
         return str(value)
     if isinstance(parameter.default, str):
         if not isinstance(value, str) or len(value) > parameter.longest:
-            raise BadParameters(
-                f"{parameter.name} is {value!r}; it is a text of at most {parameter.longest} characters."
-            )
+            raise BadParameters(f"{parameter.name} must be a text of at most {parameter.longest} characters.")
         return value
-    return _settle_number(parameter, value)
+    return _validated_number(parameter, value)
 
 
-def _settle_number(parameter: Parameter, value: Any) -> float:
-    what = "a whole number" if parameter.is_whole else "a number"
-    between = f"it is {what} from {parameter.low:.12g} to {parameter.high:.12g}."
+def _validated_number(parameter: Parameter, value: Any) -> float:
+    kind = "a whole number" if parameter.is_whole else "a number"
+    expected = f"{parameter.name} must be {kind} from {parameter.low:.12g} to {parameter.high:.12g}"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadParameters(f"{parameter.name} is {value!r}; {between}")
+        raise BadParameters(f"{expected}, not {value!r}.")
     if not (math.isfinite(value) and parameter.low <= value <= parameter.high):
-        raise BadParameters(f"{parameter.name} is {value:g}; {between}")
+        raise BadParameters(f"{expected}, not {value:g}.")
     if parameter.is_whole:
         if value != int(value):
-            raise BadParameters(f"{parameter.name} is {value:g}; {between}")
+            raise BadParameters(f"{expected}, not {value:g}.")
         return int(value)
     return float(value)

@@ -1,10 +1,10 @@
-"""Words that carry nothing in a query, by language: articles, pronouns, prepositions, conjunctions, forms of to be."""
+"""Stop words by language: articles, pronouns, prepositions, conjunctions, forms of to be."""
 
 _ENGLISH = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to
 was will with
 """
-# The English list is that of Lucene's StandardAnalyzer; the others are of the same kind and folded like the texts.
+# The English list is that of Lucene's StandardAnalyzer; the others are of the same kind and case-folded like texts.
 _GERMAN = """
 aber als am an auch auf aus bei bin bis da das dass dem den der des die durch ein eine einem einen einer eines er es
 für hat ich ihr im in ist kein mit nach nicht noch nur ob oder ohne sich sie sind so über um und unter vom von vor war

@@ -1,7 +1,7 @@
-"""Indexes on disk: built once, named by digest, memory-mapped when used, and cleared away when nobody needs them.
+"""Indexes on disk: built once, named by digest, memory-mapped when used, and removed when nobody needs them.
 
-Beside the folder of each index lies a lock file. Who reads an index holds the lock shared, who builds or removes it
-holds it alone; the kernel lets go of a lock when its process dies. The file's time says when the index was last used.
+Each index has a folder and a lock file. Readers take a shared lock; whoever builds or removes the index takes an
+exclusive one. The kernel releases a lock when its process dies. The lock file's time is when the index was last used.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ TOUCHED_EVERY_SECONDS = 3_600
 
 
 class Indexer(Protocol):
-    """What is kept here: an engine, or anything else that is built once from all texts of a snapshot."""
+    """Builds, saves and loads an index: an engine, or anything else that is built once from the texts of a snapshot."""
 
     def index(self, blocks: Iterable[str]) -> Any: ...
 
@@ -27,7 +27,7 @@ class Indexer(Protocol):
     def load(self, folder: Path) -> Any: ...
 
 
-class Kept(NamedTuple):
+class StoredIndex(NamedTuple):
     """An index on disk: its digest, its size in bytes, and when it was last used (seconds since 1970)."""
 
     digest: str
@@ -39,12 +39,12 @@ class Kept(NamedTuple):
 def using_index(
     root: Path, digest: str, engine: Indexer, blocks: Callable[[], Iterable[str]] | None = None
 ) -> Iterator[Any]:
-    """The handle of the index called `digest` under `root`, which nobody removes meanwhile.
+    """The handle of the index `digest` in the folder `root`, locked so that nobody removes it meanwhile.
 
-    When it is not there, it is built first; without `blocks` the handle is None instead. `digest` names the engine's
-    identity together with the blocks, so a folder that exists is right. However many processes ask at once, one
-    builds and the others wait. A folder appears whole, by rename, or not at all: a process killed while building
-    leaves only a scratch folder, which the next one removes.
+    A missing index is built first; without `blocks` the handle is None instead. `digest` covers the engine's identity
+    and the blocks, so a folder that exists is right. Of several processes one builds and the others wait. A folder
+    appears complete, by rename, or not at all: a process killed while building leaves only a scratch folder, which
+    the next build removes.
     """
     folder = root / digest
     while True:
@@ -64,26 +64,27 @@ def using_index(
 
 
 def open_index(root: Path, digest: str, engine: Indexer, blocks: Callable[[], Iterable[str]]) -> Any:
-    """The handle of an index, built first when it is not there. It stays readable when the index is removed."""
+    """The handle of an index, built first when it is missing. It stays readable when the index is removed."""
     with using_index(root, digest, engine, blocks) as handle:
         return handle
 
 
-def kept(root: Path) -> list[Kept]:
-    """What is on disk, the index longest unused first."""
+def stored_indexes(root: Path) -> list[StoredIndex]:
+    """The indexes on disk, least recently used first."""
     if not root.is_dir():
         return []
-    found = []
+    indexes = []
     for folder in root.iterdir():
-        with suppress(FileNotFoundError, NotADirectoryError):  # removed while we look, or no index at all
+        with suppress(FileNotFoundError, NotADirectoryError):  # removed meanwhile, or not an index
             if ".part-" not in folder.name:
                 size = sum(file.stat().st_size for file in folder.iterdir())
-                found.append(Kept(folder.name, size, _lock_of(root, folder.name).stat().st_mtime))
-    return sorted(found, key=lambda index: (index.used_at, index.digest))
+                used_at = _lock_of(root, folder.name).stat().st_mtime
+                indexes.append(StoredIndex(folder.name, size, used_at))
+    return sorted(indexes, key=lambda index: (index.used_at, index.digest))
 
 
 def touch(root: Path, digest: str) -> None:
-    """Note that an index that was opened before is being used, to the hour."""
+    """Record that an open index is in use, at most once an hour."""
     with suppress(FileNotFoundError):
         lock = _lock_of(root, digest)
         if lock.stat().st_mtime < time.time() - TOUCHED_EVERY_SECONDS:
@@ -91,51 +92,51 @@ def touch(root: Path, digest: str) -> None:
 
 
 def tidy(
-    root: Path, indexes: Sequence[Kept], *, known: Collection[str], max_bytes: float, used_since: float
-) -> list[Kept]:
-    """Of `indexes`, remove those that are not `known`, those last used before `used_since`, and then the longest
-    unused until the rest takes no more than `max_bytes`; and what killed builds have left. What is in use stays.
+    root: Path, indexes: Sequence[StoredIndex], *, known: Collection[str], max_bytes: float, used_since: float
+) -> list[StoredIndex]:
+    """Remove the indexes that are not `known`, those last used before `used_since`, and then the least recently used
+    until the rest has at most `max_bytes`. Also removes the remains of killed builds. An index in use stays.
 
-    Returns what was removed. Look for indexes first and for what is known then: so one built meanwhile is not judged.
+    Returns what was removed. List `indexes` before `known`, or an index built in between would look unknown.
     """
-    removed: list[Kept] = []
-    rest: list[Kept] = []
+    unwanted: list[StoredIndex] = []
+    wanted: list[StoredIndex] = []
     for index in indexes:
         is_wanted = index.digest in known and index.used_at >= used_since
-        (rest if is_wanted else removed).append(index)
-    excess = sum(index.size for index in rest) - max_bytes
-    for index in rest:
+        (wanted if is_wanted else unwanted).append(index)
+    excess = sum(index.size for index in wanted) - max_bytes
+    for index in wanted:
         if excess <= 0:
             break
-        removed.append(index)
+        unwanted.append(index)
         excess -= index.size
-    gone = [index for index in removed if remove(root, index.digest)]
-    _sweep(root)
-    return gone
+    removed = [index for index in unwanted if remove(root, index.digest)]
+    _remove_leftovers(root)
+    return removed
 
 
 def remove(root: Path, digest: str) -> bool:
-    """Remove an index with its lock file, unless somebody is using or building it."""
-    with _at_once(root, digest) as lock:
+    """Remove an index and its lock file; False when it is being used or built."""
+    with _try_lock(root, digest) as lock:
         if lock is None:
             return False
         folder = root / digest
         if folder.is_dir():
-            # By another name first: whoever looks sees a whole index or none.
-            going = Path(tempfile.mkdtemp(prefix=f"{digest}.part-", dir=root))
-            folder.rename(going / digest)
-            shutil.rmtree(going)
+            # Renamed first, so that nobody ever sees a part of an index.
+            scratch = Path(tempfile.mkdtemp(prefix=f"{digest}.part-", dir=root))
+            folder.rename(scratch / digest)
+            shutil.rmtree(scratch)
         _lock_of(root, digest).unlink(missing_ok=True)
     return True
 
 
-def _sweep(root: Path) -> None:
-    """Remove scratch folders and lock files that no living process is behind."""
+def _remove_leftovers(root: Path) -> None:
+    """Remove scratch folders and lock files that no running process uses."""
     if not root.is_dir():
         return
     leftovers = [path for path in root.iterdir() if ".part-" in path.name or path.suffix == ".lock"]
     for digest in sorted({path.name.partition(".")[0] for path in leftovers}):
-        with _at_once(root, digest) as lock:
+        with _try_lock(root, digest) as lock:
             if lock is None:
                 continue
             for scratch in root.glob(f"{digest}.part-*"):
@@ -149,20 +150,20 @@ def _lock_of(root: Path, digest: str) -> Path:
 
 
 @contextmanager
-def _locked(root: Path, digest: str, how: int) -> Iterator[IO[str]]:
-    """Hold the lock of an index, waiting for it."""
+def _locked(root: Path, digest: str, mode: int) -> Iterator[IO[str]]:
+    """Wait for the lock of an index and take it; `mode` is LOCK_SH or LOCK_EX."""
     path = _lock_of(root, digest)
     while True:
         with path.open("a") as file:
-            fcntl.flock(file, how)
-            if _is_still(file, path):
+            fcntl.flock(file, mode)
+            if _is_current(file, path):
                 yield file
                 return
 
 
 @contextmanager
-def _at_once(root: Path, digest: str) -> Iterator[IO[str] | None]:
-    """Hold the lock of an index alone, or get None at once when others hold it."""
+def _try_lock(root: Path, digest: str) -> Iterator[IO[str] | None]:
+    """Take the exclusive lock of an index without waiting; None when somebody else has a lock."""
     path = _lock_of(root, digest)
     with path.open("a") as file:
         try:
@@ -170,12 +171,12 @@ def _at_once(root: Path, digest: str) -> Iterator[IO[str] | None]:
         except BlockingIOError:
             yield None
             return
-        yield file if _is_still(file, path) else None
+        yield file if _is_current(file, path) else None
 
 
-def _is_still(file: IO[str], path: Path) -> bool:
-    """Whether the name still leads to the file: who removes an index removes its lock file too, and a lock on a
-    removed file keeps nobody out.
+def _is_current(file: IO[str], path: Path) -> bool:
+    """Whether the path still names this file. Removing an index removes its lock file too, and a lock on a removed
+    file excludes nobody.
     """
     try:
         return os.fstat(file.fileno()).st_ino == path.stat().st_ino
@@ -189,13 +190,13 @@ def _build(folder: Path, engine: Indexer, blocks: Iterable[str]) -> None:
     scratch = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
     engine.save(engine.index(blocks), scratch)
     for file in scratch.iterdir():
-        _settle_on_disk(file)
-    _settle_on_disk(scratch)
+        _sync_to_disk(file)
+    _sync_to_disk(scratch)
     scratch.rename(folder)
-    _settle_on_disk(folder.parent)
+    _sync_to_disk(folder.parent)
 
 
-def _settle_on_disk(path: Path) -> None:
+def _sync_to_disk(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -13,8 +13,8 @@ from apps.retrieval.core.engines.postings import Counts, Weigh
 
 @dataclass(frozen=True)
 class TfIdf(Lexical):
-    """With `sublinear` a count n weighs 1 + ln n. Scores lie between 0 and 1; words the corpus does not know
-    are left out of the query's length.
+    """With `sublinear` the weight of a count n is 1 + ln n. Scores are from 0 to 1; words that are not in the corpus
+    do not count for the query's length.
     """
 
     sublinear: bool = True

@@ -1,4 +1,4 @@
-"""Ranking vectors by cosine: exactly, and with the same bits whatever the library underneath adds up first."""
+"""Exact ranking of vectors by cosine, with the same bits on every machine."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,9 @@ def unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float32]:
 def nearest(rows: NDArray[np.float32], vector: NDArray[np.float64], k: int) -> Ranked:
     """The `k` rows with the highest cosine above zero: score descending, ties by position descending.
 
-    Rows and vector have length 1. A product in single precision, whose last bits depend on the machine and on a
-    row's place, only says which rows come into question; those are then scored in double precision, one by one
-    in the same order of additions, so that equal rows tie.
+    Rows and vector have length 1. A product in single precision, whose last bits depend on the machine and on the
+    row, only selects the candidates. They are then scored in double precision, each in the same order of additions,
+    so that equal rows tie.
     """
     rough = rows @ vector.astype(np.float32)
     slack = 4 * (rows.shape[1] + 2) * float(np.finfo(np.float32).eps)

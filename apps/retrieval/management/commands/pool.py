@@ -1,3 +1,5 @@
+"""The command `karat pool`."""
+
 from argparse import ArgumentParser
 from typing import Any
 
@@ -20,7 +22,7 @@ READY = tuple(name for name, engine in ENGINES.items() if not engine.needs_model
 
 
 def _count(text: str) -> int:
-    """A whole number, 0 or more. Raises ValueError, which argparse turns into a sentence."""
+    """A whole number, 0 or more. Raises ValueError, which argparse reports."""
     if (number := int(text)) < 0:
         raise ValueError(text)
     return number
@@ -37,7 +39,7 @@ class Command(SnapshotCommand):
             "--system",
             action="append",
             default=[],
-            help=f"name of a system, repeatable; {', '.join(READY)} are made when they are not there",
+            help=f"name of a system, repeatable; {', '.join(READY)} are created when missing",
         )
         parser.add_argument("--run", action="append", default=[], help="tag of a complete run, repeatable")
         self._add_plan(parser)
@@ -50,14 +52,16 @@ class Command(SnapshotCommand):
             default=PoolMethod.DEPTH,
             help="how pairs are chosen (default: depth)",
         )
+        parser.add_argument("--budget", type=_count, default=0, help="most pairs from runs, for all methods but depth")
         parser.add_argument(
-            "--budget", type=_count, default=0, help="pairs that runs may bring in, for a method but depth"
+            "--per", choices=["query", "all"], default="query", help="whether the budget is per query or in total"
         )
-        parser.add_argument("--per", choices=["query", "all"], default="query", help="what the budget is counted for")
-        parser.add_argument("--random", type=_count, default=0, help="random blocks a query from outside the pool")
-        parser.add_argument("--edge", type=_count, default=0, help="random blocks a query that runs found below it")
-        parser.add_argument("--easy", type=_count, default=0, help="easy negatives a query, from far down")
-        parser.add_argument("--same-once", action="store_true", help="judge texts that are the same once a query")
+        parser.add_argument("--random", type=_count, default=0, help="random blocks per query from outside the pool")
+        parser.add_argument(
+            "--edge", type=_count, default=0, help="random blocks per query that runs found below the pool"
+        )
+        parser.add_argument("--easy", type=_count, default=0, help="easy negatives per query, from far down")
+        parser.add_argument("--same-once", action="store_true", help="judge duplicate texts of a query only once")
         parser.add_argument("--seed", type=_count, default=0, help="makes the choice repeatable (default: 0)")
 
     def _plan(self, options: dict[str, Any]) -> PoolPlan:
@@ -92,9 +96,9 @@ class Command(SnapshotCommand):
         if perform(pool.job_id, worker=worker_name(), clock=timezone.now) is None:
             self.stdout.write(f"A worker is building {pool.name}, job {pool.job_id}")
             return
-        self._tell(Pool.objects.get(pk=pool.pk))
+        self._report(Pool.objects.get(pk=pool.pk))
 
-    def _tell(self, pool: Pool) -> None:
+    def _report(self, pool: Pool) -> None:
         if pool.state != PoolState.COMPLETE:
             raise CommandError(f"{pool.name} is {pool.state}. {pool.failure}".strip(), returncode=FAILED)
         summary = pool.summary
@@ -102,9 +106,9 @@ class Command(SnapshotCommand):
         marked = dict(summary.get("sampled", {}))
         same = marked.pop("same", 0)
         sampled = ", ".join(f"{count:,} {how}" for how, count in sorted(marked.items()))
-        said = f"{pool.name}: {pool.entry_count:,} pairs for {summary['queries']:,} queries, {spread}"
-        said += f"; {same:,} of them the same as another" if same else ""
-        self.stdout.write(f"{said}; sampled: {sampled}" if sampled else said)
+        line = f"{pool.name}: {pool.entry_count:,} pairs for {summary['queries']:,} queries, {spread}"
+        line += f"; {same:,} of them the same as another" if same else ""
+        self.stdout.write(f"{line}; sampled: {sampled}" if sampled else line)
 
     def _system(self, project: Project, name: str, actor: User) -> System:
         system = System.objects.filter(project=project, name=name).first()
@@ -115,8 +119,8 @@ class Command(SnapshotCommand):
             )
         if system is None:
             known = ", ".join(System.objects.filter(project=project).values_list("name", flat=True))
-            said = f"There is no system {name}. There are: {known or 'none yet'}."
-            raise CommandError(said, returncode=BAD_INPUT)
+            message = f"There is no system {name}. There are: {known or 'none yet'}."
+            raise CommandError(message, returncode=BAD_INPUT)
         return system
 
     def _run(self, project: Project, tag: str) -> Run:

@@ -73,8 +73,8 @@ def test_distances_fall():
         (b"[" * 100_000, "not JSON"),
         (b'{"hits": [{"doc": {"id": "a"}, "score": NaN}]}', "not JSON"),
         (b'{"hits": [{"doc": {"id": "a"}, "score": 1e999}]}', "item 1 is not a finite number"),
-        (b'{"hits": [{"doc": {"id": "a\\u0000"}, "score": 1}]}', "no id can hold"),
-        (b'{"hits": [{"doc": {"id": "\\ud800"}, "score": 1}]}', "no id can hold"),
+        (b'{"hits": [{"doc": {"id": "a\\u0000"}, "score": 1}]}', "not allowed in an id"),
+        (b'{"hits": [{"doc": {"id": "\\ud800"}, "score": 1}]}', "not allowed in an id"),
         ({"results": []}, "nothing at hits"),
         (hits(("a", "high")), "score of item 1 is not a number"),
         (hits(("a", True)), "score of item 1 is not a number"),
@@ -83,7 +83,7 @@ def test_distances_fall():
         (hits(("x" * 301, 1)), "id of item 1"),
     ],
 )
-def test_an_answer_that_cannot_be_read_is_told(answer, words):
+def test_an_unreadable_answer_is_reported(answer, words):
     with pytest.raises(RemoteError, match=words) as caught:
         engine().read(reply(answer))
 
@@ -100,7 +100,7 @@ def test_columns_of_unequal_length_are_refused():
     [(400, False, False), (401, False, True), (403, False, True), (404, False, True), (408, True, False),
      (418, False, False), (429, True, False), (500, True, False), (503, True, False)],
 )  # fmt: skip
-def test_a_status_tells_whether_asking_again_helps(status, is_passing, is_final):
+def test_a_status_says_whether_a_retry_helps(status, is_passing, is_final):
     with pytest.raises(RemoteError) as caught:
         engine().read(reply({"detail": "private"}, status))
 
@@ -119,7 +119,7 @@ def test_a_status_tells_whether_asking_again_helps(status, is_passing, is_final)
         ({"Retry-After": "Wed, 21 Oct 2026 07:28:30 GMT"}, None),
     ],
 )
-def test_the_wait_that_is_asked_for_is_read(headers, wait):
+def test_the_requested_wait_is_read(headers, wait):
     with pytest.raises(RemoteError) as caught:
         engine().read(reply({}, 429, **headers))
 
@@ -131,7 +131,7 @@ def test_the_wait_that_is_asked_for_is_read(headers, wait):
     [
         ({"url": "ftp://a.example"}, "neither https"),
         ({"method": "PUT"}, "not a supported method"),
-        ({"method": "GET"}, "carries no body"),
+        ({"method": "GET"}, "has no body"),
         ({"body": '{"q": "fixed"}'}, "is missing"),
         ({"body": ""}, "is missing"),
         ({"ids": ""}, "path is empty"),
@@ -140,9 +140,9 @@ def test_the_wait_that_is_asked_for_is_read(headers, wait):
         ({"strip": "x" * 201}, "at most 200"),
         ({"headers": {"Authorization": "Bearer abc"}}, "secret of the project"),
         ({"headers": {"cookie": "a=b"}}, "secret of the project"),
-        ({"headers": {"X-A": "a\r\nX-B: b"}}, "no header may hold"),
-        ({"headers": {"X A": "a"}}, "no header may hold"),
-        ({"auth": {"kind": "magic"}}, "not a way to sign in"),
+        ({"headers": {"X-A": "a\r\nX-B: b"}}, "not allowed in a header"),
+        ({"headers": {"X A": "a"}}, "not allowed in a header"),
+        ({"auth": {"kind": "magic"}}, "not a supported way to sign in"),
         ({"auth": {"kind": "bearer"}}, "Choose the secret"),
         ({"auth": {"kind": "basic", "secret": "s", "user": "a:b"}}, "without a colon"),
         ({"auth": {"kind": "header", "secret": "s", "header": "Host"}}, "Name the header"),

@@ -112,7 +112,7 @@ def test_several_fields_are_searched_together():
     }
 
 
-def test_a_body_of_ones_own_is_filled_and_asked_for_as_many_as_wanted():
+def test_a_custom_body_is_filled_and_limited_to_the_depth():
     body = '{"query": {"knn": {"v": {"query_text": "{{query}}", "k": {{k}}}}}, "min_score": 0.1}'
 
     assert sent(query="body", body=body) == {
@@ -127,7 +127,7 @@ def test_only_the_field_of_the_id_is_sent_back():
     assert sent(ids="_source.doc.id")["_source"] == ["doc.id"]
 
 
-def test_a_cluster_may_lie_under_a_path():
+def test_a_cluster_may_be_under_a_path():
     assert engine(url="https://a.example/cluster/").request(ASKED, 1).path == "/cluster/handbook/_search"
 
 
@@ -149,7 +149,7 @@ def test_a_search_with_an_order_of_its_own_has_no_scores():
     assert read(answer).hits == [RemoteHit("a", None), RemoteHit("b", None)]
 
 
-def test_nothing_found_is_an_answer():
+def test_an_empty_result_is_valid():
     assert read({**ELASTICSEARCH_8, "hits": {"total": {"value": 0, "relation": "eq"}, "hits": []}}).hits == []
 
 
@@ -180,7 +180,7 @@ def test_an_answer_that_lacks_results_says_so(changes, why):
         ([], 200, "nothing at hits", False),
     ],
 )
-def test_an_error_is_told_by_its_type_alone(answer, status, words, is_passing):
+def test_an_error_is_reported_by_its_type_alone(answer, status, words, is_passing):
     with pytest.raises(RemoteError, match=words) as caught:
         read(answer, status)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from apps.retrieval.core.engines import BadParameters
-from apps.retrieval.core.engines.remote.pace import LONGEST_WAIT, Gate, Pace
+from apps.retrieval.core.engines.remote.pace import LONGEST_WAIT, Pace, RateLimiter
 
 
 def test_a_pace_is_read_from_plain_values_and_back():
@@ -27,32 +27,32 @@ def test_waits_double_less_up_to_half_and_are_the_querys_own():
 
 def test_a_gate_spaces_requests_evenly():
     now = [100.0]
-    gate = Gate(4, clock=lambda: now[0])
+    limiter = RateLimiter(4, clock=lambda: now[0])
 
-    assert [gate.take() for _ in range(3)] == [0.0, 0.25, 0.5]
+    assert [limiter.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
 
     now[0] = 200.0
-    assert gate.take() == 0.0
+    assert limiter.reserve() == 0.0
 
 
 def test_an_open_gate_lets_everybody_through():
-    gate = Gate(0, clock=lambda: 1.0)
+    limiter = RateLimiter(0, clock=lambda: 1.0)
 
-    assert [gate.take() for _ in range(3)] == [0.0, 0.0, 0.0]
+    assert [limiter.reserve() for _ in range(3)] == [0.0, 0.0, 0.0]
 
 
 def test_a_held_gate_lets_nobody_begin():
-    gate = Gate(2, clock=lambda: 10.0)
-    gate.hold(5)
+    limiter = RateLimiter(2, clock=lambda: 10.0)
+    limiter.pause(5)
 
-    assert [gate.take(), gate.take()] == [5.0, 5.5]
+    assert [limiter.reserve(), limiter.reserve()] == [5.0, 5.5]
 
 
 def test_a_stopped_gate_wakes_those_who_wait():
-    gate = Gate(0)
-    assert gate.sleep(0)
+    limiter = RateLimiter(0)
+    assert limiter.sleep(0)
 
-    gate.stop()
+    limiter.stop()
 
-    assert not gate.sleep(3600)
-    assert not gate.sleep(0)
+    assert not limiter.sleep(3600)
+    assert not limiter.sleep(0)

@@ -1,7 +1,7 @@
 import pytest
 
 from apps.retrieval.core.engines import BadParameters
-from apps.retrieval.core.engines.remote.paths import Every, NoSuchPlace, column, parse_path, worded
+from apps.retrieval.core.engines.remote.paths import Every, NoSuchPlace, column, parse_path, written
 
 ITEM = Every.ITEM
 
@@ -20,13 +20,13 @@ ITEM = Every.ITEM
 )
 def test_a_path_is_read_and_written_alike(text, steps):
     assert parse_path(text) == steps
-    assert parse_path(worded(steps)) == steps
+    assert parse_path(written(steps)) == steps
 
 
 @pytest.mark.parametrize(
     "text", ["", ".", "a.", ".a", "a..b", "a[", "a[]", "a[-1]", "a[1", "a b", "a.[*]", "a[*]b", '["a]', "x" * 301]
 )
-def test_what_is_no_path_is_refused_with_the_place(text):
+def test_an_invalid_path_is_rejected_with_the_position(text):
     with pytest.raises(BadParameters):
         parse_path(text)
 
@@ -54,7 +54,7 @@ def test_a_column_has_one_value_an_item():
         ({"hits": ["a"]}, "Item 1 of the answer has nothing at id."),
     ],
 )
-def test_what_an_answer_lacks_is_said(answer, words):
+def test_what_an_answer_lacks_is_reported(answer, words):
     with pytest.raises(NoSuchPlace) as caught:
         column(parse_path("hits[*].id"), answer)
 

@@ -8,16 +8,16 @@ import pytest
 
 from apps.retrieval.core.engines.remote import (
     Pace,
+    RemoteConnection,
     RemoteError,
-    RemoteLine,
     RemoteQuery,
     Reply,
-    ask_all,
     make_remote,
     merged,
+    search_all,
 )
 from apps.retrieval.core.engines.remote.base import RemoteHit
-from apps.retrieval.core.engines.remote.pace import Gate
+from apps.retrieval.core.engines.remote.pace import RateLimiter
 from apps.retrieval.core.engines.remote.report import NAMED, RemoteReport
 from apps.retrieval.core.engines.remote.search import ranked, search
 from apps.retrieval.core.ranking import is_ranked
@@ -39,18 +39,18 @@ def answer(*hits, seconds=0.5):
 
 
 def line(send, pace=QUICK):
-    return RemoteLine(send, lambda ids: {key: BLOCKS[key] for key in ids if key in BLOCKS}, pace)
+    return RemoteConnection(send, lambda ids: {key: BLOCKS[key] for key in ids if key in BLOCKS}, pace)
 
 
 def queries(*texts):
     return [RemoteQuery(f"Q{number}", text) for number, text in enumerate(texts, 1)]
 
 
-def test_every_query_gets_its_own_ranking_in_the_order_asked():
-    answers = ask_all(ENGINE, line(lambda request: answer([words_of(request), 1.0])), queries("b", "a", "c"), 10)
+def test_every_query_gets_its_own_ranking_in_the_requested_order():
+    answers = search_all(ENGINE, line(lambda request: answer([words_of(request), 1.0])), queries("b", "a", "c"), 10)
 
     assert answers.answered == [0, 1, 2]
-    assert [answers.found.of(number)[0].tolist() for number in range(3)] == [[1], [0], [2]]
+    assert [answers.hits.of(number)[0].tolist() for number in range(3)] == [[1], [0], [2]]
     assert (answers.failed, answers.stopped, answers.report.values()) == ([], "", {})
 
 
@@ -63,9 +63,9 @@ def test_time_is_that_of_the_answer_alone():
             raise RemoteError("late", is_passing=True)
         return answer(seconds=0.5)
 
-    answers = ask_all(ENGINE, line(send), queries("a"), 10)
+    answers = search_all(ENGINE, line(send), queries("a"), 10)
 
-    assert answers.found.seconds[0] == pytest.approx(0.5, abs=0.1)
+    assert answers.hits.seconds[0] == pytest.approx(0.5, abs=0.1)
     assert answers.report.values() == {"retries": 1}
 
 
@@ -75,34 +75,34 @@ def test_a_query_that_fails_does_not_take_the_others_with_it():
             raise RemoteError("It broke.", is_passing=True)
         return answer(["a", 1])
 
-    answers = ask_all(ENGINE, line(send), queries("a", "bad", "b"), 10)
+    answers = search_all(ENGINE, line(send), queries("a", "bad", "b"), 10)
 
     assert answers.answered == [0, 2]
     assert answers.failed == [("Q2", "It broke.")]
-    assert len(answers.found.offsets) == 3
+    assert len(answers.hits.offsets) == 3
     assert answers.report.retries == 2
 
 
-def test_what_will_not_pass_is_asked_once():
+def test_a_permanent_error_is_not_retried():
     asked = []
 
     def send(request):
         asked.append(request)
         raise RemoteError("Refused.")
 
-    ask_all(ENGINE, line(send), queries("a"), 10)
+    search_all(ENGINE, line(send), queries("a"), 10)
 
     assert len(asked) == 1
 
 
-def test_nobody_is_asked_further_after_so_many_failures_in_a_row():
+def test_no_more_requests_are_sent_after_too_many_failures_in_a_row():
     asked = []
 
     def send(request):
         asked.append(words_of(request))
         raise RemoteError("Refused.")
 
-    answers = ask_all(ENGINE, line(send, Pace(at_once=1, stop_after=3)), queries(*"abcdefgh"), 10)
+    answers = search_all(ENGINE, line(send, Pace(at_once=1, stop_after=3)), queries(*"abcdefgh"), 10)
 
     assert asked == ["a", "b", "c"]
     assert answers.stopped == "Refused."
@@ -113,7 +113,7 @@ def test_what_would_meet_every_query_stops_at_once():
     def send(request):
         raise RemoteError("No access.", is_final=True)
 
-    answers = ask_all(ENGINE, line(send, Pace(at_once=1)), queries("a", "b"), 10)
+    answers = search_all(ENGINE, line(send, Pace(at_once=1)), queries("a", "b"), 10)
 
     assert (len(answers.failed), answers.stopped) == (1, "No access.")
 
@@ -123,11 +123,11 @@ def test_failures_in_a_row_are_counted_over_the_parts_of_a_run():
         raise RemoteError("Refused.")
 
     opened = line(send, Pace(at_once=1, stop_after=3))
-    assert ask_all(ENGINE, opened, queries("a", "b"), 10).stopped == ""
-    assert ask_all(ENGINE, opened, queries("c"), 10).stopped == "Refused."
+    assert search_all(ENGINE, opened, queries("a", "b"), 10).stopped == ""
+    assert search_all(ENGINE, opened, queries("c"), 10).stopped == "Refused."
 
 
-def test_the_others_wait_as_long_as_the_other_side_asked():
+def test_the_other_requests_wait_as_long_as_retry_after_says():
     calls = []
 
     def send(request):
@@ -138,8 +138,8 @@ def test_the_others_wait_as_long_as_the_other_side_asked():
 
     opened = line(send, Pace(at_once=1, tries=2, first_wait=0.01))
     slept = []
-    opened.gate.sleep = lambda seconds: slept.append(seconds) or True
-    ask_all(ENGINE, opened, queries("a"), 10)
+    opened.limiter.sleep = lambda seconds: slept.append(seconds) or True
+    search_all(ENGINE, opened, queries("a"), 10)
 
     assert len(calls) == 2
     assert max(slept) == pytest.approx(30, abs=1)
@@ -152,12 +152,12 @@ def test_a_wait_that_is_too_long_is_a_failure():
         calls.append(request)
         raise RemoteError("Busy.", is_passing=True, wait=3_600)
 
-    answers = ask_all(ENGINE, line(send), queries("a"), 10)
+    answers = search_all(ENGINE, line(send), queries("a"), 10)
 
     assert (len(calls), answers.failed) == (1, [("Q1", "Busy.")])
 
 
-def test_no_more_are_asked_at_once_than_said():
+def test_concurrent_requests_stay_within_the_limit():
     now, most, lock, both = [0], [0], threading.Lock(), threading.Barrier(2, timeout=10)
 
     def send(request):
@@ -169,22 +169,22 @@ def test_no_more_are_asked_at_once_than_said():
             now[0] -= 1
         return answer()
 
-    ask_all(ENGINE, line(send, Pace(at_once=2)), queries(*"abcdef"), 10)
+    search_all(ENGINE, line(send, Pace(at_once=2)), queries(*"abcdef"), 10)
 
     assert most[0] == 2
 
 
-def test_no_more_are_asked_in_a_second_than_said():
+def test_requests_per_second_stay_within_the_limit():
     opened, waits = line(lambda request: answer(), Pace(at_once=1)), []
-    opened.gate = Gate(2, clock=lambda: 0.0)
-    opened.gate.sleep = lambda seconds: waits.append(seconds) or True
+    opened.limiter = RateLimiter(2, clock=lambda: 0.0)
+    opened.limiter.sleep = lambda seconds: waits.append(seconds) or True
 
-    ask_all(ENGINE, opened, queries("a", "b", "c"), 10)
+    search_all(ENGINE, opened, queries("a", "b", "c"), 10)
 
     assert [wait for wait in waits if wait] == [0.5, 1.0]
 
 
-def test_whoever_stops_the_work_stops_the_asking():
+def test_stopping_the_work_stops_the_requests():
     asked = []
 
     def send(request):
@@ -195,7 +195,7 @@ def test_whoever_stops_the_work_stops_the_asking():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ask_all(ENGINE, line(send, Pace(at_once=1, per_second=50)), queries(*"abcdefghijklmnopqrstuvwxyz"), 10, beat)
+        search_all(ENGINE, line(send, Pace(at_once=1, per_second=50)), queries(*"abcdefghijklmnopqrstuvwxyz"), 10, beat)
 
     assert len(asked) < 5
 
@@ -224,11 +224,11 @@ def test_scores_decide_and_ties_fall_by_position():
     assert rank(("a", 1.0), ("b", 2.0), ("c", 1.0)) == ([1, 2, 0], [2.0, 1.0, 1.0], {})
 
 
-def test_without_scores_the_order_is_kept():
+def test_without_scores_the_order_is_preserved():
     assert rank(("c", None), ("a", None)) == ([2, 0], [1.0, 0.5], {})
 
 
-def test_what_is_no_block_is_left_out_and_the_ranks_close_up():
+def test_unknown_blocks_are_left_out_and_the_ranks_close_up():
     assert rank(("x", None), ("a", None), ("y", None), ("b", None)) == (
         [0, 1],
         [1.0, 0.5],
@@ -244,7 +244,7 @@ def test_what_is_beyond_the_depth_is_cut():
     assert rank(("a", 1.0), ("b", 0.5), ("c", 0.1), k=2) == ([0, 1], [1.0, 0.5], {"cut": 1})
 
 
-def test_nothing_found_is_an_empty_ranking():
+def test_an_empty_result_is_an_empty_ranking():
     assert rank() == ([], [], {})
 
 

@@ -20,14 +20,14 @@ def test_a_place_becomes_the_value_itself():
 
 
 @given(st.text())
-def test_whatever_a_query_holds_it_stays_one_value(text):
+def test_whatever_a_query_contains_it_stays_one_value(text):
     sent = json.dumps(filled(parse_body('{"q": {{query}}, "k": 1}'), {**VALUES, "query": text}))
 
     assert json.loads(sent) == {"q": text, "k": 1}
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",))))
-def test_whatever_a_query_holds_it_stays_in_its_place_of_the_address(text):
+def test_whatever_a_query_contains_it_stays_in_its_place_of_the_address(text):
     path = filled_address("/s?q={{query}}&k={{k}}", {**VALUES, "query": text})
 
     assert path.count("&") == 1
@@ -35,14 +35,14 @@ def test_whatever_a_query_holds_it_stays_in_its_place_of_the_address(text):
     assert path.isascii()
 
 
-def test_a_text_that_looks_like_a_place_inside_a_string_is_found():
+def test_a_placeholder_inside_a_string_is_recognised():
     assert places_in(parse_body('{"a": ["{{query}} {{k}}"], "b": {"c": "x"}}')) == {"query", "k"}
 
 
 @pytest.mark.parametrize(
     "text", ["", "{", '{"q": {{query}', '{"q": {{word}}}', '{"q": "{{ }}"}', "[" * 100_000, "x" * 20_001]
 )
-def test_what_is_no_body_is_refused(text):
+def test_an_invalid_body_is_rejected(text):
     with pytest.raises(BadParameters):
         parse_body(text)
 

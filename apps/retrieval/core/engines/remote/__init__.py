@@ -1,4 +1,4 @@
-"""Engines without an index: they ask somebody else. `make_remote` gives one by kind, with its parameters checked."""
+"""Engines without an index, which send queries to a remote system; `make_remote` validates and builds one."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from apps.retrieval.core.engines.remote.http_json import HttpJson
 from apps.retrieval.core.engines.remote.opensearch import OpenSearch
 from apps.retrieval.core.engines.remote.pace import Pace
 from apps.retrieval.core.engines.remote.report import merged
-from apps.retrieval.core.engines.remote.search import Answers, RemoteLine, ask_all
+from apps.retrieval.core.engines.remote.search import Answers, RemoteConnection, search_all
 
 __all__ = [
     "REMOTE",
@@ -18,22 +18,22 @@ __all__ = [
     "HttpJson",
     "OpenSearch",
     "Pace",
+    "RemoteConnection",
     "RemoteEngine",
     "RemoteError",
-    "RemoteLine",
     "RemoteQuery",
     "Reply",
     "Request",
-    "ask_all",
     "make_remote",
     "merged",
+    "search_all",
 ]
 
 REMOTE: dict[str, Callable[..., RemoteEngine]] = {HttpJson.name: HttpJson, OpenSearch.name: OpenSearch}
 
 
 def make_remote(kind: str, values: Mapping[str, Any]) -> RemoteEngine:
-    """An engine from plain values, as its `identity` gives them. Raises BadParameters."""
+    """Build an engine from plain values, such as its `identity` returns. Raises BadParameters."""
     given = {key: value for key, value in values.items() if key not in {"engine", "revision"}}
     given["auth"] = Auth.of(given.get("auth") or {})
     if "fields" in given:
@@ -41,4 +41,4 @@ def make_remote(kind: str, values: Mapping[str, Any]) -> RemoteEngine:
     try:
         return REMOTE[kind](**given)
     except TypeError:
-        raise BadParameters("A parameter is missing, or not one that this kind of system has.") from None
+        raise BadParameters("A parameter is missing, or unknown for this kind of system.") from None

@@ -1,4 +1,4 @@
-"""What engines that ask somebody else have in common."""
+"""The common parts of engines that query a remote system."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from apps.retrieval.core.engines.base import BadParameters, Parameters
 
 AUTHS = ("none", "bearer", "api_key", "basic", "header")
-KEPT_BY_KARAT = {
+RESERVED_HEADERS = {
     "authorization",
     "connection",
     "content-length",
@@ -33,7 +33,7 @@ _VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
 
 
 class RemoteQuery(NamedTuple):
-    """One query, as the other side hears of it."""
+    """One query, as it is sent."""
 
     query_id: str
     text: str
@@ -47,7 +47,7 @@ class Request(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What came back: `seconds` from sending the request until the last byte."""
+    """An HTTP response; `seconds` is the time from sending the request to the last byte."""
 
     status: int
     headers: Mapping[str, str]
@@ -56,24 +56,24 @@ class Reply(NamedTuple):
 
 
 class RemoteHit(NamedTuple):
-    """One result. `score` is None when the other side gives an order alone."""
+    """One result. `score` is None when the remote system returns only an order."""
 
     id: str
     score: float | None
 
 
 class RemoteAnswer(NamedTuple):
-    """An answer read: its hits in the order given, and why it may lack some ("" when it does not)."""
+    """The hits of a reply, in the order given; `incomplete` is why some may be missing, "" when none are."""
 
     hits: list[RemoteHit]
     incomplete: str = ""
 
 
 class RemoteError(Exception):
-    """A query that was not answered. The sentence holds nothing of what the other side wrote.
+    """A query without an answer. The sentence never quotes the text of a reply.
 
-    `is_passing`: asking again may help, after `wait` seconds when the other side said so. `is_final`: every other
-    query would meet the same.
+    `is_passing`: a retry may help, after `wait` seconds when the server gave a time. `is_final`: every other query
+    would fail the same way.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ Locate = Callable[[Collection[str]], Mapping[str, int]]
 
 
 class RemoteEngine(Protocol):
-    """An engine without an index: it says what to send for a query, and reads what comes back."""
+    """An engine without an index: it builds the request for a query and reads the reply."""
 
     name: ClassVar[str]
     needs_index: ClassVar[bool]
@@ -104,16 +104,16 @@ class RemoteEngine(Protocol):
 
     def identity(self) -> Parameters: ...
 
-    def request(self, asked: RemoteQuery, k: int) -> Request: ...
+    def request(self, query: RemoteQuery, k: int) -> Request: ...
 
     def read(self, reply: Reply) -> RemoteAnswer:
-        """Raises RemoteError when the reply is no answer."""
+        """The hits of the reply. Raises RemoteError for a failure or an unreadable reply."""
         ...
 
 
 @dataclass(frozen=True)
 class Auth:
-    """How requests are signed: with which secret of the project, by its name. The value is never in here."""
+    """How requests sign in. `secret` is the name of a secret of the project, never its value."""
 
     kind: str = "none"
     secret: str = ""
@@ -125,50 +125,50 @@ class Auth:
         """Raises BadParameters."""
         auth = cls(**{key: str(values[key]).strip() for key in ("kind", "secret", "user", "header") if key in values})
         if auth.kind not in AUTHS:
-            raise BadParameters(f"{auth.kind!r} is not a way to sign in; choose one of {', '.join(AUTHS)}.")
+            raise BadParameters(f"{auth.kind!r} is not a supported way to sign in; choose one of {', '.join(AUTHS)}.")
         if auth.kind == "none":
             return cls()
         if not auth.secret:
             raise BadParameters("Choose the secret to sign in with.")
         if auth.kind == "basic" and (not auth.user or ":" in auth.user or not _VALUE.fullmatch(auth.user)):
             raise BadParameters("Basic authentication needs a user name, without a colon.")
-        if auth.kind == "header" and (not _HEADER.fullmatch(auth.header) or _is_kept(auth.header)):
+        if auth.kind == "header" and (not _HEADER.fullmatch(auth.header) or _is_reserved(auth.header)):
             raise BadParameters("Name the header that carries the secret, such as X-Api-Key.")
         user = auth.user if auth.kind == "basic" else ""
         return cls(auth.kind, auth.secret, user, auth.header if auth.kind == "header" else "")
 
     def headers(self, value: str) -> dict[str, str]:
-        """The header that carries the secret's value."""
+        """The header with the secret's value; empty when the engine does not sign in."""
         if self.kind == "basic":
             pair = base64.b64encode(f"{self.user}:{value}".encode()).decode()
             return {"Authorization": f"Basic {pair}"}
         if self.kind == "header":
             return {self.header: value}
-        words = {"bearer": "Bearer", "api_key": "ApiKey"}
-        return {"Authorization": f"{words[self.kind]} {value}"} if self.kind in words else {}
+        schemes = {"bearer": "Bearer", "api_key": "ApiKey"}
+        return {"Authorization": f"{schemes[self.kind]} {value}"} if self.kind in schemes else {}
 
     def values(self) -> dict[str, str]:
         return {"kind": self.kind, "secret": self.secret, "user": self.user, "header": self.header}
 
 
-def _is_kept(header: str) -> bool:
-    return header.lower() in KEPT_BY_KARAT
+def _is_reserved(header: str) -> bool:
+    return header.lower() in RESERVED_HEADERS
 
 
 def checked_headers(values: Mapping[str, Any]) -> dict[str, str]:
-    """Headers as given, by name. Raises BadParameters for those that Karat sets itself or that carry secrets."""
+    """The headers, sorted by name. Raises BadParameters for those that Karat sets itself or that contain secrets."""
     if len(values) > MOST_HEADERS:
         raise BadParameters(f"At most {MOST_HEADERS} headers.")
     for name, value in values.items():
         if not _HEADER.fullmatch(name) or not isinstance(value, str) or not _VALUE.fullmatch(value):
-            raise BadParameters(f"The header “{name[:80]}” holds a character that no header may hold.")
-        if _is_kept(name):
-            raise BadParameters(f"{name} is not set by hand. Use a secret of the project to sign in.")
+            raise BadParameters(f"The header “{name[:80]}” has a character that is not allowed in a header.")
+        if _is_reserved(name):
+            raise BadParameters(f"{name} cannot be set here. Use a secret of the project to sign in.")
     return {name: str(values[name]) for name in sorted(values)}
 
 
 def parsed(reply: Reply) -> Any:
-    """The JSON of an answer. Raises RemoteError for anything else, NaN and infinities included."""
+    """The JSON of a reply. Raises RemoteError for anything else, including NaN and infinities."""
     try:
         return json.loads(reply.body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -180,18 +180,18 @@ def _refuse_constant(name: str) -> float:
 
 
 def checked_id(value: Any, number: int) -> str:
-    """An id as text: a string, or a whole number written out. Raises RemoteError."""
+    """An id as text, from a string or an integer; `number` is that of the item, from 1. Raises RemoteError."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_ID:
         raise RemoteError(f"The id of item {number} is neither a text of at most {LONGEST_ID} characters nor a number.")
     if _NO_TEXT.search(value):
-        raise RemoteError(f"The id of item {number} holds a character that no id can hold.")
+        raise RemoteError(f"The id of item {number} has a character that is not allowed in an id.")
     return value
 
 
 def checked_score(value: Any, number: int) -> float:
-    """A score as a number. Raises RemoteError."""
+    """A finite score; `number` is that of the item, from 1. Raises RemoteError."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RemoteError(f"The score of item {number} is not a number.")
     try:
@@ -212,22 +212,22 @@ FINAL = {
 }
 
 
-def check_status(reply: Reply, told: str = "") -> None:
-    """Raise RemoteError for whatever is no success; `told` is what is known of the reason, already checked."""
+def check_status(reply: Reply, detail: str = "") -> None:
+    """Raise RemoteError for any status but success; `detail` is a reason that is safe to show, "" for none."""
     if 200 <= reply.status < 300:
         return
-    reason = f", {told}" if told else ""
+    reason = f", {detail}" if detail else ""
     if reply.status in PASSING:
         sentence = f"The server answered {reply.status}{reason}."
-        raise RemoteError(sentence, is_passing=True, wait=asked_wait(reply.headers))
+        raise RemoteError(sentence, is_passing=True, wait=retry_after(reply.headers))
     if reply.status in FINAL:
-        raise RemoteError(f"{FINAL[reply.status]}{f'Its message: {told}.' if told else ''}", is_final=True)
+        raise RemoteError(f"{FINAL[reply.status]}{f'Its message: {detail}.' if detail else ''}", is_final=True)
     raise RemoteError(f"The server refused the request ({reply.status}{reason}).")
 
 
-def asked_wait(headers: Mapping[str, str]) -> float | None:
-    """The seconds a Retry-After header asks for, or None. A date is measured against the answer's own Date, so that
-    the clocks need not agree.
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds of a Retry-After header, or None. A date is compared with the reply's own Date header, because the
+    clocks may differ.
     """
     value = headers.get("Retry-After", "").strip()
     if value.isdecimal():
@@ -239,6 +239,6 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def texts_as_asked(queries: Sequence[str]) -> list[RemoteQuery]:
-    """Queries without ids of their own, numbered from 1."""
+def numbered_queries(queries: Sequence[str]) -> list[RemoteQuery]:
+    """Queries with the numbers 1, 2, … as ids."""
     return [RemoteQuery(str(number), text) for number, text in enumerate(queries, 1)]

@@ -1,4 +1,4 @@
-"""Any endpoint that answers a query with JSON."""
+"""Any HTTP endpoint that returns JSON."""
 
 import json
 from collections.abc import Mapping
@@ -29,10 +29,10 @@ LONGEST_AFFIX = 200
 
 @dataclass(frozen=True)
 class HttpJson:
-    """`url` and `body` hold places for the query; `ids` and `scores` say where in the answer the ranking stands.
+    """`url` and `body` are templates with `{{query}}`; `ids` and `scores` are the paths of the ranking in the answer.
 
-    Without `scores` the order of the answer counts. An id loses `strip` at its beginning, when it has it, and
-    gains `prepend`. `version` says what is deployed there: another one is another system.
+    Without `scores` the order of the answer counts. The prefix `strip` is removed from an id that has it, then
+    `prepend` is put in front. `version` names the deployed version; another version is another system.
     """
 
     url: str
@@ -57,7 +57,7 @@ class HttpJson:
         if self.method not in METHODS:
             raise BadParameters(f"{self.method!r} is not a supported method; choose one of {', '.join(METHODS)}.")
         if self.method == "GET" and self.body.strip():
-            raise BadParameters("A GET request carries no body. Put {{query}} into the address, or use POST.")
+            raise BadParameters("A GET request has no body. Put {{query}} into the address, or use POST.")
         _, rest = templates.split_address(self.url)
         template = templates.parse_body(self.body) if self.body.strip() else None
         if "query" not in templates.places_in(rest) | templates.places_in(template):
@@ -71,7 +71,7 @@ class HttpJson:
 
     @property
     def address(self) -> str:
-        """The address without what comes after the host."""
+        """Scheme and host, without the path."""
         return templates.split_address(self.url)[0]
 
     def identity(self) -> Parameters:
@@ -91,8 +91,8 @@ class HttpJson:
             "auth": self.auth.values(),
         }
 
-    def request(self, asked: RemoteQuery, k: int) -> Request:
-        values: dict[str, str | int] = {"query": asked.text, "k": k, "query_id": asked.query_id}
+    def request(self, query: RemoteQuery, k: int) -> Request:
+        values: dict[str, str | int] = {"query": query.text, "k": k, "query_id": query.query_id}
         path = templates.filled_address(templates.split_address(self.url)[1], values)
         if not path.startswith("/"):
             path = f"/{path}"

@@ -1,4 +1,4 @@
-"""The `_search` of OpenSearch (2, 3) and Elasticsearch (7 to 9)."""
+"""The `_search` endpoint of OpenSearch (2, 3) and Elasticsearch (7 to 9)."""
 
 import json
 import re
@@ -31,8 +31,8 @@ _ERROR_TYPE = re.compile(r"[a-z][a-z_]{2,80}")
 
 @dataclass(frozen=True)
 class OpenSearch:
-    """`query` names how the words are asked for: `match` on one field, `multi_match` on several, or a whole `body`
-    with places for the query. `ids` is `_id`, or `_source.` and the path of a field.
+    """`query` is the type of the search: `match` on one field, `multi_match` on several, or `body`, a template with
+    `{{query}}`. `ids` is `_id`, or `_source.` and the path of a field.
     """
 
     url: str
@@ -70,7 +70,7 @@ class OpenSearch:
     def _check_body(self) -> None:
         template = templates.parse_body(self.body)
         if not isinstance(template, dict):
-            raise BadParameters("The body of a search is a JSON object.")
+            raise BadParameters("The body of a search must be a JSON object.")
         if "query" not in templates.places_in(template):
             raise BadParameters("{{query}} is missing, so every query would get the same answer.")
 
@@ -98,38 +98,38 @@ class OpenSearch:
             "auth": self.auth.values(),
         }
 
-    def request(self, asked: RemoteQuery, k: int) -> Request:
+    def request(self, query: RemoteQuery, k: int) -> Request:
         _, rest = templates.split_address(self.url.strip().rstrip("/"))
-        body = json.dumps(self._body(asked, k), ensure_ascii=False)
+        body = json.dumps(self._body(query, k), ensure_ascii=False)
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         return Request("POST", f"{rest}/{self.index}/_search", headers, body.encode())
 
-    def _body(self, asked: RemoteQuery, k: int) -> dict[str, Any]:
+    def _body(self, query: RemoteQuery, k: int) -> dict[str, Any]:
         source = False if self.ids == "_id" else [".".join(str(step) for step in self._source_path())]
         if self.query == "body":
-            values: dict[str, str | int] = {"query": asked.text, "k": k, "query_id": asked.query_id}
-            given = templates.filled(templates.parse_body(self.body), values)
-            return {"size": k, "_source": source, **given}
+            values: dict[str, str | int] = {"query": query.text, "k": k, "query_id": query.query_id}
+            custom = templates.filled(templates.parse_body(self.body), values)
+            return {"size": k, "_source": source, **custom}
         if self.query == "match":
-            words: dict[str, Any] = {"match": {self.fields[0]: {"query": asked.text}}}
+            clause: dict[str, Any] = {"match": {self.fields[0]: {"query": query.text}}}
         else:
-            words = {"multi_match": {"query": asked.text, "fields": list(self.fields)}}
-        return {"query": words, "size": k, "_source": source}
+            clause = {"multi_match": {"query": query.text, "fields": list(self.fields)}}
+        return {"query": clause, "size": k, "_source": source}
 
     def read(self, reply: Reply) -> RemoteAnswer:
         if not 200 <= reply.status < 300:
             check_status(reply, _error_type(reply))
         answer = parsed(reply)
         if isinstance(answer, dict) and answer.get("error"):
-            told = _error_type(reply)
-            raise RemoteError(f"The search engine answered with an error{f', {told}' if told else ''}.")
+            error_type = _error_type(reply)
+            raise RemoteError(f"The search engine answered with an error{f', {error_type}' if error_type else ''}.")
         try:
-            found = paths.column(HITS, answer)
+            items = paths.column(HITS, answer)
             ids = paths.column((*HITS, *self._id_path()), answer)
         except paths.NoSuchPlace as missing:
             raise RemoteError(str(missing)) from None
-        scores = [hit.get("_score") for hit in found]
-        is_scored = None not in scores  # a search with an order of its own has none
+        scores = [item.get("_score") for item in items]
+        is_scored = None not in scores  # a search with a custom sort order has no scores
         hits = [
             RemoteHit(checked_id(value, number), checked_score(score, number) if is_scored else None)
             for number, (value, score) in enumerate(zip(ids, scores, strict=True), 1)
@@ -141,7 +141,7 @@ class OpenSearch:
 
 
 def _incomplete(answer: dict[str, Any]) -> str:
-    """Why results may be missing: time ran out, or shards did not answer."""
+    """Why results may be missing: a timeout or failed shards; "" when none are."""
     if answer.get("timed_out") is True:
         return "time ran out"
     shards = answer.get("_shards")
@@ -152,13 +152,13 @@ def _incomplete(answer: dict[str, Any]) -> str:
 
 
 def _error_type(reply: Reply) -> str:
-    """The type of an error, and of its root cause when that says more. Types are words of the software; what else
-    the answer tells stays there.
+    """The type of an error, and that of its root cause when it differs. Only types are read: they are fixed words of
+    the server software, while other parts of a reply may contain anything.
     """
     try:
         error = parsed(reply).get("error")
         roots = error.get("root_cause") or [{}]
-        told = [str(error.get("type", "")), str(roots[0].get("type", ""))]
+        types = [str(error.get("type", "")), str(roots[0].get("type", ""))]
     except (RemoteError, AttributeError, LookupError, TypeError):
         return ""
-    return ": ".join(dict.fromkeys(word for word in told if _ERROR_TYPE.fullmatch(word)))
+    return ": ".join(dict.fromkeys(name for name in types if _ERROR_TYPE.fullmatch(name)))

@@ -1,4 +1,4 @@
-"""How hard another side is asked: how many at once, how often, and for how long when it does not answer."""
+"""Request limits: how many requests at once, how often, how many retries, and how long to wait."""
 
 import threading
 import time
@@ -24,11 +24,11 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Pace:
-    """No part of a system's identity: it changes when answers come, not what they are.
+    """The request limits of a system elsewhere. They are not part of its identity, since they change no answer.
 
-    `per_second` 0 is no limit. Between the tries of a query lie `first_wait` seconds, then twice as many each time,
-    less a random part of up to a half. `connect`, `read` and `whole` are seconds, as in a client's limits. After
-    `stop_after` queries in a row that nobody answered the rest is not asked.
+    `per_second` 0 is no limit. The pause before the second try is `first_wait` seconds and doubles for each further
+    try, less a random part of up to a half. `connect`, `read` and `whole` are time limits in seconds, as in `Limits`.
+    After `stop_after` failed queries in a row the other queries are not sent.
     """
 
     at_once: int = 4
@@ -42,30 +42,30 @@ class Pace:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "Pace":
-        """A pace from plain values, the rest as it is by default. Raises BadParameters."""
+        """A pace from plain values; the others have their defaults. Raises BadParameters."""
         known = asdict(cls())
         if unknown := sorted(set(values) - set(known)):
             raise BadParameters(f"“{unknown[0]}” is not a request limit.")
         for name, value in values.items():
             low, high = BOUNDS[name]
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-                raise BadParameters(f"{name} is {value!r}; it is a number from {low:g} to {high:g}.")
-        settled: dict[str, Any] = {name: type(known[name])(value) for name, value in values.items()}
-        return cls(**settled)
+                raise BadParameters(f"{name} must be a number from {low:g} to {high:g}, not {value!r}.")
+        converted: dict[str, Any] = {name: type(known[name])(value) for name, value in values.items()}
+        return cls(**converted)
 
     def values(self) -> dict[str, float]:
         return asdict(self)
 
     def wait_before(self, attempt: int, query_id: str) -> float:
-        """Seconds to wait before the second and later tries. The random part is the query's own, so that two runs
-        wait alike.
+        """Seconds to wait before try `attempt`, from 2. The random part depends only on query and attempt, so it is the
+        same in every run.
         """
         longest = min(self.first_wait * 2 ** (attempt - 2), LONGEST_WAIT)
         return longest * (1 - Random(f"{query_id}/{attempt}").random() / 2)
 
 
-class Gate:
-    """Lets requests through at most `per_second` a second, evenly, and none while the other side asked for quiet."""
+class RateLimiter:
+    """Spaces requests evenly, at most `per_second` (0 for no limit), and can pause or stop them all."""
 
     def __init__(self, per_second: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._gap = 1 / per_second if per_second else 0.0
@@ -74,16 +74,16 @@ class Gate:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
-    def take(self) -> float:
-        """Seconds to wait before the next request. Each call takes a place of its own."""
+    def reserve(self) -> float:
+        """Reserve the time of one request; returns the seconds until then."""
         with self._lock:
             now = self._clock()
-            place = max(now, self._next)
-            self._next = place + self._gap
-            return place - now
+            start = max(now, self._next)
+            self._next = start + self._gap
+            return start - now
 
-    def hold(self, seconds: float) -> None:
-        """Let nobody begin for so long."""
+    def pause(self, seconds: float) -> None:
+        """Start no request for that long, except those with a reserved time."""
         with self._lock:
             self._next = max(self._next, self._clock() + seconds)
 
@@ -95,5 +95,5 @@ class Gate:
         return self._stopped.is_set()
 
     def sleep(self, seconds: float) -> bool:
-        """Wait; False as soon as the gate is stopped."""
+        """Wait that long; False as soon as the limiter is stopped."""
         return not self._stopped.wait(seconds) if seconds > 0 else not self.is_stopped

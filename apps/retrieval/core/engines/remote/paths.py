@@ -1,7 +1,7 @@
-"""Where in a JSON answer a value stands: `hits[*].doc.id`.
+"""Paths of values in a JSON answer, such as `hits[*].doc.id`.
 
-Names divided by points, `[3]` for one item of a list (from 0), `[*]` for every item, and `["a.b"]` for a name that
-holds a point or a bracket. A path that begins with a bracket starts at the answer itself.
+Names are separated by dots. `[3]` is one item of a list (from 0), `[*]` every item, and `["a.b"]` a name with a dot or
+a bracket. A path may begin with a bracket when the answer itself is a list.
 """
 
 import json
@@ -27,11 +27,11 @@ Path = tuple[Step, ...]
 
 
 class NoSuchPlace(ValueError):
-    """The answer does not have what a path names; the message is a sentence to show."""
+    """The answer has no value at a path; the message is a sentence for the user."""
 
 
 def parse_path(text: str) -> Path:
-    """The steps of a path that names one value or, with one `[*]`, a column of values. Raises BadParameters."""
+    """The steps of a path to one value or, with one `[*]`, to a column of values. Raises BadParameters."""
     if len(text) > LONGEST:
         raise BadParameters(f"The path is longer than {LONGEST} characters.")
     steps: list[Step] = []
@@ -40,33 +40,33 @@ def parse_path(text: str) -> Path:
         if text[place] == "." and steps and place + 1 < len(text) and text[place + 1] not in ".[":
             place += 1
         elif steps and text[place] != "[":
-            raise _stops_at(text, place)
-        found = _STEP.match(text, place)
-        if found is None:
-            raise _stops_at(text, place)
-        steps.append(_step(text, found))
-        place = found.end()
+            raise _unreadable(text, place)
+        match = _STEP.match(text, place)
+        if match is None:
+            raise _unreadable(text, place)
+        steps.append(_step(text, match))
+        place = match.end()
     if not steps:
-        raise BadParameters("The path is empty. Give the place of the ids, such as hits[*].id.")
+        raise BadParameters("The path is empty. Enter the path to the ids, such as hits[*].id.")
     if steps.count(Every.ITEM) > 1:
         raise BadParameters(f"“{text}” has [*] more than once; a ranking is one list.")
     return tuple(steps)
 
 
-def _step(text: str, found: re.Match[str]) -> Step:
-    if found["every"]:
+def _step(text: str, match: re.Match[str]) -> Step:
+    if match["every"]:
         return Every.ITEM
-    if found["index"]:
-        return int(found["index"])
-    if found["name"]:
-        return found["name"]
+    if match["index"]:
+        return int(match["index"])
+    if match["name"]:
+        return match["name"]
     try:
-        return str(json.loads(found["quoted"]))
+        return str(json.loads(match["quoted"]))
     except ValueError:
-        raise _stops_at(text, found.start()) from None
+        raise _unreadable(text, match.start()) from None
 
 
-def _stops_at(text: str, place: int) -> BadParameters:
+def _unreadable(text: str, place: int) -> BadParameters:
     return BadParameters(
         f"“{text}” cannot be read from character {place + 1} on. Write names separated by dots, and [*] for every "
         "item of a list, such as hits[*].doc.id."
@@ -74,28 +74,28 @@ def _stops_at(text: str, place: int) -> BadParameters:
 
 
 def column(path: Path, answer: Any) -> list[Any]:
-    """The values a path with `[*]` names, one an item, in order. Raises NoSuchPlace, also for an item without one."""
-    turn = path.index(Every.ITEM)
-    items = _walk(path[:turn], answer, "The answer")
+    """The values at a path with `[*]`, one per item, in order. Raises NoSuchPlace, also when one item has no value."""
+    star = path.index(Every.ITEM)
+    items = _walk(path[:star], answer, "The answer")
     if not isinstance(items, list):
-        raise NoSuchPlace(f"The answer has no list at {worded(path[:turn]) or 'its top'}.")
-    return [_walk(path[turn + 1 :], item, f"Item {number} of the answer") for number, item in enumerate(items, 1)]
+        raise NoSuchPlace(f"The answer has no list at {written(path[:star]) or 'its top'}.")
+    return [_walk(path[star + 1 :], item, f"Item {number} of the answer") for number, item in enumerate(items, 1)]
 
 
-def _walk(steps: Path, value: Any, whose: str) -> Any:
+def _walk(steps: Path, value: Any, owner: str) -> Any:
     for number, step in enumerate(steps, 1):
         if isinstance(step, str):
             is_there = isinstance(value, dict) and step in value
         else:
             is_there = isinstance(value, list) and isinstance(step, int) and step < len(value)
         if not is_there:
-            raise NoSuchPlace(f"{whose} has nothing at {worded(steps[:number])}.")
+            raise NoSuchPlace(f"{owner} has nothing at {written(steps[:number])}.")
         value = value[step]
     return value
 
 
-def worded(path: Path) -> str:
-    """The path as people write it."""
+def written(path: Path) -> str:
+    """The path as text, such as `parse_path` reads."""
     text = ""
     for step in path:
         if isinstance(step, Every):

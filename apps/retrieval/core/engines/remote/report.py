@@ -1,4 +1,4 @@
-"""What went by the way while another side was asked, as plain JSON values that add up over the parts of a run."""
+"""Counts of what was unusual in the answers of a remote system, as plain JSON that adds up over the parts of a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ SHOWN_OF_ID = 120
 
 @dataclass
 class RemoteReport:
-    """`unknown` are returned ids that are no block of the snapshot, with the first of them; `incomplete` are
-    queries whose answer said it lacks results.
+    """`unknown` counts returned ids without a block in the snapshot, `repeated` ids that came twice for a query, `cut`
+    results beyond the depth, `incomplete` answers that reported missing results. The first of some are listed.
     """
 
     unknown: int = 0
@@ -25,7 +25,7 @@ class RemoteReport:
     _last: str = ""
 
     def add_unknown(self, query_id: str, block_id: str) -> None:
-        """Count an id; those of one query come one after the other."""
+        """Count an unknown id. Calls for one query must follow each other."""
         self.unknown += 1
         if query_id != self._last:
             self.unknown_queries += 1
@@ -39,17 +39,17 @@ class RemoteReport:
             self.first_incomplete.append([query_id, why])
 
     def values(self) -> dict[str, Any]:
-        """What is not nothing."""
+        """The counts and lists that are not empty."""
         return {key: value for key, value in vars(self).items() if value and not key.startswith("_")}
 
 
 def merged(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> dict[str, Any]:
-    """Both reports as one: counts add up, and of what is named the first stay."""
+    """Both reports as one: counts add up; of the lists the first 20 items stay."""
     total = dict(one or {})
     for key, value in other.items():
-        had = total.get(key)
+        before = total.get(key)
         if isinstance(value, list):
-            total[key] = [*(had or []), *value][:NAMED]
+            total[key] = [*(before or []), *value][:NAMED]
         else:
-            total[key] = (had or 0) + value
+            total[key] = (before or 0) + value
     return total

@@ -1,4 +1,4 @@
-"""Asking another side for many rankings: several at once, again when it stumbles, and told apart when it fails."""
+"""Sending many queries to a remote system: in parallel, with retries, and with one outcome per query."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from apps.retrieval.core.engines.base import Hits, Ranked, gathered
+from apps.retrieval.core.engines.base import Hits, Ranked, joined
 from apps.retrieval.core.engines.remote.base import (
     Locate,
     RemoteAnswer,
@@ -18,18 +18,18 @@ from apps.retrieval.core.engines.remote.base import (
     RemoteHit,
     RemoteQuery,
     Send,
-    texts_as_asked,
+    numbered_queries,
 )
-from apps.retrieval.core.engines.remote.pace import LONGEST_WAIT, Gate, Pace
+from apps.retrieval.core.engines.remote.pace import LONGEST_WAIT, Pace, RateLimiter
 from apps.retrieval.core.engines.remote.report import RemoteReport
 from apps.retrieval.core.ranking import in_order
 
 
 @dataclass
-class RemoteLine:
-    """An open line to the other side, the handle of an engine without an index.
+class RemoteConnection:
+    """An open connection to a remote system, the handle of an engine without an index.
 
-    `send` raises RemoteError when no answer comes; `locate` gives the positions of those ids that are blocks.
+    `send` raises RemoteError when no answer comes; `locate` returns the positions of the ids that are blocks.
     """
 
     send: Send
@@ -37,61 +37,64 @@ class RemoteLine:
     pace: Pace = field(default_factory=Pace)
 
     def __post_init__(self) -> None:
-        self.gate = Gate(self.pace.per_second)
+        self.limiter = RateLimiter(self.pace.per_second)
         self.lock = threading.Lock()
         self.failed_in_a_row = 0
 
 
-class Failed(NamedTuple):
+class FailedQuery(NamedTuple):
     query_id: str
     sentence: str
 
 
 class Answers(NamedTuple):
-    """`found` has an entry for each of `answered` (numbers of the queries asked), in that order. `stopped` is why
-    the rest was not asked, "" when all were.
+    """`hits` has an entry for each of `answered` (indices of the queries), in that order. `stopped` is why the other
+    queries were not sent, "" when all were.
     """
 
-    found: Hits
+    hits: Hits
     answered: list[int]
-    failed: list[Failed]
+    failed: list[FailedQuery]
     stopped: str
     report: RemoteReport
 
 
-def search(engine: RemoteEngine, handle: RemoteLine, queries: Sequence[str], k: int) -> Hits:
-    """As every engine searches. Raises RemoteError for the first query that was not answered."""
-    answers = ask_all(engine, handle, texts_as_asked(queries), k)
+def search(engine: RemoteEngine, handle: RemoteConnection, queries: Sequence[str], k: int) -> Hits:
+    """Implements `Engine.search`. Raises RemoteError when a query fails."""
+    answers = search_all(engine, handle, numbered_queries(queries), k)
     if answers.failed:
         raise RemoteError(answers.failed[0].sentence)
-    return answers.found
+    return answers.hits
 
 
-def ask_all(
+def search_all(
     engine: RemoteEngine,
-    line: RemoteLine,
+    connection: RemoteConnection,
     queries: Sequence[RemoteQuery],
     k: int,
-    beat: Callable[[], None] = lambda: None,
+    after_each: Callable[[], None] = lambda: None,
 ) -> Answers:
-    """The best `k` blocks of each query that was answered. `beat` is called after each; what it raises stops all."""
-    turn = _Turn(engine, line, k)
+    """The best `k` blocks of each query that was answered.
+
+    `after_each` is called after each query, answered or not; an exception in it stops the whole batch.
+    """
+    batch = _Batch(engine, connection, k)
     outcomes: dict[int, _Outcome] = {}
-    with ThreadPoolExecutor(line.pace.at_once, thread_name_prefix="ask") as pool:
+    with ThreadPoolExecutor(connection.pace.at_once, thread_name_prefix="search") as pool:
         waiting: dict[Future[_Outcome | None], int] = {
-            pool.submit(turn.ask, query): number for number, query in enumerate(queries)
+            pool.submit(batch.send, query): number for number, query in enumerate(queries)
         }
         try:
             for future in as_completed(waiting):
                 outcome = future.result()
                 if outcome is not None:
                     outcomes[waiting[future]] = outcome
-                beat()
+                after_each()
         except BaseException:
-            line.gate.stop()
+            connection.limiter.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    return _collected(queries, outcomes, turn.stopped, line, k)
+    return _answers_of(queries, outcomes, batch.stopped, connection, k)
 
 
 class _Outcome(NamedTuple):
@@ -101,21 +104,23 @@ class _Outcome(NamedTuple):
     failure: str
 
 
-class _Turn:
-    """One round of questions. Counts failures in a row and stops asking when there are too many."""
+class _Batch:
+    """Sends the queries of one call. Stops after too many failures in a row."""
 
-    def __init__(self, engine: RemoteEngine, line: RemoteLine, k: int) -> None:
+    def __init__(self, engine: RemoteEngine, connection: RemoteConnection, k: int) -> None:
         self._engine = engine
-        self._line = line
+        self._connection = connection
         self._k = k
         self.stopped = ""
 
-    def ask(self, query: RemoteQuery) -> _Outcome | None:
-        """None when the round was stopped before the query had its answer."""
-        pace, retries = self._line.pace, 0
+    def send(self, query: RemoteQuery) -> _Outcome | None:
+        """Send a query, with retries; None when the batch was stopped before the query was answered."""
+        pace, retries = self._connection.pace, 0
         for attempt in range(1, pace.tries + 1):
             wait = pace.wait_before(attempt, query.query_id) if attempt > 1 else 0.0
-            if not self._line.gate.sleep(wait) or not self._line.gate.sleep(self._line.gate.take()):
+            if not self._connection.limiter.sleep(wait) or not self._connection.limiter.sleep(
+                self._connection.limiter.reserve()
+            ):
                 return None
             retries = attempt - 1
             try:
@@ -123,38 +128,38 @@ class _Turn:
             except RemoteError as error:
                 if not error.is_passing or attempt == pace.tries or not self._may_wait(error):
                     return self._failed(error, retries)
-        raise AssertionError("every try ends in an answer, a failure or another try")
+        raise AssertionError("the last attempt always returns")
 
     def _answered(self, query: RemoteQuery, retries: int) -> _Outcome:
-        reply = self._line.send(self._engine.request(query, self._k))
-        began = time.perf_counter()
+        reply = self._connection.send(self._engine.request(query, self._k))
+        started = time.perf_counter()
         reading = self._engine.read(reply)
-        seconds = reply.seconds + time.perf_counter() - began
-        with self._line.lock:
-            self._line.failed_in_a_row = 0
+        seconds = reply.seconds + time.perf_counter() - started
+        with self._connection.lock:
+            self._connection.failed_in_a_row = 0
         return _Outcome(reading, seconds, retries, "")
 
     def _may_wait(self, error: RemoteError) -> bool:
-        """Hold everybody back for as long as the other side asked; False when that is too long."""
+        """Pause all requests for as long as the server wants; False when that is too long."""
         if error.wait is None:
             return True
         if error.wait > LONGEST_WAIT:
             return False
-        self._line.gate.hold(error.wait)
+        self._connection.limiter.pause(error.wait)
         return True
 
     def _failed(self, error: RemoteError, retries: int) -> _Outcome:
-        with self._line.lock:
-            self._line.failed_in_a_row += 1
-            is_hopeless = error.is_final or self._line.failed_in_a_row >= self._line.pace.stop_after
-            if is_hopeless and not self.stopped:
+        with self._connection.lock:
+            self._connection.failed_in_a_row += 1
+            has_to_stop = error.is_final or self._connection.failed_in_a_row >= self._connection.pace.stop_after
+            if has_to_stop and not self.stopped:
                 self.stopped = error.sentence
-                self._line.gate.stop()
+                self._connection.limiter.stop()
         return _Outcome(None, 0.0, retries, error.sentence)
 
 
-def _collected(
-    queries: Sequence[RemoteQuery], outcomes: dict[int, _Outcome], stopped: str, line: RemoteLine, k: int
+def _answers_of(
+    queries: Sequence[RemoteQuery], outcomes: dict[int, _Outcome], stopped: str, connection: RemoteConnection, k: int
 ) -> Answers:
     report, failed, answered = RemoteReport(), [], []
     for number, query in enumerate(queries):
@@ -163,27 +168,27 @@ def _collected(
             continue
         report.retries += outcome.retries
         if outcome.reading is None:
-            failed.append(Failed(query.query_id, outcome.failure))
+            failed.append(FailedQuery(query.query_id, outcome.failure))
             continue
         answered.append(number)
         if outcome.reading.incomplete:
             report.add_incomplete(query.query_id, outcome.reading.incomplete)
     readings = {number: outcomes[number].reading for number in answered}
-    known = line.locate({hit.id for reading in readings.values() if reading for hit in reading.hits})
+    known = connection.locate({hit.id for reading in readings.values() if reading for hit in reading.hits})
     rankings = [
         ranked(queries[number].query_id, reading.hits, known, k, report)
         for number, reading in readings.items()
         if reading is not None
     ]
     seconds = np.array([outcomes[number].seconds for number in answered], dtype=np.float64)
-    return Answers(gathered(rankings, seconds), answered, failed, stopped, report)
+    return Answers(joined(rankings, seconds), answered, failed, stopped, report)
 
 
 def ranked(query_id: str, hits: Sequence[RemoteHit], known: Mapping[str, int], k: int, report: RemoteReport) -> Ranked:
-    """Positions and scores of the hits that are blocks, at most `k`, in a ranking's order.
+    """Positions and scores of the hits that are blocks, at most `k`, in the order of a ranking.
 
-    What is no block is left out and the ranks below close up; of a block that comes twice the first counts.
-    Without scores the n-th block left gets 1/n.
+    Unknown ids are left out and lower hits move up; of a block that comes twice the first hit counts. Without scores
+    the n-th remaining block gets 1/n.
     """
     positions: list[int] = []
     scores: list[float] = []

@@ -1,6 +1,6 @@
-"""What is asked, with places for the query: `{{query}}`, `{{k}}` and `{{query_id}}`.
+"""Templates of requests with the placeholders `{{query}}`, `{{k}}` and `{{query_id}}`.
 
-A body is parsed as JSON before anything is put in, so whatever a query holds, it stays one JSON value.
+A body is parsed as JSON before values are put in, so the text of a query always stays one JSON value.
 """
 
 import json
@@ -21,15 +21,15 @@ Values = Mapping[str, str | int]
 
 
 def parse_body(text: str) -> Any:
-    """The JSON of a body with its places unfilled; a place may stand with quotes or without. Raises BadParameters."""
+    """The JSON of a body, with its placeholders; they may be quoted or not. Raises BadParameters."""
     if len(text) > LONGEST:
         raise BadParameters(f"The body is longer than {LONGEST:,} characters.")
-    quoted = _STRING_OR_PLACE.sub(lambda found: found[0] if found[0][0] == '"' else f'"{found[0]}"', text)
+    quoted = _STRING_OR_PLACE.sub(lambda match: match[0] if match[0][0] == '"' else f'"{match[0]}"', text)
     try:
         body = json.loads(quoted)
-    except ValueError as wrong:
-        where = f" at line {wrong.lineno}" if isinstance(wrong, json.JSONDecodeError) else ""
-        raise BadParameters(f"The body is not JSON{where}. Places for values are written {{{{query}}}}.") from None
+    except ValueError as error:
+        where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadParameters(f"The body is not JSON{where}. Write placeholders like {{{{query}}}}.") from None
     except RecursionError:
         raise BadParameters("The body is nested too deeply.") from None
     _check_places(body)
@@ -37,7 +37,7 @@ def parse_body(text: str) -> Any:
 
 
 def places_in(template: Any) -> set[str]:
-    """The places that a body or an address holds, known or not."""
+    """The placeholders in a body or an address, known or not."""
     if isinstance(template, str):
         return set(_PLACE.findall(template))
     if isinstance(template, list):
@@ -50,14 +50,14 @@ def places_in(template: Any) -> set[str]:
 def _check_places(template: Any) -> None:
     if unknown := sorted(places_in(template) - set(PLACES)):
         known = ", ".join(f"{{{{{place}}}}}" for place in PLACES)
-        raise BadParameters(f"{{{{{unknown[0]}}}}} is not known. Places are {known}.")
+        raise BadParameters(f"{{{{{unknown[0]}}}}} is not a known placeholder. Use {known}.")
 
 
 def filled(template: Any, values: Values) -> Any:
-    """The body with its values. A string that is nothing but a place becomes the value itself, a number a number."""
+    """The body with values for its placeholders. A string that is one placeholder becomes the value, with its type."""
     if isinstance(template, str):
         whole = _PLACE.fullmatch(template)
-        return values[whole[1]] if whole else _PLACE.sub(lambda found: str(values[found[1]]), template)
+        return values[whole[1]] if whole else _PLACE.sub(lambda match: str(values[match[1]]), template)
     if isinstance(template, list):
         return [filled(item, values) for item in template]
     if isinstance(template, dict):
@@ -66,19 +66,22 @@ def filled(template: Any, values: Values) -> Any:
 
 
 def split_address(url: str) -> tuple[str, str]:
-    """Scheme and host, and the rest, of an address that may hold places. Raises BadParameters for one in the host."""
-    found = re.match(r"(https?://[^/?#]*)(.*)\Z", url.strip(), re.DOTALL | re.IGNORECASE)
-    if found is None:
+    """Split an address into scheme with host, and the rest without a fragment. Placeholders may be in the rest only.
+
+    Raises BadParameters.
+    """
+    match = re.match(r"(https?://[^/?#]*)(.*)\Z", url.strip(), re.DOTALL | re.IGNORECASE)
+    if match is None:
         raise BadParameters("The address begins with neither https:// nor http://.")
-    if "{" in found[1]:
+    if "{" in match[1]:
         raise BadParameters("{{query}} may only come after the host in the address.")
-    _check_places(found[2])
-    rest = found[2].partition("#")[0]
+    _check_places(match[2])
+    rest = match[2].partition("#")[0]
     if _NO_ADDRESS.search(_PLACE.sub("", rest)):
-        raise BadParameters("The address holds a space or another character that must be written with % signs.")
-    return found[1], rest
+        raise BadParameters("The address contains a space or another character that must be written with % signs.")
+    return match[1], rest
 
 
 def filled_address(rest: str, values: Values) -> str:
-    """The part of an address after the host, with values percent-encoded so that none of them can end its place."""
-    return _PLACE.sub(lambda found: quote(str(values[found[1]]), safe=""), rest)
+    """The part of an address after the host, with percent-encoded values for its placeholders."""
+    return _PLACE.sub(lambda match: quote(str(values[match[1]]), safe=""), rest)

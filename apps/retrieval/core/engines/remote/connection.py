@@ -1,4 +1,4 @@
-"""The line to a system elsewhere over HTTP."""
+"""HTTP connections to systems elsewhere."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,11 +7,11 @@ from apps.common.web.addresses import Opening, Target
 from apps.common.web.outbound import Blocked, Client, Limits, OutboundError, Unreachable
 from apps.retrieval.core.engines.remote.base import RemoteError, Reply, Request
 from apps.retrieval.core.engines.remote.pace import Pace
-from apps.retrieval.core.engines.remote.search import Locate, RemoteLine
+from apps.retrieval.core.engines.remote.search import Locate, RemoteConnection
 
 
 @contextmanager
-def http_line(
+def http_connection(
     target: Target,
     locate: Locate,
     pace: Pace,
@@ -19,8 +19,8 @@ def http_line(
     headers: Mapping[str, str],
     openings: Sequence[Opening],
     limits: Limits | None = None,
-) -> Iterator[RemoteLine]:
-    """An open line that sends `headers` with every request; as patient as the pace, unless `limits` say otherwise."""
+) -> Iterator[RemoteConnection]:
+    """A connection that sends `headers` with every request; time limits are those of the pace, or `limits`."""
     limits = limits or Limits(connect=pace.connect, read=pace.read, whole=pace.whole)
     client = Client(target, openings=openings, limits=limits)
 
@@ -33,6 +33,6 @@ def http_line(
             raise RemoteError(str(error), is_passing=is_passing, is_final=is_final) from None
 
     try:
-        yield RemoteLine(send, locate, pace)
+        yield RemoteConnection(send, locate, pace)
     finally:
         client.close()
