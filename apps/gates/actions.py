@@ -10,8 +10,8 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.gates.core.rule import COST, GateRule, RuleError, as_facts, asks, rule_of
-from apps.gates.execution import decisions
+from apps.gates.core.rule import COST, GateRule, RuleError, as_facts, requirement, rule_of
+from apps.gates.execution import checks
 from apps.gates.models import Badge, Gate
 from apps.gates.rules import gate_refusal
 from apps.gates.selectors import gates, rule_files
@@ -61,7 +61,7 @@ def _make(gate: Gate, rule: GateRule) -> Gate:
     if gate.replaces is not None:
         after["replaces"] = gate.replaces.pk
     record(project=project, actor=actor, action="gate.created", obj=gate, after=after, at=at)
-    decisions.enqueue_check(gate, notify=False, actor=actor, at=at)
+    checks.enqueue_check(gate, notify=False, actor=actor, at=at)
     return gate
 
 
@@ -121,7 +121,7 @@ def replace_gate(*, gate: Gate, changes: Mapping[str, Any], actor: User, at: dat
         raise GateRefused(f"{gate.name} is retired. Create a new gate instead.", code="gate_refused")
     rule = _rule({**gate.rule, **changes})
     if as_facts(rule) == gate.rule:
-        raise GateRefused(f"{gate.name} already requires that: {asks(rule)}.", code="gate_refused")
+        raise GateRefused(f"{gate.name} already requires that: {requirement(rule)}.", code="gate_refused")
     retire_gate(gate=gate, actor=actor, at=at)
     made = Gate(
         gold_set=gate.gold_set,
@@ -140,7 +140,7 @@ def check_cost_gates(*, run: Run, actor: User, at: datetime) -> None:
     """Check a run whose cost was just entered against its system's gates on cost."""
     on_cost = Gate.objects.filter(system=run.system_id, retired_at=None, rule__figure=COST)
     for gate in on_cost.select_related("gold_set__project", "system").order_by("pk"):
-        decisions.enqueue_check(gate, notify=True, actor=actor, at=at)
+        checks.enqueue_check(gate, notify=True, actor=actor, at=at)
 
 
 @transaction.atomic

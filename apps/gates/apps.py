@@ -10,7 +10,7 @@ class GatesConfig(AppConfig):
         from apps.evaluation.execution.listeners import on_cost, on_scored
         from apps.gates.actions import check_cost_gates
         from apps.gates.edges import results_panel
-        from apps.gates.execution.decisions import decide_when_scored
+        from apps.gates.execution.checks import decide_when_scored
 
         on_scored(decide_when_scored)
         on_cost(check_cost_gates)

@@ -33,10 +33,10 @@ def read_rules(path: str | Path) -> list[GateRule]:
     Raises InputError for a file that is not TOML, and for one without a gate: such a pipeline would always pass.
     """
     errors = ErrorList(MOST_LISTED)
-    found = parse_rules(_text_of(Path(path), str(path)), str(path), errors)
+    placed_rules = parse_rules(_text_of(Path(path), str(path)), str(path), errors)
     if errors:
         raise all_of(errors)
-    return [placed.rule for placed in found]
+    return [placed.rule for placed in placed_rules]
 
 
 def parse_rules(text: str, name: str, errors: ErrorList) -> list[PlacedRule]:
@@ -54,19 +54,19 @@ def parse_rules(text: str, name: str, errors: ErrorList) -> list[PlacedRule]:
         for error in errors:
             raise error
         raise InputError(name, None, "gate", _text(gates), "The file has no gate. Each begins with [[gate]].")
-    found: dict[str, PlacedRule] = {}
+    by_name: dict[str, PlacedRule] = {}
     for number, (facts, lines) in enumerate(zip(gates, _lines_of(text, len(gates)), strict=True), 1):
         try:
             rule = rule_of(facts)
         except RuleError as fault:
             errors.add(_fault(name, number, facts, lines, fault))
             continue
-        if rule.name in found:
+        if rule.name in by_name:
             message = f"Two gates are called {rule.name}."
             errors.add(InputError(name, lines.get("name"), f"gate {number}, name", rule.name, message))
             continue
-        found[rule.name] = PlacedRule(lines.get(""), rule)
-    return list(found.values())
+        by_name[rule.name] = PlacedRule(lines.get(""), rule)
+    return list(by_name.values())
 
 
 def as_toml(rules: Iterable[GateRule], *, head: str = "", remarks: Mapping[str, str] | None = None) -> str:
@@ -106,13 +106,13 @@ def _lines_of(text: str, gates: int) -> list[dict[str, int]]:
 
     TOML allows layouts without a line for each gate, such as `gate = [{…}]`; then the lines are unknown.
     """
-    found: list[dict[str, int]] = []
+    by_gate: list[dict[str, int]] = []
     for number, line in enumerate(text.split("\n"), 1):
         if _HEAD.match(line):
-            found.append({"": number})
-        elif found and (key := _KEY.match(line)):
-            found[-1].setdefault(key[1], number)
-    return found if len(found) == gates else [{} for _ in range(gates)]
+            by_gate.append({"": number})
+        elif by_gate and (key := _KEY.match(line)):
+            by_gate[-1].setdefault(key[1], number)
+    return by_gate if len(by_gate) == gates else [{} for _ in range(gates)]
 
 
 def _fault(name: str, number: int, facts: dict[str, Any], lines: Mapping[str, int], fault: RuleError) -> InputError:

@@ -17,7 +17,7 @@ class Gate(models.Model):
     name = models.CharField(max_length=120)
     tier = models.CharField(max_length=5, choices=Tier.choices, default=Tier.FULL)
     split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
-    rule = models.JSONField(help_text="As `gating.as_facts` writes it.")
+    rule = models.JSONField(help_text="As `gates.core.rule` writes it.")
     baseline = models.ForeignKey(Run, models.PROTECT, null=True, related_name="+")
     replaces = models.ForeignKey("self", models.PROTECT, null=True, related_name="replaced_by")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")

@@ -14,14 +14,14 @@ MOST_GATES = 200
 
 def gate_refusal(gold_set: GoldSet, system: System, rule: GateRule, split: str, baseline: Run | None) -> str | None:
     """Why no gate with this rule can be created, or None."""
-    there = Gate.objects.filter(gold_set=gold_set, retired_at=None)
+    in_use = Gate.objects.filter(gold_set=gold_set, retired_at=None)
     if split not in SPLITS:
         return f"There is no split called {split}; choose dev, test, or neither for both."
     if rule.slice is not None and rule.slice.field not in STRATA:
         return f"A slice here uses one of {', '.join(STRATA)}, not {rule.slice.field}."
     if reason := name_refusal(gold_set, system, rule):
         return reason
-    if there.count() >= MOST_GATES:
+    if in_use.count() >= MOST_GATES:
         return f"A gold set has at most {MOST_GATES} gates. Retire one first."
     return measure_refusal(rule) or baseline_refusal(rule, baseline)
 

@@ -62,7 +62,7 @@ class GateSerializer(serializers.Serializer[Any]):
     split = serializers.CharField(source="gate.split")
     tier = serializers.ChoiceField(choices=Tier.choices, source="gate.tier")
     rule = serializers.DictField(source="gate.rule")
-    asks = serializers.CharField()
+    asks = serializers.CharField(source="requirement")
     baseline = serializers.IntegerField(source="gate.baseline_id", allow_null=True)
     state = serializers.ChoiceField(choices=GateState.choices)
     newest = GateResultSerializer(source="result", allow_null=True)

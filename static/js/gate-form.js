@@ -1,4 +1,4 @@
-// A gate asks for no more than its kind uses: the other fields are hidden and not sent. Without this script all are shown.
+// Only the fields that the kind of gate uses are shown and sent. Without this script all are shown.
 
 const form = document.querySelector("[data-gate]");
 

@@ -31,7 +31,7 @@ def scene(db) -> Scene:
         ([], "not known"),
     ],
 )
-def test_a_badge_says_how_many_gates_stand_how(states, says):
+def test_a_badge_counts_the_gates_in_each_state(states, says):
     assert words_of(states) == says
     assert f"<title>Gates: {says}</title>" in badge(states)
 
@@ -75,7 +75,7 @@ def test_a_revoked_badge_leads_nowhere(client, scene, gate):
     assert client.get(reverse("badges:badge", args=["a" * 43])).status_code == 404
 
 
-def test_a_cache_that_asks_again_after_the_revocation_is_told_that_there_is_nothing(client, scene, gate):
+def test_a_cache_that_revalidates_after_the_revocation_gets_nothing(client, scene, gate):
     what = {"gold_set": gate.gold_set, "system": gate.system, "actor": scene.lead, "at": AT}
     address = reverse("badges:badge", args=[make_badge(**what).token])
     tag = client.get(address)["ETag"]

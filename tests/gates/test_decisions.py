@@ -48,7 +48,7 @@ def test_a_mean_at_the_threshold_passes():
     )
 
 
-def test_the_lower_end_may_be_asked_for_where_the_mean_would_do():
+def test_the_lower_end_may_be_required_where_the_mean_would_pass():
     assert decide(threshold(), evidence()).state == PASSED
 
     verdict = decide(threshold(on="interval"), evidence())
@@ -119,7 +119,7 @@ def test_what_cannot_be_decided_is_not_known_and_says_why(rule, changes, gap, sa
     assert says in verdict.words
 
 
-def test_a_slice_is_held_on_its_own_queries():
+def test_a_slice_is_checked_on_its_own_queries():
     strata = {"domain": ["tax", "tax", "law", "law", "tax", "tax", "law", "law"]}
 
     tax = decide(threshold(slice={"field": "domain", "value": "tax"}), evidence(strata=strata))
@@ -185,7 +185,7 @@ def test_latency_is_a_percentile_over_queries_with_its_interval():
     assert decide(rule._replace(at_most=39.0), evidence(latencies=times)).state == FAILED
 
 
-def test_a_latency_below_a_millisecond_is_not_told_as_zero():
+def test_a_latency_below_a_millisecond_is_not_shown_as_zero():
     verdict = decide(
         threshold(figure="latency_p95", at_least=None, at_most=100), evidence(latencies=np.full(8, 0.2173))
     )
@@ -239,7 +239,7 @@ def test_a_smoke_rule_looks_at_the_sample_alone():
     assert decide(threshold(tier="full"), held).state == FAILED
 
 
-def test_a_tier_holds_the_rules_of_the_lighter_ones_too():
+def test_a_tier_includes_the_rules_of_the_lighter_ones():
     rules = [threshold(name=tier, tier=tier) for tier in TIERS]
 
     assert [[rule.name for rule in rules_in(rules, tier)] for tier in TIERS] == [

@@ -17,7 +17,7 @@ from apps.gates.actions import (
     retire_gate,
     revoke_badge,
 )
-from apps.gates.execution import decisions
+from apps.gates.execution import checks
 from apps.gates.models import Badge, Gate, GateResult
 from apps.gates.selectors import gates
 from apps.jobs.actions.webhooks import add_webhook
@@ -52,7 +52,7 @@ def run_again(scene: Scene, tag: str, found: dict) -> None:
     scene.runs[tag] = import_lines(scene.project, scene.snapshot, trec(rows, tag), system=system).run
 
 
-def hold(scene: Scene, facts: dict | None = None, **options) -> Gate:
+def add_gate(scene: Scene, facts: dict | None = None, **options) -> Gate:
     return create_gate(
         gold_set=scene.version.gold_set,
         system_id=scene.runs["base"].system_id,
@@ -67,8 +67,8 @@ def state_of(gate: Gate) -> str:
     return gates.statuses([gate])[0].state
 
 
-def test_a_score_is_held_to_the_gates_of_its_system(scene):
-    gate = hold(scene)
+def test_a_score_is_checked_against_the_gates_of_its_system(scene):
+    gate = add_gate(scene)
 
     score(scene, "base")
 
@@ -79,11 +79,11 @@ def test_a_score_is_held_to_the_gates_of_its_system(scene):
     assert result.words.endswith("n = 8; the gate requires at least 0.9.")
 
 
-def test_what_a_gate_decided_on_is_kept_with_its_interval_and_n(scene):
-    gate = hold(scene)
+def test_a_decision_of_a_gate_is_stored_with_its_figure_interval_and_n(scene):
+    gate = add_gate(scene)
     evaluation = score(scene, "base")
 
-    (decided,) = [verdict for _, verdict in decisions.decide_on(evaluation, [gate])]
+    (decided,) = [verdict for _, verdict in checks.decide_on(evaluation, [gate])]
     kept = GateResult.objects.get()
 
     assert decided.interval is not None
@@ -91,22 +91,22 @@ def test_what_a_gate_decided_on_is_kept_with_its_interval_and_n(scene):
     assert f"95 % interval {kept.ci_low:.4f} to {kept.ci_high:.4f}, n = 8" in kept.words
 
 
-def test_a_gate_of_another_system_side_or_gold_set_says_nothing(scene):
-    hold(scene, split="dev")
+def test_a_gate_of_another_system_split_or_gold_set_decides_nothing(scene):
+    add_gate(scene, split="dev")
     other = add_run(scene, "other", dict.fromkeys(qrels_of(8), GOOD))
     scene.runs["other"] = other
     assert other.system_id != scene.runs["base"].system_id
 
     score(scene, "base")
-    hold(scene, {"name": "Both sides"})
+    add_gate(scene, {"name": "Both sides"})
     score(scene, "other")
 
     run_jobs()
     assert list(GateResult.objects.values_list("gate__name", flat=True)) == ["Both sides"]
 
 
-def test_the_measure_of_a_gate_need_not_be_asked_for(scene):
-    gate = hold(scene, {"figure": "P(rel=2)@1", "at_least": 1})
+def test_the_measure_of_a_gate_need_not_be_requested(scene):
+    gate = add_gate(scene, {"figure": "P(rel=2)@1", "at_least": 1})
 
     score(scene, "better", measures="RR")
 
@@ -117,7 +117,7 @@ def test_a_new_gate_checks_earlier_scores_and_notifies_nobody(scene):
     score(scene, "base")
     score(scene, "better")
 
-    gate = hold(scene)
+    gate = add_gate(scene)
     run_jobs()
 
     assert [row.state for row in gates.results_of(gate)] == ["passed", "failed"]
@@ -125,19 +125,19 @@ def test_a_new_gate_checks_earlier_scores_and_notifies_nobody(scene):
     assert Notification.objects.count() == 0
 
 
-def test_a_run_is_held_to_a_gate_once_on_a_version(scene):
-    gate = hold(scene)
+def test_a_run_is_checked_against_a_gate_once_per_version(scene):
+    gate = add_gate(scene)
     evaluation = score(scene, "base")
 
     score(scene, "base", measures="RR")
-    kept = decisions.keep(evaluation, decisions.decide_on(evaluation, [gate]), at=AT)
+    saved = checks.save_results(evaluation, checks.decide_on(evaluation, [gate]), at=AT)
 
-    assert kept == []
+    assert saved == []
     assert GateResult.objects.count() == 1
 
 
 def test_a_late_score_of_an_older_run_does_not_change_the_state(scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
     score(scene, "better")
 
     score(scene, "base")
@@ -150,7 +150,7 @@ def test_only_a_change_of_state_is_notified(scene):
     make_member(scene.project, "viewer")
     save_secret(project=scene.project, name="hook", value="sesame-open", actor=scene.lead, at=AT)
     add_webhook(project=scene.project, url="https://ci.example/", secret="hook", actor=scene.lead, at=AT)
-    gate = hold(scene)
+    gate = add_gate(scene)
     score(scene, "base")
     run_again(scene, "again", {"d": 9.0, "c": 8.0})
     score(scene, "again")
@@ -172,8 +172,8 @@ def test_only_a_change_of_state_is_notified(scene):
     assert Event.objects.filter(action="gate.changed").count() == 2
 
 
-def test_a_first_pass_is_no_news(scene):
-    hold(scene)
+def test_a_first_pass_notifies_nobody(scene):
+    add_gate(scene)
 
     score(scene, "better")
 
@@ -182,7 +182,7 @@ def test_a_first_pass_is_no_news(scene):
 
 def test_worse_than_a_baseline_beyond_noise_fails(scene):
     rule = {"name": "No regression", "at_least": None, "no_worse_than": "baseline"}
-    gate = hold(scene, rule, baseline_id=scene.runs["better"].pk)
+    gate = add_gate(scene, rule, baseline_id=scene.runs["better"].pk)
 
     score(scene, "better")
     assert state_of(gate) == "passed"
@@ -194,9 +194,9 @@ def test_worse_than_a_baseline_beyond_noise_fails(scene):
     assert "differs from the baseline by −1.0000, 95 % interval" in result.words
 
 
-def test_a_slice_is_held_on_its_queries_alone():
+def test_a_slice_is_checked_on_its_queries_alone():
     scene = make_scene(queries=10, test_share=0, runs={"base": dict.fromkeys(qrels_of(10), GOOD)})
-    gate = hold(scene, {"slice": {"field": "domain", "value": "access"}})
+    gate = add_gate(scene, {"slice": {"field": "domain", "value": "access"}})
 
     score(scene, "base")
 
@@ -204,8 +204,8 @@ def test_a_slice_is_held_on_its_queries_alone():
     assert "n = 5" in gates.statuses([gate])[0].result.words
 
 
-def test_a_slice_of_four_queries_would_tell_of_single_ones_and_is_not_known(scene):
-    gate = hold(scene, {"slice": {"field": "domain", "value": "access"}})
+def test_a_slice_of_four_queries_would_reveal_single_ones_and_is_not_known(scene):
+    gate = add_gate(scene, {"slice": {"field": "domain", "value": "access"}})
 
     score(scene, "better")
 
@@ -216,9 +216,9 @@ def test_a_slice_of_four_queries_would_tell_of_single_ones_and_is_not_known(scen
     )
 
 
-def test_latency_is_held_by_percentiles_of_the_stored_times(scene):
+def test_latency_is_checked_by_percentiles_of_the_stored_times(scene):
     scene.runs["base"] = make_run(scene.project, scene.snapshot)
-    gate = hold(scene, {"figure": "latency_p50", "at_least": None, "at_most": 60_000})
+    gate = add_gate(scene, {"figure": "latency_p50", "at_least": None, "at_most": 60_000})
     taken = Ranking.objects.filter(run=scene.runs["base"]).values_list("latency_ms", flat=True)
 
     score(scene, "base")
@@ -228,7 +228,7 @@ def test_latency_is_held_by_percentiles_of_the_stored_times(scene):
 
 
 def test_a_run_without_times_is_not_known_and_says_so(scene):
-    gate = hold(scene, {"figure": "latency_p95", "at_least": None, "at_most": 45})
+    gate = add_gate(scene, {"figure": "latency_p95", "at_least": None, "at_most": 45})
 
     score(scene, "base")
 
@@ -236,8 +236,8 @@ def test_a_run_without_times_is_not_known_and_says_so(scene):
     assert state_of(gate) == "unknown"
 
 
-def test_cost_is_held_once_somebody_has_said_it(scene):
-    gate = hold(scene, {"figure": "cost", "at_least": None, "at_most": 2})
+def test_cost_is_checked_once_somebody_has_entered_it(scene):
+    gate = add_gate(scene, {"figure": "cost", "at_least": None, "at_most": 2})
     score(scene, "base")
     assert GateResult.objects.count() == 0
 
@@ -250,8 +250,8 @@ def test_cost_is_held_once_somebody_has_said_it(scene):
 
 
 def test_a_gate_on_cost_says_which_newer_run_it_waits_for(scene):
-    gate = hold(scene, {"figure": "cost", "at_least": None, "at_most": 2})
-    hold(scene, {"name": "Another kind"})
+    gate = add_gate(scene, {"figure": "cost", "at_least": None, "at_most": 2})
+    add_gate(scene, {"name": "Another kind"})
     assert gates.statuses([gate])[0].waits_for == ""
     RunNote.objects.create(run=scene.runs["base"], cost="1.5", written_by=scene.lead, written_at=AT)
     score(scene, "base")
@@ -263,17 +263,17 @@ def test_a_gate_on_cost_says_which_newer_run_it_waits_for(scene):
     assert [row.waits_for for row in gates.statuses(gates.gates_in(scene.project))] == ["better", ""]
 
 
-def test_a_gate_made_while_a_run_is_scored_is_held_after_it(scene, monkeypatch):
-    decide = decisions.decide_on
+def test_a_gate_created_while_a_run_is_scored_is_checked_after_it(scene, monkeypatch):
+    decide = checks.decide_on
     made = []
 
     def decide_slowly(evaluation, held, *scored):
         decided = decide(evaluation, held, *scored)
         if not made:
-            made.append(hold(scene))
+            made.append(add_gate(scene))
         return decided
 
-    monkeypatch.setattr(decisions, "decide_on", decide_slowly)
+    monkeypatch.setattr(checks, "decide_on", decide_slowly)
 
     score(scene, "better")
     run_jobs()
@@ -281,8 +281,8 @@ def test_a_gate_made_while_a_run_is_scored_is_held_after_it(scene, monkeypatch):
     assert state_of(made[0]) == "passed"
 
 
-def test_a_retired_gate_says_nothing_more_and_keeps_what_it_said(scene):
-    gate = hold(scene)
+def test_a_retired_gate_decides_nothing_more_and_keeps_its_results(scene):
+    gate = add_gate(scene)
     score(scene, "base")
 
     retire_gate(gate=gate, actor=scene.lead, at=AT)
@@ -292,7 +292,7 @@ def test_a_retired_gate_says_nothing_more_and_keeps_what_it_said(scene):
     assert GateResult.objects.count() == 1
     assert list(gates.gates_in(scene.project)) == []
     assert Event.objects.filter(action="gate.retired").count() == 1
-    assert hold(scene).name == gate.name, "the name is free again"
+    assert add_gate(scene).name == gate.name, "the name is free again"
 
 
 @pytest.mark.parametrize(
@@ -311,16 +311,16 @@ def test_a_gate_that_could_not_be_decided_is_refused(scene, facts, options, says
     known = {"baseline_id": scene.runs["base"].pk} if options.pop("baseline", False) else {}
 
     with pytest.raises(GateRefused, match=says):
-        hold(scene, facts, **options, **known)
+        add_gate(scene, facts, **options, **known)
 
     assert Gate.objects.count() == 0
 
 
 def test_a_name_is_in_use_once(scene):
-    hold(scene)
+    add_gate(scene)
 
     with pytest.raises(GateRefused, match="has a gate called Good enough here"):
-        hold(scene)
+        add_gate(scene)
 
 
 def test_a_badge_is_one_address_until_it_is_revoked(scene):
@@ -343,7 +343,7 @@ def test_a_badge_is_one_address_until_it_is_revoked(scene):
 
 
 def test_another_bound_makes_a_gate_that_replaces_the_old_one_and_its_history_stays(scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
     score(scene, "base")
 
     made = replace_gate(gate=gate, changes={"at_least": 0.1}, actor=scene.lead, at=AT)
@@ -371,7 +371,7 @@ def test_another_bound_makes_a_gate_that_replaces_the_old_one_and_its_history_st
     ],
 )
 def test_a_refused_change_leaves_the_gate_in_use(scene, changes, says):
-    gate = hold(scene)
+    gate = add_gate(scene)
 
     with pytest.raises(GateRefused) as caught:
         replace_gate(gate=gate, changes=changes, actor=scene.lead, at=AT)
@@ -381,7 +381,7 @@ def test_a_refused_change_leaves_the_gate_in_use(scene, changes, says):
 
 
 def test_a_retired_gate_is_not_changed_any_more(scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
     replace_gate(gate=gate, changes={"at_least": 0.8}, actor=scene.lead, at=AT)
 
     with pytest.raises(GateRefused, match="is retired"):

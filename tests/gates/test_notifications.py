@@ -33,7 +33,7 @@ def scene() -> Scene:
     return made
 
 
-def hold(scene: Scene, facts: dict | None = None, **options) -> Gate:
+def add_gate(scene: Scene, facts: dict | None = None, **options) -> Gate:
     return create_gate(
         gold_set=scene.version.gold_set,
         system_id=scene.runs["live"].system_id,
@@ -44,36 +44,36 @@ def hold(scene: Scene, facts: dict | None = None, **options) -> Gate:
     )
 
 
-def told_of(gate: Gate) -> str:
+def message_of(gate: Gate) -> str:
     result = gates.statuses([gate])[0].result
     return sentence_of(gate, "passed", result, next_step(gate, result))
 
 
-def test_a_failure_is_told_with_run_version_figures_and_what_to_do(scene):
-    gate = hold(scene)
+def test_a_failure_is_reported_with_run_version_figures_and_what_to_do(scene):
+    gate = add_gate(scene)
     score(scene, "live")
     score(scene, "try")
 
     result = gates.statuses([gate])[0].result
 
-    assert told_of(gate) == (
+    assert message_of(gate) == (
         "Gate Good enough: failed, it was passed. Run try of live on Handbook v1, dev and test together: "
         f"nDCG@10 is {result.value:.4f}, 95 % interval {result.ci_low:.4f} to {result.ci_high:.4f}, n = 8; "
         "the gate requires at least 0.9. Compare it with live, the newest run that passed."
     )
-    assert Notification.objects.get().sentence == told_of(gate)
+    assert Notification.objects.get().sentence == message_of(gate)
 
 
 def test_the_run_that_passed_is_named_to_be_compared_with(scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
     before = score(scene, "live")
     score(scene, "try")
 
     assert next_step(gate, gates.statuses([gate])[0].result).compared_with == before
 
 
-def test_a_gate_that_passed_or_has_said_nothing_leaves_nothing_to_do(scene):
-    gate = hold(scene)
+def test_a_gate_that_passed_or_has_no_result_needs_no_next_step(scene):
+    gate = add_gate(scene)
     assert next_step(gate, None) is None
 
     score(scene, "live")
@@ -82,28 +82,28 @@ def test_a_gate_that_passed_or_has_said_nothing_leaves_nothing_to_do(scene):
 
 
 def test_a_first_failure_has_no_run_to_be_compared_with(scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
 
     score(scene, "try")
 
-    assert told_of(gate).endswith("There is no passed run to compare it with.")
+    assert message_of(gate).endswith("There is no passed run to compare it with.")
 
 
 def test_worse_than_a_baseline_is_compared_with_the_baseline(scene):
     rule = {"at_least": None, "no_worse_than": "baseline"}
-    gate = hold(scene, rule, baseline_id=scene.runs["live"].pk)
+    gate = add_gate(scene, rule, baseline_id=scene.runs["live"].pk)
     score(scene, "try")
     assert next_step(gate, gates.statuses([gate])[0].result).compared_with is None, "the baseline has no scores yet"
 
     score(scene, "live", measures="RR")
 
-    assert told_of(gate).endswith("Compare it with live, its baseline.")
+    assert message_of(gate).endswith("Compare it with live, its baseline.")
 
 
-def test_a_baseline_of_other_texts_is_said_with_both_snapshots_and_the_way_on(scene):
+def test_a_baseline_of_other_texts_is_reported_with_both_snapshots_and_the_next_step(scene):
     old = make_snapshot(scene.project, {"z": "Other texts"})
     earlier = add_run(scene, "earlier", {"Q01": {"z": 1.0}}, snapshot=old)
-    gate = hold(scene, {"at_least": None, "no_worse_than": "baseline"}, baseline_id=earlier.pk)
+    gate = add_gate(scene, {"at_least": None, "no_worse_than": "baseline"}, baseline_id=earlier.pk)
 
     score(scene, "try")
 
@@ -111,15 +111,15 @@ def test_a_baseline_of_other_texts_is_said_with_both_snapshots_and_the_way_on(sc
     ranked, graded = (f"{one.corpus.slug}@{one.number}" for one in (old, scene.snapshot))
     assert (result.state, result.gap) == ("unknown", "other_texts")
     assert result.words == f"Not known: the baseline earlier ranked {ranked}, and v1 grades {graded}."
-    assert told_of(gate).endswith(f"{graded}. {AFTER_A_GAP['other_texts']}")
+    assert message_of(gate).endswith(f"{graded}. {AFTER_A_GAP['other_texts']}")
 
 
-def test_a_run_without_times_is_told_with_the_way_on(scene):
-    gate = hold(scene, {"figure": "latency_p95", "at_least": None, "at_most": 45})
+def test_a_run_without_times_is_reported_with_the_next_step(scene):
+    gate = add_gate(scene, {"figure": "latency_p95", "at_least": None, "at_most": 45})
 
     score(scene, "live")
 
-    assert told_of(gate).endswith(f": Not known: the run has no times. {AFTER_A_GAP['no_times']}")
+    assert message_of(gate).endswith(f": Not known: the run has no times. {AFTER_A_GAP['no_times']}")
 
 
 def test_every_gap_has_a_way_on():
@@ -128,7 +128,7 @@ def test_every_gap_has_a_way_on():
 
 
 def test_long_names_are_cut_before_figures_are(scene):
-    gate = hold(scene, {"name": "A gate with a name of many words " * 3})
+    gate = add_gate(scene, {"name": "A gate with a name of many words " * 3})
     System.objects.filter(pk=gate.system_id).update(name="a system of many words " * 5)
     gate.refresh_from_db()
     score(scene, "live")
@@ -140,10 +140,10 @@ def test_long_names_are_cut_before_figures_are(scene):
     assert sentence.endswith("n = 8; the gate requires at least 0.9.")
 
 
-def test_a_mail_holds_the_sentence_and_the_address_of_the_gate(scene):
+def test_a_mail_contains_the_sentence_and_the_address_of_the_gate(scene):
     hours = {"from_hour": 0, "to_hour": 24, "weekdays_only": False}
     choose_mail(person=scene.lead, how=MailHow.AT_ONCE, at=AT, **hours)
-    gate = hold(scene)
+    gate = add_gate(scene)
     score(scene, "live")
     score(scene, "try")
 
@@ -151,14 +151,14 @@ def test_a_mail_holds_the_sentence_and_the_address_of_the_gate(scene):
 
     body = Outbox.objects.get(kind="mail").payload["body"]
     page = reverse("gates:gate", args=[scene.project.slug, gate.pk])
-    assert f"{scene.project.name}\n\n{told_of(gate)}\n{absolute(page)}\n" in body
+    assert f"{scene.project.name}\n\n{message_of(gate)}\n{absolute(page)}\n" in body
 
 
-def test_a_webhook_is_told_what_could_no_longer_be_decided_and_how_to_go_on():
+def test_a_webhook_gets_what_could_no_longer_be_decided_and_the_next_step():
     scene = make_scene(queries=10, test_share=0, runs={"live": dict.fromkeys(qrels_of(10), GOOD)})
     save_secret(project=scene.project, name="hook", value="sesame-open", actor=scene.lead, at=AT)
     add_webhook(project=scene.project, url="https://ci.example/", secret="hook", actor=scene.lead, at=AT)
-    hold(scene, {"figure": "Judged@10", "at_least": 0.5, "slice": {"field": "domain", "value": "access"}})
+    add_gate(scene, {"figure": "Judged@10", "at_least": 0.5, "slice": {"field": "domain", "value": "access"}})
     score(scene, "live")
     assert Outbox.objects.count() == 0, "a first pass is no news"
     elsewhere = trec([("Q02", "a", 1.0)], "other")

@@ -32,7 +32,7 @@ def scene(db, _scene) -> Scene:
     return deepcopy(_scene)
 
 
-def hold(scene: Scene, **facts) -> Gate:
+def add_gate(scene: Scene, **facts) -> Gate:
     return create_gate(
         gold_set=scene.version.gold_set,
         system_id=scene.runs["better"].system_id,
@@ -83,10 +83,10 @@ def test_without_a_gold_set_the_list_says_what_is_missing(client):
     assert "No gold set yet" in words(response)
 
 
-def test_the_list_says_how_each_gate_stands(client, scene):
-    hold(scene)
-    hold(scene, name="Perfect", figure="P@10", at_least=1)
-    hold(scene, name="Split apart", figure="nDCG@10", at_least=0.1)
+def test_the_list_shows_the_state_of_each_gate(client, scene):
+    add_gate(scene)
+    add_gate(scene, name="Perfect", figure="P@10", at_least=1)
+    add_gate(scene, name="Split apart", figure="nDCG@10", at_least=0.1)
     score(scene, "better")
     client.force_login(make_member(scene.project, Role.VIEWER))
 
@@ -98,7 +98,7 @@ def test_the_list_says_how_each_gate_stands(client, scene):
     assert "New gate" not in page
 
 
-def test_the_list_asks_as_much_for_three_gates_as_for_one(client, scene):
+def test_the_list_runs_as_many_queries_for_three_gates_as_for_one(client, scene):
     client.force_login(scene.lead)
 
     def queries() -> int:
@@ -107,17 +107,17 @@ def test_the_list_asks_as_much_for_three_gates_as_for_one(client, scene):
             assert client.get(url(scene, "gates")).status_code == 200
         return len(asked)
 
-    hold(scene)
+    add_gate(scene)
     score(scene, "better")
     one = queries()
-    hold(scene, name="Second")
-    hold(scene, name="Third")
+    add_gate(scene, name="Second")
+    add_gate(scene, name="Third")
     run_jobs()
 
     assert queries() == one
 
 
-def test_a_lead_makes_a_gate_and_sees_what_was_scored_before_held_to_it(client, scene):
+def test_a_lead_creates_a_gate_and_sees_it_checked_against_earlier_scores(client, scene):
     evaluation = score(scene, "better")
     client.force_login(scene.lead)
 
@@ -171,7 +171,7 @@ def test_a_rule_that_cannot_be_decided_comes_back_with_its_reason(client, scene,
         ({"kind": "no_worse_than", "bound": ""}, "baseline"),
     ],
 )
-def test_what_is_wrong_with_a_rule_is_said_at_its_field(client, scene, changes, field):
+def test_a_fault_of_a_rule_is_reported_at_its_field(client, scene, changes, field):
     client.force_login(scene.lead)
 
     response = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene, **changes))
@@ -179,8 +179,8 @@ def test_what_is_wrong_with_a_rule_is_said_at_its_field(client, scene, changes, 
     assert list(response.context["form"].errors) == [field]
 
 
-def test_a_name_in_use_is_said_at_the_name(client, scene):
-    hold(scene)
+def test_a_name_in_use_is_reported_at_the_name(client, scene):
+    add_gate(scene)
     client.force_login(scene.lead)
 
     response = client.post(url(scene, "new-gate", scene.version.gold_set.slug), fields(scene))
@@ -221,7 +221,7 @@ def test_the_form_starts_on_the_side_that_scores_start_on(client, scene):
 
 
 def test_the_history_draws_the_interval_beside_the_bound(client, scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
     rows = [(query, block, rank) for query in qrels_of(6) for block, rank in {"d": 9.0, "b": 8.0}.items()]
     scene.runs["half"] = import_lines(scene.project, scene.snapshot, trec(rows, "half"), system="better").run
     score(scene, "better")
@@ -240,11 +240,11 @@ def test_the_history_draws_the_interval_beside_the_bound(client, scene):
     assert f'href="{scores_url(scene, "compare", passed.pk, result.evaluation_id)}">Compare them</a>' in page
 
 
-def test_a_result_from_before_intervals_were_kept_says_where_its_interval_is(client, scene):
-    gate = hold(scene)
+def test_a_result_from_before_intervals_were_stored_says_where_its_interval_is(client, scene):
+    gate = add_gate(scene)
     evaluation = score(scene, "better", measures="RR")
     GateResult.objects.create(
-        gate=hold(scene, name="Older"),
+        gate=add_gate(scene, name="Older"),
         evaluation=evaluation,
         state="passed",
         value=0.95,
@@ -261,7 +261,7 @@ def test_a_result_from_before_intervals_were_kept_says_where_its_interval_is(cli
 
 
 def test_a_gate_that_cannot_be_decided_says_why_and_how_to_go_on(client, scene):
-    gate = hold(scene, figure="latency_p95", at_least=None, at_most=100)
+    gate = add_gate(scene, figure="latency_p95", at_least=None, at_most=100)
     score(scene, "better")
     client.force_login(scene.lead)
 
@@ -275,8 +275,8 @@ def test_a_gate_that_cannot_be_decided_says_why_and_how_to_go_on(client, scene):
     assert told["newest"]["reason"] == told["newest"]["words"] == "Not known: the run has no times."
 
 
-def test_a_gate_on_cost_names_the_run_whose_cost_nobody_has_said(client, scene):
-    gate = hold(scene, figure="cost", at_least=None, at_most=2)
+def test_a_gate_on_cost_names_the_run_without_a_cost(client, scene):
+    gate = add_gate(scene, figure="cost", at_least=None, at_most=2)
     score(scene, "better")
     client.force_login(scene.lead)
 
@@ -289,7 +289,7 @@ def test_a_gate_on_cost_names_the_run_whose_cost_nobody_has_said(client, scene):
 
 
 def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
     client.force_login(make_member(scene.project, Role.ANNOTATOR))
 
     page = words(client.get(url(scene, "gate", gate.pk)))
@@ -299,9 +299,9 @@ def test_a_gate_without_a_result_says_when_there_will_be_one(client, scene):
     assert f'href="{scores_url(scene, "overview")}?split=' in page
 
 
-def test_a_new_gate_says_that_it_is_being_held_to_what_was_scored_before(client, scene):
+def test_a_new_gate_says_that_it_is_being_checked_against_earlier_scores(client, scene):
     score(scene, "better")
-    gate = hold(scene)
+    gate = add_gate(scene)
     client.force_login(scene.lead)
 
     before = words(client.get(url(scene, "gate", gate.pk)))
@@ -316,7 +316,7 @@ def test_a_new_gate_says_that_it_is_being_held_to_what_was_scored_before(client,
 
 
 def test_a_gate_on_a_measure_that_looks_deeper_than_its_run_says_so(client, scene):
-    gate = hold(scene, figure="Recall@100")
+    gate = add_gate(scene, figure="Recall@100")
     score(scene, "better")
     client.force_login(scene.lead)
 
@@ -326,7 +326,7 @@ def test_a_gate_on_a_measure_that_looks_deeper_than_its_run_says_so(client, scen
 
 
 def test_a_lead_retires_a_gate(client, scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
     client.force_login(scene.lead)
 
     client.post(url(scene, "retire-gate", gate.pk))
@@ -336,7 +336,7 @@ def test_a_lead_retires_a_gate(client, scene):
 
 
 def test_a_lead_changes_the_bound_and_both_gates_name_each_other(client, scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
     score(scene, "better")
     client.force_login(scene.lead)
 
@@ -363,8 +363,8 @@ def test_a_lead_changes_the_bound_and_both_gates_name_each_other(client, scene):
         ("0.9", "already requires that"),
     ],
 )
-def test_a_bound_that_cannot_be_is_said_beside_its_field(client, scene, bound, says):
-    gate = hold(scene)
+def test_an_impossible_bound_is_reported_at_its_field(client, scene, bound, says):
+    gate = add_gate(scene)
     client.force_login(scene.lead)
 
     answer = client.post(url(scene, "change-bound", gate.pk), {"bound": bound})
@@ -392,8 +392,8 @@ def test_a_gate_on_a_baseline_may_lose_its_margin(client, scene):
     assert made.baseline == scene.runs["better"]
 
 
-def test_a_bound_from_before_bounds_were_checked_is_told_and_does_not_stretch_the_drawing(client, scene):
-    gate = hold(scene)
+def test_a_bound_from_before_bounds_were_checked_is_shown_and_does_not_stretch_the_chart(client, scene):
+    gate = add_gate(scene)
     Gate.objects.filter(pk=gate.pk).update(rule={**gate.rule, "at_least": 70.0})
     score(scene, "better")
     client.force_login(scene.lead)
@@ -408,7 +408,7 @@ def test_a_bound_from_before_bounds_were_checked_is_told_and_does_not_stretch_th
 
 
 def test_a_lead_makes_and_revokes_the_badge_on_the_page(client, scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
     client.force_login(scene.lead)
 
     client.post(url(scene, "make-badge", gate.pk))
@@ -449,7 +449,7 @@ def test_machines_make_gates_and_read_their_states(client, scene):
     assert whole["next"] == ""
 
 
-def test_a_rule_that_says_nothing_is_refused_with_its_reason(client, scene):
+def test_an_empty_rule_is_rejected_with_its_reason(client, scene):
     client.force_login(scene.lead)
     asked = {
         "gold_set": scene.version.gold_set.slug,
@@ -464,7 +464,7 @@ def test_a_rule_that_says_nothing_is_refused_with_its_reason(client, scene):
 
 
 def test_machines_replace_a_gate_and_retire_one(client, scene):
-    gate = hold(scene)
+    gate = add_gate(scene)
     client.force_login(scene.lead)
     here = [scene.project.slug, gate.pk]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from apps.common.errors import InputError, InputErrors
-from apps.gates.core.rule import GateRule, RuleError, Slice, as_facts, asks, measures_of, rule_of, stored_rule
+from apps.gates.core.rule import GateRule, RuleError, Slice, as_facts, measures_of, requirement, rule_of, stored_rule
 from apps.gates.formats import read_rules
 from apps.metrics.measures import Measure
 
@@ -125,7 +125,7 @@ def test_both_ends_of_the_range_are_bounds(bound):
     assert threshold(at_least=bound).at_least == bound
 
 
-def test_a_rule_kept_from_before_bounds_were_checked_is_still_read():
+def test_a_rule_stored_before_bounds_were_checked_is_still_read():
     facts = {**as_facts(threshold()), "at_least": 70.0}
 
     assert stored_rule(facts).at_least == 70
@@ -164,7 +164,7 @@ def test_a_fault_in_a_file_names_file_gate_key_and_value(tmp_path):
         ),
     ],
 )
-def test_a_file_that_holds_no_gates_is_refused(tmp_path, text, says):
+def test_a_file_without_gates_is_rejected(tmp_path, text, says):
     with pytest.raises((InputError, InputErrors), match=says):
         read_rules(written(tmp_path, text))
 
@@ -178,10 +178,10 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
         read_rules(tmp_path / "latin")
 
 
-def test_what_a_rule_asks_for_reads_as_words():
-    assert asks(threshold()) == "at least 0.4"
-    assert asks(threshold(figure="latency_p95", at_least=None, at_most=400)) == "at most 400 ms"
+def test_the_requirement_of_a_rule_is_in_words():
+    assert requirement(threshold()) == "at least 0.4"
+    assert requirement(threshold(figure="latency_p95", at_least=None, at_most=400)) == "at most 400 ms"
     assert (
-        asks(threshold(at_least=None, no_worse_than="baseline", margin=0.02))
+        requirement(threshold(at_least=None, no_worse_than="baseline", margin=0.02))
         == "no worse than the baseline beyond a drop of 0.02"
     )

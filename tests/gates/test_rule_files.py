@@ -72,7 +72,7 @@ def test_whole_numbers_are_written_without_a_point():
     assert text == '[[gate]]\nname = "Fast"\nfigure = "latency_p95"\nat_most = 400\non = "mean"\ntier = "smoke"\n'
 
 
-def test_every_mistake_is_told_with_its_line():
+def test_every_mistake_is_reported_with_its_line():
     text = (
         FILE.replace("ndcg", "nDCG")
         .replace("0.45", '"much"')
@@ -128,7 +128,7 @@ def words(response) -> str:
     return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_what_the_app_holds_decides_the_same_from_its_file(client, scene):
+def test_exported_rules_decide_the_same_as_the_rules_in_the_app(client, scene):
     """Out of the app into a file, read as karat eval reads it: the same sentence about the same evidence."""
     for facts in RULES[:5]:
         compares = "no_worse_than" in facts
@@ -169,7 +169,7 @@ def test_a_file_makes_all_of_its_gates(scene):
     assert Event.objects.filter(action="gate.created").count() == 2
 
 
-def test_one_gate_that_cannot_be_held_stops_them_all(scene):
+def test_one_gate_that_cannot_be_checked_stops_them_all(scene):
     with pytest.raises(InputErrors) as caught:
         into(scene, TWO)
 
@@ -179,7 +179,7 @@ def test_one_gate_that_cannot_be_held_stops_them_all(scene):
     assert not Gate.objects.exists()
 
 
-def test_a_file_taken_in_twice_is_refused_by_name(scene):
+def test_a_file_imported_twice_is_rejected_by_name(scene):
     text = TWO.split("\n\n")[0]
     into(scene, text)
 
@@ -201,7 +201,7 @@ def test_a_lead_sees_what_a_file_would_make_before_it_is_made(client, scene):
     assert list(Gate.objects.order_by("pk").values_list("name", flat=True)) == ["First screen", "No loss"]
 
 
-def test_mistakes_stand_in_a_list_with_line_and_field(client, scene):
+def test_mistakes_are_listed_with_line_and_field(client, scene):
     client.force_login(scene.lead)
     address = url(scene, "import-gates", scene.version.gold_set.slug)
 
@@ -224,7 +224,7 @@ def test_mistakes_stand_in_a_list_with_line_and_field(client, scene):
         ({"text": "#"}, "The file has no gate."),
     ],
 )
-def test_what_holds_no_gates_is_refused_with_the_reason(client, scene, asked, says):
+def test_an_upload_without_gates_is_rejected_with_the_reason(client, scene, asked, says):
     client.force_login(scene.lead)
 
     response = client.post(url(scene, "import-gates", scene.version.gold_set.slug), sent(scene, **asked))
@@ -263,7 +263,7 @@ def test_the_api_looks_at_a_file_makes_its_gates_and_gives_it_back(client, scene
     assert [as_facts(rule) for rule in parsed(back.content.decode())[0]] == made.json()["rules"]
 
 
-def test_the_api_tells_line_and_field_of_what_is_wrong(client, scene):
+def test_the_api_returns_line_and_field_of_every_mistake(client, scene):
     client.force_login(scene.lead)
 
     response = post(client, scene, sent(scene, text=TWO.replace("AP", "AQ")))

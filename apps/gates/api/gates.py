@@ -29,9 +29,9 @@ class GateList(ProjectAPIView):
 
     @extend_schema(operation_id="gates_create", request=GateRequestSerializer, responses={201: GateSerializer})
     def post(self, request: Request, **ids: Any) -> Response:
-        asked = GateRequestSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        body = GateRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        values = body.validated_data
         gate = actions.create_gate(
             gold_set=gold_set_in(self.project, values["gold_set"]),
             system_id=values["system"],
@@ -66,11 +66,11 @@ class GateChange(ProjectAPIView):
     @extend_schema(operation_id="gates_replace", request=GateChangeSerializer, responses={201: GateSerializer})
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
         gate = gates.gate_in(self.project, pk)
-        asked = GateChangeSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        body = GateChangeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
         made = actions.replace_gate(
             gate=gate,
-            changes=asked.validated_data["rule"],
+            changes=body.validated_data["rule"],
             actor=self.member.user,
             at=timezone.now(),
         )

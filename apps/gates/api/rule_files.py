@@ -64,15 +64,15 @@ class GateFileIn(ProjectAPIView):
         responses={200: GateFileSerializer, 201: GateFileSerializer},
     )
     def post(self, request: Request, gold_set: str, **ids: Any) -> Response:
-        asked = GateFileRequestSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        body = GateFileRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        values = body.validated_data
         chosen = gold_set_in(self.project, gold_set)
         if values["only_look"]:
             baseline = run_in(self.project, values["baseline"]) if values["baseline"] else None
             system = system_in(self.project, values["system"])
-            found = rule_files.planned(chosen, system, values["text"], split=values["split"], baseline=baseline)
-            return Response({"rules": [as_facts(rule) for rule in found], "gates": []})
+            planned = rule_files.planned(chosen, system, values["text"], split=values["split"], baseline=baseline)
+            return Response({"rules": [as_facts(rule) for rule in planned], "gates": []})
         made = actions.create_gates(
             gold_set=chosen,
             system_id=values["system"],

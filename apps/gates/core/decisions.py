@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.text.wording import number, signed
-from apps.gates.core.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, GateRule, asks
+from apps.gates.core.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, GateRule, requirement
 from apps.gates.core.tiers import sample
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
@@ -163,18 +163,18 @@ def _latency(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     return _Figure(value, (float(low), float(high)), len(taken))
 
 
-def _against_bound(rule: GateRule, found: _Figure) -> GateVerdict:
+def _against_bound(rule: GateRule, estimate: _Figure) -> GateVerdict:
     bound = bound_of(rule)
     at_least = rule.at_least is not None
-    compared = found.value
+    compared = estimate.value
     if rule.on == INTERVAL:
-        if found.interval is None:
+        if estimate.interval is None:
             raise _NotKnown(FEW_QUERIES, f"one query{_where(rule)} is too few for an interval of {rule.figure}.")
-        compared = found.interval[0] if at_least else found.interval[1]
+        compared = estimate.interval[0] if at_least else estimate.interval[1]
     state = PASSED if (compared - bound if at_least else bound - compared) >= -ROUNDING else FAILED
-    figure = f"{_called(rule)}{_where(rule)} is {_rounded(rule, found.value, bound)}{unit(rule)}"
-    words = f"{figure}{_interval_words(rule, found, bound)}; the gate requires {asks(rule)}."
-    return GateVerdict(state, found.value, bound, words, found.interval, found.n)
+    figure = f"{_called(rule)}{_where(rule)} is {_rounded(rule, estimate.value, bound)}{unit(rule)}"
+    words = f"{figure}{_interval_words(rule, estimate, bound)}; the gate requires {requirement(rule)}."
+    return GateVerdict(state, estimate.value, bound, words, estimate.interval, estimate.n)
 
 
 def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> GateVerdict:
@@ -184,20 +184,25 @@ def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> Gate
     if rule.figure not in evidence.baseline:
         raise _NotKnown(NO_BASELINE, f"{rule.figure} of the baseline was not computed.")
     change = change_of(evidence.baseline[rule.figure][rows], _column(evidence.values, rule, rows))
-    found = summaries(change[:, None])[0]
-    if found.mean is None or found.interval is None:
+    summary = summaries(change[:, None])[0]
+    if summary.mean is None or summary.interval is None:
         raise _NotKnown(FEW_QUERIES, f"fewer than two queries{_where(rule)} have {rule.figure} in both runs.")
-    low, high = found.interval
+    low, high = summary.interval
     best, least = (-low, -high) if _falls(rule) else (high, low)
     is_worse = best < -ROUNDING if rule.margin is None else least < -rule.margin - ROUNDING
     words = (
-        f"{rule.figure}{_where(rule)} differs from the baseline by {signed(found.mean, 4)}, "
-        f"95 % interval {signed(low, 4)} to {signed(high, 4)}, n = {found.n:,}"
+        f"{rule.figure}{_where(rule)} differs from the baseline by {signed(summary.mean, 4)}, "
+        f"95 % interval {signed(low, 4)} to {signed(high, 4)}, n = {summary.n:,}"
     )
     words += handful_words(tally_of(change[~np.isnan(change)]))
     state = FAILED if is_worse else PASSED
     return GateVerdict(
-        state, found.mean, bound_of(rule), f"{words}; the gate requires {asks(rule)}.", found.interval, found.n
+        state,
+        summary.mean,
+        bound_of(rule),
+        f"{words}; the gate requires {requirement(rule)}.",
+        summary.interval,
+        summary.n,
     )
 
 
@@ -234,16 +239,16 @@ def unit(rule: GateRule) -> str:
     return " ms" if rule.figure in LATENCIES else ""
 
 
-def _interval_words(rule: GateRule, found: _Figure, bound: float) -> str:
+def _interval_words(rule: GateRule, estimate: _Figure, bound: float) -> str:
     if rule.figure == COST:
         return ""
-    if found.interval is None:
-        return f", too few queries for an interval, n = {found.n:,}"
-    low, high = (_rounded(rule, end, bound) for end in found.interval)
-    return f", 95 % interval {low} to {high}{unit(rule)}, n = {found.n:,}"
+    if estimate.interval is None:
+        return f", too few queries for an interval, n = {estimate.n:,}"
+    low, high = (_rounded(rule, end, bound) for end in estimate.interval)
+    return f", 95 % interval {low} to {high}{unit(rule)}, n = {estimate.n:,}"
 
 
-def told(rule: GateRule, value: float) -> str:
+def formatted_value(rule: GateRule, value: float) -> str:
     """The figure as text: a difference with its sign, latency and cost with their own number of decimals."""
     return signed(value, PLACES["measure"]) if rule.is_against_baseline else _rounded(rule, value, bound_of(rule))
 

@@ -146,7 +146,7 @@ def as_facts(rule: GateRule) -> dict[str, Any]:
     return {**facts, "tier": rule.tier}
 
 
-def asks(rule: GateRule) -> str:
+def requirement(rule: GateRule) -> str:
     """What the rule requires, as the end of a sentence that begins "the gate requires"."""
     if rule.is_against_baseline:
         beyond = "noise" if rule.margin is None else f"a drop of {rule.margin:g}"
@@ -161,8 +161,8 @@ def asks(rule: GateRule) -> str:
 
 def measures_of(rules: Iterable[GateRule]) -> list[Measure]:
     """The measures that the rules need, each once, in order of first use."""
-    found = (rule.measure for rule in rules)
-    return list(dict.fromkeys(measure for measure in found if measure is not None))
+    measures = (rule.measure for rule in rules)
+    return list(dict.fromkeys(measure for measure in measures if measure is not None))
 
 
 def _name(value: object) -> str:

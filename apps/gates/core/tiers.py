@@ -24,8 +24,8 @@ def sample(query_ids: Sequence[str], *, seed: int = DEFAULT_SEED, most: int = SM
 
 def rules_in(rules: Iterable[GateRule], tier: str) -> list[GateRule]:
     """The rules checked in a tier: its own and those of lighter tiers. Raises ValueError for an unknown tier."""
-    held = TIERS[: TIERS.index(tier) + 1]
-    return [rule for rule in rules if rule.tier in held]
+    included = TIERS[: TIERS.index(tier) + 1]
+    return [rule for rule in rules if rule.tier in included]
 
 
 def _hash(query_id: str, seed: int) -> bytes:

@@ -1,3 +1,5 @@
+"""Notifications and webhooks about a gate whose state changed."""
+
 from datetime import datetime
 from typing import Any
 

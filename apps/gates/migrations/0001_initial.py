@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("split", models.CharField(blank=True, help_text="Empty: dev and test together.", max_length=4)),
-                ("rule", models.JSONField(help_text="As `gating.as_facts` writes it.")),
+                ("rule", models.JSONField(help_text="As `gates.core.rule` writes it.")),
                 ("created_at", models.DateTimeField()),
                 ("retired_at", models.DateTimeField(null=True)),
                 (

@@ -85,7 +85,7 @@ def _shown(request: HttpRequest, gate: Gate, change: BoundForm | None = None) ->
     context = {
         **SECTION,
         "row": row,
-        "holding": gate_pages.holding(gate) if gate.retired_at is None else None,
+        "running_check": gate_pages.running_check(gate) if gate.retired_at is None else None,
         "shallow": gate_pages.shallow(row),
         "next": next_step(gate, row.result) if gate.retired_at is None else None,
         "page": page,
@@ -96,7 +96,7 @@ def _shown(request: HttpRequest, gate: Gate, change: BoundForm | None = None) ->
         "change": change or BoundForm(gate=gate),
         "fault": rule.range_fault(gates.rule_of(gate)),
         "successor": gate.replaced_by.first(),
-        "replaced_asks": gates.requirement_of(gate.replaces) if gate.replaces else "",
+        "replaced_requirement": gates.requirement_of(gate.replaces) if gate.replaces else "",
     }
     return render(request, "gates/gate.html", context, status=400 if change else 200)
 
@@ -125,7 +125,9 @@ def change_bound(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     if not form.is_valid():
         return _shown(request, gate, form)
     made = actions.replace_gate(gate=gate, changes=form.changes, actor=member_of(request).user, at=timezone.now())
-    messages.success(request, f"{made.name} now requires {rule.asks(gates.rule_of(made))}. The earlier gate is kept.")
+    messages.success(
+        request, f"{made.name} now requires {rule.requirement(gates.rule_of(made))}. The earlier gate is kept."
+    )
     return _back(made)
 
 

@@ -10,10 +10,10 @@ from apps.common.text.wording import MINUS
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.edges.score_charts import head_cell
 from apps.evaluation.edges.sheets import shallow_words
-from apps.gates.core.decisions import bound_of, told, unit
+from apps.gates.core.decisions import bound_of, formatted_value, unit
 from apps.gates.core.rule import COST, GateRule, range_fault
 from apps.gates.enums import GateState
-from apps.gates.execution import decisions
+from apps.gates.execution import checks
 from apps.gates.models import Gate, GateResult
 from apps.gates.selectors import gates
 from apps.gates.selectors.gates import GateStatus
@@ -44,15 +44,15 @@ class SetGates(NamedTuple):
 
 def by_set(gold_sets: Iterable[GoldSet], rows: Sequence[GateStatus]) -> list[SetGates]:
     """Every gold set with its gates, also one without gates."""
-    found = []
+    sets = []
     for gold_set in gold_sets:
         mine = [row for row in rows if row.gate.gold_set_id == gold_set.pk]
         systems = {row.gate.system_id: row.gate.system for row in mine}
         parts = [
             SystemGates(system, [row for row in mine if row.gate.system_id == pk]) for pk, system in systems.items()
         ]
-        found.append(SetGates(gold_set, parts))
-    return found
+        sets.append(SetGates(gold_set, parts))
+    return sets
 
 
 def shallow(row: GateStatus) -> str:
@@ -63,19 +63,19 @@ def shallow(row: GateStatus) -> str:
     return shallow_words([str(measure)], row.result.evaluation)
 
 
-class Holding(NamedTuple):
+class EarlierScoresCheck(NamedTuple):
     """The job that checks earlier scores against a gate, and how many scores there are."""
 
     job: Job
     scores: int
 
 
-def holding(gate: Gate) -> Holding | None:
+def running_check(gate: Gate) -> EarlierScoresCheck | None:
     """None where no such job is active, or nothing was scored."""
-    open_jobs = Job.objects.open().filter(project=gate.gold_set.project_id, kind=decisions.KIND)
+    open_jobs = Job.objects.open().filter(project=gate.gold_set.project_id, kind=checks.KIND)
     job = open_jobs.filter(params__gate_id=gate.pk).order_by("-pk").first()
     scores = gates.scored_for(gate).count() if job else 0
-    return Holding(job, scores) if job and scores else None
+    return EarlierScoresCheck(job, scores) if job and scores else None
 
 
 class HistoryRow(NamedTuple):
@@ -101,11 +101,11 @@ def history(gate: Gate, results: Sequence[GateResult]) -> History:
     bounds = history_bounds(rule, results)
     has_values = any(row.value is not None for row in results)
     bound = f"{bound_of(rule):,g}{unit(rule)}".replace("-", MINUS)
-    return History([_said(rule, row, bounds) for row in results], head_cell(bounds) if has_values else "", bound)
+    return History([_history_row(rule, row, bounds) for row in results], head_cell(bounds) if has_values else "", bound)
 
 
-def _said(rule: GateRule, row: GateResult, bounds: Bounds) -> HistoryRow:
-    value = "" if row.value is None else f"{told(rule, row.value)}{unit(rule)}"
+def _history_row(rule: GateRule, row: GateResult, bounds: Bounds) -> HistoryRow:
+    value = "" if row.value is None else f"{formatted_value(rule, row.value)}{unit(rule)}"
     return HistoryRow(row, value, _interval(rule, row), history_cell(rule, row, bounds))
 
 
@@ -117,7 +117,7 @@ def _interval(rule: GateRule, row: GateResult) -> str:
         return "interval: see the result"
     if row.ci_low is None or row.ci_high is None:
         return "" if rule.figure == COST else f"no interval, n = {row.n:,}"
-    return f"{told(rule, row.ci_low)} to {told(rule, row.ci_high)}{unit(rule)}, n = {row.n:,}"
+    return f"{formatted_value(rule, row.ci_low)} to {formatted_value(rule, row.ci_high)}{unit(rule)}, n = {row.n:,}"
 
 
 def history_bounds(rule: GateRule, results: Sequence[GateResult]) -> Bounds:
@@ -135,8 +135,9 @@ def history_cell(rule: GateRule, row: GateResult, bounds: Bounds) -> SafeString 
     """The value with its interval and bound: filled where it passed, hollow where not."""
     if row.value is None or row.bound is None:
         return ""
-    said = ", ".join(filter(None, (told(rule, row.value), _interval(rule, row))))
-    words = f"{row.evaluation.run.tag}: {said}; threshold {told(rule, row.bound)}, {row.get_state_display()}"
+    figures = ", ".join(filter(None, (formatted_value(rule, row.value), _interval(rule, row))))
+    threshold = f"threshold {formatted_value(rule, row.bound)}"
+    words = f"{row.evaluation.run.tag}: {figures}; {threshold}, {row.get_state_display()}"
     line = tag("path", title("The threshold"), class_="limit", d=f"M{bounds.place(row.bound):.1f} -60V84")
     lines = [line] if bounds.low <= row.bound <= bounds.high else []
     point = DrawnEstimate(row.evaluation.run.tag, row.value, row.ci_low, row.ci_high)

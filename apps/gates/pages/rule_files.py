@@ -32,7 +32,7 @@ def take_away(request: HttpRequest, project: Project, gold_set: str, system_pk: 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
-def take_in(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
+def import_gates(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
     """First a preview of the gates or all errors of the file, then the import as a whole."""
     chosen = gold_set_in(project, gold_set)
     start = {"system": request.GET.get("system", ""), "split": Split.DEV}
@@ -46,8 +46,8 @@ def take_in(request: HttpRequest, project: Project, gold_set: str) -> HttpRespon
         if "make" in request.POST:
             return _create(request, project, chosen, form.cleaned_data)
         return render(request, "gates/import.html", {**context, **_preview(chosen, form.cleaned_data)})
-    except InputErrors as found:
-        context |= {"faults": found.errors, "is_capped": found.capped}
+    except InputErrors as error:
+        context |= {"faults": error.errors, "is_capped": error.capped}
         return render(request, "gates/import.html", context, status=400)
 
 
@@ -56,8 +56,8 @@ def _preview(gold_set: GoldSet, values: dict[str, Any]) -> dict[str, Any]:
     project = gold_set.project
     baseline = run_in(project, values["baseline"]) if values["baseline"] else None
     system = system_in(project, values["system"])
-    found = rule_files.planned(gold_set, system, values["text"], split=values["split"], baseline=baseline)
-    return {"planned": [(rule, gates.words_of(rule)) for rule in found], "system": system, "values": values}
+    planned = rule_files.planned(gold_set, system, values["text"], split=values["split"], baseline=baseline)
+    return {"planned": [(rule, gates.words_of(rule)) for rule in planned], "system": system, "values": values}
 
 
 def _create(request: HttpRequest, project: Project, gold_set: GoldSet, values: dict[str, Any]) -> HttpResponse:
@@ -71,6 +71,6 @@ def _create(request: HttpRequest, project: Project, gold_set: GoldSet, values: d
         actor=member_of(request).user,
         at=timezone.now(),
     )
-    said = f"{len(made)} gates now check" if len(made) > 1 else f"{made[0].name} now checks"
-    messages.success(request, f"{said} {made[0].system.name}. Existing scores are being checked.")
+    sentence = f"{len(made)} gates now check" if len(made) > 1 else f"{made[0].name} now checks"
+    messages.success(request, f"{sentence} {made[0].system.name}. Existing scores are being checked.")
     return redirect("gates:gates", slug=project.slug)

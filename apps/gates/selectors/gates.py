@@ -34,7 +34,7 @@ class GateStatus(NamedTuple):
         return self.result.state if self.result else GateState.UNKNOWN
 
     @property
-    def asks(self) -> str:
+    def requirement(self) -> str:
         return requirement_of(self.gate)
 
 
@@ -50,26 +50,26 @@ def requirement_of(gate: Gate) -> str:
 def words_of(rule: gate_rule.GateRule) -> str:
     """As `requirement_of`, for a rule without a gate."""
     where = f" where {rule.slice}" if rule.slice else ""
-    return f"{decisions.figure_words(rule)}{where}: {gate_rule.asks(rule)}"
+    return f"{decisions.figure_words(rule)}{where}: {gate_rule.requirement(rule)}"
 
 
 def gates_in(project: Project) -> QuerySet[Gate]:
     """Gates in use, by gold set, system and age."""
-    found = Gate.objects.filter(gold_set__project=project, retired_at=None)
-    found = found.select_related("gold_set__project", "system", "baseline", "created_by")
-    return found.order_by("gold_set__name", "gold_set", "system__name", "system", "pk")
+    gates = Gate.objects.filter(gold_set__project=project, retired_at=None)
+    gates = gates.select_related("gold_set__project", "system", "baseline", "created_by")
+    return gates.order_by("gold_set__name", "gold_set", "system__name", "system", "pk")
 
 
 def retired_in(project: Project) -> QuerySet[Gate]:
     """Retired gates, the last retired first."""
-    found = Gate.objects.filter(gold_set__project=project, retired_at__isnull=False)
-    return found.select_related("gold_set", "system").order_by("-retired_at", "-pk")
+    gates = Gate.objects.filter(gold_set__project=project, retired_at__isnull=False)
+    return gates.select_related("gold_set", "system").order_by("-retired_at", "-pk")
 
 
 def gate_in(project: Project, pk: int) -> Gate:
     """A gate of the project, retired or not. Raises Http404."""
-    found = Gate.objects.filter(gold_set__project=project, pk=pk)
-    gate = found.select_related("gold_set__project", "system", "baseline", "created_by", "replaces").first()
+    gates = Gate.objects.filter(gold_set__project=project, pk=pk)
+    gate = gates.select_related("gold_set__project", "system", "baseline", "created_by", "replaces").first()
     if gate is None:
         raise Http404("No such gate.")
     return gate
@@ -83,8 +83,8 @@ def statuses(gates: Iterable[Gate]) -> list[GateStatus]:
     of_gate = dict(keys.values_list("pk", "newest"))
     results = GateResult.objects.filter(pk__in=[pk for pk in of_gate.values() if pk is not None])
     by_gate = {row.gate_id: row for row in results.select_related("evaluation__run", "evaluation__version")}
-    waiting = _runs_without_cost([gate for gate in rows if rule_of(gate).figure == gate_rule.COST])
-    return [GateStatus(gate, by_gate.get(gate.pk), waiting.get(gate.pk, "")) for gate in rows]
+    without_cost = _runs_without_cost([gate for gate in rows if rule_of(gate).figure == gate_rule.COST])
+    return [GateStatus(gate, by_gate.get(gate.pk), without_cost.get(gate.pk, "")) for gate in rows]
 
 
 def _runs_without_cost(costs: list[Gate]) -> dict[int, str]:
@@ -100,28 +100,28 @@ def _runs_without_cost(costs: list[Gate]) -> dict[int, str]:
     decided = GateResult.objects.filter(
         gate=OuterRef("pk"), evaluation__version=OuterRef("newest_version"), evaluation__run=OuterRef("newest_run")
     )
-    found = Gate.objects.filter(pk__in=[gate.pk for gate in costs]).annotate(
+    gates = Gate.objects.filter(pk__in=[gate.pk for gate in costs]).annotate(
         newest_version=Subquery(scored.values("version")[:1]),
         newest_run=Subquery(scored.values("run")[:1]),
         tag=Subquery(scored.values("run__tag")[:1]),
     )
-    return dict(found.filter(~Exists(decided), newest_run__isnull=False).values_list("pk", "tag"))
+    return dict(gates.filter(~Exists(decided), newest_run__isnull=False).values_list("pk", "tag"))
 
 
 def results_of(gate: Gate) -> QuerySet[GateResult]:
     """Every result of the gate, newest version and run first."""
-    found = GateResult.objects.filter(gate=gate).select_related("evaluation__run", "evaluation__version")
-    return found.order_by(*NEWEST_FIRST)
+    results = GateResult.objects.filter(gate=gate).select_related("evaluation__run", "evaluation__version")
+    return results.order_by(*NEWEST_FIRST)
 
 
 def results_on(evaluation: Evaluation) -> list[GateResult]:
     """All gates' results for the run on this side of its version, from any of its evaluations, oldest gate first."""
-    found = GateResult.objects.filter(
+    results = GateResult.objects.filter(
         gate__split=evaluation.split,
         evaluation__run=evaluation.run_id,
         evaluation__version=evaluation.version_id,
     )
-    return list(found.select_related("gate").order_by("gate"))
+    return list(results.select_related("gate").order_by("gate"))
 
 
 def undecided_on(evaluation: Evaluation) -> list[Gate]:
@@ -133,7 +133,7 @@ def undecided_on(evaluation: Evaluation) -> list[Gate]:
     decided = GateResult.objects.filter(
         gate=OuterRef("pk"), evaluation__run=evaluation.run_id, evaluation__version=evaluation.version_id
     )
-    found = Gate.objects.filter(
+    gates = Gate.objects.filter(
         ~Exists(decided),
         gold_set=evaluation.version.gold_set_id,
         system=evaluation.run.system_id,
@@ -141,7 +141,7 @@ def undecided_on(evaluation: Evaluation) -> list[Gate]:
         retired_at=None,
     ).select_related("baseline__snapshot__corpus", "gold_set__project", "system")
     has_cost = cost_of(evaluation) is not None
-    return [gate for gate in found.order_by("pk") if has_cost or rule_of(gate).figure != gate_rule.COST]
+    return [gate for gate in gates.order_by("pk") if has_cost or rule_of(gate).figure != gate_rule.COST]
 
 
 def cost_of(evaluation: Evaluation) -> float | None:
@@ -152,19 +152,19 @@ def cost_of(evaluation: Evaluation) -> float | None:
 
 def scored_for(gate: Gate) -> QuerySet[Evaluation]:
     """The scored evaluations that the gate applies to, oldest version and run first."""
-    found = Evaluation.objects.filter(
+    evaluations = Evaluation.objects.filter(
         version__gold_set=gate.gold_set_id, run__system=gate.system_id, split=gate.split, scored_at__isnull=False
     )
-    return found.order_by("version__number", "run", "pk")
+    return evaluations.order_by("version__number", "run", "pk")
 
 
 def slices_of(gold_set: GoldSet) -> list[tuple[str, str]]:
     """Field and value of every stratum of the newest version, by field and value."""
     newest = scorable_versions(gold_set.project).filter(gold_set=gold_set).order_by("-number").first()
     rows = VersionQuery.objects.filter(version=newest).values_list("fields", flat=True) if newest else []
-    found = {(name, str(fields[name])) for fields in rows for name in STRATA if fields.get(name)}
+    slices = {(name, str(fields[name])) for fields in rows for name in STRATA if fields.get(name)}
     order = list(STRATA)
-    return sorted(found, key=lambda pair: (order.index(pair[0]), pair[1]))
+    return sorted(slices, key=lambda pair: (order.index(pair[0]), pair[1]))
 
 
 def badge_of(gold_set: GoldSet, system_id: int) -> Badge | None:
@@ -174,10 +174,10 @@ def badge_of(gold_set: GoldSet, system_id: int) -> Badge | None:
 
 def badge_at(token: str) -> Badge:
     """The badge at a public address. Raises Http404 for an unknown or revoked one."""
-    found = Badge.objects.filter(token=token, revoked_at=None).first()
-    if found is None:
+    badge = Badge.objects.filter(token=token, revoked_at=None).first()
+    if badge is None:
         raise Http404("No such badge.")
-    return found
+    return badge
 
 
 def gates_of_badge(badge: Badge) -> list[GateStatus]:

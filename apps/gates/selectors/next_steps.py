@@ -51,9 +51,9 @@ def _evaluation_to_compare(gate: Gate, result: GateResult) -> Evaluation | None:
     """An evaluation of the baseline, else of the newest other passed run, on the version and side of the result."""
     version = result.evaluation.version_id
     if gate.baseline_id is not None:
-        found = Evaluation.objects.filter(
+        evaluations = Evaluation.objects.filter(
             run=gate.baseline_id, version=version, split=gate.split, scored_at__isnull=False
         ).exclude(run=result.evaluation.run_id)
-        return found.select_related("run").order_by("-pk").first()
+        return evaluations.select_related("run").order_by("-pk").first()
     passed = gates.results_of(gate).filter(state=GateState.PASSED, evaluation__version=version).first()
     return passed.evaluation if passed else None

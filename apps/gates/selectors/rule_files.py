@@ -20,11 +20,11 @@ def file_of(gold_set: GoldSet, system: System) -> str:
 
     Side and baseline of a gate are not part of its rule; the file has them as comments.
     """
-    found = list(gates_in(gold_set.project).filter(gold_set=gold_set, system=system))
-    if not found:
+    gates = list(gates_in(gold_set.project).filter(gold_set=gold_set, system=system))
+    if not gates:
         return ""
     head = f"Gates of {system.name} on {gold_set.name}"
-    return as_toml(map(rule_of, found), head=head, remarks={gate.name: _remark(gate) for gate in found})
+    return as_toml(map(rule_of, gates), head=head, remarks={gate.name: _remark(gate) for gate in gates})
 
 
 def _remark(gate: Gate) -> str:
@@ -41,18 +41,18 @@ def planned(
     """
     errors = ErrorList()
     try:
-        found = parse_rules(text, name, errors)
+        parsed = parse_rules(text, name, errors)
     except InputError as error:
         raise InputErrors([error]) from error
-    for placed in found:
+    for placed in parsed:
         own = baseline if placed.rule.is_against_baseline else None
         if reason := gate_refusal(gold_set, system, placed.rule, split, own):
             errors.add(InputError(name, placed.line, "gate", placed.rule.name, reason))
-    there = Gate.objects.filter(gold_set=gold_set, retired_at=None).count()
-    if there < MOST_GATES < there + len(found):
-        said = f"A gold set has at most {MOST_GATES} gates, and here are {there}. Retire some first."
-        errors.add(InputError(name, None, "gate", str(len(found)), said))
+    in_use = Gate.objects.filter(gold_set=gold_set, retired_at=None).count()
+    if in_use < MOST_GATES < in_use + len(parsed):
+        message = f"A gold set has at most {MOST_GATES} gates, and here are {in_use}. Retire some first."
+        errors.add(InputError(name, None, "gate", str(len(parsed)), message))
     if errors:
         errors.sort()
         raise InputErrors(list(errors), capped=errors.unlisted > 0)
-    return [placed.rule for placed in found]
+    return [placed.rule for placed in parsed]

@@ -1,6 +1,4 @@
-"""Checks runs against the gates of their system from stored rankings, saves each result once, and reports changed
-states.
-"""
+"""Check runs against the gates of their system, save each result once, and report changed states."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -50,7 +48,7 @@ def decide_when_scored(scored: Scored) -> Save:
     decided = decide_on(evaluation, gates.undecided_on(evaluation), scored)
 
     def save(*, actor: User | None, at: datetime) -> None:
-        keep(evaluation, decided, at=at)
+        save_results(evaluation, decided, at=at)
         enqueue_late_gates(evaluation, actor=actor, at=at)
 
     return save
@@ -158,16 +156,16 @@ def _strata(evaluation: Evaluation, ground: ScoringGround) -> dict[str, list[str
     return {name: [str(fields[query].get(name) or "") for query in ground.judged.queries] for name in STRATA}
 
 
-# Keeping -----------------------------------------------------------------------------------------------------------
+# Saving ------------------------------------------------------------------------------------------------------------
 
 
-def keep(evaluation: Evaluation, decided: Decided, *, at: datetime, notify: bool = True) -> list[GateResult]:
+def save_results(evaluation: Evaluation, decided: Decided, *, at: datetime, notify: bool = True) -> list[GateResult]:
     """Save what was decided on an evaluation, in the caller's transaction. Earlier results are kept.
 
     Leads and webhooks are notified of each gate whose state this changes, unless `notify` is off: the gate was just
     created, and the scores are older than it.
     """
-    kept = []
+    saved = []
     for gate, verdict in decided:
         Gate.objects.select_for_update().get(pk=gate.pk)
         former = gates.statuses([gate])[0].result
@@ -187,9 +185,9 @@ def keep(evaluation: Evaluation, decided: Decided, *, at: datetime, notify: bool
             },
         )
         if is_new:
-            kept.append(result)
+            saved.append(result)
             _note_change(gate, former, at, notify=notify)
-    return kept
+    return saved
 
 
 def enqueue_late_gates(evaluation: Evaluation, *, actor: User | None, at: datetime) -> None:
@@ -199,7 +197,7 @@ def enqueue_late_gates(evaluation: Evaluation, *, actor: User | None, at: dateti
 
 
 def enqueue_check(gate: Gate, *, notify: bool, actor: User | None, at: datetime) -> None:
-    """Queue a job that checks the gate's unchecked scores; `notify` as in `keep`."""
+    """Queue a job that checks the gate's unchecked scores; `notify` as in `save_results`."""
     enqueue(
         kind=KIND,
         params={"gate_id": gate.pk, "tells": notify},
@@ -247,7 +245,7 @@ def check_earlier_scores(ctx: JobContext) -> dict[str, Any]:
         decided = decide_on(evaluation, mine)
         with ctx.chunk(f"evaluation:{key}") as fresh:
             if fresh:
-                keep(evaluation, decided, at=ctx.at, notify=ctx.params["tells"])
+                save_results(evaluation, decided, at=ctx.at, notify=ctx.params["tells"])
     with ctx.finish() as result:
         result.update(gate_id=gate.pk, evaluations=len(keys))
     return ctx.result
