@@ -1,3 +1,5 @@
+"""Forms for bias and stability reports, for a pool of what to judge first, and for negatives."""
+
 from typing import Any
 
 from django import forms
@@ -15,8 +17,6 @@ from apps.reports.selectors.finders import has_finders
 from apps.retrieval.enums import SystemKind
 
 USUAL_DEPTH = 10
-
-
 LARGEST_SEED = 2**31 - 1
 
 
@@ -51,11 +51,11 @@ class StabilityForm(RunsForm):
 class FirstForm(KaratForm):
     """How many unjudged blocks to judge first."""
 
-    most = forms.IntegerField(min_value=1, max_value=MOST_FIRST, label="Blocks")
+    most = forms.IntegerField(min_value=1, max_value=MOST_FIRST, label="Passages")
 
 
 class NegativesForm(KaratForm):
-    """Which negatives to propose for a version's queries."""
+    """A baseline, and how many negatives to propose for each query of a version."""
 
     run = forms.TypedChoiceField(coerce=int, label="Baseline")
     hard = forms.IntegerField(min_value=0, max_value=MOST_NEGATIVES, initial=10, label="Hard ones per query")

@@ -8,9 +8,9 @@ from apps.goldsets.models import Version
 
 
 class Report(Requested):
-    """What a job finds out about the order of runs. Once computed it never changes. `digest` covers what was asked.
+    """An analysis of the order of runs by a job. It never changes once computed. `digest` covers the request.
 
-    A kind of report that `shows_people` shows what single people's grades do: nobody sees it while a round is open.
+    A kind of report with `shows_people` shows the effect of single people's grades: hidden while a round is open.
     """
 
     shows_people: ClassVar[bool] = False
@@ -34,15 +34,15 @@ class Report(Requested):
 
 
 class BiasReport(Report):
-    """What one side of a version owes to each system that was pooled.
+    """Scores and ranks on one side of a version without the grades that one system alone brought in.
 
-    `depth` says who is taken to have brought a pair in: every run that ranks it so high, or, at 0, whoever the pools
-    of the version's rounds name.
+    `depth` decides which runs found a pair: every run that ranks it that high, or, at 0, those recorded in the pools
+    of the version's rounds.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="bias_reports")
     version = models.ForeignKey(Version, models.PROTECT, related_name="bias_reports")
-    measures = models.JSONField(help_text="Measure names in the order asked for; the first weighs what to judge first.")
+    measures = models.JSONField(help_text="Measure names in the requested order; the first weighs what to judge first.")
     depth = models.PositiveIntegerField(default=0)
     result = models.JSONField(default=dict, help_text="As `execution.bias` writes it.")
 
@@ -51,13 +51,13 @@ class BiasReport(Report):
 
 
 class StabilityReport(Report):
-    """Whether the order of systems holds under each annotator's grades."""
+    """Whether the order of systems is the same under each annotator's grades."""
 
     shows_people = True
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="stability_reports")
     version = models.ForeignKey(Version, models.PROTECT, related_name="stability_reports")
-    result = models.JSONField(default=dict, help_text="As `execution` writes it.")
+    result = models.JSONField(default=dict, help_text="As the job of its kind in `reports.execution` writes it.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["version", "digest"], name="stability_report_once")]

@@ -1,3 +1,5 @@
+"""Reasons why a report cannot be made or shown, or None."""
+
 from collections.abc import Sequence
 
 from apps.accounts.selectors import Member
@@ -11,39 +13,33 @@ from apps.reports.models import BiasReport, Report
 from apps.retrieval.models import Run
 
 DEEPEST_REPORT = 1_000
-
-
 MOST_FIRST = 1_000
-
-
 MOST_NEGATIVES = 100
-
-
 MOST_RUNS = 30
 
 
 def bias_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str], depth: int) -> str | None:
-    """Why these runs have no bias report on this side of the version."""
+    """Why these runs cannot have a bias report on this side of the version."""
     if len(runs) < 2:
         return "A bias report compares runs. Choose at least two."
     if not 0 <= depth <= DEEPEST_REPORT:
-        return f"The depth is a whole number from 0 to {DEEPEST_REPORT:,}."
+        return f"The depth must be a whole number from 0 to {DEEPEST_REPORT:,}."
     return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
 
 
 def stability_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str]) -> str | None:
-    """Why these runs have no stability report on this side of the version."""
+    """Why these runs cannot have a stability report on this side of the version."""
     if len(runs) < 2:
         return "A stability report compares the order of runs. Choose at least two."
     if len(runs) > MOST_RUNS:
-        return f"A stability report compares {MOST_RUNS} runs at most. Choose fewer."
+        return f"A stability report compares at most {MOST_RUNS} runs. Choose fewer."
     if about_judging := [name for name in measures if parse_measure(name).entry.is_about_judging]:
         return f"{about_judging[0]} measures how much was judged, not the grades. Choose other measures."
     return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
 
 
 def people_refusal(member: Member, report: Report) -> str | None:
-    """Why the person may not yet see a report of what single people's grades do: a round of the version is open."""
+    """Why the person may not yet see a report that shows single people's grades: a round of the version is open."""
     return rounds_refusal(member, report.version.rounds.all()) if report.shows_people else None
 
 
@@ -59,13 +55,13 @@ def first_refusal(report: BiasReport, most: int) -> str | None:
 
 
 def negatives_refusal(run: Run, version: Version, split: str, choice: NegativesChoice) -> str | None:
-    """Why such negatives cannot be proposed to anybody."""
+    """Why such negatives cannot be proposed."""
     if not 0 <= choice.hard <= MOST_NEGATIVES or not 0 <= choice.easy <= MOST_NEGATIVES:
-        return f"A query is given 0 to {MOST_NEGATIVES} negatives of a kind."
+        return f"Choose 0 to {MOST_NEGATIVES} negatives of each kind per query."
     if not 1 <= choice.depth <= DEEPEST_REPORT:
-        return f"The depth is a whole number from 1 to {DEEPEST_REPORT:,}."
+        return f"The depth must be a whole number from 1 to {DEEPEST_REPORT:,}."
     return request_refusal(run, version, split)
 
 
 class ReportHidden(Refusal):
-    """What single people's grades do is not shown yet."""
+    """The report shows single people's grades, and a round is still open."""

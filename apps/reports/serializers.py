@@ -9,14 +9,12 @@ from apps.reports.models import BiasReport, StabilityReport
 from apps.reports.rules import DEEPEST_REPORT, MOST_RUNS
 from apps.reports.selectors.analyses import AnyReport
 
-ASKED = ("id", "version", "version_digest", "split", "runs", "measures")
-
-
-FOUND = ("result", "job", "requested_at", "computed_at")
+REQUEST_FIELDS = ("id", "version", "version_digest", "split", "runs", "measures")
+RESULT_FIELDS = ("result", "job", "requested_at", "computed_at")
 
 
 class ReportRequestSerializer(serializers.Serializer[Any]):
-    """Two runs or more, and by which measures to look at them on which side of a version."""
+    """At least two runs, a side of a version, and measures."""
 
     runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=100)
     version = serializers.IntegerField(min_value=1)
@@ -25,19 +23,22 @@ class ReportRequestSerializer(serializers.Serializer[Any]):
 
 
 class BiasRequestSerializer(ReportRequestSerializer):
-    """Two runs or more. `depth` 0: who brought a pair in is as the pools say; else every run that ranks it so high."""
+    """At least two runs. `depth` decides which runs found a pair.
+
+    0: the runs recorded in the pools. Above 0: every run that ranks the pair in its top `depth`.
+    """
 
     depth = serializers.IntegerField(min_value=0, max_value=DEEPEST_REPORT, default=0)
 
 
 class StabilityRequestSerializer(ReportRequestSerializer):
-    """Two runs or more, whose order is asked about."""
+    """At least two runs, at most as many as a stability report compares."""
 
     runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=MOST_RUNS)
 
 
 class ReportSerializer(serializers.ModelSerializer[AnyReport]):
-    """`result` is empty until `computed_at` is set; follow `job` till then."""
+    """`result` is empty until `computed_at` is set; until then follow `job`."""
 
     version = serializers.IntegerField(source="version_id", read_only=True)
     version_digest = serializers.CharField(source="version.digest", read_only=True)
@@ -46,11 +47,11 @@ class ReportSerializer(serializers.ModelSerializer[AnyReport]):
 
 
 class BiasReportSerializer(ReportSerializer[BiasReport]):
-    """`result` is empty until `computed_at` is set; follow `job` till then. What to judge first is not in it."""
+    """`result` is empty until `computed_at` is set; until then follow `job`. It leaves out what to judge first."""
 
     class Meta:
         model = BiasReport
-        fields = (*ASKED, "depth", *FOUND)
+        fields = (*REQUEST_FIELDS, "depth", *RESULT_FIELDS)
         read_only_fields: ClassVar = fields
 
     def get_result(self, report: BiasReport) -> dict[str, Any]:
@@ -58,14 +59,14 @@ class BiasReportSerializer(ReportSerializer[BiasReport]):
 
 
 class StabilityReportSerializer(ReportSerializer[StabilityReport]):
-    """`result` is empty until `computed_at` is set; follow `job` till then.
+    """`result` is empty until `computed_at` is set; until then follow `job`.
 
-    In it `people` are names for leads and letters for others; `grounds` and `between` name them by their places.
+    Its `people` are names for leads and letters for others; `grounds` and `between` refer to them by index.
     """
 
     class Meta:
         model = StabilityReport
-        fields = (*ASKED, *FOUND)
+        fields = (*REQUEST_FIELDS, *RESULT_FIELDS)
         read_only_fields: ClassVar = fields
 
     def get_result(self, report: StabilityReport) -> dict[str, Any]:

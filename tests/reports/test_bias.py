@@ -126,7 +126,7 @@ def test_kendalls_tau(before, after, expected):
     assert kendall_tau(before, after) == (None if expected is None else pytest.approx(expected))
 
 
-def standing(*moved):
+def moves_of(*moved):
     runs = [SystemMeans(f"run-{n}", n, [before]) for n, (before, _) in enumerate(moved, 1)]
     out = [
         LeftOutSystem(
@@ -138,7 +138,7 @@ def standing(*moved):
 
 
 def test_the_verdict_says_how_far_and_how_much():
-    found = standing((0.50, 0.48), (0.49, 0.485), (0.40, 0.40))
+    found = moves_of((0.50, 0.48), (0.49, 0.485), (0.40, 0.40))
 
     assert [(move.rank_before, move.rank_after) for move in found] == [(1, 2), (2, 2), (3, 3)]
     assert verdict(found, "nDCG@10") == (
@@ -146,8 +146,8 @@ def test_the_verdict_says_how_far_and_how_much():
     )
 
 
-def test_the_verdict_when_nothing_is_lost_or_nothing_can_be_said():
-    even = standing((0.5, 0.5), (0.4, 0.4))
+def test_the_verdict_when_nothing_is_lost_or_nothing_can_be_computed():
+    even = moves_of((0.5, 0.5), (0.4, 0.4))
 
     assert verdict(even, "AP") == "No run changes its rank when its own system is left out, and none scores lower."
     assert verdict(even[:1], "AP").startswith("One run has nothing")

@@ -110,7 +110,7 @@ def test_leaving_one_out_is_what_plain_sets_and_trec_eval_find(cast, shared_data
     )
 
 
-def test_the_order_of_all_neighbours_is_open_and_the_widest_swings_stand_first(cast):
+def test_the_order_of_all_neighbours_is_open_and_the_widest_swings_are_first(cast):
     judged, _, _, tops = cast
 
     race = UnjudgedPriority(judged, tops, weighing(MEASURES[0], 4))

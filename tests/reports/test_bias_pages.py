@@ -37,7 +37,7 @@ def close():
     return make_scene(queries=4, runs={"near": dict.fromkeys(names, NEAR), "better": dict.fromkeys(names, GOOD)})
 
 
-def ask(scene, **options) -> BiasReport:
+def request_bias(scene, **options) -> BiasReport:
     return request_report(
         **{
             "kind": BiasReport,
@@ -54,7 +54,7 @@ def ask(scene, **options) -> BiasReport:
 
 
 def compute(scene, **options) -> BiasReport:
-    report = ask(scene, **options)
+    report = request_bias(scene, **options)
     run_jobs()
     report.refresh_from_db()
     assert report.is_computed, report.job.error
@@ -111,17 +111,17 @@ def test_what_chance_drew_as_well_is_never_left_out():
     assert {row["name"]: row["pairs"] for row in result["left_out"]} == {"base": 0, "better": 0}
 
 
-def test_asking_again_adds_no_rows(scene):
+def test_requesting_again_adds_no_rows(scene):
     report = compute(scene)
     counted = BiasReport.objects.count(), scene.project.jobs.count(), Event.objects.count()
 
-    again = ask(scene, run_ids=[run.pk for run in reversed(scene.runs.values())])
+    again = request_bias(scene, run_ids=[run.pk for run in reversed(scene.runs.values())])
 
     assert again.pk == report.pk
     assert (BiasReport.objects.count(), scene.project.jobs.count(), Event.objects.count()) == counted
-    assert ask(scene, measures="P@2 nDCG@10").pk != report.pk
-    assert ask(scene, depth=3).pk != report.pk
-    assert ask(scene, split="dev").pk != report.pk
+    assert request_bias(scene, measures="P@2 nDCG@10").pk != report.pk
+    assert request_bias(scene, depth=3).pk != report.pk
+    assert request_bias(scene, split="dev").pk != report.pk
 
 
 def test_a_report_that_is_computed_never_changes(scene):
@@ -143,7 +143,7 @@ def test_a_report_that_is_computed_never_changes(scene):
 )
 def test_what_cannot_be_reported_is_refused(scene, options, said):
     with pytest.raises(actions.EvaluationRefused, match=said):
-        ask(scene, **options)
+        request_bias(scene, **options)
 
 
 def test_what_to_judge_first_becomes_a_pool_and_a_round(close, client):
@@ -164,7 +164,7 @@ def test_what_to_judge_first_becomes_a_pool_and_a_round(close, client):
     assert f'value="{pool.pk}" selected' in client.get(answer.url).content.decode()
 
 
-def test_pairs_that_a_round_asks_for_already_are_passed_over(close):
+def test_pairs_that_a_round_already_contains_are_skipped(close):
     scene, report = close, compute(close, measures="P@2")
     first = judge_next.choose_first(report=report, most=3, actor=scene.lead, at=AT)
     annotator = make_member(scene.project, Role.ANNOTATOR)
@@ -230,9 +230,9 @@ def test_a_report_of_another_project_is_not_found(scene, client):
     assert client.get(reverse("reports:bias", args=[other.slug, report.pk])).status_code == 404
 
 
-def test_the_form_asks_for_a_report_and_waits_for_it(scene, client):
+def test_the_form_requests_a_report_and_waits_for_it(scene, client):
     client.force_login(scene.lead)
-    url = reverse("reports:ask-bias", args=[scene.project.slug, scene.version.pk])
+    url = reverse("reports:request-bias", args=[scene.project.slug, scene.version.pk])
     runs = [run.pk for run in scene.runs.values()]
 
     answer = client.post(url, {"runs": runs, "measures": "P@2", "split": "", "depth": 2}, follow=True)
@@ -260,7 +260,7 @@ def queries_of(client, url: str) -> int:
     return len(queries)
 
 
-def test_the_pages_ask_as_much_for_three_reports_as_for_one(scene, client):
+def test_the_pages_run_as_many_queries_for_three_reports_as_for_one(scene, client):
     client.force_login(scene.lead)
     report = compute(scene)
     urls = [
@@ -275,7 +275,7 @@ def test_the_pages_ask_as_much_for_three_reports_as_for_one(scene, client):
     assert [queries_of(client, url) for url in urls] == one
 
 
-def test_machines_ask_and_read_without_the_list_of_what_to_judge(scene, client):
+def test_api_clients_request_and_read_a_report_without_the_list_of_what_to_judge(scene, client):
     client.force_login(scene.lead)
     url = reverse("reports-api:bias-reports", args=[scene.project.slug])
     body = {"runs": [run.pk for run in scene.runs.values()], "version": scene.version.pk, "measures": "P@2", "depth": 2}

@@ -51,13 +51,13 @@ def test_the_bytes_are_those_of_the_pages(client, scene, places, form, kind):
         assert told.content == page.content
 
 
-def test_html_is_what_nobody_has_to_ask_for(client, scene, places):
+def test_html_is_the_default_format(client, scene, places):
     client.force_login(scene.lead)
 
     assert client.get(address(scene, "evaluation", places["evaluation"])).content.startswith(b"<!doctype html>")
 
 
-def test_a_comparison_is_told_by_the_measure_asked_for(client, scene, places):
+def test_a_comparison_uses_the_requested_measure(client, scene, places):
     client.force_login(scene.lead)
 
     told = client.get(address(scene, "comparison", places["comparison"]), {"measure": "AP"})
@@ -65,7 +65,7 @@ def test_a_comparison_is_told_by_the_measure_asked_for(client, scene, places):
     assert re.search(r"<h1>[^<]* AP, ", told.content.decode().replace("\N{NO-BREAK SPACE}", " "))
 
 
-def test_test_queries_are_told_to_leads_alone_and_their_look_is_on_record(client, scene, places):
+def test_test_queries_are_shown_to_leads_alone_and_their_look_is_recorded(client, scene, places):
     sealed = set(scene.version.queries.filter(split=Split.TEST).values_list("outside_id", flat=True))
     people = {"viewer": make_member(scene.project, Role.VIEWER), "lead": scene.lead}
 
@@ -83,7 +83,7 @@ def test_test_queries_are_told_to_leads_alone_and_their_look_is_on_record(client
         assert looks == {"viewer": 0, "lead": 1}
 
 
-def test_a_version_that_is_not_released_is_told_to_leads_alone(client):
+def test_a_version_that_is_not_released_is_shown_to_leads_alone(client):
     scene = make_scene(state=VersionState.FROZEN)
     status = {}
     for role, person in (("viewer", make_member(scene.project, Role.VIEWER)), ("lead", scene.lead)):
@@ -93,7 +93,7 @@ def test_a_version_that_is_not_released_is_told_to_leads_alone(client):
     assert status == {"viewer": 404, "lead": 200}
 
 
-def test_what_waits_for_its_job_has_no_report(client, scene):
+def test_a_request_whose_job_has_not_ended_has_no_report(client, scene):
     waiting = ask(scene, "base", measures="AP")
     client.force_login(scene.lead)
 

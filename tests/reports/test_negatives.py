@@ -3,7 +3,7 @@
 import numpy as np
 
 from apps.corpus.core.near_duplicates import signatures
-from apps.reports.core.negatives import Negative, NegativesChoice, alike_by, draw, settle
+from apps.reports.core.negatives import Negative, NegativesChoice, alike_by, choose_negatives, sample_negatives
 
 
 def ints(*values):
@@ -16,10 +16,11 @@ def unlike(candidates, relevant):
 
 def propose(ranking, grades, *, tops=(), blocks=40, alike=unlike, query="Q1", **choice):
     chosen = NegativesChoice(**{"hard": 3, "easy": 2, "depth": 5, "seed": 4, **choice})
-    return settle(draw(query, ints(*ranking), ints(*tops), grades, blocks, chosen), grades, alike, chosen)
+    sampled = sample_negatives(query, ints(*ranking), ints(*tops), grades, blocks, chosen)
+    return choose_negatives(sampled, grades, alike, chosen)
 
 
-def test_hard_ones_are_judged_0_and_stand_by_rank():
+def test_hard_ones_are_judged_0_and_sorted_by_rank():
     found = propose([9, 4, 7, 5, 6, 3], {9: 2, 4: 0, 5: 0, 6: -1, 3: 0}, easy=0)
 
     assert found == [
@@ -29,11 +30,11 @@ def test_hard_ones_are_judged_0_and_stand_by_rank():
     ]
 
 
-def test_no_more_hard_ones_than_asked_for():
+def test_there_are_no_more_hard_ones_than_requested():
     assert [one.position for one in propose(range(5), dict.fromkeys(range(5), 0), hard=2, easy=0)] == [0, 1]
 
 
-def test_easy_ones_lie_outside_every_top_and_say_whether_they_were_judged():
+def test_easy_ones_are_outside_every_top_and_say_whether_they_were_judged():
     grades = dict.fromkeys(range(0, 40, 2), 0) | {1: 3}
 
     found = propose([1, 3], grades, tops=[1, 3, 5, 7, 9], hard=0, easy=20, blocks=40)

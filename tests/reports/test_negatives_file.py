@@ -55,14 +55,14 @@ def records(answer) -> list[dict]:
     return [json.loads(line) for line in b"".join(answer.streaming_content).decode().splitlines()]
 
 
-def asked(scene, **more):
+def params_of(scene, **more):
     return {"run": scene.runs["better"].pk, **more}
 
 
 def test_the_file_by_hand(scene, client):
     client.force_login(scene.lead)
 
-    found = records(client.get(file_url(scene), asked(scene, split="")))
+    found = records(client.get(file_url(scene), params_of(scene, split="")))
 
     assert [one["query_id"] for one in found] == ["Q01", "Q02", "Q03", "Q04"]
     for one in found:
@@ -78,7 +78,7 @@ def test_the_csv_has_a_row_for_each_block_and_runs_nothing_in_a_spreadsheet(clie
     scene = make_scene(qrels={"=Q1": {"a": 1, "c": 0}}, test_share=0.0, runs={"better": {"=Q1": {"a": 2.0, "c": 1.0}}})
     client.force_login(scene.lead)
 
-    answer = client.get(file_url(scene), asked(scene, format="csv", easy=0))
+    answer = client.get(file_url(scene), params_of(scene, format="csv", easy=0))
 
     rows = list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode())))
     assert rows == [
@@ -89,18 +89,18 @@ def test_the_csv_has_a_row_for_each_block_and_runs_nothing_in_a_spreadsheet(clie
     assert answer["Content-Disposition"] == 'attachment; filename="handbook-v1-dev-negatives.csv"'
 
 
-def test_everybody_gets_dev_and_only_leads_ask_for_test(scene, client):
+def test_everybody_gets_dev_and_only_leads_get_test(scene, client):
     viewer = make_member(scene.project, Role.VIEWER)
     client.force_login(viewer)
 
-    mine = records(client.get(file_url(scene), asked(scene)))
+    mine = records(client.get(file_url(scene), params_of(scene)))
 
     assert {one["split"] for one in mine} == {"dev"}
     for side in ("test", ""):
-        assert client.get(file_url(scene), asked(scene, split=side)).status_code == 403
+        assert client.get(file_url(scene), params_of(scene, split=side)).status_code == 403
     client.force_login(scene.lead)
-    assert {one["split"] for one in records(client.get(file_url(scene), asked(scene)))} == {"dev"}
-    assert {one["split"] for one in records(client.get(file_url(scene), asked(scene, split="test")))} == {"test"}
+    assert {one["split"] for one in records(client.get(file_url(scene), params_of(scene)))} == {"dev"}
+    assert {one["split"] for one in records(client.get(file_url(scene), params_of(scene, split="test")))} == {"test"}
     exported = Event.objects.filter(action="version.exported").order_by("pk")
     assert [(event.after["formats"], event.after["splits"]) for event in exported] == [
         (["negatives-jsonl"], ["dev"]),
@@ -122,7 +122,7 @@ def test_a_look_at_test_is_warned_of_and_on_the_record(scene, client):
 def test_whoever_is_about_to_judge_gets_nothing(scene, client):
     annotator = make_member(scene.project, Role.ANNOTATOR)
     client.force_login(annotator)
-    assert client.get(file_url(scene), asked(scene)).status_code == 200
+    assert client.get(file_url(scene), params_of(scene)).status_code == 200
     open_round(
         project=scene.project,
         actor=scene.lead,
@@ -133,7 +133,7 @@ def test_whoever_is_about_to_judge_gets_nothing(scene, client):
         at=AT,
     )
 
-    assert client.get(file_url(scene), asked(scene)).status_code == 403
+    assert client.get(file_url(scene), params_of(scene)).status_code == 403
     words = client.get(page_url(scene)).content.decode()
     assert "You are judging in" in words
     assert "Q01" not in words
@@ -144,7 +144,7 @@ def test_a_version_that_is_not_released_is_for_leads(client):
 
     client.force_login(make_member(scene.project, Role.VIEWER))
     assert client.get(page_url(scene)).status_code == 404
-    assert client.get(file_url(scene), asked(scene)).status_code == 404
+    assert client.get(file_url(scene), params_of(scene)).status_code == 404
 
     client.force_login(scene.lead)
     assert client.get(page_url(scene)).status_code == 200
@@ -156,7 +156,7 @@ def test_queries_whose_permission_was_revoked_are_left_out(scene, client):
     permission = source.permissions.get()
     revoke_permission(permission_id=permission.pk, reason="asked to", actor=scene.lead, at=timezone.now())
 
-    assert records(client.get(file_url(scene), asked(scene, split=""))) == []
+    assert records(client.get(file_url(scene), params_of(scene, split=""))) == []
     assert "are left out" in client.get(page_url(scene)).content.decode()
 
 
@@ -181,7 +181,7 @@ def test_near_duplicates_of_relevant_blocks_are_left_out_once_they_are_known(sce
 def test_a_wrong_choice_is_refused(scene, client, more, status):
     client.force_login(scene.lead)
 
-    assert client.get(file_url(scene), asked(scene) | more).status_code == status
+    assert client.get(file_url(scene), params_of(scene) | more).status_code == status
 
 
 def test_parts_make_no_difference(scene, monkeypatch):
@@ -194,7 +194,7 @@ def test_parts_make_no_difference(scene, monkeypatch):
     assert len(whole) == 4
 
 
-def test_the_page_asks_as_much_for_eight_queries_as_for_four(client):
+def test_the_page_runs_as_many_database_queries_for_eight_queries_as_for_four(client):
     counts = []
     for queries in (4, 8):
         scene = make_scene(queries=queries, test_share=0.0)
@@ -209,7 +209,7 @@ def test_the_page_asks_as_much_for_eight_queries_as_for_four(client):
 
 def test_the_command_line_writes_the_same(scene, client, tmp_path, capsys):
     client.force_login(scene.lead)
-    served = b"".join(client.get(file_url(scene), asked(scene)).streaming_content).decode()
+    served = b"".join(client.get(file_url(scene), params_of(scene)).streaming_content).decode()
     path = tmp_path / "negatives.jsonl"
     words = ["--project", scene.project.slug, "--run", "better"]
 

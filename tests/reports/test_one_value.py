@@ -113,7 +113,7 @@ def test_the_table_of_the_page_and_its_chart_say_what_the_api_says(measure, card
     drawn = [(one, score_charts.difference_cell(one.measure, one.difference, bounds)) for one in compared.measures]
     shown = SimpleNamespace(names=compared.names, measure=measure, drawn=drawn, head="")
 
-    cells = cells_of(render_to_string("evaluation/_measure_comparisons.html", {"found": shown}), measure)
+    cells = cells_of(render_to_string("evaluation/_measure_comparisons.html", {"comparison": shown}), measure)
 
     ends = None if figure["low"] is None else (figure["low"], figure["high"])
     assert cells[:4] == [measure, number(told["baseline"]), number(told["candidate"]), signed(figure["value"])]

@@ -62,10 +62,10 @@ def test_the_lead_of_a_comparison_is_its_verdict():
     lead = scored_document(compared(LOW + 0.05)).lead
 
     assert lead.startswith("new is better than base by 0.050 nDCG@10; the difference could be +")
-    assert "after Holm over 2; no regression." in lead
+    assert "after Holm over 2; no drop." in lead
 
 
-def test_every_value_stands_with_interval_and_n_and_judged_beside_it():
+def test_every_value_has_its_interval_its_n_and_the_share_judged():
     rows = rows_of(part(card_of(run_of("base", LOW)), "Measures"))
 
     assert [row[0] for row in rows] == ["nDCG@10", "RR", "judged@10"]
@@ -94,7 +94,7 @@ def test_definitions_denominators_seed_and_digests_are_there():
     assert "f" * 64 in written
 
 
-def test_without_intervals_none_is_told():
+def test_without_intervals_none_is_shown():
     card = compared(LOW + 0.05, interval=NONE)
 
     document = scored_document(card)
@@ -103,22 +103,22 @@ def test_without_intervals_none_is_told():
     assert "percentile" not in as_html(document)
 
 
-def test_regressions_are_told_with_what_was_decided():
+def test_drops_are_shown_with_their_decisions():
     candidate = LOW.copy()
     candidate[10:12, 0] = 0.0
     card = compared(candidate, decisions={("nDCG@10", "Q10"): "accept: a rare word"})
 
-    rows = rows_of(part(card, "Regressions of new"))
+    rows = rows_of(part(card, "Drops of new"))
 
     assert [(row[1], row[-1]) for row in rows] == [("Q11", "not explained yet"), ("Q10", "accept: a rare word")]
-    assert scored_document(card).lead.endswith("2 regressions, 1 unexplained.")
+    assert scored_document(card).lead.endswith("2 drops, 1 unexplained.")
 
 
-def test_queries_that_are_not_told_stand_in_no_table():
+def test_sealed_queries_are_in_no_table():
     candidate = LOW.copy()
     candidate[10:12, 0] = 0.0
-    told = [query != "Q11" for query in QUERIES]
-    card = compared(candidate, told=told, with_queries=True)
+    visible = [query != "Q11" for query in QUERIES]
+    card = compared(candidate, visible=visible, with_queries=True)
 
     written = as_html(scored_document(card))
 
@@ -127,7 +127,7 @@ def test_queries_that_are_not_told_stand_in_no_table():
     assert "1 sealed queries are counted in the means and not shown here" in written
 
 
-def test_strata_stand_side_by_side_on_one_scale():
+def test_strata_are_drawn_side_by_side_on_one_scale():
     runs = [run_of("base", LOW), run_of("new", LOW + 0.1)]
     division = QueryDivision("domain", tuple("tax" if n < 8 else "visa" if n < 18 else "" for n in range(20)))
     strata = stratum_scores(division, [LOW, LOW + 0.1], confidence=0.95, with_interval=True)
@@ -152,7 +152,7 @@ def test_small_strata_are_counted_and_a_known_field_has_its_word():
     assert [block.text for block in found.blocks[1:]] == ["1 stratum of fewer than 5 queries is left out."]
 
 
-def test_queries_needed_are_told_as_a_plan_and_not_to_the_last_digit():
+def test_queries_needed_are_rounded_for_planning():
     card = compared(LOW + np.linspace(-0.05, 0.1, 20)[:, None])
     (found,) = card.comparisons
     needed = {"nDCG@10": 711_818, "RR": 1_201}

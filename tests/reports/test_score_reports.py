@@ -50,7 +50,7 @@ def words(response) -> str:
     return response.content.decode().replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_a_report_is_a_file_to_keep(client, scene, pair):
+def test_a_report_is_downloaded_as_a_file(client, scene, pair):
     response = report(client, scene, scene.lead, "evaluation", pair[0].pk)
 
     assert response["Content-Type"] == "text/html; charset=utf-8"
@@ -58,7 +58,7 @@ def test_a_report_is_a_file_to_keep(client, scene, pair):
     assert words(response).startswith("<!doctype html>")
 
 
-def test_the_report_of_an_evaluation_tells_what_is_stored(client, scene, pair):
+def test_the_report_of_an_evaluation_shows_what_is_stored(client, scene, pair):
     stored = Score.objects.get(evaluation=pair[0], measure="AP")
 
     told = words(report(client, scene, scene.lead, "evaluation", pair[0].pk, format="md"))
@@ -84,7 +84,7 @@ def test_the_report_of_a_comparison_begins_with_the_verdict_of_its_page(client, 
     assert "not explained yet" in told
 
 
-def test_what_was_decided_about_a_drop_stands_in_the_report(client, scene, pair):
+def test_the_decision_on_a_drop_is_in_the_report(client, scene, pair):
     decide_drop(
         baseline=pair[0],
         candidate=pair[1],
@@ -111,7 +111,7 @@ def test_a_closed_report_lists_the_drops_it_was_closed_by_and_says_its_verdict_o
     told = words(report(client, scene, scene.lead, "comparison", *[one.pk for one in pair], format="md"))
 
     assert "not explained yet" not in told
-    assert told.count("12 regressions, all explained.") == 1
+    assert told.count("12 drops, all explained.") == 1
     assert f"Closed by nDCG@10 on {AT:%Y-%m-%d}." in told
     others = {name: len(EvaluationPair.of(*pair).comparison.drops(name)) for name in ("AP", "RR")}
     assert f"Queries that got worse by others: AP {others['AP']}, RR {others['RR']}." in told
@@ -126,7 +126,7 @@ def test_a_report_counts_as_fallen_what_the_project_does(client, scene, pair):
     assert "No query got worse by more than 0.99 on nDCG@10." in told
 
 
-def test_the_measure_asked_for_is_told_first(client, scene, pair):
+def test_the_requested_measure_is_first(client, scene, pair):
     keys = [one.pk for one in pair]
 
     told = words(report(client, scene, scene.lead, "comparison", *keys, measure="RR"))
@@ -134,7 +134,7 @@ def test_the_measure_asked_for_is_told_first(client, scene, pair):
     assert re.search(r"<h1>[^<]* RR; ", told)
 
 
-def test_test_queries_are_told_to_leads_alone_and_their_look_is_on_record(client, scene, pair):
+def test_test_queries_are_shown_to_leads_alone_and_their_look_is_recorded(client, scene, pair):
     viewer = make_member(scene.project, Role.VIEWER)
     sealed = set(scene.version.queries.filter(split=Split.TEST).values_list("outside_id", flat=True))
     keys = [one.pk for one in pair]
@@ -158,7 +158,7 @@ def test_the_same_rows_give_the_same_bytes(client, scene, pair):
         assert first == second
 
 
-def test_the_report_of_a_version_tells_what_it_holds_and_how_every_run_does(client, scene, pair):
+def test_the_report_of_a_version_shows_its_contents_and_the_scores_of_every_run(client, scene, pair):
     viewer = make_member(scene.project, Role.VIEWER)
 
     told = words(report(client, scene, viewer, "version", scene.version.pk, format="md"))
@@ -170,7 +170,7 @@ def test_the_report_of_a_version_tells_what_it_holds_and_how_every_run_does(clie
     assert scene.lead.name not in told
 
 
-def test_a_version_that_is_not_released_is_told_to_leads_alone(client):
+def test_a_version_that_is_not_released_is_shown_to_leads_alone(client):
     scene = make_scene(state=VersionState.FROZEN)
     viewer = make_member(scene.project, Role.VIEWER)
 
@@ -178,7 +178,7 @@ def test_a_version_that_is_not_released_is_told_to_leads_alone(client):
     report(client, scene, scene.lead, "version", scene.version.pk)
 
 
-def test_what_waits_for_its_job_has_no_report(client, scene):
+def test_a_request_whose_job_has_not_ended_has_no_report(client, scene):
     waiting = ask(scene, "base", measures=MEASURES)
 
     response = report(client, scene, scene.lead, "evaluation", waiting.pk, code=409)
@@ -214,7 +214,7 @@ def test_the_number_of_queries_does_not_grow_with_the_drops(client, scene, pair,
         client.get(address)
 
 
-def test_the_gates_of_a_run_stand_in_its_report_with_figure_interval_and_n(client, scene):
+def test_the_gates_of_a_run_are_in_its_report_with_figure_interval_and_n(client, scene):
     rule = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
     kept = {"gold_set": scene.version.gold_set, "system_id": scene.runs["base"].system_id}
     create_gate(facts=rule, actor=scene.lead, at=AT, **kept)

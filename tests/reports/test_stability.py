@@ -4,7 +4,7 @@ from scipy.stats import kendalltau
 
 from apps.metrics.statistics.significance import summaries
 from apps.reports.core import stability
-from apps.reports.core.stability import HIGHER, LOWER, PERSON, RELEASED, Named, grounds_of, order_under, verdict
+from apps.reports.core.stability import HIGHER, LOWER, PERSON, RELEASED, PersonOrder, grounds_of, order_under, verdict
 from tests.evaluation.test_annotator_grades import ANNA, BERT, CAROL, given, judged
 
 
@@ -38,7 +38,7 @@ def test_people_who_share_no_pair_have_no_ends():
     assert [ground.kind for ground in grounds] == [RELEASED, PERSON, PERSON]
 
 
-def test_of_many_people_those_come_in_who_share_most(monkeypatch):
+def test_of_many_people_those_who_share_most_are_included(monkeypatch):
     monkeypatch.setattr(stability, "MOST_PEOPLE", 2)
     released = judged(1, 0, 2, 1)
     rows = [(ANNA, 0, 0, 1), (BERT, 0, 1, 1), (BERT, 1, 0, 1), (CAROL, 0, 1, 1), (CAROL, 1, 0, 2)]
@@ -59,7 +59,7 @@ def test_tau_is_that_of_scipy_ties_included(seed):
     assert found.tau == pytest.approx(kendalltau(before.mean(axis=0), after.mean(axis=0)).statistic, abs=1e-12)
 
 
-def test_an_order_that_holds_has_tau_one_and_no_swap():
+def test_a_stable_order_has_tau_one_and_no_swap():
     found = order_under(values(0.6, 0.4, 0.2), values(0.5, 0.3, 0.1))
 
     assert (found.tau, found.interval, found.swaps, found.n) == (1.0, (1.0, 1.0), [], 12)
@@ -97,7 +97,7 @@ def test_tau_has_an_interval_where_queries_disagree():
     assert -1 <= low < found.tau < high <= 1
 
 
-def test_the_interval_holds_tau_where_runs_lie_so_close_that_draws_tend_to_one_side():
+def test_the_interval_contains_tau_where_close_runs_make_resamples_one_sided():
     """Runs 0 and 1 are a hair apart, the other way round under other grades; most draws order them alike in both."""
     chance = np.random.default_rng(1)
     before = chance.random((40, 4)) + np.array([0.0, 0.0, 0.5, 1.0])
@@ -111,7 +111,7 @@ def test_the_interval_holds_tau_where_runs_lie_so_close_that_draws_tend_to_one_s
     assert found.interval == pytest.approx((2 / 3, 1.0))
 
 
-def test_an_interval_whose_draws_lie_to_one_side_does_not_shrink_to_tau():
+def test_an_interval_of_one_sided_resamples_does_not_shrink_to_tau():
     """As above with three such pairs: the order seen is one of the rarest, which is no reason to be sure of it."""
     chance = np.random.default_rng(2)
     before = chance.random((40, 6)) + np.array([0.0, 0.0, 0.5, 0.5, 1.0, 1.0])
@@ -166,11 +166,11 @@ def test_queries_without_a_value_are_left_out_and_none_is_no_order():
     assert order_under(before[:0], after[:0]).n == 0
 
 
-def named(words, before, after) -> Named:
-    return Named(words, order_under(before, after))
+def named(words, before, after) -> PersonOrder:
+    return PersonOrder(words, order_under(before, after))
 
 
-def test_the_verdict_says_that_an_order_holds():
+def test_the_verdict_says_that_an_order_is_stable():
     under = [named(words, values(0.6, 0.4), values(0.5, 0.4)) for words in ("Anna", "Bert")]
 
     assert verdict(["a", "b"], under, "AP") == (
@@ -178,7 +178,7 @@ def test_the_verdict_says_that_an_order_holds():
     )
 
 
-def test_the_verdict_names_who_turns_two_runs_and_whether_they_were_told_apart():
+def test_the_verdict_names_whose_grades_swap_two_runs_and_whether_they_differed_clearly():
     holds = named("Anna", values(0.6, 0.4), values(0.5, 0.4))
     turns = named("Bert", values(0.6, 0.4), values(0.3, 0.4))
 

@@ -36,7 +36,7 @@ def scene(db, _scene):
     return deepcopy(_scene)
 
 
-def ask(scene, **options) -> StabilityReport:
+def request_stability(scene, **options) -> StabilityReport:
     return request_report(
         **{
             "kind": StabilityReport,
@@ -52,7 +52,7 @@ def ask(scene, **options) -> StabilityReport:
 
 
 def compute(scene, **options) -> StabilityReport:
-    report = ask(scene, **options)
+    report = request_stability(scene, **options)
     run_jobs()
     report.refresh_from_db()
     assert report.is_computed, report.job.error
@@ -98,16 +98,16 @@ def test_grades_without_a_name_leave_nobody_to_score_under():
     assert (result["people"], result["shared"], len(result["grounds"])) == ([], 0, 1)
 
 
-def test_asking_again_adds_no_rows(scene):
+def test_requesting_again_adds_no_rows(scene):
     report = compute(scene)
     counted = StabilityReport.objects.count(), scene.project.jobs.count(), Event.objects.count()
 
-    again = ask(scene, run_ids=[run.pk for run in reversed(scene.runs.values())], measures="RR nDCG@10")
+    again = request_stability(scene, run_ids=[run.pk for run in reversed(scene.runs.values())], measures="RR nDCG@10")
 
     assert again.pk == report.pk
     assert (StabilityReport.objects.count(), scene.project.jobs.count(), Event.objects.count()) == counted
-    assert ask(scene, split="dev").pk != report.pk
-    assert ask(scene, measures="RR").pk != report.pk
+    assert request_stability(scene, split="dev").pk != report.pk
+    assert request_stability(scene, measures="RR").pk != report.pk
 
 
 def test_a_report_that_is_computed_never_changes(scene):
@@ -129,7 +129,7 @@ def test_a_report_that_is_computed_never_changes(scene):
 )
 def test_what_cannot_be_reported_is_refused(scene, options, said):
     with pytest.raises(actions.EvaluationRefused, match=said):
-        ask(scene, **options)
+        request_stability(scene, **options)
 
 
 def page(client, scene, report, person, **query):
@@ -208,9 +208,9 @@ def test_a_report_of_another_project_is_not_found(scene, client):
     assert client.get(reverse("reports:stability", args=[other.slug, report.pk])).status_code == 404
 
 
-def test_the_form_asks_for_a_report_and_waits_for_it(scene, client):
+def test_the_form_requests_a_report_and_waits_for_it(scene, client):
     client.force_login(scene.lead)
-    url = reverse("reports:ask-stability", args=[scene.project.slug, scene.version.pk])
+    url = reverse("reports:request-stability", args=[scene.project.slug, scene.version.pk])
     runs = [run.pk for run in scene.runs.values()]
 
     answer = client.post(url, {"runs": runs, "measures": "RR", "split": ""}, follow=True)
@@ -229,7 +229,7 @@ def queries_of(client, url: str) -> int:
     return len(queries)
 
 
-def test_the_pages_ask_as_much_for_three_reports_as_for_one(scene, client):
+def test_the_pages_run_as_many_queries_for_three_reports_as_for_one(scene, client):
     client.force_login(scene.lead)
     report = compute(scene)
     urls = [
@@ -244,7 +244,7 @@ def test_the_pages_ask_as_much_for_three_reports_as_for_one(scene, client):
     assert [queries_of(client, url) for url in urls] == one
 
 
-def test_machines_ask_and_read_letters_in_the_place_of_names(scene, client):
+def test_api_clients_request_a_report_and_read_letters_instead_of_names(scene, client):
     client.force_login(scene.lead)
     url = reverse("reports-api:stability-reports", args=[scene.project.slug])
     body = {"runs": [run.pk for run in scene.runs.values()], "version": scene.version.pk, "measures": "RR"}

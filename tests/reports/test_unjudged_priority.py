@@ -101,7 +101,7 @@ def test_the_block_with_the_widest_swing_can_turn_the_order():
     assert mean("P@2", known, runs[0]) - mean("P@2", known, runs[1]) == 0.0
 
 
-def test_a_block_that_neighbours_weigh_alike_can_change_nothing():
+def test_a_block_with_equal_weight_in_neighbouring_runs_cannot_change_their_order():
     grades = {(0, 1): 1, (0, 2): 0}
     runs = [[[1, 9, 5]], [[2, 9, 6]]]
 
@@ -112,7 +112,7 @@ def test_a_block_that_neighbours_weigh_alike_can_change_nothing():
     assert [pair.is_settled for pair in race.neighbours] == [True]
 
 
-def test_settled_neighbours_ask_for_nothing():
+def test_settled_neighbours_need_no_judgements():
     """Two queries, one open block: it can give the worse run half a point back, and it is behind by a whole one."""
     grades = {(0, 1): 1, (0, 2): 1, (0, 3): 0, (1, 1): 1, (1, 2): 1, (1, 4): 0}
     runs = [[[1, 2], [1, 2]], [[3, 8], [4, 3]]]
@@ -125,7 +125,7 @@ def test_settled_neighbours_ask_for_nothing():
     assert len(race.first(9).block) == 0
 
 
-def test_pairs_stand_by_swing_and_are_cut_where_asked():
+def test_pairs_are_sorted_by_swing_and_limited_to_the_requested_number():
     """Equal so far: rank 1 weighs more than rank 2 in nDCG, so what stands there comes first."""
     runs = [[[1, 2]], [[3, 4]]]
     grades = {(0, 5): 1}
@@ -138,7 +138,7 @@ def test_pairs_stand_by_swing_and_are_cut_where_asked():
 
 
 @pytest.mark.parametrize("name", ["AP", "RR", "nDCG", "Recall@100", "P@1000"])
-def test_rbp_stands_in_for_measures_without_fixed_weights(name):
+def test_rbp_replaces_measures_without_fixed_weights(name):
     found = weighing(parse_measure(name), 3)
 
     assert found.name == "RBP(p=0.8)"

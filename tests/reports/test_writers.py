@@ -98,7 +98,7 @@ def test_every_part_is_named_and_every_table_can_be_reached_by_keyboard():
     assert written.count("<table>") == written.count('tabindex="0" role="region"')
 
 
-def test_few_figures_stand_open_and_many_are_folded():
+def test_few_figures_are_expanded_and_many_are_collapsed():
     assert "<details open>" in as_html(make_document(rows=24))
     assert "<details><summary>" in as_html(make_document(rows=25))
 
@@ -141,7 +141,7 @@ def test_every_class_of_a_drawing_has_a_style():
         assert all(f".{css}" in style() for css in name.split()), name
 
 
-def test_columns_of_sentences_keep_a_width_on_a_narrow_screen():
+def test_columns_of_sentences_have_a_minimum_width_on_a_narrow_screen():
     table = Table("Gates", ["Gate", "n", "Found"], [["a", "3", "A sentence of some length."]], prose=frozenset({2}))
 
     page = as_html(Document("t", "l", [ReportSection("p", [table])]))
@@ -152,7 +152,7 @@ def test_columns_of_sentences_keep_a_width_on_a_narrow_screen():
 
 
 @pytest.mark.parametrize("signs", [False, True])
-def test_a_phone_has_its_own_drawing_with_the_same_marks_inside_its_width(signs):
+def test_a_phone_has_its_own_chart_with_the_same_marks_inside_its_width(signs):
     rows = [
         DrawnEstimate("base", 0.1, -0.05, 0.2, 5, "AP"),
         DrawnEstimate("a name that is longer than a phone is wide", 0.3, 0.1, 0.4, 5, "AP"),

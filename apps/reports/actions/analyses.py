@@ -8,7 +8,7 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.common.digests import digest_of
-from apps.evaluation.actions.requests import Errand, ask_once
+from apps.evaluation.actions.requests import RequestKind, request_once
 from apps.evaluation.actions.scoring import EvaluationRefused, names_of
 from apps.evaluation.rules import DEFAULT_MEASURES
 from apps.goldsets.selectors.versions import frozen_in
@@ -19,32 +19,32 @@ from apps.retrieval.selectors import run_in
 
 
 class Analysis(NamedTuple):
-    """What a request has of its own.
+    """What differs between the kinds of analysis.
 
-    `refusal` takes version, split, runs, measures and the parameters of the analysis; `identity` gives what besides
-    split and runs makes it another report, from measures and parameters.
+    `refusal` takes version, split, runs, measures and the parameters of the analysis. `identity` takes measures and
+    parameters and returns what, with split and runs, identifies a report.
     """
 
-    errand: Errand
+    request_kind: RequestKind
     title: str
     refusal: Callable[..., str | None]
     identity: Callable[..., list[Any]]
 
 
 def _bias_identity(measures: Sequence[str], depth: int) -> list[Any]:
-    """The first measure counts, since it weighs what to judge first."""
+    """The first measure is part of it, since it decides what to judge first."""
     return [measures[0], sorted(measures), depth]
 
 
 ANALYSES: dict[type[Report], Analysis] = {
     BiasReport: Analysis(
-        Errand("bias_report.requested", "reports.bias", "report_id"),
+        RequestKind("bias_report.requested", "reports.bias", "report_id"),
         "Leave one system out on {}",
         rules.bias_refusal,
         _bias_identity,
     ),
     StabilityReport: Analysis(
-        Errand("stability_report.requested", "reports.stability", "report_id"),
+        RequestKind("stability_report.requested", "reports.stability", "report_id"),
         "Compare orders under each annotator on {}",
         rules.stability_refusal,
         lambda measures: [sorted(measures)],
@@ -65,10 +65,10 @@ def request_report(
     at: datetime,
     **parameters: int,
 ) -> AnyReport:
-    """Ask for an analysis of these runs on one side of a version; a job computes it. Bias has a parameter, `depth`.
+    """Request an analysis of these runs on one side of a version; a job computes it. Bias has a parameter, `depth`.
 
-    Asking again for the same gives the report that is there, whatever the order of the runs. One whose job failed or
-    was cancelled is put in the queue again.
+    The same request, with the runs in any order, returns the existing report. It is queued again when its job failed or
+    was cancelled.
     """
     analysis = ANALYSES[kind]
     version = frozen_in(project, version_id)
@@ -76,13 +76,13 @@ def request_report(
     names, keys = names_of(measures), [run.pk for run in runs]
     if reason := analysis.refusal(version, split, runs, names, **parameters):
         raise EvaluationRefused(reason, code="report_refused")
-    asked = {"split": split, "measures": names, **parameters}
-    return ask_once(
+    choice = {"split": split, "measures": names, **parameters}
+    return request_once(
         kind,
-        analysis.errand,
-        known_by={"version": version, "digest": digest_of([split, keys, *analysis.identity(names, **parameters)])},
-        facts={"project": project, "runs": keys, **asked},
-        told={"version": version.label, "runs": [run.tag for run in runs], **asked},
+        analysis.request_kind,
+        identity={"version": version, "digest": digest_of([split, keys, *analysis.identity(names, **parameters)])},
+        columns={"project": project, "runs": keys, **choice},
+        audit_facts={"version": version.label, "runs": [run.tag for run in runs], **choice},
         title=analysis.title.format(version.label),
         actor=actor,
         at=at,

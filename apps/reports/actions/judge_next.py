@@ -1,4 +1,4 @@
-"""Choose what to judge first."""
+"""Make a pool of the pairs that a bias report ranks first for judging."""
 
 from datetime import datetime
 
@@ -15,15 +15,15 @@ from apps.retrieval.models import Pool
 
 @transaction.atomic
 def choose_first(*, report: BiasReport, most: int, name: str = "", actor: User, at: datetime) -> Pool:
-    """Make a pool of the unjudged passages that could change the order most: what a round is planned from.
+    """Make a pool of the unjudged passages that could change the order most, to plan a round from.
 
-    Pairs that some round on the snapshot asks for already are passed over.
+    Leaves out pairs that are already in a round. Raises EvaluationRefused when no pair is left.
     """
     if reason := rules.first_refusal(report, most):
         raise EvaluationRefused(reason, code="first_refused")
     pairs = unjudged_pairs.pairs_first(report)
-    asked = unjudged_pairs.asked_already(report.version, pairs)
-    chosen = [pair for pair in pairs if pair not in asked][:most]
+    planned = unjudged_pairs.already_planned(report.version, pairs)
+    chosen = [pair for pair in pairs if pair not in planned][:most]
     if not chosen:
         reason = "All these passages are already planned in rounds. Judge them and freeze a version first."
         raise EvaluationRefused(reason, code="first_refused")

@@ -1,4 +1,4 @@
-"""Analyses as machines request and read them: bias and stability reports."""
+"""Request and read bias and stability reports over the API."""
 
 from typing import Any, ClassVar
 
@@ -23,18 +23,18 @@ from apps.reports.serializers import (
 
 
 class ReportList(ProjectAPIView):
-    """Asking for a report of one kind."""
+    """Requests for one kind of report."""
 
     roles: ClassVar = {"POST": (Role.LEAD,)}
     scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
     kind: ClassVar[type[Report]]
-    asks: ClassVar[type[ReportRequestSerializer]]
-    answers: ClassVar[type[ReportSerializer[Any]]]
+    request_serializer: ClassVar[type[ReportRequestSerializer]]
+    report_serializer: ClassVar[type[ReportSerializer[Any]]]
 
     def post(self, request: Request, **ids: Any) -> Response:
-        asked = self.asks(data=request.data)
-        asked.is_valid(raise_exception=True)
-        values = dict(asked.validated_data)
+        body = self.request_serializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        values = dict(body.validated_data)
         report = request_report(
             kind=self.kind,
             project=self.project,
@@ -44,8 +44,8 @@ class ReportList(ProjectAPIView):
             actor=self.member.user,
             at=timezone.now(),
         )
-        answer = self.answers(report, context={"member": self.member})
-        return Response(answer.data, status=200 if report.is_computed else 202)
+        serializer = self.report_serializer(report, context={"member": self.member})
+        return Response(serializer.data, status=200 if report.is_computed else 202)
 
 
 class ReportDetail(ProjectAPIView):
@@ -54,11 +54,11 @@ class ReportDetail(ProjectAPIView):
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
     scopes: ClassVar = {"GET": Scope.RUNS_READ}
     kind: ClassVar[type[Report]]
-    answers: ClassVar[type[ReportSerializer[Any]]]
+    report_serializer: ClassVar[type[ReportSerializer[Any]]]
 
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
         report = visible_report(self.kind, self.member, pk)
-        return Response(self.answers(report, context={"member": self.member}).data)
+        return Response(self.report_serializer(report, context={"member": self.member}).data)
 
 
 @extend_schema_view(
@@ -67,16 +67,17 @@ class ReportDetail(ProjectAPIView):
     )
 )
 class BiasReportList(ReportList):
-    """Asking for a bias report."""
+    """Request a bias report."""
 
-    kind, asks, answers = BiasReport, BiasRequestSerializer, BiasReportSerializer
+    kind = BiasReport
+    request_serializer, report_serializer = BiasRequestSerializer, BiasReportSerializer
 
 
 @extend_schema_view(get=extend_schema(operation_id="bias_reports_read", responses=BiasReportSerializer))
 class BiasReportDetail(ReportDetail):
     """One bias report; no query is named."""
 
-    kind, answers = BiasReport, BiasReportSerializer
+    kind, report_serializer = BiasReport, BiasReportSerializer
 
 
 @extend_schema_view(
@@ -87,13 +88,14 @@ class BiasReportDetail(ReportDetail):
     )
 )
 class StabilityReportList(ReportList):
-    """Asking whether the order of runs holds under each annotator's grades."""
+    """Request a stability report: does the order of runs stay the same under each annotator's grades?"""
 
-    kind, asks, answers = StabilityReport, StabilityRequestSerializer, StabilityReportSerializer
+    kind = StabilityReport
+    request_serializer, report_serializer = StabilityRequestSerializer, StabilityReportSerializer
 
 
 @extend_schema_view(get=extend_schema(operation_id="stability_reports_read", responses=StabilityReportSerializer))
 class StabilityReportDetail(ReportDetail):
-    """One stability report. Leads read the names of people, others letters."""
+    """One stability report. Leads see the names of people, others letters."""
 
-    kind, answers = StabilityReport, StabilityReportSerializer
+    kind, report_serializer = StabilityReport, StabilityReportSerializer

@@ -1,4 +1,4 @@
-"""Reports over the API: the files of the pages, with the same eyes."""
+"""The files of reports over the API, with the same access as on the pages."""
 
 from typing import Any, ClassVar
 
@@ -20,14 +20,14 @@ FILES = {(200, "text/html"): OpenApiTypes.BINARY, (200, "text/markdown"): OpenAp
 
 
 class ReportView(ProjectAPIView):
-    """An endpoint that answers with a report. What is sealed to a person is sealed to their tokens."""
+    """An endpoint that answers with a report. A token sees no more than its owner."""
 
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.RUNS_READ}
     content_negotiation_class = OneForm
 
     def form(self, request: Request, *known: str) -> str:
-        """What `format` asks for. Refuses other words, and parameters that nobody knows."""
+        """The requested `format`. Raises ValidationError for another format or an unknown parameter."""
         only_known(request.query_params, {"format", *known})
         form = request.query_params.get("format", HTML)
         if form not in FORMS:
@@ -45,7 +45,7 @@ class EvaluationReport(ReportView):
 
 
 class ComparisonReport(ReportView):
-    """Two evaluations of one side of a version, as a file; `measure` is told first."""
+    """Two evaluations of one side of a version, as a file; `measure` comes first."""
 
     @extend_schema(
         operation_id="comparison_report_read",
@@ -59,7 +59,7 @@ class ComparisonReport(ReportView):
 
 
 class VersionReport(ReportView):
-    """A gold version and the runs on it, as a file; one that is not released yet is told to leads alone."""
+    """A gold version and the runs on it, as a file; only leads may read one that is not released."""
 
     @extend_schema(operation_id="version_report_read", parameters=[FORMAT], responses=FILES)
     def get(self, request: Request, version_pk: int, **ids: Any) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Negatives as machines read them."""
+"""Negatives over the API."""
 
 from typing import Any, ClassVar
 
@@ -14,11 +14,11 @@ from apps.goldsets.enums import Split
 from apps.reports.edges.negatives import file_response, visible_version
 from apps.reports.selectors.negatives import CONTENT_TYPES
 
-ASKED = ("run", "hard", "easy", "depth", "seed")
+NUMBERS = ("run", "hard", "easy", "depth", "seed")
 
 
 class Negatives(ProjectAPIView):
-    """Hard and easy negatives of a version's queries, streamed. Dev unless a lead names another side."""
+    """Hard and easy negatives of a version's queries, streamed. The dev split, unless a lead names another."""
 
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
@@ -29,10 +29,10 @@ class Negatives(ProjectAPIView):
         parameters=[
             OpenApiParameter("format", str, enum=list(CONTENT_TYPES), default="jsonl"),
             OpenApiParameter("split", str, enum=["", *Split.values], default="dev"),
-            *(OpenApiParameter(name, int) for name in ASKED),
+            *(OpenApiParameter(name, int) for name in NUMBERS),
         ],
         responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY, (200, "text/csv"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, version_pk: int, **ids: Any):
-        only_known(request.query_params, {"format", "split", *ASKED})
+        only_known(request.query_params, {"format", "split", *NUMBERS})
         return file_response(self.member, visible_version(self.member, version_pk), request.query_params)

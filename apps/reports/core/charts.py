@@ -16,7 +16,7 @@ MOST_NAME, MOST_NARROW = 28, 44
 
 
 class Layout(NamedTuple):
-    """How wide a chart is, where its axis begins and ends, and how it places a measure's name and a row."""
+    """The width of a chart, the ends of its axis, and where a measure's name and a row are."""
 
     width: float
     left: float
@@ -30,10 +30,10 @@ class Layout(NamedTuple):
 
 
 def dots(name: str, rows: Sequence[DrawnEstimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False) -> str:
-    """Dot and whisker for each row. Rows of one measure stand together under its name.
+    """Dot and whisker for each row. Rows of one measure are together under its name.
 
-    With `signs` the values are differences: the axis spans them and zero, zero is a line in ink, and a row whose
-    interval holds zero has to be `open`. A row without a value says so in words.
+    With `signs` the values are differences: the axis includes them and zero, a line marks zero, and a row whose
+    interval contains zero has to be `open`. A row without a value shows the reason.
     """
     layout = Layout(WIDTH, LEFT, RIGHT, 6, MOST_NAME, 16, 0.0, ROW, _row)
     return _drawn(layout, name, rows, low, high, signs)
@@ -42,7 +42,7 @@ def dots(name: str, rows: Sequence[DrawnEstimate], *, low: float = 0.0, high: fl
 def stacked(
     name: str, rows: Sequence[DrawnEstimate], *, low: float = 0.0, high: float = 1.0, signs: bool = False
 ) -> str:
-    """As `dots`, for a screen too narrow for it: each row's words stand above its dot."""
+    """As `dots`, for narrow screens: the words of each row are above its dot."""
     layout = Layout(NARROW, INSET, NARROW - INSET, 5, MOST_NARROW, 12, HEADING, NARROW_ROW, _stacked_row)
     return _drawn(layout, name, rows, low, high, signs)
 
@@ -73,7 +73,7 @@ def _stacked_row(row: DrawnEstimate, place: Scale, y: float, signs: bool) -> lis
 
 
 def _span(rows: Sequence[DrawnEstimate]) -> tuple[float, float]:
-    """From the lowest end to the highest, with zero and a little room."""
+    """From the lowest end to the highest, including zero, with a little room."""
     ends = [end for row in rows for end in (row.low, row.value, row.high) if end is not None]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     room = max(0.01, (high - low) * 0.06)
@@ -89,15 +89,15 @@ def _row(row: DrawnEstimate, place: Scale, y: float, signs: bool) -> list[str]:
 
 def _mark(row: DrawnEstimate, place: Scale, y: float, signs: bool) -> str:
     between = interval((row.low, row.high), 3, differences=signs)
-    words = title(f"{row.measure}, {row.label}: {_written(row, signs)}, {between}, n {row.n:,}")
+    words = title(f"{row.measure}, {row.label}: {_formatted(row, signs)}, {between}, n {row.n:,}")
     return tag("g", words + whisker(row, place, y, class_="open" if row.open else "point"))
 
 
 def _figures(row: DrawnEstimate, value_at: float, n_at: float, y: float, signs: bool, css: str) -> list[str]:
     n = text(n_at, y, f"n {row.n:,}", anchor="end")
-    return [text(value_at, y, _written(row, signs), anchor="end", class_=css), n]
+    return [text(value_at, y, _formatted(row, signs), anchor="end", class_=css), n]
 
 
-def _written(row: DrawnEstimate, signs: bool) -> str:
+def _formatted(row: DrawnEstimate, signs: bool) -> str:
     assert row.value is not None
     return signed(row.value) if signs else number(row.value)

@@ -1,4 +1,4 @@
-"""The parts of a report that tell how runs differ from a baseline."""
+"""The parts of a report that show how runs differ from a baseline."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ CODE = frozenset({0})
 
 
 def lead_of_comparisons(card: Scorecard) -> str:
-    """The verdict on the first measure when one run is set against the baseline; "" without a comparison."""
+    """The verdict on the first measure when one run is compared with the baseline; "" without a comparison."""
     if not card.comparisons:
         return ""
     if len(card.comparisons) > 1:
         return (
-            f"{len(card.comparisons)} runs set against {card.comparisons[0].baseline}: {card.family} differences, "
+            f"{len(card.comparisons)} runs compared with {card.comparisons[0].baseline}: {card.family} differences, "
             "p corrected over all of them."
         )
     (compared,) = card.comparisons
@@ -45,9 +45,9 @@ def verdict_of(card: Scorecard, compared: RunComparison) -> str:
     fell = [change.query_id for change in compared.drops(row.measure)]
     if card.interval == NONE:
         baseline, candidate = compared.names
-        said = f"{candidate} minus {baseline} on {row.measure} is {signed(row.difference.mean)}"
-        sure = comparison.p_words(row.difference.holm, card.family) + comparison.handful_words(row.difference.tally)
-        return f"{said}, {sure}; {_regressions(fell)}."
+        words = f"{candidate} minus {baseline} on {row.measure} is {signed(row.difference.mean)}"
+        p, few = comparison.p_words(row.difference.holm, card.family), comparison.handful_words(row.difference.tally)
+        return f"{words}, {p}{few}; {_regressions(fell)}."
     if card.decisions is None:
         return f"{compared.verdict(row).removesuffix('.')}; {_regressions(fell)}."
     open_ones = sum((row.measure, query) not in card.decisions for query in fell)
@@ -55,11 +55,11 @@ def verdict_of(card: Scorecard, compared: RunComparison) -> str:
 
 
 def _regressions(fell: Sequence[str]) -> str:
-    return f"{len(fell):,} regression{'' if len(fell) == 1 else 's'}" if fell else "no regression"
+    return f"{len(fell):,} drop{'' if len(fell) == 1 else 's'}" if fell else "no drop"
 
 
 def difference_parts(card: Scorecard) -> Iterator[ReportSection]:
-    """For each candidate its differences, its queries, and what fell."""
+    """For each candidate its differences, its queries, and the queries that fell."""
     for compared in card.comparisons:
         yield _measures_part(card, compared)
         if compared.measures:
@@ -85,10 +85,9 @@ def _measures_part(card: Scorecard, compared: RunComparison) -> ReportSection:
 
 
 def _estimate(candidate: str, row: MeasureComparison) -> DrawnEstimate:
-    """The difference as it is drawn: hollow when its interval does not exclude zero."""
-    found = row.estimate
-    is_settled = row.difference.is_settled
-    return DrawnEstimate(candidate, found.value, found.low, found.high, found.n, row.measure, open=not is_settled)
+    """The difference as it is drawn: hollow unless its interval excludes zero."""
+    value, low, high, n = row.estimate.value, row.estimate.low, row.estimate.high, row.estimate.n
+    return DrawnEstimate(candidate, value, low, high, n, row.measure, open=not row.difference.is_settled)
 
 
 def _measures_table(card: Scorecard, compared: RunComparison, name: str) -> Table:
@@ -96,11 +95,13 @@ def _measures_table(card: Scorecard, compared: RunComparison, name: str) -> Tabl
     head = ["Measure", *compared.names, "Difference", between, "p", "p, Holm"]
     rows = []
     for row in compared.measures:
-        found = row.difference
-        ends = "" if card.interval == NONE else interval(found.interval, PLACES, differences=True)
-        figures = [number(row.baseline, PLACES), number(row.candidate, PLACES), signed(found.mean, PLACES), ends]
-        counts = [found.better, found.equal, found.worse, len(compared.drops(row.measure)), found.n]
-        rows.append([row.measure, *figures, p_value(found.p), p_value(found.holm), *map(count, counts)])
+        difference = row.difference
+        ends = "" if card.interval == NONE else interval(difference.interval, PLACES, differences=True)
+        figures = [number(row.baseline, PLACES), number(row.candidate, PLACES), signed(difference.mean, PLACES), ends]
+        drops = len(compared.drops(row.measure))
+        counts = [difference.better, difference.equal, difference.worse, drops, difference.n]
+        p_values = [p_value(difference.p), p_value(difference.holm)]
+        rows.append([row.measure, *figures, *p_values, *map(count, counts)])
     return Table(name, [*head, "Better", "Equal", "Worse", "Fell", "n"], rows, code=CODE)
 
 
@@ -117,25 +118,25 @@ def _supplement_table(card: Scorecard, compared: RunComparison) -> Table:
     return Table(f"Other tests of {candidate} against {baseline}", head, rows, code=CODE)
 
 
-def _statistic(found: Statistic | None) -> list[str]:
-    return [number(found.value, 2), p_value(found.p)] if found else ["not defined", ""]
+def _statistic(statistic: Statistic | None) -> list[str]:
+    return [number(statistic.value, 2), p_value(statistic.p)] if statistic else ["not defined", ""]
 
 
 def _queries_part(card: Scorecard, compared: RunComparison) -> ReportSection:
-    """The difference of every query that may be told, worst first, by the first measure."""
-    measure, told = compared.measures[0].measure, set(card.told_queries)
-    found = [change for change in compared.changes(measure) if change.place in told]
+    """The difference of every query that may be shown, worst first, by the first measure."""
+    measure, visible = compared.measures[0].measure, set(card.visible_queries)
+    changes = [change for change in compared.changes(measure) if change.place in visible]
     title = f"Every query, {measure}"
-    if not found:
+    if not changes:
         return ReportSection(title, [Paragraph("The queries are sealed: only their means are shown.")])
     baseline, candidate = compared.names
     name = f"Difference in {measure} by query, {candidate} minus {baseline}"
     head = ["Query", baseline, candidate, "Difference"]
-    figures = Table(name, head, [_cells(change) for change in found], code=CODE)
+    figures = Table(name, head, [_cells(change) for change in changes], code=CODE)
     note = "worst first"
-    if len(found) < len(card.queries):
-        note += f"; {len(card.queries) - len(found):,} sealed queries are not shown"
-    return ReportSection(title, [ReportChart([delta_bars(measure, found, width=WIDTH)], figures)], note=note)
+    if len(changes) < len(card.queries):
+        note += f"; {len(card.queries) - len(changes):,} sealed queries are not shown"
+    return ReportSection(title, [ReportChart([delta_bars(measure, changes, width=WIDTH)], figures)], note=note)
 
 
 def _cells(change: QueryChange) -> list[str]:
@@ -146,19 +147,19 @@ def _cells(change: QueryChange) -> list[str]:
 def _fell_part(card: Scorecard, compared: RunComparison) -> ReportSection:
     """The queries that got worse by more than the bar, for every measure.
 
-    Where people decide on them, those of the first measure with what was decided: it is by one measure that a
-    comparison is explained and closed. The others are counted.
+    Where people decide on them, only those of the first measure, with the decisions; for the other measures their
+    number. A comparison is explained and closed by one measure.
     """
-    told, first = set(card.told_queries), compared.measures[0].measure
+    visible, first = set(card.visible_queries), compared.measures[0].measure
     fell = {row.measure: compared.drops(row.measure) for row in compared.measures}
     listed = fell if card.decisions is None else {first: fell[first]}
     rows = [
         [measure, *_cells(change), *_decision(card, measure, change)]
         for measure, drops in listed.items()
         for change in drops
-        if change.place in told
+        if change.place in visible
     ]
-    title = f"Regressions of {compared.candidate.name}"
+    title = f"Drops of {compared.candidate.name}"
     others = [] if card.decisions is None else _fell_by_others(fell, first)
     if not rows:
         which = "any measure" if card.decisions is None else first
@@ -172,10 +173,10 @@ def _fell_part(card: Scorecard, compared: RunComparison) -> ReportSection:
 
 
 def _fell_by_others(fell: Mapping[str, Sequence[QueryChange]], first: str) -> list[Block]:
-    """How many queries fell by the measures that the comparison is not decided by."""
-    found = [f"{measure} {count(len(drops))}" for measure, drops in fell.items() if drops and measure != first]
-    said = "Each measure is explained and closed separately. Queries that got worse by others"
-    return [Paragraph(f"{said}: {', '.join(found)}.", quiet=True)] if found else []
+    """How many queries fell by each of the other measures."""
+    counts = [f"{measure} {count(len(drops))}" for measure, drops in fell.items() if drops and measure != first]
+    words = "Each measure is explained and closed separately. Queries that got worse by others"
+    return [Paragraph(f"{words}: {', '.join(counts)}.", quiet=True)] if counts else []
 
 
 def _decision(card: Scorecard, measure: str, change: QueryChange) -> list[str]:

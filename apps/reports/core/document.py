@@ -1,7 +1,7 @@
-"""What a report is made of: a title, the sentence that matters, and parts of words, facts, tables and charts.
+"""The document model of reports: a title, one leading sentence, and sections of paragraphs, facts, tables and charts.
 
-Everything is plain text; the writers escape it. Nothing in a document tells when it was made, so that the same
-values give the same bytes.
+Everything is plain text; the writers escape it. A document has no date of its making, so that the same values give the
+same bytes.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from typing import NamedTuple
 
 
 class Paragraph(NamedTuple):
-    """A paragraph. A `quiet` one is a remark on how to read what stands above it."""
+    """A paragraph; a `quiet` one explains how to read the block above it."""
 
     text: str
     quiet: bool = False
 
 
 class Facts(NamedTuple):
-    """Terms, each with what is to be said of it. `code`: the texts are ids or digests."""
+    """Terms with their values. `code`: the values are ids or digests."""
 
     rows: Sequence[tuple[str, str]]
     code: bool = False
 
 
 class Table(NamedTuple):
-    """Rows of written cells, as wide as the head. The first `words` columns and those of `prose` hold words, the
-    others figures; those of `prose` hold whole sentences.
+    """Rows of formatted cells, as wide as the head.
 
-    `code` are the columns that hold names a machine reads. `name` tells a screen reader what the table is.
+    The first `words` columns contain words, the `prose` columns whole sentences, the others figures. `code` columns
+    contain ids. `name` is the table's label for screen readers.
     """
 
     name: str
@@ -38,12 +38,12 @@ class Table(NamedTuple):
     code: frozenset[int] = frozenset()
     prose: frozenset[int] = frozenset()
 
-    def holds_words(self, column: int) -> bool:
+    def has_words(self, column: int) -> bool:
         return column < self.words or column in self.prose
 
 
 class ReportChart(NamedTuple):
-    """Drawings that share one scale, and the table of the figures they show; on a phone `narrow` stand for them."""
+    """Drawings that share one scale, and the table of their figures; `narrow` replaces them on small screens."""
 
     drawings: Sequence[str]
     figures: Table
@@ -54,7 +54,7 @@ Block = Paragraph | Facts | Table | ReportChart
 
 
 class ReportSection(NamedTuple):
-    """A section. `note` stands beside its title."""
+    """A section; `note` is shown next to its title."""
 
     title: str
     blocks: Sequence[Block]
@@ -62,7 +62,7 @@ class ReportSection(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A report. `lead` is its one sentence, `about` the lines under it."""
+    """A report; `lead` is its leading sentence, `about` has the lines below it."""
 
     title: str
     lead: str
@@ -71,7 +71,7 @@ class Document(NamedTuple):
 
     @property
     def tables(self) -> Iterator[Table]:
-        """Every table of the report, those of charts too, in reading order."""
+        """Every table, including those of charts, in reading order."""
         for part in self.parts:
             for block in part.blocks:
                 if isinstance(block, Table):

@@ -17,7 +17,7 @@ UNDEFINED = "not defined for any query"
 
 
 class Mean(NamedTuple):
-    """A measure of a run. `people` is the interval over queries and people."""
+    """The mean of a measure over the queries of a run; `people` is its interval over queries and people."""
 
     measure: str
     run: str
@@ -26,7 +26,7 @@ class Mean(NamedTuple):
 
 
 def means_chart(name: str, means: Sequence[Mean], confidence: float | None) -> ReportChart:
-    """Dots and whiskers from 0 to 1, or as far as the values go; `confidence` None: without intervals."""
+    """Dots and whiskers on a scale of 0 to 1, wider where values need it; `confidence` None: without intervals."""
     ends = [end for mean in means for end in (mean.summary.mean, *(mean.summary.interval or ())) if end is not None]
     estimates, low, high = [_estimate(mean) for mean in means], min([0.0, *ends]), max([1.0, *ends])
     drawn, narrow = (draw(name, estimates, low=low, high=high) for draw in (dots, stacked))
@@ -42,7 +42,7 @@ def _estimate(mean: Mean) -> DrawnEstimate:
 
 
 def _cells(mean: Mean, confidence: float | None, has_people: bool) -> list[str]:
-    figures = written(mean.summary, confidence)
+    figures = summary_cells(mean.summary, confidence)
     if has_people:
         figures.insert(2, interval(mean.people, PLACES))
     return [mean.measure, mean.run, *figures]
@@ -52,8 +52,8 @@ def interval_head(confidence: float | None) -> str:
     return "No interval" if confidence is None else f"{confidence * 100:g} % interval"
 
 
-def written(summary: Summary, confidence: float | None) -> list[str]:
-    """Mean, interval and n as cells."""
+def summary_cells(summary: Summary, confidence: float | None) -> list[str]:
+    """The cells mean, interval and n."""
     if summary.mean is None:
         return [UNDEFINED, "", "0"]
     between = "" if confidence is None else interval(summary.interval, PLACES)

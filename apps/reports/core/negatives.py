@@ -1,8 +1,8 @@
-"""Negatives to train on: hard ones that a baseline ranks high and people judged 0, and easy random ones.
+"""Negatives for training: hard ones, which a baseline ranks high and people judged 0, and easy, random ones.
 
-A block that nobody judged may well be relevant when a good system ranks it high, so a hard negative is always a judged
-one. An easy one is drawn from what no run has in its top; it is judged, or assumed not to be relevant, and says
-which. Blocks much like a relevant one are never proposed. Knows no database.
+An unjudged block that a good system ranks high may well be relevant, so a hard negative is always judged. An easy one
+is sampled from the blocks that no run has in its top; where nobody judged it, it is marked as assumed. Near-duplicates
+of a relevant block are never proposed. Knows no database.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ SPARE = 10
 
 Bools = NDArray[np.bool_]
 
-# Whether each block of the first column is much like any of the second.
+# Whether each block of the first column is a near-duplicate of any block of the second.
 Alike = Callable[[Ints, Ints], Bools]
 
 
 class NegativesChoice(NamedTuple):
-    """How many of each kind a query is to have, how far down "high" reaches, and the seed of the easy ones."""
+    """How many of each kind per query, how many ranks count as high, and the seed of the easy ones."""
 
     hard: int = 10
     easy: int = 5
@@ -49,7 +49,7 @@ class Negative(NamedTuple):
 
 
 class SampledNegatives(NamedTuple):
-    """More candidates than are wanted, best first, so that some may turn out to be like a relevant block."""
+    """More candidates than needed, best first, since those like a relevant block are dropped later."""
 
     relevant: Ints
     hard: Ints
@@ -57,39 +57,41 @@ class SampledNegatives(NamedTuple):
     easy: Ints
 
 
-def draw(
+def sample_negatives(
     query: str, ranking: Ints, tops: Ints, grades: Mapping[int, int], blocks: int, choice: NegativesChoice
 ) -> SampledNegatives:
-    """Candidates for one query. `ranking` is the baseline's, best first; `tops` what any run has in its top.
+    """Candidates for one query. `ranking` is the baseline's, best first; `tops` has the top results of every run.
 
-    The easy ones depend on the query's id, the seed and what is excluded, on nothing else.
+    The easy ones depend only on the query's id, the seed and the excluded blocks.
     """
     relevant = np.array(sorted(place for place, grade in grades.items() if grade > 0), dtype=np.int64)
-    found = np.asarray(ranking[: choice.depth], dtype=np.int64)
-    is_hard = np.array([grades.get(place, 1) <= 0 for place in found.tolist()], dtype=bool)
-    where = np.flatnonzero(is_hard)[: choice.hard + SPARE]
-    taken = np.union1d(np.concatenate([tops, found]), relevant)
+    high = np.asarray(ranking[: choice.depth], dtype=np.int64)
+    is_hard = np.array([grades.get(place, 1) <= 0 for place in high.tolist()], dtype=bool)
+    hard = np.flatnonzero(is_hard)[: choice.hard + SPARE]
+    excluded = np.union1d(np.concatenate([tops, high]), relevant)
     random = np.random.default_rng([choice.seed, crc32(query.encode())])
     wanted = choice.easy + SPARE if choice.easy else 0
-    tries = random.choice(blocks, size=min(blocks, wanted + len(taken)), replace=False) if wanted else relevant[:0]
-    easy = tries[~np.isin(tries, taken)][:wanted]
-    return SampledNegatives(relevant, found[where], where + 1, easy.astype(np.int64))
+    tries = random.choice(blocks, size=min(blocks, wanted + len(excluded)), replace=False) if wanted else relevant[:0]
+    easy = tries[~np.isin(tries, excluded)][:wanted]
+    return SampledNegatives(relevant, high[hard], hard + 1, easy.astype(np.int64))
 
 
-def settle(drawn: SampledNegatives, grades: Mapping[int, int], alike: Alike, choice: NegativesChoice) -> list[Negative]:
-    """The negatives of one query: hard ones by rank, then easy ones as they were drawn."""
-    hard, easy = (alike(column, drawn.relevant) for column in (drawn.hard, drawn.easy))
-    found = [
+def choose_negatives(
+    sampled: SampledNegatives, grades: Mapping[int, int], alike: Alike, choice: NegativesChoice
+) -> list[Negative]:
+    """The negatives of one query: hard ones by rank, then easy ones in the order in which they were sampled."""
+    hard, easy = (alike(column, sampled.relevant) for column in (sampled.hard, sampled.easy))
+    negatives = [
         Negative(place, HARD, JUDGED, rank, grades[place])
-        for place, rank in zip(drawn.hard[~hard].tolist(), drawn.hard_ranks[~hard].tolist(), strict=True)
+        for place, rank in zip(sampled.hard[~hard].tolist(), sampled.hard_ranks[~hard].tolist(), strict=True)
     ][: choice.hard]
-    for place in drawn.easy[~easy].tolist()[: choice.easy]:
-        found.append(Negative(place, EASY, JUDGED if place in grades else ASSUMED, None, grades.get(place)))
-    return found
+    for place in sampled.easy[~easy].tolist()[: choice.easy]:
+        negatives.append(Negative(place, EASY, JUDGED if place in grades else ASSUMED, None, grades.get(place)))
+    return negatives
 
 
 def alike_by(texts: Mapping[int, str], signatures: Signatures | None) -> Alike:
-    """By text digest, in `texts` by position, and by signatures that agree in four fifths, where there are any."""
+    """Near-duplicates: the same digest in `texts` (by position), or signatures that agree in four fifths."""
 
     def alike(candidates: Ints, relevant: Ints) -> Bools:
         if not len(candidates) or not len(relevant):

@@ -13,17 +13,17 @@ from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.significance import Summary
 from apps.reports.core.comparison_parts import difference_parts, lead_of_comparisons
 from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
-from apps.reports.core.mean_parts import PLACES, Mean, interval_head, means_chart, written
+from apps.reports.core.mean_parts import PLACES, Mean, interval_head, means_chart, summary_cells
 
 CODE = frozenset({0})
 FIELD_WORDS = {"query_type": "type"}
-"""Columns of strata that are called otherwise on pages."""
+"""The names on pages of columns of strata, where they differ."""
 
 
 def scored_document(
     card: Scorecard, *, title: str = "", about: Sequence[str] = (), basis: Sequence[tuple[str, str]] = ()
 ) -> Document:
-    """Everything a scorecard holds. `basis` are facts on what was scored, beside the digests of the inputs."""
+    """The report of a scorecard; `basis` has facts about what was scored, shown with the digests of the inputs."""
     parts = [
         means_part(card),
         *difference_parts(card),
@@ -38,7 +38,7 @@ def scored_document(
 
 
 def lead_of_means(card: Scorecard) -> str:
-    """The first measure in one sentence: of the only run, or of the highest of several and who may be as good."""
+    """The first measure in one sentence: of the only run, or of the best one and those whose intervals overlap it."""
     name, best = next(iter(card.measures)), _best(card)
     if best is None:
         return f"{name} is not defined for any query."
@@ -48,16 +48,16 @@ def lead_of_means(card: Scorecard) -> str:
         return f"{tag} has {name} {figure}."
     entry = card.measures[name].entry
     side = "lowest" if entry.is_lower_better else "highest"
-    said = f"Of {len(card.runs)} runs {tag} has the {side} {name}, {figure}"
+    words = f"Of {len(card.runs)} runs {tag} has the {side} {name}, {figure}"
     close = [run.tag for at, run in enumerate(card.runs) if at != place and _overlap(run.scores.summaries[0], summary)]
-    return f"{said}; its interval overlaps that of {', '.join(close)}." if close else f"{said}."
+    return f"{words}; its interval overlaps that of {', '.join(close)}." if close else f"{words}."
 
 
 def _best(card: Scorecard) -> tuple[int, Summary] | None:
-    """The place and the summary of the run that is best by the first measure; the first of several that tie."""
+    """The index and summary of the best run by the first measure; the first one of a tie, None without a value."""
     sign = -1.0 if next(iter(card.measures.values())).entry.is_lower_better else 1.0
-    found = [(place, run.scores.summaries[0]) for place, run in enumerate(card.runs)]
-    defined = [(place, summary) for place, summary in found if summary.mean is not None]
+    rows = [(place, run.scores.summaries[0]) for place, run in enumerate(card.runs)]
+    defined = [(place, summary) for place, summary in rows if summary.mean is not None]
     return max(defined, key=lambda one: sign * (one[1].mean or 0.0), default=None)
 
 
@@ -75,7 +75,7 @@ def _overlap(one: Summary, other: Summary) -> bool:
 
 
 def means_part(card: Scorecard) -> ReportSection:
-    """Every measure of every run, and judged@10 beside them."""
+    """Every measure of every run, and judged@10."""
     means = [
         Mean(name, run.tag, run.scores.summaries[place], run.people[place] if run.people else None)
         for place, name in enumerate(card.measures)
@@ -88,23 +88,23 @@ def means_part(card: Scorecard) -> ReportSection:
 
 
 def strata_parts(card: Scorecard) -> Iterator[ReportSection]:
-    """For each field small multiples of the first measure on one scale, and a table of all measures."""
+    """For each field, small charts of the first measure on one scale, and a table of all measures."""
     for field in card.strata_fields:
         yield _strata_part(card, field)
 
 
 def _strata_part(card: Scorecard, field: str) -> ReportSection:
     first, words, strata = next(iter(card.measures)), FIELD_WORDS.get(field, field), card.shown_strata(field)
-    shown = [comparison.ComparedStratum(one.name, one.n, tuple(found[0] for found in one.summaries)) for one in strata]
+    shown = [comparison.ComparedStratum(one.name, one.n, tuple(each[0] for each in one.summaries)) for one in strata]
     names = [run.tag for run in card.runs]
     bounds = stratum_bounds(shown)
     drawings = [stratum_legend(names)] if len(names) > 1 else []
     drawings += [stratum_dots(one, names, bounds, heading=True) for one in shown]
     rows = [
-        [stratum.name, name, run.tag, *written(found[place], card.shown_confidence)]
+        [stratum.name, name, run.tag, *summary_cells(summaries[place], card.shown_confidence)]
         for stratum in strata
         for place, name in enumerate(card.measures)
-        for run, found in zip(card.runs, stratum.summaries, strict=True)
+        for run, summaries in zip(card.runs, stratum.summaries, strict=True)
     ]
     head = [words.capitalize(), "Measure", "Run", "Mean", interval_head(card.shown_confidence), "n"]
     figures = Table(f"Means by {words}", head, rows, words=3, code=frozenset({1, 2}))
@@ -118,25 +118,25 @@ def _strata_part(card: Scorecard, field: str) -> ReportSection:
 
 
 def query_parts(card: Scorecard) -> Iterator[ReportSection]:
-    """Every query that may be told, a table a run; nothing unless queries were asked for."""
+    """One table of the visible queries for each run; nothing without `with_queries`."""
     if not card.with_queries:
         return
     for run in card.runs:
         values = run.scores.values.tolist()
         rows = [
-            [card.queries[place], *(number(value, PLACES) for value in values[place])] for place in card.told_queries
+            [card.queries[place], *(number(value, PLACES) for value in values[place])] for place in card.visible_queries
         ]
         table = Table(f"Every query of {run.tag}", ["Query", *card.measures], rows, code=CODE)
-        yield ReportSection(f"Every query, {run.tag}", [table], note=_told_words(card))
+        yield ReportSection(f"Every query, {run.tag}", [table], note=_hidden_words(card))
 
 
-def _told_words(card: Scorecard) -> str:
-    hidden = len(card.queries) - len(card.told_queries)
+def _hidden_words(card: Scorecard) -> str:
+    hidden = len(card.queries) - len(card.visible_queries)
     return f"{hidden:,} sealed queries are counted in the means and not shown here" if hidden else ""
 
 
 def definitions_of(measures: Mapping[str, Measure]) -> ReportSection:
-    """What each measure is, in words, with its range and source; each entry of the registry once."""
+    """Each kind of measure once: its definition in words, its range and its source."""
     firsts: dict[str, str] = {}
     for name, measure in measures.items():
         firsts.setdefault(measure.entry.name, name)
@@ -152,12 +152,12 @@ def definitions_of(measures: Mapping[str, Measure]) -> ReportSection:
 
 
 def _range(low: float, high: float) -> str:
-    """`0 to 1`, kept on one line."""
+    """`0 to 1`, without a line break."""
     return f"{low:g} to {high:g}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def basis_parts(card: Scorecard, basis: Sequence[tuple[str, str]]) -> Iterator[ReportSection]:
-    """What the figures rest on: facts, and the digests of the files that were read."""
+    """What was scored: facts, and the digests of the files that were read."""
     blocks: list[Block] = [Facts(basis)] if basis else []
     if card.inputs:
         rows = [[one.role, one.name, one.sha256] for one in card.inputs]

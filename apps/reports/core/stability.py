@@ -1,9 +1,9 @@
-"""Whether the order of runs holds under other people's grades. Knows no database.
+"""Whether the order of runs stays the same under other people's grades. Knows no database.
 
 Every run is scored under the released grades, under each person's, and, for two people who graded the same pairs,
 under the higher and the lower of their grades there (Voorhees, Variations in relevance judgments and the measurement
-of retrieval effectiveness, IPM 36, 2000: her union and intersection). How much of the order stays is Kendall's τ-b;
-the runs that change places are named, each with the difference under both.
+of retrieval effectiveness, IPM 36, 2000: her union and intersection). Kendall's τ-b is how similar two orders
+are. Runs that change places are listed with their difference under both sets of grades.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ RELEASED, PERSON, HIGHER, LOWER = "released", "person", "higher", "lower"
 
 
 class StabilityGround(NamedTuple):
-    """Grades to score under. `people` are places among those who judged; `place` and `grade` are what is put over
-    the released grades; `graded` counts the pairs these people graded, `changed` those whose grade is another."""
+    """Grades to score under: the released ones, with `grade` in the rows `place`.
+
+    `people` are indices among those who judged; `graded` counts the pairs that these people graded, `changed` those
+    whose grade is not the released one.
+    """
 
     kind: str
     people: tuple[int, ...]
@@ -52,23 +55,23 @@ class StabilityGround(NamedTuple):
 def grounds_of(judged: Judged, given: GivenGrades) -> list[StabilityGround]:
     """The released grades, each person's, and the higher and lower ones of two people, in this order.
 
-    Of many people those who share most pairs with others come in, `MOST_PEOPLE` of them, and `MOST_PAIRS` of their
-    pairs, by how many pairs they share; who shares none with anybody still counts as a person. Ties go by place.
+    At most `MOST_PEOPLE` people, those who share most pairs with others, and at most `MOST_PAIRS` couples of them,
+    again those who share most pairs. People who share none are included while there is room. Ties go by index.
     """
     empty = np.empty(0, dtype=np.int64)
-    found = [StabilityGround(RELEASED, (), empty, empty, 0, 0)]
+    grounds = [StabilityGround(RELEASED, (), empty, empty, 0, 0)]
     chosen = most_shared(given, len(judged.grade))
-    found += [_ground(judged, PERSON, (person,), *given.by(person)) for person in chosen]
+    grounds += [_ground(judged, PERSON, (person,), *given.by(person)) for person in chosen]
     shared = [(pair, *_both(given, *pair)) for pair in combinations(chosen, 2)]
     shared = [row for row in shared if len(row[1])]
     for pair, place, first, second in sorted(shared, key=lambda row: (-len(row[1]), row[0]))[:MOST_PAIRS]:
-        found.append(_ground(judged, HIGHER, pair, place, np.maximum(first, second)))
-        found.append(_ground(judged, LOWER, pair, place, np.minimum(first, second)))
-    return found
+        grounds.append(_ground(judged, HIGHER, pair, place, np.maximum(first, second)))
+        grounds.append(_ground(judged, LOWER, pair, place, np.minimum(first, second)))
+    return grounds
 
 
 def most_shared(given: GivenGrades, size: int) -> list[int]:
-    """The people who share most pairs with somebody, as places, ascending; `MOST_PEOPLE` at most."""
+    """The indices, ascending, of the people who share most pairs with somebody; at most `MOST_PEOPLE`."""
     is_shared = np.bincount(given.place, minlength=size)[given.place] > 1
     counts = np.bincount(given.person[is_shared], minlength=len(given.people))
     best = sorted(range(len(given.people)), key=lambda person: (-counts[person], person))[:MOST_PEOPLE]
@@ -78,8 +81,8 @@ def most_shared(given: GivenGrades, size: int) -> list[int]:
 def _both(given: GivenGrades, first: int, second: int) -> tuple[Ints, Ints, Ints]:
     """The rows that both people graded, and the grades of each."""
     (one, grades), (other, others) = given.by(first), given.by(second)
-    place, at, beside = np.intersect1d(one, other, assume_unique=True, return_indices=True)
-    return place, grades[at], others[beside]
+    place, in_first, in_second = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+    return place, grades[in_first], others[in_second]
 
 
 def _ground(judged: Judged, kind: str, people: tuple[int, ...], place: Ints, grade: Ints) -> StabilityGround:
@@ -88,7 +91,7 @@ def _ground(judged: Judged, kind: str, people: tuple[int, ...], place: Ints, gra
 
 
 class Gap(NamedTuple):
-    """How far one run is ahead of another: negative when it is behind. No interval for fewer than two queries."""
+    """By how much one run is ahead of another; negative when it is behind. No interval for fewer than two queries."""
 
     mean: float
     interval: Interval | None
@@ -99,7 +102,7 @@ class Gap(NamedTuple):
 
 
 class Swap(NamedTuple):
-    """Two runs, as places, that change places: `ahead` leads under the released grades and is behind under others."""
+    """Two runs, as indices, that change places: `ahead` leads under the released grades and is behind under others."""
 
     ahead: int
     behind: int
@@ -108,10 +111,10 @@ class Swap(NamedTuple):
 
 
 class Order(NamedTuple):
-    """The runs under some grades by one measure, beside the released ones.
+    """The order of the runs under some grades by one measure, compared with the released grades.
 
-    `means` holds mean and interval of each run over `n` queries. `tau` is Kendall's τ-b between the two orders, None
-    when there are fewer than two runs or one order is all ties.
+    `means` has mean and interval of each run over `n` queries. `tau` is Kendall's τ-b between the two orders, None
+    with fewer than two runs or when one order is all ties.
     """
 
     means: list[tuple[float, Interval | None]]
@@ -129,13 +132,13 @@ def order_under(
     seed: int = DEFAULT_SEED,
     resamples: int = TAU_RESAMPLES,
 ) -> Order:
-    """The order under other grades (`after`) against that under the released ones (`before`).
+    """The order under other grades (`after`), compared with that under the released grades (`before`).
 
-    Both are values by one measure, shape (queries, runs). Queries without a value in any place are left out. The
-    same resampled queries serve both for τ, so runs and grades stay paired; means that agree to twelve places are tied.
+    Both are values by one measure, shape (queries, runs). Queries without a value for any run are left out. τ
+    uses the same resampled queries for both, so runs and grades stay paired. Means equal to twelve places are tied.
     """
-    whole = ~np.isnan(before + after).any(axis=1)
-    before, after = before[whole], after[whole]
+    complete = ~np.isnan(before + after).any(axis=1)
+    before, after = before[complete], after[complete]
     n, runs = before.shape
     if n == 0:
         return Order([], None, None, [], 0)
@@ -159,7 +162,7 @@ def _draws(before: Floats, after: Floats, seed: int, resamples: int) -> Floats:
 
 
 def _rounded(means: Floats) -> Floats:
-    """Rounded, so that what differs by the order of a sum is equal."""
+    """Rounded, so that means that differ only by the order of summation are equal."""
     return np.round(means, EQUAL_PLACES)
 
 
@@ -173,11 +176,11 @@ def _tau(before: Floats, after: Floats) -> Floats:
 
 
 def _tau_interval(tau: float, taus: Floats, share: float) -> Interval | None:
-    """The percentile interval over draws, reaching as far as τ. None when τ, or more than half of its draws, are not
-    defined.
+    """The percentile interval over draws, extended to include τ. None when τ or more than half of the draws are
+    undefined.
 
-    τ moves in steps, and where runs lie close its draws tend to one side of it: the interval can leave τ itself out.
-    Corrected for that bias it shrinks to the one step that τ is on, and says it is sure where it is least so.
+    τ changes in steps, and where runs are close its draws tend to one side of it, so the percentile interval can leave
+    out τ. An interval corrected for that bias would shrink to one step, and look most certain where it is least so.
     """
     if np.isnan(tau) or np.isnan(taus).mean() > MOST_UNDEFINED:
         return None
@@ -186,15 +189,15 @@ def _tau_interval(tau: float, taus: Floats, share: float) -> Interval | None:
 
 
 def _swaps(old: Floats, new: Floats, before: Floats, after: Floats, confidence: float) -> list[Swap]:
-    """The runs that change places, the widest lead lost first."""
+    """The runs that change places, the largest lost lead first."""
     runs = len(old)
-    found = []
+    swaps = []
     for ahead in range(runs):
         for behind in range(runs):
             if old[ahead] > old[behind] and new[ahead] < new[behind]:
                 gaps = [_gap(values[:, ahead] - values[:, behind], confidence) for values in (before, after)]
-                found.append(Swap(ahead, behind, *gaps))
-    return sorted(found, key=lambda swap: (-swap.before.mean, swap.ahead, swap.behind))
+                swaps.append(Swap(ahead, behind, *gaps))
+    return sorted(swaps, key=lambda swap: (-swap.before.mean, swap.ahead, swap.behind))
 
 
 def _gap(change: Floats, confidence: float) -> Gap:
@@ -203,7 +206,7 @@ def _gap(change: Floats, confidence: float) -> Gap:
 
 
 def facts_of(order: Order) -> dict[str, Any]:
-    """The order as plain values that JSON keeps; `order_from` is the way back."""
+    """The order as values for JSON; `order_from` is the inverse."""
     return {**order._asdict(), "swaps": [_swap_facts(swap) for swap in order.swaps]}
 
 
@@ -212,7 +215,7 @@ def _swap_facts(swap: Swap) -> dict[str, Any]:
 
 
 def order_from(facts: dict[str, Any]) -> Order:
-    """The order that `facts_of` wrote."""
+    """The order from the values that `facts_of` returned."""
     means = [(mean, _interval(bounds)) for mean, bounds in facts["means"]]
     swaps = [
         Swap(row["ahead"], row["behind"], _gap_from(row["before"]), _gap_from(row["after"])) for row in facts["swaps"]
@@ -228,41 +231,41 @@ def _interval(bounds: Sequence[float] | None) -> Interval | None:
     return None if bounds is None else (bounds[0], bounds[1])
 
 
-class Named(NamedTuple):
-    """An order under somebody's grades, and what those grades are called."""
+class PersonOrder(NamedTuple):
+    """The order under one person's grades; `words` is the person's name or letter."""
 
     words: str
     order: Order
 
 
-def verdict(tags: Sequence[str], under: Sequence[Named], measure: str) -> str:
-    """The sentence at the head of the report. `under` holds the orders under each single person's grades."""
+def verdict(tags: Sequence[str], under: Sequence[PersonOrder], measure: str) -> str:
+    """The leading sentence of the report; `under` has the order under each person's grades."""
     if len(tags) < 2:
         return "One run has nothing to swap ranks with. Start a new report with two runs or more."
     if not under:
         return "No grade of this version has an annotator’s name, so the runs cannot be scored by annotator."
-    moved = [named for named in under if named.order.swaps]
+    moved = [one for one in under if one.order.swaps]
     if not moved:
         return f"The order of {len(tags)} runs by {measure} is the same under the grades of {_everybody(len(under))}."
-    pairs = {(swap.ahead, swap.behind): swap for named in moved for swap in named.order.swaps}
-    told = sum(swap.before.is_settled for swap in pairs.values())
+    pairs = {(swap.ahead, swap.behind): swap for one in moved for swap in one.order.swaps}
+    clear = sum(swap.before.is_settled for swap in pairs.values())
     (ahead, behind), _ = next(iter(pairs.items()))
     if len(pairs) == 1:
-        said = f"{tags[ahead]} is ahead of {tags[behind]} by {measure}, and behind it under the grades of"
-        said = f"{said} {moved[0].words}" if len(moved) == 1 else f"{said} {len(moved)} of {len(under)} people"
+        words = f"{tags[ahead]} is ahead of {tags[behind]} by {measure}, and behind it under the grades of"
+        words = f"{words} {moved[0].words}" if len(moved) == 1 else f"{words} {len(moved)} of {len(under)} people"
     else:
-        said = f"{len(pairs)} pairs of runs swap ranks by {measure} under somebody’s grades"
-    return f"{said}; {_telling(len(pairs), told)}."
+        words = f"{len(pairs)} pairs of runs swap ranks by {measure} under somebody’s grades"
+    return f"{words}; {_clear_words(len(pairs), clear)}."
 
 
 def _everybody(people: int) -> str:
     return "the one person who judged" if people == 1 else f"each of {people} people"
 
 
-def _telling(pairs: int, told: int) -> str:
-    """Whether what changes places was told apart at all."""
+def _clear_words(pairs: int, clear: int) -> str:
+    """How many of the pairs that swap ranks differ clearly under the released grades."""
     if pairs == 1:
-        return f"the released grades show {'a' if told else 'no'} clear difference between the two"
-    if told == 0:
+        return f"the released grades show {'a' if clear else 'no'} clear difference between the two"
+    if clear == 0:
         return "the released grades show no clear difference in any of them"
-    return f"the released grades show a clear difference in {told} of them"
+    return f"the released grades show a clear difference in {clear} of them"

@@ -1,8 +1,8 @@
-"""Judge these first: the unjudged blocks that could change the order of the systems most.
+"""What to judge first: the unjudged blocks that could change the order of the systems most.
 
-For a measure that weighs ranks, a block can only move the difference of two systems as far as they weigh it
-differently: what an unjudged block leaves open is its weight (Moffat and Zobel, TOIS 27, 2008, residuals), and the one
-worth judging is where the weights differ most (Carterette, Allan and Sitaraman, SIGIR 2006). Knows no database.
+Under a measure with weights of ranks, the score that an unjudged block can add is its weight (the residuals of Moffat
+and Zobel, TOIS 27, 2008). It can change the difference of two systems only as far as their weights of it differ, so the
+blocks with the largest difference are judged first (Carterette, Allan and Sitaraman, SIGIR 2006). Knows no database.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ ROUNDING = 1e-12
 
 
 class Weighing(NamedTuple):
-    """How a measure values grades at ranks: a query's value is the sum of `discounts[rank] * gains[grade - 1]`.
+    """The weights of a measure: the value of a query is the sum of `discounts[rank] * gains[grade - 1]`.
 
-    Where `is_normalised`, divided by the same sum over the best order of its judged blocks. `name` is for people.
+    If `is_normalised`, it is divided by the same sum over the best order of the judged blocks. `name` is for people.
     """
 
     name: str
@@ -38,10 +38,10 @@ class Weighing(NamedTuple):
 
 
 def weighing(measure: Measure, top_grade: int) -> Weighing:
-    """The weighing of nDCG@k and P@k down to k = 100; for any other measure RBP with persistence 0.8.
+    """The weights of nDCG@k and P@k for k up to 100; for any other measure those of RBP with persistence 0.8.
 
-    RBP stands in because AP, RR and the like have no weight of a rank that holds whatever else was found. Grades
-    go from 1 to `top_grade`.
+    AP, RR and others have no weight of a rank that is independent of the other results, so RBP replaces them. Grades
+    are 1 to `top_grade`.
     """
     grades = np.arange(1, max(1, top_grade) + 1)
     relevant = (grades >= measure.rel).astype(np.float64)
@@ -56,7 +56,7 @@ def weighing(measure: Measure, top_grade: int) -> Weighing:
 
 
 def _weighs_grades(measure: Measure) -> bool:
-    """Whether the nDCG is one of the two common ones, over all ranks."""
+    """Whether it is one of the two common kinds of nDCG, on the full list."""
     return measure.dcg in {"log2", "exp-log2"} and not measure.gains and not measure.judged_only
 
 
@@ -69,10 +69,10 @@ class Top(NamedTuple):
 
 
 class RankNeighbours(NamedTuple):
-    """Two runs next to each other in the order by the weighing; `better` and `worse` are their places as given.
+    """Two runs next to each other in the order; `better` and `worse` are their indices.
 
-    `gap` is the difference of their means, `least` a bound below which no grades of the unjudged blocks can press
-    it. The order is settled when that bound is above zero.
+    `gap` is the difference of their means, `least` a lower bound of it under any grades of the unjudged blocks. The
+    order is settled when that bound is above zero.
     """
 
     better: int
@@ -85,11 +85,11 @@ class RankNeighbours(NamedTuple):
         return self.least > ROUNDING
 
 
-class Open(NamedTuple):
-    """Unjudged blocks of the tops, those first that could move differences most; ties by query and block.
+class PriorityPairs(NamedTuple):
+    """Unjudged pairs of the tops, the largest swing first; ties by query and block.
 
-    `swing` is the most that the grade of that one block can move the mean difference of neighbours whose order is
-    not settled, added up over those neighbours. Blocks that can move none are left out.
+    `swing` is the largest change that the grade of this block can make to the mean difference of two neighbours, summed
+    over all neighbours whose order is not settled. Pairs that change nothing are left out.
     """
 
     query: Ints
@@ -99,7 +99,7 @@ class Open(NamedTuple):
 
 @dataclass(frozen=True)
 class UnjudgedPriority:
-    """Runs, by their tops, against one set of judgements."""
+    """The tops of runs and one set of judgements, under the weights of a measure."""
 
     judged: Judged
     tops: Sequence[Top]
@@ -120,12 +120,12 @@ class UnjudgedPriority:
         for top in self.tops:
             near = top.rank < self._depth
             keys.append(pair_keys(top.query[near], top.block[near]))
-        found = np.setdiff1d(np.concatenate(keys), self.judged.lookup[0])
-        return found >> BLOCK_BITS, found & (2**BLOCK_BITS - 1)
+        unjudged = np.setdiff1d(np.concatenate(keys), self.judged.lookup[0])
+        return unjudged >> BLOCK_BITS, unjudged & (2**BLOCK_BITS - 1)
 
     @cached_property
     def _weights(self) -> Floats:
-        """The discount that each run (row) gives each unjudged pair (column); 0 where it does not return it."""
+        """The discount of each unjudged pair (column) in each run (row); 0 where the run does not return it."""
         keys = pair_keys(*self.unjudged)
         table = np.zeros((len(self.tops), len(keys)))
         for row, top in enumerate(self.tops):
@@ -139,7 +139,7 @@ class UnjudgedPriority:
 
     @cached_property
     def _sums(self) -> Floats:
-        """What each run (row) has of each query (column) so far, before it is normalised."""
+        """The value of each query (column) of each run (row) by the judged blocks, before normalisation."""
         keys, grades = self.judged.lookup
         table = np.zeros((len(self.tops), self._size))
         for row, top in enumerate(self.tops):
@@ -158,7 +158,7 @@ class UnjudgedPriority:
 
     @cached_property
     def _best(self) -> Floats:
-        """The gains of each query (row) in their best order, as deep as the weighing looks."""
+        """The gains of each query (row) in the best order, down to the depth of the weights."""
         query, rank, grade = self.judged.ideal
         near = rank < self._depth
         table = np.zeros((self._size, self._depth))
@@ -166,7 +166,7 @@ class UnjudgedPriority:
         return table
 
     def _divisor(self, added: float = 0.0) -> Floats:
-        """What each query's sums are divided by once a block of gain `added` is judged too; 0 when it has no gain."""
+        """The divisor of each query once another block of gain `added` is judged; 0 for a query without gains."""
         if not self.weighing.is_normalised:
             return np.ones(self._size)
         with_it = np.column_stack([self._best, np.full(self._size, added)])
@@ -174,21 +174,22 @@ class UnjudgedPriority:
 
     @cached_property
     def means(self) -> Floats:
-        """The mean of each run so far."""
+        """The mean of each run by the judged blocks."""
         return ratio(self._sums, self._divisor()).mean(axis=1) if self._size else np.zeros(len(self.tops))
 
     @cached_property
     def neighbours(self) -> list[RankNeighbours]:
+        """The runs in order of their means, best first, in pairs of neighbours."""
         order = np.argsort(-np.round(self.means, 12), kind="stable").tolist()
         return [
             RankNeighbours(a, b, float(self.means[a] - self.means[b]), self._least(a, b)) for a, b in pairwise(order)
         ]
 
     def _least(self, better: int, worse: int) -> float:
-        """A bound on the mean difference from below: every block gets the grade that suits the worse run best.
+        """A lower bound of the mean difference: every block gets the grade that is best for the worse run.
 
         The numerators are exact; a normalised query is divided by the divisor, within its range, that makes its
-        difference least, and never falls below −1.
+        difference smallest, and its difference is at least −1.
         """
         if not self._size:
             return 0.0
@@ -198,16 +199,16 @@ class UnjudgedPriority:
         above = self._sums[better] - self._sums[worse] - lost
         if not self.weighing.is_normalised:
             return float(above.mean())
-        touched = np.bincount(self.unjudged[0], minlength=self._size) > 0
+        has_unjudged = np.bincount(self.unjudged[0], minlength=self._size) > 0
         now = self._divisor()
-        highest = np.where(touched, most * self.weighing.discounts.sum(), now)
+        highest = np.where(has_unjudged, most * self.weighing.discounts.sum(), now)
         smallest = np.where(now > 0, now, np.where(above < 0, -above, 1.0))
         least = np.where(above < 0, ratio(above, smallest), ratio(above, highest))
         return float(np.maximum(least, -1.0).mean())
 
     @cached_property
     def swings(self) -> Floats:
-        """For each unjudged pair the swing, as `Open` says."""
+        """The swing of each unjudged pair, as `PriorityPairs` defines it."""
         query = self.unjudged[0]
         total = np.zeros(len(query))
         before, after = self._divisor(), [self._divisor(gain) for gain in self.weighing.gains.tolist()]
@@ -224,9 +225,9 @@ class UnjudgedPriority:
             total += most / self._size
         return total
 
-    def first(self, most: int) -> Open:
-        """At most so many unjudged pairs, those with the widest swing first."""
+    def first(self, most: int) -> PriorityPairs:
+        """At most `most` unjudged pairs, the largest swing first."""
         query, block = self.unjudged
         order = np.lexsort((block, query, -np.round(self.swings, 12)))[:most]
         order = order[self.swings[order] > ROUNDING]
-        return Open(query[order], block[order], self.swings[order])
+        return PriorityPairs(query[order], block[order], self.swings[order])

@@ -1,4 +1,4 @@
-"""The report of a released gold version: what it holds, what it stands on, and how the runs do on it."""
+"""The report of a released gold version: its contents, what it was made from, and the scores of the runs on it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SideBoard(NamedTuple):
 
 
 class ReleaseSummary(NamedTuple):
-    """A version as its report tells it. Facts are terms with what is to be said of them."""
+    """What the report of a version shows. Pairs of strings are terms with their values."""
 
     name: str
     lead: str
@@ -30,7 +30,7 @@ class ReleaseSummary(NamedTuple):
     counts: Table
     sources: Table | None
     agreement: Sequence[tuple[str, str]]
-    stands_on: Sequence[tuple[str, str]]
+    basis: Sequence[tuple[str, str]]
     digests: Sequence[tuple[str, str]]
     boards: Sequence[SideBoard]
     confidence: float
@@ -45,7 +45,7 @@ def released_document(release: ReleaseSummary) -> Document:
     measures = list(dict.fromkeys(measure for board in release.boards for measure in board.measures))
     if measures:
         parts += [definitions_of({str(measure): measure for measure in measures}), _reading(release, measures)]
-    parts.append(ReportSection("Made from", [Facts(release.stands_on), Facts(release.digests, code=True)]))
+    parts.append(ReportSection("Made from", [Facts(release.basis), Facts(release.digests, code=True)]))
     return Document(release.name, release.lead, parts, release.about)
 
 
@@ -62,8 +62,8 @@ def _board_part(board: SideBoard, confidence: float) -> ReportSection:
 
 def _reading(release: ReleaseSummary, measures: Sequence[Measure]) -> ReportSection:
     share = f"{release.confidence * 100:g} %"
-    said = f"Intervals: {share}, percentile bootstrap over queries, {EVERY_RESAMPLE}, widened for few queries."
+    words = f"Intervals: {share}, percentile bootstrap over queries, {EVERY_RESAMPLE}, widened for few queries."
     return ReportSection(
         "How to read the figures",
-        [Paragraph(conventions(list(measures))), Paragraph(said)],
+        [Paragraph(conventions(list(measures))), Paragraph(words)],
     )

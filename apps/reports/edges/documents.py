@@ -1,3 +1,5 @@
+"""The reports that pages and the API share, and their files."""
+
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.text import slugify
@@ -16,32 +18,30 @@ from apps.reports.formats.html import as_html
 from apps.reports.formats.markdown import as_markdown
 
 HTML = "html"
-
-
 FORMS = {HTML: (as_html, "text/html"), "md": (as_markdown, "text/markdown")}
 
 
 def evaluation_document(member: Member, pk: int) -> Document:
-    """One run on one version; a look at test goes on record. Raises Http404 and ComparisonRefused."""
-    found = evaluations.evaluation_in(member.project, pk)
-    if not found.is_scored:
-        raise ComparisonRefused(f"{found.run.tag} has not been scored yet, so it has no report.", code="waiting")
-    sheet = EvaluationSheet(found, member)
+    """The report of one run on one version; logs a look at the test split. Raises Http404 and ComparisonRefused."""
+    evaluation = evaluations.evaluation_in(member.project, pk)
+    if not evaluation.is_scored:
+        raise ComparisonRefused(f"{evaluation.run.tag} has not been scored yet, so it has no report.", code="waiting")
+    sheet = EvaluationSheet(evaluation, member)
     log_look(sheet, "report of scores by query")
     return evaluation_report(sheet)
 
 
 def comparison_document(member: Member, baseline: int, candidate: int, measure: str) -> Document:
-    """Two runs, with what was decided about the drops; as `evaluation_document`."""
-    found = comparison_of(member, baseline, candidate, measure)
-    log_look(found.candidate, "report of a comparison by query")
-    return comparison_report(found)
+    """The report of two runs, with the decisions on drops; logs and raises as `evaluation_document`."""
+    compared = comparison_of(member, baseline, candidate, measure)
+    log_look(compared.candidate, "report of a comparison by query")
+    return comparison_report(compared)
 
 
 def version_document(member: Member, version_pk: int) -> Document:
-    """A gold version and the runs on it. Raises Http404, for others than leads also where it is not released yet."""
-    found = visible_version(member, version_pk)
-    return version_report(found, is_revoked=bool(revoked_sources(found, at=timezone.now())))
+    """The report of a gold version and the runs on it. Raises Http404; leads alone see unreleased versions."""
+    version = visible_version(member, version_pk)
+    return version_report(version, is_revoked=bool(revoked_sources(version, at=timezone.now())))
 
 
 def file_of(document: Document, form: str) -> HttpResponse:

@@ -1,3 +1,5 @@
+"""The form, the proposal and the file of negatives, for pages and the API."""
+
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -22,25 +24,25 @@ class NegativesRefused(Refusal):
     """These negatives cannot be proposed."""
 
 
-def negatives_form(member: Member, version: Version, asked: Any) -> NegativesForm:
-    """What was asked for, the rest as usual."""
-    usual = NegativesForm(version=version, is_lead=member.is_lead)
-    data = asked.copy()
+def negatives_form(member: Member, version: Version, query: Any) -> NegativesForm:
+    """The form filled from a query string; parameters that are not in it have their default."""
+    unbound = NegativesForm(version=version, is_lead=member.is_lead)
+    data = query.copy()
     data.pop("page", None)
     data.pop("format", None)
-    for name in usual.fields:
+    for name in unbound.fields:
         if name not in data:
-            data[name] = str(usual.get_initial_for_field(usual.fields[name], name) or 0)
+            data[name] = str(unbound.get_initial_for_field(unbound.fields[name], name) or 0)
     return NegativesForm(data, version=version, is_lead=member.is_lead)
 
 
 def visible_version(member: Member, pk: int) -> Version:
-    """A version that no longer changes; one that is not released yet is shown to leads only."""
+    """A frozen version; only leads see one that is not released. Raises Http404."""
     return seen_by(member, frozen_in(member.project, pk))
 
 
 def proposal_of(member: Member, version: Version, form: NegativesForm) -> NegativesProposal:
-    """The proposal of a valid form, or the refusal of it."""
+    """The proposal for a valid form. Raises NegativesRefused."""
     values = form.cleaned_data
     run = run_in(member.project, values["run"])
     split = values["split"]
@@ -50,16 +52,16 @@ def proposal_of(member: Member, version: Version, form: NegativesForm) -> Negati
     return NegativesProposal(version, run, splits, form.choice, timezone.now())
 
 
-def file_response(member: Member, version: Version, asked: Any) -> StreamingHttpResponse:
-    """The file as it is made. Pages and the API give the same."""
+def file_response(member: Member, version: Version, query: Any) -> StreamingHttpResponse:
+    """The file, streamed; `query` is the query string. Raises Forbidden and NegativesRefused."""
     if reason := blind_refusal(member):
         raise Forbidden(reason, code="still_judging")
-    if asked.get("split") not in {None, Split.DEV} and not member.is_lead:
+    if query.get("split") not in {None, Split.DEV} and not member.is_lead:
         raise Forbidden(rules.SEALED, code="test_is_sealed")
-    shape = asked.get("format", "jsonl")
+    shape = query.get("format", "jsonl")
     if shape not in CONTENT_TYPES:
         raise NegativesRefused(f"Use one of {', '.join(CONTENT_TYPES)}.", code="unknown_form")
-    form = negatives_form(member, version, asked)
+    form = negatives_form(member, version, query)
     if not form.is_valid():
         faults = "; ".join(f"{name}: {' '.join(map(str, words))}" for name, words in form.errors.items())
         raise NegativesRefused(f"These negatives cannot be proposed. {faults}", code="bad_choice")

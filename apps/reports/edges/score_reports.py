@@ -1,6 +1,6 @@
-"""The reports of an evaluation and of a comparison, as far as a person may see them.
+"""The reports of an evaluation and of a comparison, without what is hidden from the reader.
 
-Made from what is stored, so that the same rows give the same bytes.
+They use stored values only, so that the same rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -24,57 +24,55 @@ from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.reports.core.document import Document
-from apps.reports.core.gate_parts import Decided, gates_parts
+from apps.reports.core.gate_parts import ReportedGate, gates_parts
 from apps.reports.core.score_document import scored_document
 
 Facts = list[tuple[str, str]]
 
 
 def evaluation_report(sheet: EvaluationSheet) -> Document:
-    """One run on one side of a version: means, strata, every query that may be seen."""
+    """One run on one side of a version: means, strata, and every query that the reader may see."""
     evaluation = sheet.evaluation
     measures = _measures(evaluation.measures)
     run = _scored(evaluation.run.tag, sheet, list(measures))
     card = _card(sheet, measures, [run])._replace(strata=list(_strata(sheet, [run])), with_queries=True)
     title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {_ground(evaluation)}"
     document = scored_document(card, title=title, about=_sealed(sheet), basis=_basis([evaluation]))
-    decided = map(_decided, gates.results_on(evaluation))
-    return document._replace(parts=[*gates_parts(decided), *document.parts])
+    results = map(_gate_result, gates.results_on(evaluation))
+    return document._replace(parts=[*gates_parts(results), *document.parts])
 
 
-def _decided(result: GateResult) -> Decided:
-    rule, found = gates.rule_of(result.gate), result.estimate
-    return Decided(rule, result.get_state_display(), result.words, found.value, found.interval, result.n)
+def _gate_result(result: GateResult) -> ReportedGate:
+    rule, estimate = gates.rule_of(result.gate), result.estimate
+    return ReportedGate(rule, result.get_state_display(), result.words, estimate.value, estimate.interval, result.n)
 
 
-def comparison_report(found: ComparisonSheet) -> Document:
-    """A candidate against a baseline: verdict, differences, what fell and what was decided about it."""
-    sheets = (found.baseline, found.candidate)
-    names = [found.measure, *(row.measure for row in found.rows if row.measure != found.measure)]
+def comparison_report(sheet: ComparisonSheet) -> Document:
+    """A candidate against a baseline: verdict, differences, the queries that fell and the decisions on them."""
+    sides = (sheet.baseline, sheet.candidate)
+    names = [sheet.measure, *(row.measure for row in sheet.rows if row.measure != sheet.measure)]
     measures = _measures(names)
-    runs = [_scored(name, sheet, names) for name, sheet in zip(found.names, sheets, strict=True)]
-    card = _card(found.candidate, measures, runs)
-    compared = found.pair.comparison
-    first = [one for one in compared.measures if one.measure == found.measure]
-    others = [one for one in compared.measures if one.measure != found.measure]
+    runs = [_scored(name, side, names) for name, side in zip(sheet.names, sides, strict=True)]
+    card = _card(sheet.candidate, measures, runs)
+    compared = sheet.pair.comparison
+    first = [one for one in compared.measures if one.measure == sheet.measure]
+    others = [one for one in compared.measures if one.measure != sheet.measure]
     card = card._replace(
         comparisons=[replace(compared, measures=[*first, *others])],
-        decisions=_decisions(found),
-        strata=list(_strata(found.candidate, runs)),
+        decisions=_decisions(sheet),
+        strata=list(_strata(sheet.candidate, runs)),
     )
-    evaluation = found.candidate.evaluation
-    about = _closing(found)
-    title = f"{found.names[1]} against {found.names[0]} on {_ground(evaluation)}"
-    about += _sealed(found.candidate)
-    return scored_document(card, title=title, about=about, basis=_basis([sheet.evaluation for sheet in sheets]))
+    title = f"{sheet.names[1]} against {sheet.names[0]} on {_ground(sheet.candidate.evaluation)}"
+    about = _closing(sheet) + _sealed(sheet.candidate)
+    return scored_document(card, title=title, about=about, basis=_basis([side.evaluation for side in sides]))
 
 
-def _closing(found: ComparisonSheet) -> list[str]:
-    """That it was closed, and what it then said where that reads otherwise now."""
-    if found.closed is None:
+def _closing(sheet: ComparisonSheet) -> list[str]:
+    """By which measure and when it was closed, with the verdict of that day if it is another today."""
+    if sheet.closed is None:
         return []
-    said = f"Closed by {found.closed.measure} on {found.closed.closed_at:%Y-%m-%d}"
-    return [f"{said}." if found.closed.verdict == found.verdict else f"{said}: {found.closed.verdict}"]
+    words = f"Closed by {sheet.closed.measure} on {sheet.closed.closed_at:%Y-%m-%d}"
+    return [f"{words}." if sheet.closed.verdict == sheet.verdict else f"{words}: {sheet.closed.verdict}"]
 
 
 def _measures(names: Sequence[str]) -> dict[str, Measure]:
@@ -83,7 +81,7 @@ def _measures(names: Sequence[str]) -> dict[str, Measure]:
 
 def _scored(tag: str, sheet: EvaluationSheet, names: Sequence[str]) -> ScoredRun:
     counts, scores = sheet.evaluation.counts, [sheet.scores[name] for name in names]
-    found = RunScores(
+    values = RunScores(
         values=np.column_stack([sheet.values[name] for name in names]),
         summaries=[score.summary for score in scores],
         judged_at_10=sheet.judged.mean if sheet.judged else None,
@@ -92,7 +90,7 @@ def _scored(tag: str, sheet: EvaluationSheet, names: Sequence[str]) -> ScoredRun
     )
     people = [score.people for score in scores]
     judged = sheet.judged.summary if sheet.judged else None
-    return ScoredRun(tag, found, people=people if any(people) else (), judged=judged)
+    return ScoredRun(tag, values, people=people if any(people) else (), judged=judged)
 
 
 def _card(sheet: EvaluationSheet, measures: dict[str, Measure], runs: Sequence[ScoredRun]) -> Scorecard:
@@ -104,23 +102,23 @@ def _card(sheet: EvaluationSheet, measures: dict[str, Measure], runs: Sequence[S
         runs=runs,
         confidence=DEFAULT_CONFIDENCE,
         seed=evaluation.seed,
-        told=sheet.visible,
+        visible=sheet.visible,
         fewest=FEWEST_IN_STRATUM,
     )
 
 
 def _strata(sheet: EvaluationSheet, runs: Sequence[ScoredRun]) -> Iterator[StratumScores]:
-    """Every way in which the queries fall into strata, as on the pages."""
+    """The strata of every field that divides the queries, as on the pages."""
     values = [run.scores.values for run in runs]
     for field, words in fields_of(sheet.queries).items():
         division = QueryDivision(words.lower(), tuple(stratum_of(query, field) for query in sheet.queries))
         yield from stratum_scores(division, values, confidence=DEFAULT_CONFIDENCE, with_interval=True)
 
 
-def _decisions(found: ComparisonSheet) -> dict[tuple[str, str], str]:
-    """What was decided about every fall of this pair, by measure and query."""
+def _decisions(sheet: ComparisonSheet) -> dict[tuple[str, str], str]:
+    """The decision on every drop of these two runs, by measure and query."""
     notes = RegressionNote.objects.filter(
-        baseline=found.baseline.evaluation, candidate=found.candidate.evaluation
+        baseline=sheet.baseline.evaluation, candidate=sheet.candidate.evaluation
     ).order_by("pk")
     return {
         (note.measure, note.query_id_text): ": ".join(filter(None, [note.get_decision_display(), note.explanation]))

@@ -1,4 +1,4 @@
-"""The report of a frozen version: what it holds and stands on, and how every run does on it."""
+"""The report of a frozen version: its contents, what it was made from, and the scores of every run on it."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ Facts = list[tuple[str, str]]
 
 
 def version_report(version: Version, *, is_revoked: bool) -> Document:
-    """`is_revoked`: some source of the version lost its permission. Names nobody and tells no single query."""
+    """`is_revoked`: the permission of a source was revoked. The report names no person and shows no single query."""
     manifest = version.manifest
     return released_document(
         ReleaseSummary(
             name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
-            lead=_holds(version),
+            lead=_lead(version),
             about=[*filter(None, [manifest["note"]]), *([REVOKED] if is_revoked else [])],
             counts=_counts_table(manifest["splits"]),
             sources=_sources_table(manifest["sources"]) if manifest["sources"] else None,
-            agreement=[_agreement(found) for found in agreement_of(version)],
-            stands_on=_stands_on(manifest),
+            agreement=[_agreement(figure) for figure in agreement_of(version)],
+            basis=_basis(manifest),
             digests=_digests(manifest),
             boards=[board for split in rules.SPLITS if (board := _board(version, split))],
             confidence=DEFAULT_CONFIDENCE,
@@ -43,11 +43,11 @@ def version_report(version: Version, *, is_revoked: bool) -> Document:
     )
 
 
-def _holds(version: Version) -> str:
+def _lead(version: Version) -> str:
     counts, snapshot = version.manifest["counts"], version.manifest["snapshot"]
-    held = f"{count(counts['queries'])} queries, {count(counts['grades'])} judged pairs"
+    judged = f"{count(counts['queries'])} queries, {count(counts['grades'])} judged pairs"
     rest = f"{count(counts['triples'])} Q&As on {count(snapshot['blocks'])} passages"
-    return f"{version.gold_set.name} {version.label} contains {held} and {rest}."
+    return f"{version.gold_set.name} {version.label} contains {judged} and {rest}."
 
 
 def _counts_table(splits: dict[str, Any]) -> Table:
@@ -65,14 +65,14 @@ def _sources_table(sources: Sequence[dict[str, Any]]) -> Table:
     return Table("Sources", ["Source", "Allowed use", "Licence", "Queries", "Share", "Target"], rows, words=3)
 
 
-def _agreement(found: NamedEstimate) -> tuple[str, str]:
-    figure = found.estimate
-    if figure.value is None:
-        return found.name, f"Not defined. {figure.reason}"
-    return found.name, f"{number(figure.value, 2)}, 95 % {interval(figure.interval)}, n {count(figure.n)}"
+def _agreement(figure: NamedEstimate) -> tuple[str, str]:
+    estimate = figure.estimate
+    if estimate.value is None:
+        return figure.name, f"Not defined. {estimate.reason}"
+    return figure.name, f"{number(estimate.value, 2)}, 95 % {interval(estimate.interval)}, n {count(estimate.n)}"
 
 
-def _stands_on(manifest: dict[str, Any]) -> Facts:
+def _basis(manifest: dict[str, Any]) -> Facts:
     counts, splits, guideline = manifest["counts"], manifest["splits"], manifest["guideline"]
     resolved = ", ".join(f"{count(n)} {word}" for word, n in counts["by_resolution"].items())
     grades = ", ".join(f"{count(n)} of grade {grade}" for grade, n in counts["by_grade"].items())
@@ -89,20 +89,20 @@ def _stands_on(manifest: dict[str, Any]) -> Facts:
 
 
 def _digests(manifest: dict[str, Any]) -> Facts:
-    found = [("Version", manifest["digest"]), ("Snapshot", manifest["snapshot"]["digest"])]
-    return [*found, ("Guideline", manifest["guideline"]["digest"])] if manifest["guideline"] else found
+    digests = [("Version", manifest["digest"]), ("Snapshot", manifest["snapshot"]["digest"])]
+    return [*digests, ("Guideline", manifest["guideline"]["digest"])] if manifest["guideline"] else digests
 
 
 def _board(version: Version, split: str) -> SideBoard | None:
-    """The runs on one side of the version, every measure; None when nothing was scored there."""
-    names, found = leaderboard.standings(evaluations.evaluations_on(version, split))
-    if not found:
+    """The runs on one side of the version by every measure; None when no run was scored there."""
+    names, runs = leaderboard.ranked_runs(evaluations.evaluations_on(version, split))
+    if not runs:
         return None
     shown = [*names, JUDGED_NAME]
-    means = [_mean(standing, name) for name in shown for standing in found if name in standing.scores]
+    means = [_mean(ranked, name) for name in shown for ranked in runs if name in ranked.scores]
     return SideBoard(rules.SPLIT_WORDS[split], [parse_measure(name) for name in names], means)
 
 
-def _mean(standing: RankedRun, name: str) -> Mean:
-    score: Score = standing.scores[name]
-    return Mean(name, standing.run.tag, score.summary, score.people)
+def _mean(ranked: RankedRun, name: str) -> Mean:
+    score: Score = ranked.scores[name]
+    return Mean(name, ranked.run.tag, score.summary, score.people)

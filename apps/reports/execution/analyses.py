@@ -1,4 +1,4 @@
-"""What the jobs of all analyses have in common."""
+"""Shared by the jobs of analyses."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,9 +17,9 @@ def compute_report(
     *,
     counted: Sequence[str] = ("runs",),
 ) -> dict[str, Any]:
-    """Store what `compute` finds as the result of the report `report_id`, unless it has one.
+    """Store the result of `compute` in the report `report_id`, unless it is computed.
 
-    `counted` are lists in it whose lengths the job gives as its own result.
+    `counted` are keys of lists in it; the job's own result has their lengths.
     """
     reports = kind._default_manager.select_related(
         "version__snapshot", "version__guideline", "version__gold_set__project"
@@ -28,9 +28,9 @@ def compute_report(
     if report.is_computed:
         return {"report_id": report.pk}
     ground = ground_of(report.version, report.split)
-    found = compute(ctx, report, runs_of(report), ground)
+    computed = compute(ctx, report, runs_of(report), ground)
     with ctx.finish() as result:
-        report.result, report.computed_at = found, ctx.at
+        report.result, report.computed_at = computed, ctx.at
         report.save(update_fields=["result", "computed_at"])
-        result.update(report_id=report.pk, **{name: len(found[name]) for name in counted})
+        result.update(report_id=report.pk, **{name: len(computed[name]) for name in counted})
     return ctx.result

@@ -1,4 +1,4 @@
-"""Scoring runs again with each system left out."""
+"""Score runs again with each system left out."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,8 +29,8 @@ def _without_each(
 ) -> dict[str, Any]:
     """The result of a bias report.
 
-    It holds `runs` (run, tag, system, name, means, unjudged), `left_out` (a `bias.LeftOutSystem` each), `grades`,
-    `unknown` (grades nobody is known to have brought in), and `first`: what to judge first, as `_first` writes it.
+    Its keys: `runs` (run, tag, system, means, unjudged), `left_out` (a `bias.LeftOutSystem` each), `grades`,
+    `unknown` (grades of pairs that no run is known to have found), and `first`, what to judge first, from `_first`.
     """
     top_grade = _top_grade(report.version, ground.judged)
     weighing = unjudged_priority.weighing(parse_measures(" ".join(report.measures))[0], top_grade)
@@ -47,17 +47,17 @@ def _without_each(
     )
     sole = sole_finders(ground.judged, finds)
     tables = _under_each(ctx, report, runs, ground, sole)
-    race = unjudged_priority.UnjudgedPriority(ground.judged, tops, weighing)
+    priority = unjudged_priority.UnjudgedPriority(ground.judged, tops, weighing)
     return {
         **tables,
         "grades": len(sole),
         "unknown": int((sole == UNKNOWN).sum()),
-        "first": _first(race, runs, top_grade),
+        "first": _first(priority, runs, top_grade),
     }
 
 
 def _top_grade(version: Version, judged: Judged) -> int:
-    """The best grade that a judge could give, by the guideline where there is one."""
+    """The best possible grade by the guideline, if there is one, and the grades."""
     scale = [grade["grade"] for grade in version.guideline.grades] if version.guideline else []
     return max([1, *scale, int(judged.grade.max())])
 
@@ -65,7 +65,7 @@ def _top_grade(version: Version, judged: Judged) -> int:
 def _under_each(
     ctx: JobContext, report: BiasReport, runs: Sequence[Run], ground: rankings.ScoringGround, sole: Ints
 ) -> dict[str, Any]:
-    """Every run scored with all judgements and with those of each system gone, one run in memory at a time."""
+    """Every run scored with all judgements and without those of each system; one run in memory at a time."""
     names = {run.system_id: run.system.name for run in runs}
     grounds = [ground.judged, *(without(ground.judged, sole == system) for system in names)]
     measures = parse_measures(" ".join(report.measures))
@@ -93,18 +93,18 @@ def _under_each(
     return {"runs": lines, "left_out": left_out}
 
 
-def _first(race: unjudged_priority.UnjudgedPriority, runs: Sequence[Run], top_grade: int) -> dict[str, Any]:
-    """What to judge first: the neighbours, and `pairs` of outside query id, block position and swing."""
-    chosen = race.first(MOST_FIRST)
+def _first(priority: unjudged_priority.UnjudgedPriority, runs: Sequence[Run], top_grade: int) -> dict[str, Any]:
+    """What to judge first: the neighbours, and `pairs`, each with outside query id, block position and swing."""
+    chosen = priority.first(MOST_FIRST)
     columns = zip(chosen.query.tolist(), chosen.block.tolist(), chosen.swing.tolist(), strict=True)
     return {
-        "weighing": race.weighing.name,
-        "depth": len(race.weighing.discounts),
+        "weighing": priority.weighing.name,
+        "depth": len(priority.weighing.discounts),
         "top_grade": top_grade,
-        "unjudged": len(race.unjudged[0]),
-        "movers": int((race.swings > unjudged_priority.ROUNDING).sum()),
+        "unjudged": len(priority.unjudged[0]),
+        "movers": int((priority.swings > unjudged_priority.ROUNDING).sum()),
         "neighbours": [
-            [runs[pair.better].tag, runs[pair.worse].tag, pair.gap, pair.is_settled] for pair in race.neighbours
+            [runs[pair.better].tag, runs[pair.worse].tag, pair.gap, pair.is_settled] for pair in priority.neighbours
         ],
-        "pairs": [[race.judged.queries[query], block, swing] for query, block, swing in columns],
+        "pairs": [[priority.judged.queries[query], block, swing] for query, block, swing in columns],
     }

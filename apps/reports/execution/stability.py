@@ -1,4 +1,4 @@
-"""Scoring runs under each person's grades, to see whether their order holds."""
+"""Score runs under each person's grades, to compare their order with that under the released grades."""
 
 from collections.abc import Sequence
 from itertools import starmap
@@ -29,10 +29,10 @@ def _under_everybody(
 ) -> dict[str, Any]:
     """The result of a stability report.
 
-    It holds `runs` (run, tag, system, name), `people` (keys of all who judged), `grades` and how many of them
-    two people `shared`, `grounds` (kind, places among the people, how many pairs they graded and changed, and an order
-    a measure, as `stability.facts_of` writes it), and `between`: the orders under the second person's grades beside
-    those under the first's.
+    Its keys: `runs` (run, tag, system, name), `people` (keys of all who judged), `grades`, `shared` (how many of them
+    two people gave), `grounds` (kind, indices of people, how many pairs they graded and changed, and one order for each
+    measure, from `stability.facts_of`), and `between`: the orders under the second person's grades compared with those
+    under the first's.
     """
     given = annotators.given_in(report.version, ground)
     grounds = grounds_of(ground.judged, given)
@@ -85,7 +85,7 @@ def _ground_facts(ground: StabilityGround, released: Floats, values: Floats) -> 
 
 
 def _between(grounds: Sequence[StabilityGround], values: Floats) -> list[dict[str, Any]]:
-    """For two people who share pairs, the orders under the second's grades beside the first's."""
+    """For two people who share pairs, the orders under the second's grades compared with the first's."""
     places = {ground.people[0]: place for place, ground in enumerate(grounds) if ground.kind == PERSON}
     return [
         {"people": list(each.people), "orders": _orders(*(values[places[person]] for person in each.people))}

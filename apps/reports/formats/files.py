@@ -1,4 +1,4 @@
-"""Reports written to where the command line says."""
+"""Reports written to files, for the command line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from apps.reports.formats.markdown import as_markdown
 
 
 def write_reports(document: Document, *, html: str | Path | None, markdown: str | Path | None) -> None:
-    """Writes the file of each form that has a path. Raises InputError for one that cannot be written."""
-    forms: list[tuple[str | Path | None, Callable[[Document], str]]] = [(html, as_html), (markdown, as_markdown)]
-    for path, written in forms:
+    """Write the document in each format that has a path. Raises InputError for a path that cannot be written."""
+    formats: list[tuple[str | Path | None, Callable[[Document], str]]] = [(html, as_html), (markdown, as_markdown)]
+    for path, write in formats:
         if path:
             try:
-                Path(path).write_text(written(document), encoding="utf-8", newline="\n")
+                Path(path).write_text(write(document), encoding="utf-8", newline="\n")
             except OSError as error:
                 raise InputError(str(path), None, "", "", f"cannot be written: {error.strerror}.") from error

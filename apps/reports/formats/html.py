@@ -1,4 +1,4 @@
-"""A document as one HTML file that needs nothing else: no script, no network, ready to be printed."""
+"""A document as one self-contained HTML file: no script, no network, ready to print."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 @cache
 def style() -> str:
-    """The style sheet that stands in every report."""
+    """The style sheet that is embedded in every report."""
     return Path(__file__).with_name("report.css").read_text(encoding="utf-8")
 
 
 def as_html(document: Document) -> str:
-    """The whole file. All text is escaped; drawings are taken as they are, so they have to come from our own code."""
+    """The whole file. Text is escaped; drawings are not, so they must come from our own code."""
     about = "".join(f"<p>{escape(line)}</p>" for line in document.about)
     parts = "\n".join(_part(part, number) for number, part in enumerate(document.parts, 1))
     return (
@@ -71,18 +71,18 @@ def _table(table: Table) -> str:
 
 
 def _cell(table: Table, column: int, text: str) -> str:
-    written = f"<code>{escape(text)}</code>" if text and column in table.code else escape(text)
-    return f"<td{_css(table, column)}>{written}</td>"
+    shown = f"<code>{escape(text)}</code>" if text and column in table.code else escape(text)
+    return f"<td{_css(table, column)}>{shown}</td>"
 
 
 def _css(table: Table, column: int) -> str:
     if column in table.prose:
         return ' class="prose"'
-    return "" if table.holds_words(column) else ' class="num"'
+    return "" if table.has_words(column) else ' class="num"'
 
 
 def _chart(chart: ReportChart) -> str:
-    """The drawings, and their figures below: open when they are few, and in print always."""
+    """The drawings, and below them their figures: unfolded when there are few, and always in print."""
     drawn = "".join(f'<div class="drawing">{drawing}</div>' for drawing in chart.drawings)
     drawn += "".join(f'<div class="drawing narrow">{drawing}</div>' for drawing in chart.narrow)
     is_open = " open" if len(chart.figures.rows) <= MOST_OPEN_ROWS else ""

@@ -13,7 +13,7 @@ LINE_BREAKS = re.compile(r"\s*[\r\n\v\f\x85\u2028\u2029]+\s*")
 
 
 def as_markdown(document: Document) -> str:
-    """The whole file. Marks in the texts are escaped, so that they stand there as they are."""
+    """The whole file. Markdown in the texts is escaped."""
     blocks = [f"# {_text(document.title)}", f"**{_text(document.lead)}**", *map(_paragraph, document.about)]
     for part in document.parts:
         blocks += _part(part)
@@ -41,7 +41,7 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _table(table: Table) -> str:
-    rule = [":---" if table.holds_words(column) else "---:" for column in range(len(table.head))]
+    rule = [":---" if table.has_words(column) else "---:" for column in range(len(table.head))]
     rows = [[_text(words) for words in table.head], rule]
     rows += [
         [_code(text).replace("|", "\\|") if column in table.code else _text(text) for column, text in enumerate(row)]
@@ -56,7 +56,7 @@ def _paragraph(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """The text on one line with its marks escaped."""
+    """The text on one line, with its Markdown escaped."""
     return SPECIAL.sub(r"\\\1", LINE_BREAKS.sub(" ", text))
 
 

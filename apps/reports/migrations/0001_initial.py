@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 (
                     "measures",
                     models.JSONField(
-                        help_text="Measure names in the order asked for; the first weighs what to judge first."
+                        help_text="Measure names in the requested order; the first weighs what to judge first."
                     ),
                 ),
                 ("depth", models.PositiveIntegerField(default=0)),
@@ -68,12 +68,12 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("split", models.CharField(blank=True, help_text="Empty: dev and test together.", max_length=4)),
-                ("measures", models.JSONField(help_text="Measure names in the order asked for.")),
+                ("measures", models.JSONField(help_text="Measure names in the requested order.")),
                 ("requested_at", models.DateTimeField()),
                 ("runs", models.JSONField(help_text="Keys of the runs, ascending.")),
                 ("digest", models.CharField(max_length=64)),
                 ("computed_at", models.DateTimeField(null=True)),
-                ("result", models.JSONField(default=dict, help_text="As `execution` writes it.")),
+                ("result", models.JSONField(default=dict, help_text="As the job of its kind in `reports.execution` writes it.")),
                 (
                     "job",
                     models.ForeignKey(

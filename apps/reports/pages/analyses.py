@@ -1,4 +1,4 @@
-"""What the pages of all analyses have in common: the list with the form of the next report, and one report."""
+"""Shared by the pages of analyses: the list of reports with the form for a new one, and the page of one report."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
@@ -19,7 +19,7 @@ from apps.reports.selectors.analyses import AnyReport, reports_on
 
 
 class ReportPages(NamedTuple):
-    """The pages of one analysis: what its addresses and templates are named after, and what it is called."""
+    """One kind of analysis: `slug` begins its URL names and templates, `kind` is its name on pages."""
 
     slug: str
     kind: str
@@ -33,15 +33,15 @@ class ReportPages(NamedTuple):
 
 @dataclass
 class ReportSheet(Generic[AnyReport]):
-    """A computed report, read from its stored result; `asked` is the measure to show, the first one by default."""
+    """A computed report, read from its stored result; `wanted` is the measure to show, the first one if unknown."""
 
     report: AnyReport
-    asked: str
+    wanted: str
 
     @property
     def measure(self) -> str:
         measures = self.report.measures
-        return self.asked if self.asked in measures else measures[0]
+        return self.wanted if self.wanted in measures else measures[0]
 
     @property
     def measure_place(self) -> int:
@@ -53,7 +53,7 @@ class ReportSheet(Generic[AnyReport]):
 
 
 def list_page(request: HttpRequest, pages: ReportPages, version: Version | None) -> HttpResponse:
-    """The reports of one version, and the form of the next for leads."""
+    """The reports of one version, and for leads the form for a new one."""
     form = pages.form(version=version) if version and member_of(request).is_lead else None
     return _listed(request, pages, version, form)
 
@@ -61,22 +61,22 @@ def list_page(request: HttpRequest, pages: ReportPages, version: Version | None)
 def _listed(
     request: HttpRequest, pages: ReportPages, version: Version | None, form: RunsForm | None, status: int = 200
 ) -> HttpResponse:
-    """Reports that are computed are apart from those that wait."""
+    """Lists computed reports and those still in progress separately."""
     project = member_of(request).project
-    found = list(reports_on(pages.model, version)) if version else []
+    reports = list(reports_on(pages.model, version)) if version else []
     context = {
         **pages.context,
         "version": version,
         "versions": scorable_versions(project),
-        "reports": [(report, rules.SPLIT_WORDS[report.split]) for report in found if report.is_computed],
-        "waiting": [report for report in found if not report.is_computed],
+        "reports": [(report, rules.SPLIT_WORDS[report.split]) for report in reports if report.is_computed],
+        "in_progress": [report for report in reports if not report.is_computed],
         "form": form,
     }
     return render(request, f"reports/{pages.slug}_reports.html", context, status=status)
 
 
 def answer_request(request: HttpRequest, pages: ReportPages, version_pk: int) -> HttpResponse:
-    """On to the report that the form asks for, or the form again."""
+    """Request the report and redirect to its page, or show the form again with its errors."""
     member = member_of(request)
     version = frozen_in(member.project, version_pk)
     form = pages.form(request.POST, version=version)
@@ -95,12 +95,12 @@ def answer_request(request: HttpRequest, pages: ReportPages, version_pk: int) ->
     return redirect(f"reports:{pages.slug}", slug=member.project.slug, pk=report.pk)
 
 
-def waiting_page(request: HttpRequest, pages: ReportPages, report: Report) -> HttpResponse:
-    return render(request, "reports/report_waiting.html", {**pages.context, "report": report})
+def progress_page(request: HttpRequest, pages: ReportPages, report: Report) -> HttpResponse:
+    return render(request, "reports/report_in_progress.html", {**pages.context, "report": report})
 
 
 def report_page(request: HttpRequest, pages: ReportPages, sheet: ReportSheet[Any], **more: Any) -> HttpResponse:
-    """A computed report, with what only its analysis shows."""
+    """The page of a computed report; `more` is context that only its analysis needs."""
     report = sheet.report
     shown = {"report": report, "sheet": sheet, "split_words": rules.SPLIT_WORDS[report.split]}
     return render(request, f"reports/{pages.slug}.html", {**pages.context, **shown, **more})

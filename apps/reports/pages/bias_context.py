@@ -1,4 +1,4 @@
-"""What the page of a bias report shows, read from its stored result."""
+"""The content of the page of a bias report, read from its stored result."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -21,7 +21,7 @@ USUAL_FIRST = 50
 
 
 class Unjudged(NamedTuple):
-    """How much of a run's first results nobody judged, one share a depth."""
+    """The share of a run's first results that nobody judged, one for each depth."""
 
     tag: str
     name: str
@@ -46,15 +46,15 @@ class FirstRow(NamedTuple):
 
 
 class BiasSheet(ReportSheet[BiasReport]):
-    """What the page shows."""
+    """The content of the page."""
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """What each system is called."""
+        """The name of each system, by its key."""
         return {out.system: out.name for out in self.left_out}
 
     @cached_property
-    def standings(self) -> list[SystemMeans]:
+    def system_means(self) -> list[SystemMeans]:
         return [SystemMeans(run["tag"], run["system"], run["means"]) for run in self.report.result["runs"]]
 
     @cached_property
@@ -64,8 +64,8 @@ class BiasSheet(ReportSheet[BiasReport]):
     @cached_property
     def moves(self) -> list[RankMove]:
         """Every run with its own system left out, in the order of the measure."""
-        found = bias.moves(self.standings, self.left_out, self.measure_place)
-        return sorted(found, key=lambda move: (move.rank_before, move.tag))
+        moves = bias.moves(self.system_means, self.left_out, self.measure_place)
+        return sorted(moves, key=lambda move: (move.rank_before, move.tag))
 
     @property
     def verdict(self) -> str:
@@ -85,26 +85,26 @@ class BiasSheet(ReportSheet[BiasReport]):
 
     @property
     def figures(self) -> SafeString:
-        """How much every run changes with each system left out."""
+        """The change of every run with each system left out."""
         place = self.measure_place
         rows = []
         for out in self.left_out:
             changes = [
                 signed((row[place] or 0.0) - (run.means[place] or 0.0))
-                for run, row in zip(self.standings, out.means, strict=True)
+                for run, row in zip(self.system_means, out.means, strict=True)
             ]
             rows.append([out.name, *changes])
-        return figures(["Left out", *(run.tag for run in self.standings)], rows)
+        return figures(["Left out", *(run.tag for run in self.system_means)], rows)
 
     @property
     def unjudged(self) -> list[Unjudged]:
         """Runs with the most unjudged results at the middle depth first."""
         rows = self.report.result["runs"]
-        found = [
+        unjudged = [
             Unjudged(run["tag"], self.names[run["system"]], run["unjudged"], share_cell(run["tag"], run["unjudged"][1]))
             for run in rows
         ]
-        return sorted(found, key=lambda row: (-(row.shares[1] or 0.0), row.tag))
+        return sorted(unjudged, key=lambda row: (-(row.shares[1] or 0.0), row.tag))
 
     @property
     def depths(self) -> Sequence[int]:
@@ -134,7 +134,7 @@ class BiasSheet(ReportSheet[BiasReport]):
 
 
 def move_cell(move: RankMove, place: Scale) -> SafeString:
-    """A hollow dot with all judgements, a filled one without those of the run's own system, and the way between."""
+    """A hollow dot for all judgements, a filled one without those of the run's own system, and a line between."""
     y = CELL_HEIGHT / 2
     before, after = place(move.before or 0.0), place(move.after or 0.0)
     words = f"{move.tag}: {number(move.before)} with all judgements, {number(move.after)} without its own"
@@ -147,7 +147,7 @@ def move_cell(move: RankMove, place: Scale) -> SafeString:
 
 
 def share_cell(name: str, share: float | None) -> SafeString:
-    """A bar from 0 to the share, on a track that is the whole."""
+    """A bar from 0 to the share, on a track from 0 to 1."""
     wide, high, top = 160.0, 10.0, (CELL_HEIGHT - 10.0) / 2
     words = f"{clip(name, 40)}: {percent(share, 0)} unjudged at {UNJUDGED_AT[1]}"
     parts = [tag("rect", class_="track", x=0.0, y=top, width=wide, height=high)]

@@ -1,4 +1,4 @@
-"""Reports to take away: one HTML file that needs nothing else, or Markdown. Pages and the API give the same bytes."""
+"""Downloads of reports, as one self-contained HTML file or as Markdown. The API returns the same bytes."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -16,7 +16,7 @@ from apps.reports.edges.documents import (
 
 
 def _form(request: HttpRequest) -> str:
-    """What `?format=` asks for, HTML unless it says `md`."""
+    """The value of `?format=`, HTML by default. Raises Http404 for another one."""
     form = request.GET.get("format", HTML)
     if form not in FORMS:
         raise Http404("A report is html or md.")

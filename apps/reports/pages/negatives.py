@@ -1,4 +1,4 @@
-"""Negatives to train on: the page that shows what would be proposed, and the file."""
+"""Negatives for training: the page with a preview, and the file."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -23,7 +23,7 @@ QUERIES_A_PAGE = 20
 @require_safe
 @member_view()
 def negatives(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
-    """What would be proposed, some queries at a time, and the way to the file."""
+    """A paged preview of the negatives, with a link to the file."""
     member = member_of(request)
     version = visible_version(member, version_pk)
     form = negatives_form(member, version, request.GET)
@@ -38,7 +38,7 @@ def negatives(request: HttpRequest, project: Project, version_pk: int) -> HttpRe
             "proposal": proposal,
             "page": page,
             "rows": [(row, row.count(HARD), row.count(EASY)) for row in rows],
-            "asked": urlencode(form.cleaned_data),
+            "choice": urlencode(form.cleaned_data),
             "has_signatures": proposal.signatures is not None,
             "shows_test": Split.TEST in proposal.splits,
         }

@@ -12,7 +12,7 @@ from apps.common.text.wording import interval, number
 from apps.evaluation.core.charts import Bounds, bounds_of
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, head_cell
 from apps.reports.core import stability
-from apps.reports.core.stability import HIGHER, LOWER, PERSON, Interval, Named, Order, Swap, order_from
+from apps.reports.core.stability import HIGHER, LOWER, PERSON, Interval, Order, PersonOrder, Swap, order_from
 from apps.reports.models import StabilityReport
 from apps.reports.pages.analyses import ReportSheet
 
@@ -21,7 +21,7 @@ ENDS = {HIGHER: "the higher grades of {} and {}", LOWER: "the lower grades of {}
 
 
 class SwapRow(NamedTuple):
-    """Two runs that change places: the tags, and the gap under both."""
+    """Two runs that change places: their tags, and their gap under both sets of grades."""
 
     ahead: str
     behind: str
@@ -29,7 +29,7 @@ class SwapRow(NamedTuple):
 
 
 class GroundRow(NamedTuple):
-    """An order under other grades than the released ones, with τ to the order it is set beside."""
+    """An order under other grades, with τ between it and the order that it is compared with."""
 
     words: str
     graded: int
@@ -53,7 +53,7 @@ class StabilityRun(NamedTuple):
 
 @dataclass
 class StabilitySheet(ReportSheet[StabilityReport]):
-    """What the page shows; `names` say what the reader may call people."""
+    """The content of the page; `names` are the names of people that the reader may see."""
 
     names: Mapping[int, str]
 
@@ -87,13 +87,13 @@ class StabilitySheet(ReportSheet[StabilityReport]):
 
     @cached_property
     def between(self) -> list[GroundRow]:
-        """The orders of two people beside each other."""
+        """The order under the grades of one person compared with that of another, for people who share pairs."""
         graded = {tuple(each["people"]): each["graded"] for each in self.report.result["grounds"]}
-        found = []
+        rows = []
         for each in self.report.result["between"]:
             words = " and ".join(self._name(place) for place in each["people"])
-            found.append(self._row(each | {"graded": graded[tuple(each["people"])], "changed": None}, words))
-        return found
+            rows.append(self._row(each | {"graded": graded[tuple(each["people"])], "changed": None}, words))
+        return rows
 
     def _row(self, ground: Mapping[str, Any], words: str = "") -> GroundRow:
         order, words = self._order(ground), words or self._words(ground)
@@ -102,12 +102,12 @@ class StabilitySheet(ReportSheet[StabilityReport]):
 
     @property
     def left_out(self) -> int:
-        """How many people judged and are not shown."""
+        """The number of people who judged and are not shown."""
         return len(self.report.result["people"]) - len(self.people)
 
     @property
     def verdict(self) -> str:
-        return stability.verdict(self.tags, [Named(row.words, row.order) for row in self.people], self.measure)
+        return stability.verdict(self.tags, [PersonOrder(row.words, row.order) for row in self.people], self.measure)
 
     @property
     def tau_head(self) -> SafeString:
@@ -128,17 +128,17 @@ class StabilitySheet(ReportSheet[StabilityReport]):
         orders = [row.order for row in self.people]
         ranks = [ranks_of(order) for order in orders]
         released = ranks_of(self.released)
-        found = []
+        rows = []
         for place, run in enumerate(self.report.result["runs"]):
             mean, spread = self.released.means[place]
             others = [(order.means[place][0], rank[place]) for order, rank in zip(orders, ranks, strict=True)]
             drawing = run_cell(run["tag"], self.released, place, self.people, self.bounds.place)
-            found.append(StabilityRun(run["tag"], run["name"], mean, released[place], spread, drawing, others))
-        return sorted(found, key=lambda row: (-row.mean, row.tag))
+            rows.append(StabilityRun(run["tag"], run["name"], mean, released[place], spread, drawing, others))
+        return sorted(rows, key=lambda row: (-row.mean, row.tag))
 
     @property
     def figures(self) -> SafeString:
-        """The means with intervals behind the drawing, a row a run and person."""
+        """The figures of the drawing: means with intervals, one row for each run and person."""
         rows = [
             [run["tag"], words, number(order.means[place][0]), interval(order.means[place][1], 3), order.n]
             for place, run in enumerate(self.report.result["runs"])
@@ -154,7 +154,7 @@ def ranks_of(order: Order) -> list[int]:
 
 
 def tau_cell(words: str, order: Order) -> SafeString:
-    """τ with its interval on the scale from −1 to 1; a line without a mark where it is not defined."""
+    """τ with its interval on a scale from −1 to 1; without a mark where it is not defined."""
     zero = tag("path", class_="zero", d=f"M{TAU_BOUNDS.place(0.0):.1f} -8V32")
     if order.tau is None:
         return svg(CELL_WIDTH, CELL_HEIGHT, f"{words}: τ is not defined", [zero])
@@ -164,7 +164,7 @@ def tau_cell(words: str, order: Order) -> SafeString:
 
 
 def run_cell(name: str, released: Order, run: int, people: Sequence[GroundRow], place: Scale) -> SafeString:
-    """The mean under the released grades as a filled dot with its whisker, and a hollow dot for each person's."""
+    """The mean under the released grades as a filled dot with its whisker, and a hollow dot for each person's mean."""
     middle = CELL_HEIGHT / 2
     mean, spread = released.means[run]
     low, high = spread or (None, None)

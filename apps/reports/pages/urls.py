@@ -10,10 +10,10 @@ urlpatterns = [
     path("bias/", bias.bias_reports, name="bias-reports"),
     path("bias/<int:pk>/", bias.bias_page, name="bias"),
     path("bias/<int:pk>/first/", bias.judge_first, name="judge-first"),
-    path("version/<int:version_pk>/bias/", bias.ask_bias, name="ask-bias"),
+    path("version/<int:version_pk>/bias/", bias.request_bias, name="request-bias"),
     path("stability/", stability.stability_reports, name="stability-reports"),
     path("stability/<int:pk>/", stability.stability_page, name="stability"),
-    path("version/<int:version_pk>/stability/", stability.ask_stability, name="ask-stability"),
+    path("version/<int:version_pk>/stability/", stability.request_stability, name="request-stability"),
     path("version/<int:version_pk>/negatives/", negatives.negatives, name="negatives"),
     path("version/<int:version_pk>/negatives/file/", negatives.negatives_file, name="negatives-file"),
 ]

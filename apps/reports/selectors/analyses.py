@@ -1,3 +1,5 @@
+"""Bias and stability reports, scoped to a project and to what a member may see."""
+
 from typing import TypeVar
 
 from django.db.models import QuerySet
@@ -20,10 +22,11 @@ def reports_on(kind: type[AnyReport], version: Version) -> QuerySet[AnyReport]:
 
 
 def report_in(kind: type[AnyReport], project: Project, pk: int) -> AnyReport:
-    found = _with_related(kind._default_manager.filter(project=project, pk=pk)).first()
-    if found is None:
+    """A report of the project. Raises Http404."""
+    report = _with_related(kind._default_manager.filter(project=project, pk=pk)).first()
+    if report is None:
         raise Http404(f"No such {kind._meta.verbose_name}.")
-    return found
+    return report
 
 
 def _with_related(reports: QuerySet[AnyReport]) -> QuerySet[AnyReport]:
@@ -31,7 +34,7 @@ def _with_related(reports: QuerySet[AnyReport]) -> QuerySet[AnyReport]:
 
 
 def visible_report(kind: type[AnyReport], member: Member, pk: int) -> AnyReport:
-    """The report, for who may see it already. Raises Http404 and ReportHidden."""
+    """A report that the member may see. Raises Http404 and ReportHidden."""
     report = report_in(kind, member.project, pk)
     if reason := people_refusal(member, report):
         raise ReportHidden(reason, code="round_open")
@@ -43,7 +46,7 @@ def runs_of(report: Report) -> list[Run]:
     return list(Run.objects.filter(pk__in=report.runs).select_related("system").order_by("pk"))
 
 
-def version_resting_on(pool_id: int, project: Project) -> Version | None:
-    """The version last frozen whose rounds judged the pool."""
-    found = scorable_versions(project).filter(rounds__pool=pool_id)
-    return found.order_by("-frozen_at", "-pk").first()
+def latest_version_of_pool(pool_id: int, project: Project) -> Version | None:
+    """Of the versions with a round on the pool, the one frozen last."""
+    versions = scorable_versions(project).filter(rounds__pool=pool_id)
+    return versions.order_by("-frozen_at", "-pk").first()

@@ -1,4 +1,4 @@
-"""Who brought a graded pair in: as the pools have it written down, or as the runs rank it."""
+"""Which systems found a pair: according to the pools, or to the ranks in the runs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +12,7 @@ from apps.retrieval.core import ranking
 from apps.retrieval.core.sampling import EASY, RANDOM
 from apps.retrieval.models import PoolEntry, PoolRun, Ranking, Run
 
-# How a pair came into a pool when chance brought it: see `PoolEntry.sampled`.
+# The ways in which a pair is sampled at random into a pool: see `PoolEntry.sampled`.
 CHANCE = frozenset({EASY, RANDOM})
 
 
@@ -31,30 +31,30 @@ def top_of(run: Run, numbers: dict[int, int], depth: int) -> Top:
 
 
 def finds_by_rank(runs: Sequence[Run], tops: Sequence[Top], depth: int) -> Finds:
-    """A run brought in what it ranks 1 to `depth`."""
+    """Each run found what it ranks 1 to `depth`."""
     near = [top.rank < depth for top in tops]
-    systems = [np.full(int(kept.sum()), run.system_id) for run, kept in zip(runs, near, strict=True)]
+    systems = [np.full(int(is_near.sum()), run.system_id) for run, is_near in zip(runs, near, strict=True)]
     empty = np.empty(0, dtype=np.int64)
     return Finds(
-        np.concatenate([empty, *(top.query[kept] for top, kept in zip(tops, near, strict=True))]),
-        np.concatenate([empty, *(top.block[kept] for top, kept in zip(tops, near, strict=True))]),
+        np.concatenate([empty, *(top.query[is_near] for top, is_near in zip(tops, near, strict=True))]),
+        np.concatenate([empty, *(top.block[is_near] for top, is_near in zip(tops, near, strict=True))]),
         np.concatenate([empty, *systems]),
     )
 
 
 def finds_of_pools(version: Version, numbers: dict[int, int]) -> Finds:
-    """The runs named by the pools of the version's rounds; what was sampled at random was found by chance as well."""
-    found = list(_recorded(version, numbers))
-    table = np.array(found, dtype=np.int64).reshape(-1, 3)
+    """The systems of the runs recorded in the pools of the version's rounds; BY_CHANCE where a pair was sampled too."""
+    table = np.array(list(_recorded(version, numbers)), dtype=np.int64).reshape(-1, 3)
     return Finds(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
 
 
 def has_finders(version: Version) -> bool:
-    """Whether the pools of the version's rounds were sampled from runs, so that they can name who found what."""
+    """Whether the pools of the version's rounds were made from runs, and so record which run found which pair."""
     return PoolRun.objects.filter(pool__in=version.rounds.values("pool")).exists()
 
 
 def _recorded(version: Version, numbers: dict[int, int]) -> Iterator[tuple[int, int, int]]:
+    """Query number, block position and system of every find."""
     positions = dict(version.snapshot.entries.values_list("block_id", "position").iterator(chunk_size=AT_ONCE))
     systems = dict(Run.objects.filter(project=version.gold_set.project).values_list("pk", "system_id"))
     pools = version.rounds.values("pool")

@@ -1,4 +1,4 @@
-"""The negatives of a version's queries, gathered part by part and written as JSONL or CSV."""
+"""The negatives of a version's queries, proposed in batches and written as JSONL or CSV."""
 
 import csv
 import json
@@ -26,8 +26,8 @@ from apps.reports.core.negatives import (
     NegativesChoice,
     SampledNegatives,
     alike_by,
-    draw,
-    settle,
+    choose_negatives,
+    sample_negatives,
 )
 from apps.retrieval.core import ranking
 from apps.retrieval.execution.indexes import built_signatures
@@ -39,15 +39,15 @@ CSV_HEAD = ("query_id", "query", "split", "block_id", "kind", "basis", "rank", "
 POSITIVE = "positive"
 
 
-class Named(NamedTuple):
-    """A block by its position in the snapshot: its outside id and the digest of its text."""
+class BlockName(NamedTuple):
+    """The outside id of a block and the digest of its text."""
 
     block_id: str
     text_digest: str
 
 
-class Proposed(NamedTuple):
-    """One query with its relevant blocks, best grade first, and its negatives, each with its outside id."""
+class QueryNegatives(NamedTuple):
+    """One query with its relevant blocks (outside id and grade, best first) and its negatives (outside id first)."""
 
     query: VersionQuery
     positive: list[tuple[str, int]]
@@ -63,7 +63,7 @@ class Proposed(NamedTuple):
 
 @dataclass(frozen=True)
 class NegativesProposal:
-    """What was asked for: a baseline, how many, for which sides. Queries of revoked sources are left out."""
+    """Negatives of a baseline for the queries of these splits. Queries of revoked sources are left out."""
 
     version: Version
     run: Run
@@ -72,7 +72,7 @@ class NegativesProposal:
     at: datetime
 
     def queries(self) -> QuerySet[VersionQuery]:
-        """The judged queries, in the bytewise order of their ids."""
+        """The judged queries, in bytewise order of their outside ids."""
         content = VersionContent(self.version, splits=self.splits, revoked=list(self.revoked))
         graded = VersionGrade.objects.filter(version=self.version).values("query")
         return content.query_rows().filter(pk__in=graded).order_by(bytewise("outside_id"))
@@ -83,49 +83,51 @@ class NegativesProposal:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """Every complete run on the snapshot: an easy negative lies outside the tops of all."""
+        """Every complete run on the snapshot: an easy negative is in the top results of none."""
         return scorable_runs(self.version)
 
     @cached_property
     def signatures(self) -> Signatures | None:
         return built_signatures(self.version.snapshot)
 
-    def proposed(self, queries: Sequence[VersionQuery]) -> list[Proposed]:
-        """The negatives of these queries: a handful of statements, however many they are."""
+    def proposed(self, queries: Sequence[VersionQuery]) -> list[QueryNegatives]:
+        """The negatives of these queries, in a fixed number of statements."""
         grades = self._grades(queries)
         tops = self._tops(queries)
         blocks = self.version.snapshot.block_count
-        drawn = {}
+        sampled = {}
         for query in queries:
             own = tops[query.query_id]
             every = np.concatenate([np.empty(0, dtype=np.int64), *own.values()])
             baseline = own.get(self.run.pk, every[:0])
-            drawn[query.pk] = draw(query.outside_id, baseline, every, grades[query.pk], blocks, self.choice)
-        names = self._named(drawn.values())
+            sampled[query.pk] = sample_negatives(
+                query.outside_id, baseline, every, grades[query.pk], blocks, self.choice
+            )
+        names = self._names(sampled.values())
         alike = alike_by({place: name.text_digest for place, name in names.items()}, self.signatures)
-        found = []
+        proposed = []
         for query in queries:
             own_grades = grades[query.pk]
-            best = sorted(drawn[query.pk].relevant.tolist(), key=lambda place: (-own_grades[place], place))
-            negatives = settle(drawn[query.pk], own_grades, alike, self.choice)
-            found.append(
-                Proposed(
+            best = sorted(sampled[query.pk].relevant.tolist(), key=lambda place: (-own_grades[place], place))
+            negatives = choose_negatives(sampled[query.pk], own_grades, alike, self.choice)
+            proposed.append(
+                QueryNegatives(
                     query,
                     [(names[place].block_id, own_grades[place]) for place in best],
                     [(names[negative.position].block_id, negative) for negative in negatives],
                 )
             )
-        return found
+        return proposed
 
-    def every(self) -> Iterator[Proposed]:
-        """All queries, some at a time, so that little is in memory."""
-        part: list[VersionQuery] = []
+    def every(self) -> Iterator[QueryNegatives]:
+        """The negatives of all queries, computed in batches to limit memory."""
+        batch: list[VersionQuery] = []
         for query in self.queries().iterator(chunk_size=AT_ONCE):
-            part.append(query)
-            if len(part) == AT_ONCE:
-                yield from self.proposed(part)
-                part = []
-        yield from self.proposed(part)
+            batch.append(query)
+            if len(batch) == AT_ONCE:
+                yield from self.proposed(batch)
+                batch = []
+        yield from self.proposed(batch)
 
     def _grades(self, queries: Sequence[VersionQuery]) -> dict[int, dict[int, int]]:
         grades: dict[int, dict[int, int]] = {query.pk: {} for query in queries}
@@ -135,24 +137,24 @@ class NegativesProposal:
         return grades
 
     def _tops(self, queries: Sequence[VersionQuery]) -> dict[int, dict[int, Ints]]:
-        """By query and run, the positions that count as high."""
+        """By query and run, the positions of the first `depth` results, best first."""
         tops: dict[int, dict[int, Ints]] = defaultdict(dict)
-        asked = [query.query_id for query in queries]
-        rows = Ranking.objects.filter(run__in=self.runs, query__in=asked).values_list("run_id", "query_id", "packed")
+        keys = [query.query_id for query in queries]
+        rows = Ranking.objects.filter(run__in=self.runs, query__in=keys).values_list("run_id", "query_id", "packed")
         for run, query, packed in rows.iterator():
             tops[query][run] = ranking.unpack(bytes(packed))[0][: self.choice.depth].astype(np.int64)
         return tops
 
-    def _named(self, drawn: Collection[SampledNegatives]) -> dict[int, Named]:
+    def _names(self, sampled: Collection[SampledNegatives]) -> dict[int, BlockName]:
         empty = np.empty(0, dtype=np.int64)
-        columns = [column for one in drawn for column in (one.relevant, one.hard, one.easy)]
+        columns = [column for one in sampled for column in (one.relevant, one.hard, one.easy)]
         wanted = np.unique(np.concatenate([empty, *columns])).tolist()
-        found: dict[int, Named] = {}
+        names: dict[int, BlockName] = {}
         for start in range(0, len(wanted), 5_000):
             rows = self.version.snapshot.entries.filter(position__in=wanted[start : start + 5_000])
             for position, *name in rows.values_list("position", "block__outside_id", "version__text_digest"):
-                found[position] = Named(*name)
-        return found
+                names[position] = BlockName(*name)
+        return names
 
 
 def lines(proposal: NegativesProposal, form: str) -> Iterator[str]:
@@ -160,7 +162,7 @@ def lines(proposal: NegativesProposal, form: str) -> Iterator[str]:
     return _csv_lines(proposal) if form == "csv" else map(_json_line, proposal.every())
 
 
-def _json_line(one: Proposed) -> str:
+def _json_line(one: QueryNegatives) -> str:
     body = {
         "query_id": one.query.outside_id,
         "query": one.query.text,
@@ -180,15 +182,15 @@ def _json_line(one: Proposed) -> str:
     return json.dumps(body, ensure_ascii=False) + "\n"
 
 
-class _Line:
-    """A file whose lines are handed on."""
+class _Echo:
+    """A file object for `csv.writer` whose `write` returns the line."""
 
     def write(self, line: str) -> str:
         return line
 
 
 def _csv_lines(proposal: NegativesProposal) -> Iterator[str]:
-    writer = csv.writer(_Line(), lineterminator="\n")
+    writer = csv.writer(_Echo(), lineterminator="\n")
     yield writer.writerow(CSV_HEAD)
     for one in proposal.every():
         query = (safe_cell(one.query.outside_id), safe_cell(one.query.text), one.query.split)
@@ -200,7 +202,7 @@ def _csv_lines(proposal: NegativesProposal) -> Iterator[str]:
 
 
 def file_name(proposal: NegativesProposal, form: str) -> str:
-    """Made of slugs and numbers only, so that it is safe in a header and on every file system."""
+    """The name of the file: slugs and numbers only, so safe in a header and on every file system."""
     version = proposal.version
     side = "-".join(sorted(proposal.splits))
     return f"{version.gold_set.slug}-{version.label}-{side}-negatives.{form}"

@@ -1,3 +1,5 @@
+"""The pairs that a bias report ranks first for judging, and which of them are already in a round."""
+
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,9 +17,9 @@ class UnjudgedPair(NamedTuple):
     version_id: int
 
 
-def asked_already(version: Version, pairs: Sequence[UnjudgedPair]) -> set[UnjudgedPair]:
-    """Those of the pairs that some round asks for, or has asked for, on this snapshot or on another with that text."""
-    found: set[UnjudgedPair] = set()
+def already_planned(version: Version, pairs: Sequence[UnjudgedPair]) -> set[UnjudgedPair]:
+    """The pairs that are or were in a round, on any snapshot of the corpus with the same text of the block."""
+    planned: set[UnjudgedPair] = set()
     for start in range(0, len(pairs), AT_ONCE):
         part = pairs[start : start + AT_ONCE]
         texts = texts_of(pair.version_id for pair in part)
@@ -27,14 +29,14 @@ def asked_already(version: Version, pairs: Sequence[UnjudgedPair]) -> set[Unjudg
             query__in={pair.query_id for pair in part},
             version__block__in={text.block_id for text in texts.values()},
         )
-        named = rows.values_list("query_id", "version__block_id", "version__text_digest").distinct()
-        asked = {(query, TextKey(block, digest)) for query, block, digest in named}
-        found |= {pair for pair in part if (pair.query_id, texts[pair.version_id]) in asked}
-    return found
+        columns = rows.values_list("query_id", "version__block_id", "version__text_digest").distinct()
+        in_rounds = {(query, TextKey(block, digest)) for query, block, digest in columns}
+        planned |= {pair for pair in part if (pair.query_id, texts[pair.version_id]) in in_rounds}
+    return planned
 
 
 def pairs_first(report: BiasReport) -> list[UnjudgedPair]:
-    """What a report says to judge first, in its order, as pairs of the version's snapshot."""
+    """The pairs to judge first, in the order of the report."""
     listed = report.result["first"]["pairs"]
     queries = dict(report.version.queries.values_list("outside_id", "query_id"))
     versions = versions_at(report.version, [position for _, position, _ in listed])
