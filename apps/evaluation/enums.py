@@ -1,2 +1,2 @@
 STRATA = {"domain": "Domain", "query_type": "Type", "difficulty": "Difficulty", "source": "Source"}
-"""The fields of a query by which scores are told apart, in the order of the pages."""
+"""The fields of a query for which scores are shown by stratum, in the order of the pages."""

@@ -13,7 +13,7 @@ class Requested(models.Model):
     """A request for one side of a version that a job computes. The same request again adds no row."""
 
     split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
-    measures = models.JSONField(help_text="Measure names in the order asked for.")
+    measures = models.JSONField(help_text="Measure names in the requested order.")
     job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     requested_at = models.DateTimeField()

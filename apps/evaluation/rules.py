@@ -121,7 +121,7 @@ def version_measures(text: str) -> tuple[Measure, ...]:
     refuse_unmet(measures, GRADES_ALONE, ONLY_GRADES)
     for measure in measures:
         if len(str(measure)) > MOST_LETTERS:
-            raise MeasureError(f"{measure} is longer than {MOST_LETTERS} characters, the most that Karat keeps.")
+            raise MeasureError(f"{measure} is longer than {MOST_LETTERS} characters, the most that Karat stores.")
     return measures
 
 

@@ -1,6 +1,6 @@
-// Drops are explained by key: a, f and w belong to the row that has the focus, at first to the first open one. A decision
-// that needs words asks for them where they are written, and enter sends it. The next open row has the focus at once;
-// answers come in their order, and one that is refused gives its row back as it was.
+// Drops are explained by key: a, f and w act on the row with the focus, at first the first open one. A decision that
+// needs an explanation prompts for it in its field, and enter sends it. The next open row gets the focus at once;
+// answers arrive in order, and a refused one restores its row.
 
 const table = document.querySelector("[data-drops]");
 const UNSENT = "The decision could not be sent. Nothing is lost: press again.";
@@ -34,26 +34,26 @@ function show(row, pressed) {
   for (const button of row.querySelectorAll("[data-drop-key]")) button.setAttribute("aria-pressed", button.value === pressed);
 }
 
-// Kept in the form before htmx reads it: what waits for the answer before it is sent when no button is pressed any more.
-function keep(form, decision) {
-  const kept = form.querySelector('input[name="decision"]') ?? form.appendChild(document.createElement("input"));
-  Object.assign(kept, { type: "hidden", name: "decision", value: decision });
+// Stored in the form before htmx reads it: a queued request is sent later, when its button is no longer the submitter.
+function storeDecision(form, decision) {
+  const field = form.querySelector('input[name="decision"]') ?? form.appendChild(document.createElement("input"));
+  Object.assign(field, { type: "hidden", name: "decision", value: decision });
 }
 
 function onSubmit(event) {
   const row = event.target.closest("[data-item]");
   if (!event.target.hasAttribute("hx-post")) return;
   row.dataset.was = row.querySelector('[aria-pressed="true"]')?.value ?? "";
-  keep(event.target, event.submitter.value);
+  storeDecision(event.target, event.submitter.value);
   show(row, event.submitter.value);
   showPrompt(row, "");
   focusNext(row);
 }
 
-function refused(row, said) {
+function refused(row, message) {
   show(row, row.dataset.was);
   row.querySelector("[data-why]").focus();
-  if (said) document.getElementById("drops-said").replaceChildren(said);
+  if (message) document.getElementById("drops-said").replaceChildren(message);
 }
 
 function onEnter(event) {
@@ -80,7 +80,7 @@ if (table) {
   document.addEventListener("htmx:load", (event) => {
     if (event.target.matches?.("[data-item]")) focusNext(event.target);
   });
-  // A refusal stands below the table; the row stays as it is.
+  // An error message is shown below the table; the row does not change.
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (event.detail.xhr.status < 400 || !table.contains(event.target)) return;
     event.detail.target = document.getElementById("drops-said");
@@ -89,11 +89,11 @@ if (table) {
     refused(event.target.closest("[data-item]"));
   });
   table.addEventListener("htmx:sendError", (event) => {
-    event.stopPropagation(); // said here, not in a toast
-    const said = document.createElement("p");
-    said.className = "notice bad";
-    said.setAttribute("role", "alert");
-    said.textContent = UNSENT;
-    refused(event.target.closest("[data-item]"), said);
+    event.stopPropagation(); // shown here, not in a toast
+    const message = document.createElement("p");
+    message.className = "notice bad";
+    message.setAttribute("role", "alert");
+    message.textContent = UNSENT;
+    refused(event.target.closest("[data-item]"), message);
   });
 }

@@ -59,7 +59,7 @@ def test_an_evaluation_knows_what_it_counted():
     assert evaluation.counts["judged_to"][:4] == pytest.approx([1.0, 0.75, 2 / 3, 0.5])
 
 
-def test_judged_at_ten_is_kept_with_every_evaluation():
+def test_judged_at_ten_is_stored_with_every_evaluation():
     evaluation = score(make_scene(), "better", measures="AP")
 
     assert [(row.measure, row.n) for row in evaluation.scores.order_by("order")] == [("AP", 12), ("Judged@10", 12)]
@@ -85,7 +85,7 @@ def test_only_the_queries_of_the_split_count():
     assert test.query_ids
 
 
-def test_asking_again_adds_no_rows_and_no_job():
+def test_requesting_again_adds_no_rows_and_no_job():
     scene = make_scene()
     first = score(scene, "better", measures="AP RR")
     before = (Score.objects.count(), Job.objects.count(), Event.objects.filter(action="evaluation.requested").count())
@@ -106,7 +106,7 @@ def test_the_same_request_gives_the_same_bytes():
     assert intervals[0] == intervals[1]
 
 
-def test_a_cancelled_request_is_queued_again_when_asked_again():
+def test_a_cancelled_request_is_queued_again_when_repeated():
     scene = make_scene()
     evaluation = ask(scene, "better")
     cancel_job(job_id=evaluation.job_id, actor=scene.lead, at=AT)
@@ -198,7 +198,7 @@ def test_the_request_is_on_the_record():
     assert event.after == {"run": "better", "version": "v1", "split": "dev", "measures": ["AP"], "seed": 20}
 
 
-def test_several_runs_are_asked_for_together_or_not_at_all():
+def test_several_runs_are_requested_together_or_not_at_all():
     scene = make_scene()
     other = add_run(scene, "elsewhere", {"Q01": GOOD}, snapshot=make_snapshot(scene.project, BLOCKS))
 
@@ -251,7 +251,7 @@ def pair(db, _pair):
     return deepcopy(_pair)
 
 
-def test_a_decision_on_a_drop_is_kept_and_recorded(pair):
+def test_a_decision_on_a_drop_is_saved_and_recorded(pair):
     scene, two = pair
 
     note = decide(scene, two)

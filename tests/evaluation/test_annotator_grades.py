@@ -28,7 +28,7 @@ def given(released, rows):
     return given_on(released, *columns)
 
 
-def test_grades_find_the_rows_they_stand_beside():
+def test_grades_are_matched_to_their_rows():
     released = judged(1, 0, 2, 1)
 
     found = given(released, [(BERT, 1, 0, 3), (ANNA, 0, 1, 2), (BERT, 0, 0, 0)])
@@ -64,7 +64,7 @@ def test_rows_that_two_people_graded_are_counted_once():
     assert shared_rows(found, 4) == 1
 
 
-def test_other_grades_stand_over_the_released_ones_and_the_rest_stays():
+def test_other_grades_replace_the_released_ones_and_the_rest_stays():
     released = judged(1, 0, 2, 1)
 
     other = with_grades(released, ints(1, 3), ints(3, 0))
@@ -73,7 +73,7 @@ def test_other_grades_stand_over_the_released_ones_and_the_rest_stays():
     assert released.grade.tolist() == [1, 0, 2, 1]
 
 
-def test_a_sheet_holds_the_scores_under_one_persons_grades():
+def test_a_sheet_contains_the_scores_under_one_persons_grades():
     """The run puts block 1 above block 0. Anna finds 1 relevant and 0 not; Bert says the opposite, as released.
 
     Q2 was graded by Bert alone, Q3 by nobody whose name is known: there the released score stands for who graded
@@ -92,7 +92,7 @@ def test_a_sheet_holds_the_scores_under_one_persons_grades():
 
 
 @pytest.mark.once
-def test_on_chorus_each_sheet_is_what_trec_eval_says_of_that_agents_own_qrels(shared_data):
+def test_on_chorus_each_sheet_equals_trec_eval_on_that_agents_own_qrels(shared_data):
     """Everybody rated every pair, so a person's sheet is the score under a qrels file of that person alone."""
     with (shared_data / "chorus_ratings/Broad_Query_Set_individual_ratings.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

@@ -4,12 +4,12 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 from apps.evaluation.pages.costs_context import latency_places
-from apps.evaluation.pages.leaderboard_charts import CHARACTER, LINE, Milestone, Moment, Worth, cost_quality, trend
+from apps.evaluation.pages.leaderboard_charts import CHARACTER, LINE, Milestone, TrendPoint, Worth, cost_quality, trend
 from tests.factories import AT
 
 
-def moment(run, weeks):
-    return Moment("BM25", run, AT + timedelta(weeks=weeks), 0.5, (0.4, 0.6), 12)
+def point(run, weeks):
+    return TrendPoint("BM25", run, AT + timedelta(weeks=weeks), 0.5, (0.4, 0.6), 12)
 
 
 def milestone(label, weeks):
@@ -32,13 +32,13 @@ def places(chart, names):
 
 
 def test_a_trend_says_where_weeks_passed_without_a_run():
-    chart = trend("nDCG@10", [moment("one", 0), moment("two", 3), moment("three", 14)], [])
+    chart = trend("nDCG@10", [point("one", 0), point("two", 3), point("three", 14)], [])
 
     assert [words for words in words_of(chart, "title") if "without" in words] == ["11 weeks without a run"]
 
 
 def test_a_trend_names_each_year_once():
-    chart = trend("nDCG@10", [moment("one", 0), moment("two", 1), moment("three", 50), moment("four", 51)], [])
+    chart = trend("nDCG@10", [point("one", 0), point("two", 1), point("three", 50), point("four", 51)], [])
 
     assert [words for words in words_of(chart, "text") if words in {"2026", "2027"}] == ["2026", "2027"]
 
@@ -46,12 +46,12 @@ def test_a_trend_names_each_year_once():
 def test_versions_between_the_same_two_runs_share_a_line_and_its_words():
     versions = [milestone("v1", 1), milestone("v2", 2), milestone("v3", 3), milestone("v4", 9), milestone("v5", 9)]
 
-    chart = trend("nDCG@10", [moment("one", 0), moment("two", 8)], versions)
+    chart = trend("nDCG@10", [point("one", 0), point("two", 8)], versions)
 
     assert [words for words in words_of(chart, "text") if words.startswith("v")] == ["v1 to v3", "v4, v5"]
 
 
-def test_names_of_runs_that_lie_close_do_not_cover_each_other():
+def test_names_of_runs_with_close_values_do_not_overlap():
     names = ["bm25", "bm25-stopwords-off", "bm25-long-blocks", "tf-idf"]
     runs = [Worth(name, 1.0 + 0.01 * at, 0.5 + 0.002 * at, (0.4, 0.6), 12, False) for at, name in enumerate(names)]
 
@@ -78,7 +78,7 @@ def test_a_name_at_the_edge_does_not_cross_the_whisker_of_its_neighbour():
         assert not (start < x < end and high < y - LINE / 2 < low)
 
 
-def test_the_mark_of_the_front_lies_on_top_of_one_that_hides_it():
+def test_the_mark_of_the_front_is_drawn_above_one_that_hides_it():
     chart = cost_quality(
         "nDCG@10", "cost", [Worth("on", 1.0, 0.5, None, 12, True), Worth("off", 1.0, 0.5, None, 12, False)]
     )

@@ -15,7 +15,7 @@ from tests.evaluation.factories import ask, make_scene
         ("TD_nDCG(rate=0.1)", r"TD_nDCG\(rate=0.1\) needs the times of blocks and of queries, from a file each"),
     ],
 )
-def test_a_version_is_not_scored_with_what_it_does_not_hold(text, said):
+def test_a_version_is_not_scored_with_measures_of_what_it_does_not_contain(text, said):
     with pytest.raises(MeasureError, match=f"{said}.*A version contains grades only; `karat score` reads the rest"):
         version_measures(text)
 
@@ -27,7 +27,7 @@ def test_the_measures_of_versions_are_those_that_read_grades_alone():
     assert not {"alpha_nDCG", "STREC", "ILD", "Coverage", "TD_nDCG"} & set(names)
 
 
-def test_a_measure_that_is_too_long_to_be_kept_is_refused():
+def test_a_measure_that_is_too_long_to_be_stored_is_rejected():
     gains = ",".join(f"{grade}:{grade}.5" for grade in range(20))
 
     with pytest.raises(MeasureError, match="is longer than 80 characters"):
@@ -41,7 +41,7 @@ def test_measures_that_read_grades_alone_are_taken():
 
 
 @pytest.mark.django_db
-def test_a_scale_that_the_grades_leave_is_refused_when_scores_are_asked_for():
+def test_a_scale_below_the_highest_grade_is_rejected_when_scores_are_requested():
     scene = make_scene(qrels={"Q01": {"a": 3, "b": 0}})
 
     assert grades_refusal(parse_measures("ERR(max_rel=3)@10 nDCG@10"), scene.version) is None

@@ -9,14 +9,14 @@ def variant(original, kind="typos"):
     return {"variant_of": original, "variant": kind}
 
 
-def test_variants_are_found_beside_their_originals():
+def test_variants_are_paired_with_their_originals():
     found = paired_variants(["Q1", "Q1t", "Q2", "Q2l"], [{}, variant("Q1"), {"note": "x"}, variant("Q2", "lower case")])
 
     assert found.variants == [Variant(1, 0, "typos"), Variant(3, 2, "lower case")]
     assert found.alone == 0
 
 
-def test_a_variant_whose_original_was_not_scored_stands_alone():
+def test_a_variant_whose_original_was_not_scored_is_unpaired():
     found = paired_variants(["Q1t", "Q2"], [variant("Q1"), variant("Q2")])
 
     assert found.variants == []
@@ -55,7 +55,7 @@ def test_a_query_with_two_variants_of_a_kind_counts_once():
     assert (gap.clean, gap.degraded, gap.gap, gap.n) == pytest.approx((0.9, 0.65, -0.25, 2))
 
 
-def test_several_kinds_stand_under_all_of_them_the_widest_loss_first():
+def test_several_kinds_follow_their_total_with_the_largest_loss_first():
     variants = [
         Variant(2, 0, "lower case"),
         Variant(3, 1, "lower case"),
@@ -72,7 +72,7 @@ def test_several_kinds_stand_under_all_of_them_the_widest_loss_first():
     assert not found[2].is_settled
 
 
-def test_pairs_without_a_value_are_left_out_and_no_pair_is_no_gap():
+def test_pairs_without_a_value_are_left_out_and_no_pair_means_no_gap():
     values = np.array([0.5, np.nan, 0.4, 0.3])
 
     (gap,) = robustness_gaps([Variant(2, 0, "typos"), Variant(3, 1, "typos")], values)

@@ -52,7 +52,7 @@ def test_one_query_and_two_thousand_can_be_drawn():
         assert parsed(charts.deltas("AP", some_changes(count))) is not None
 
 
-def test_a_move_is_told_from_either_side():
+def test_a_rank_change_is_worded_from_either_side():
     stays, sinks, leaves = (
         charts.QueryMove("a", 2, 2, 1),
         charts.QueryMove("b", 1, 12, 3),
@@ -81,7 +81,7 @@ def test_ids_and_names_from_files_are_escaped():
         assert "<script" not in drawing
 
 
-def test_no_drawing_holds_a_style_attribute():
+def test_no_chart_contains_a_style_attribute():
     rows = compare(["AP"], {"AP": np.array([0.1, 0.3])}, {"AP": np.array([0.2, 0.1])})
     bounds = charts.difference_bounds(rows)
 
@@ -120,7 +120,7 @@ def test_a_block_in_both_lists_is_a_line_and_others_are_stubs():
     assert sorted(words) == ["from 17", "gone", "new", "to 14"]
 
 
-def test_curves_that_end_close_together_keep_their_words_apart():
+def test_labels_of_curves_that_end_close_together_do_not_overlap():
     drawing = charts.judged_curve({"one": [1.0, 0.90], "two": [1.0, 0.91]})
 
     places = [float(element.get("y")) for element in parsed(drawing).iter("text") if element.get("class") == "strong"]

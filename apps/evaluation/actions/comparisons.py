@@ -102,9 +102,9 @@ def _top_pairs(
     version: Version, queries: Sequence[VersionQuery], evaluations: Iterable[Evaluation]
 ) -> list[tuple[int, int]]:
     """The first ten of each run for each query, as keys of query and block version."""
-    found = rankings.top_positions([evaluation.run_id for evaluation in evaluations], queries, JUDGED_AGAIN)
-    versions = rankings.versions_at(version, [position for _, position in found])
-    return [(query, versions[position]) for query, position in found]
+    placed = rankings.top_positions([evaluation.run_id for evaluation in evaluations], queries, JUDGED_AGAIN)
+    versions = rankings.versions_at(version, [position for _, position in placed])
+    return [(query, versions[position]) for query, position in placed]
 
 
 @transaction.atomic

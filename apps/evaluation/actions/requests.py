@@ -11,39 +11,39 @@ from apps.jobs.enums import JobState
 
 OVER = frozenset({JobState.FAILED, JobState.CANCELLED})
 
-Asked = TypeVar("Asked", bound=Requested)
+AnyRequested = TypeVar("AnyRequested", bound=Requested)
 
 
-class Errand(NamedTuple):
-    """Of a kind of request: the audit event, the kind of job, and the parameter of the job with the row's key."""
+class RequestKind(NamedTuple):
+    """The audit event and the job kind of a request, and the job parameter that is the row's key."""
 
     event: str
     job: str
     row: str
 
 
-def ask_once(
-    model: type[Asked],
-    errand: Errand,
+def request_once(
+    model: type[AnyRequested],
+    kind: RequestKind,
     *,
-    known_by: dict[str, Any],
-    facts: dict[str, Any],
-    told: dict[str, Any],
+    identity: dict[str, Any],
+    columns: dict[str, Any],
+    audit_facts: dict[str, Any],
     title: str,
     actor: User,
     at: datetime,
-) -> Asked:
-    """The row with the columns `known_by`, created with `facts` if it is new; `told` goes to the audit trail.
+) -> AnyRequested:
+    """The row with the columns `identity`, created with `columns` too if it is new; `audit_facts` are for its event.
 
     A new row is queued, and so is one whose job failed or was cancelled before it was computed.
     """
     rows = model._default_manager.select_for_update(of=("self",))
-    row, is_new = rows.get_or_create(**known_by, defaults={**facts, "requested_by": actor, "requested_at": at})
+    row, is_new = rows.get_or_create(**identity, defaults={**columns, "requested_by": actor, "requested_at": at})
     if is_new:
-        record(project=row.project, actor=actor, action=errand.event, obj=row, after=told, at=at)
+        record(project=row.project, actor=actor, action=kind.event, obj=row, after=audit_facts, at=at)
     if is_new or _has_stopped(row):
-        params = {errand.row: row.pk}
-        row.job = enqueue(kind=errand.job, params=params, project=row.project, actor=actor, at=at, title=title)
+        params = {kind.row: row.pk}
+        row.job = enqueue(kind=kind.job, params=params, project=row.project, actor=actor, at=at, title=title)
         row.save(update_fields=["job"])
     return row
 

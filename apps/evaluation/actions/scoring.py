@@ -9,7 +9,7 @@ from apps.accounts.models import Project, User
 from apps.common.digests import digest_of
 from apps.common.errors import Refusal
 from apps.evaluation import rules
-from apps.evaluation.actions.requests import Errand, ask_once
+from apps.evaluation.actions.requests import RequestKind, request_once
 from apps.evaluation.models import Evaluation
 from apps.evaluation.rules import DEFAULT_MEASURES, grades_refusal, version_measures
 from apps.evaluation.selectors import leaderboard
@@ -22,7 +22,7 @@ from apps.metrics.measures.notation import MeasureError
 from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.retrieval.selectors import run_in
 
-SCORING = Errand("evaluation.requested", "evaluation.score", "evaluation_id")
+SCORING = RequestKind("evaluation.requested", "evaluation.score", "evaluation_id")
 
 
 class EvaluationRefused(Refusal):
@@ -63,12 +63,12 @@ def _request(
         raise EvaluationRefused(reason, code="bad_measure")
     names = [str(measure) for measure in wanted]
     how = {"split": split, "seed": seed}
-    return ask_once(
+    return request_once(
         Evaluation,
         SCORING,
-        known_by={"run": run, "version": version, "measures_digest": digest_of(sorted(names)), **how},
-        facts={"project": project, "measures": names},
-        told={"run": run.tag, "version": version.label, "measures": names, **how},
+        identity={"run": run, "version": version, "measures_digest": digest_of(sorted(names)), **how},
+        columns={"project": project, "measures": names},
+        audit_facts={"run": run.tag, "version": version.label, "measures": names, **how},
         title=f"Score {run.tag} on {version.label}",
         actor=actor,
         at=at,

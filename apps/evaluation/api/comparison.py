@@ -50,7 +50,7 @@ class LedgerLine(ProjectAPIView):
         run = run_in(self.project, pk)
         note = leaderboard.notes_of([run]).get(run.pk)
         if note is None:
-            raise Http404("The ledger has no line on this run yet.")
+            raise Http404("The ledger has no entry for this run yet.")
         return Response(RunNoteSerializer(note).data)
 
     @extend_schema(operation_id="ledger_write", request=LedgerSerializer, responses=RunNoteSerializer)

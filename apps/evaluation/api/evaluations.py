@@ -1,3 +1,5 @@
+"""Request and read evaluations over the API."""
+
 from typing import Any, ClassVar
 
 from django.utils import timezone
@@ -38,9 +40,9 @@ class EvaluationList(ProjectAPIView):
             if not (before.isascii() and before.isdecimal()) or int(before) > LARGEST_KEY:
                 raise ValidationError({"before": ["Not the number of a page."]})
             rows = rows.filter(pk__lt=int(before))
-        found = list(rows[: PAGE_SIZE + 1])
-        page = found[:PAGE_SIZE]
-        more = page[-1].pk if len(found) > PAGE_SIZE else None
+        fetched = list(rows[: PAGE_SIZE + 1])
+        page = fetched[:PAGE_SIZE]
+        more = page[-1].pk if len(fetched) > PAGE_SIZE else None
         return Response({"results": EvaluationSerializer(page, many=True).data, "next": more})
 
     @extend_schema(
@@ -49,9 +51,9 @@ class EvaluationList(ProjectAPIView):
         responses={200: EvaluationDetailSerializer, 202: EvaluationDetailSerializer},
     )
     def post(self, request: Request, **ids: Any) -> Response:
-        asked = RequestSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        body = RequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        values = body.validated_data
         evaluation = actions.request_evaluation(
             project=self.project,
             run_id=values["run"],

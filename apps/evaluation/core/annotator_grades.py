@@ -86,8 +86,8 @@ def sheets_of(
         place, grade = given.by(person)
         seen = np.zeros(len(judged.queries), dtype=bool)
         seen[judged.query[place]] = True
-        kept = seen[ranked.query]
-        part = Ranked(ranked.query[kept], ranked.block[kept], ranked.score[kept])
+        judged_rows = seen[ranked.query]
+        part = Ranked(ranked.query[judged_rows], ranked.block[judged_rows], ranked.score[judged_rows])
         values = measure_run(measures, with_grades(judged, place, grade), part, block_ids)
         sheets[person, seen] = values[seen]
     return sheets

@@ -115,11 +115,11 @@ def _tally_words(rows: Sequence[QueryChange], place: Scale, left: float, step: f
     return parts
 
 
-def stratum_bounds(found: Sequence[ComparedStratum]) -> Bounds:
+def stratum_bounds(strata: Sequence[ComparedStratum]) -> Bounds:
     """One scale for the charts of all strata."""
     ends = [
         end
-        for stratum in found
+        for stratum in strata
         for one in stratum.summaries
         for end in (*(one.interval or ()), one.mean)
         if end is not None
@@ -137,13 +137,13 @@ def stratum_legend(names: Sequence[str]) -> str:
     return drawing(STRATUM_WIDTH, 20.0 * len(names) + 8, f"From the top: {', '.join(names)}", parts)
 
 
-def stratum_dots(found: ComparedStratum, names: Sequence[str], bounds: Bounds, *, heading: bool = False) -> str:
+def stratum_dots(stratum: ComparedStratum, names: Sequence[str], bounds: Bounds, *, heading: bool = False) -> str:
     """One dot with whisker for each run; the first run is the baseline. With `heading` the chart has a title."""
     place = scale(bounds.low, bounds.high, 6.0, STRATUM_WIDTH - 40.0)
     top = 20.0 if heading else 0.0
     bottom = top + 20.0 * len(names) + 8
-    parts = [text(0, 12, clip(f"{found.name}, n {found.n:,}", 34), class_="strong")] if heading else []
-    for at, (name, one) in enumerate(zip(names, found.summaries, strict=True)):
+    parts = [text(0, 12, clip(f"{stratum.name}, n {stratum.n:,}", 34), class_="strong")] if heading else []
+    for at, (name, one) in enumerate(zip(names, stratum.summaries, strict=True)):
         y, css = top + 14.0 + 20 * at, "a" if at == 0 and len(names) > 1 else "b"
         if one.mean is None:
             continue
@@ -154,4 +154,4 @@ def stratum_dots(found: ComparedStratum, names: Sequence[str], bounds: Bounds, *
         parts.append(tag("g", words + line + dot))
         parts.append(text(place(high) + 6, y + 4, number(one.mean, 2), class_="word"))
     parts += axis(place, ticks(bounds.low, bounds.high, 5), 6.0, STRATUM_WIDTH - 40.0, bottom)
-    return drawing(STRATUM_WIDTH, bottom + 20, f"{found.name}: means with intervals", parts)
+    return drawing(STRATUM_WIDTH, bottom + 20, f"{stratum.name}: means with intervals", parts)

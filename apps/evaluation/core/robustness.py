@@ -63,8 +63,8 @@ def paired_variants(query_ids: Sequence[str], metadata: Sequence[Mapping[str, An
         for row, facts in enumerate(metadata)
         if facts.get(VARIANT_OF)
     ]
-    found = [Variant(row, rows[original], kind) for row, original, kind in named if rows.get(original, row) != row]
-    return PairedRuns(found, len(named) - len(found))
+    variants = [Variant(row, rows[original], kind) for row, original, kind in named if rows.get(original, row) != row]
+    return PairedRuns(variants, len(named) - len(variants))
 
 
 def robustness_gaps(variants: Sequence[Variant], values: Floats) -> list[RobustnessGap]:
@@ -73,10 +73,10 @@ def robustness_gaps(variants: Sequence[Variant], values: Floats) -> list[Robustn
     `values` has one value for each query; pairs without both values are left out. Empty without pairs.
     """
     kinds = sorted({variant.kind for variant in variants})
-    found = [gap for kind in kinds if (gap := _gap(kind, [v for v in variants if v.kind == kind], values))]
-    found.sort(key=lambda gap: (gap.gap, gap.kind))
-    together = _gap(EVERY_KIND, variants, values) if len(found) > 1 else None
-    return [together, *found] if together else found
+    gaps = [gap for kind in kinds if (gap := _gap(kind, [v for v in variants if v.kind == kind], values))]
+    gaps.sort(key=lambda gap: (gap.gap, gap.kind))
+    together = _gap(EVERY_KIND, variants, values) if len(gaps) > 1 else None
+    return [together, *gaps] if together else gaps
 
 
 def _gap(kind: str, variants: Sequence[Variant], values: Floats) -> RobustnessGap | None:

@@ -32,7 +32,7 @@ class ComparisonSheet:
 
     baseline: EvaluationSheet
     candidate: EvaluationSheet
-    asked: str = ""
+    requested: str = ""
 
     @cached_property
     def pair(self) -> EvaluationPair:
@@ -49,7 +49,7 @@ class ComparisonSheet:
 
     @cached_property
     def headline(self) -> MeasureComparison | None:
-        return self.pair.comparison.measure(self.asked) or next(iter(self.rows), None)
+        return self.pair.comparison.measure(self.requested) or next(iter(self.rows), None)
 
     @property
     def measure(self) -> str:
@@ -95,18 +95,18 @@ class ComparisonSheet:
     @property
     def pools(self) -> list[Pool]:
         """The pools of pairs of this comparison to judge again, oldest first."""
-        found = {note.pool.pk: note.pool for note in self.notes.values() if note.pool}
-        return [found[pk] for pk in sorted(found)]
+        pools = {note.pool.pk: note.pool for note in self.notes.values() if note.pool}
+        return [pools[pk] for pk in sorted(pools)]
 
     @property
     def left_open(self) -> list[str]:
         """Open work on drops marked “Grades wrong”, shown before a comparison is closed for good."""
         pools = Pool.objects.filter(pk__in=[pool.pk for pool in self.pools], rounds=None).order_by("pk")
-        found = [f"{pool.name} has no round yet." for pool in pools]
+        reasons = [f"{pool.name} has no round yet." for pool in pools]
         if not (n := self.to_judge_again):
-            return found
+            return reasons
         drops = "One drop is" if n == 1 else f"{n:,} drops are"
-        return [f"{drops} marked “Grades wrong”, but not being judged again yet.", *found]
+        return [f"{drops} marked “Grades wrong”, but not being judged again yet.", *reasons]
 
     @property
     def unsettled(self) -> list[str]:
@@ -127,7 +127,7 @@ class ComparisonSheet:
         supplement = self.headline.supplement
         n = supplement.tests.n
         least = number(supplement.detectable)
-        shown = f"With {n:,} queries, a true difference of {least} would show four times in five."
+        shown = f"With {n:,} queries, a true difference of {least} would be detected four times in five."
         if self.headline.difference.is_settled:
             return shown
         return f"{_more_needed(supplement, n)} {shown}".lstrip()
@@ -206,7 +206,7 @@ def _needed(supplement: SupplementaryTests) -> str:
     if supplement.needed is None:
         return "no number of queries would be enough"
     about = "" if supplement.needed_words.startswith("over") else "about "
-    return f"{about}{supplement.needed_words} queries would be needed"
+    return f"{about}{supplement.needed_words} queries in total would be needed"
 
 
 def _more_needed(supplement: SupplementaryTests, n: int) -> str:
@@ -225,7 +225,7 @@ def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -
     first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
-    found = ComparisonSheet(EvaluationSheet(first, member), EvaluationSheet(second, member), measure)
-    if found.headline is None:
+    sheet = ComparisonSheet(EvaluationSheet(first, member), EvaluationSheet(second, member), measure)
+    if sheet.headline is None:
         raise ComparisonRefused(NO_MEASURE, code="no_measure")
-    return found
+    return sheet

@@ -46,13 +46,13 @@ def score_cell(name: str, score: Score, bounds: Bounds) -> SafeString:
     return svg(CELL_WIDTH, CELL_HEIGHT, row.words, [whisker(row, bounds.place, CELL_HEIGHT / 2)])
 
 
-def difference_cell(measure: str, found: Difference, bounds: Bounds) -> SafeString:
+def difference_cell(measure: str, difference: Difference, bounds: Bounds) -> SafeString:
     """A difference with its interval and the line of no difference; filled when the interval excludes zero."""
-    low, high = found.interval or (None, None)
-    words = f"{measure}: difference {signed(found.mean)}, {interval(found.interval, 3, differences=True)}"
+    low, high = difference.interval or (None, None)
+    words = f"{measure}: difference {signed(difference.mean)}, {interval(difference.interval, 3, differences=True)}"
     zero = tag("path", class_="zero", d=f"M{bounds.place(0.0):.1f} -8V32")
-    css = "point" if found.is_settled else "open"
-    point = DrawnEstimate(measure, found.mean, low, high, found.n)
+    css = "point" if difference.is_settled else "open"
+    point = DrawnEstimate(measure, difference.mean, low, high, difference.n)
     mark = whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)
     return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, mark])
 
@@ -74,15 +74,15 @@ def delta_figures(rows: Sequence[QueryChange], names: tuple[str, str]) -> SafeSt
     )
 
 
-def stratum(found: ComparedStratum, names: Sequence[str], bounds: Bounds) -> SafeString:
+def stratum(compared: ComparedStratum, names: Sequence[str], bounds: Bounds) -> SafeString:
     """One dot with whisker for each run; the first run is the baseline."""
-    return mark_safe(stratum_dots(found, names, bounds))
+    return mark_safe(stratum_dots(compared, names, bounds))
 
 
-def strata_figures(found: Sequence[ComparedStratum], names: Sequence[str]) -> SafeString:
+def strata_figures(strata: Sequence[ComparedStratum], names: Sequence[str]) -> SafeString:
     rows = [
         [one.name, name, number(summary.mean), interval(summary.interval, 3), summary.n]
-        for one in found
+        for one in strata
         for name, summary in zip(names, one.summaries, strict=True)
     ]
     return figures(["Stratum", "Run", "Mean", "95 % interval", "n"], rows, words=2)
@@ -153,11 +153,11 @@ class QueryMove(NamedTuple):
         return f"to {self.right}" if self.right else "gone"
 
 
-def moves(found: Sequence[QueryMove], depth: int) -> SafeString:
+def moves(query_moves: Sequence[QueryMove], depth: int) -> SafeString:
     """How each block moved between the two lists: a line when it is in both, else a stub with its other rank."""
-    rows = max([1] + [rank for move in found for rank in (move.left, move.right) if rank and rank <= depth])
+    rows = max([1] + [rank for move in query_moves for rank in (move.left, move.right) if rank and rank <= depth])
     strands, stubs = [], []
-    for move in sorted(found, key=lambda move: move.grade or 0):
+    for move in sorted(query_moves, key=lambda move: move.grade or 0):
         inside_left, inside_right = (rank is not None and rank <= depth for rank in (move.left, move.right))
         if inside_left and inside_right:
             strands.append(_strand(move))

@@ -56,8 +56,8 @@ class EvaluationSheet:
     def unjudged(self) -> list[tuple[int, float | None]]:
         """The mean share of unjudged blocks in the first k results, for a few k."""
         shares = self.evaluation.counts["judged_to"]
-        found = [(depth, shares[depth - 1]) for depth in UNJUDGED_AT]
-        return [(depth, None if share is None else 1 - share) for depth, share in found]
+        judged = [(depth, shares[depth - 1]) for depth in UNJUDGED_AT]
+        return [(depth, None if share is None else 1 - share) for depth, share in judged]
 
     @cached_property
     def visible(self) -> list[bool]:
@@ -74,7 +74,7 @@ class EvaluationSheet:
 
 
 def log_look(sheet: EvaluationSheet, what: str) -> None:
-    """Put it on record when its reader is laid open what is sealed to others."""
+    """Log the look if the page shows its reader scores that are sealed to others."""
     if sheet.shows_test:
         version = sheet.evaluation.version
         log_test_look(version=version, actor=sheet.member.user, what=what, at=timezone.now())
@@ -83,7 +83,7 @@ def log_look(sheet: EvaluationSheet, what: str) -> None:
 def shallow_words(measures: Sequence[str], evaluation: Evaluation) -> str:
     """The measures that look deeper than any ranking of the run; "" where there is none.
 
-    A ranking that holds the whole snapshot is as deep as any can be.
+    A ranking of the whole snapshot counts as deep enough for any cutoff.
     """
     deepest = rankings.deepest_of(evaluation.run)
     most = evaluation.version.snapshot.block_count

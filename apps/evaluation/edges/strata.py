@@ -22,19 +22,21 @@ CLEAN = "clean"
 MULTIPLES = 9
 
 
-def strata_context(asked: str, sheets: Sequence[EvaluationSheet], measure: str, names: Sequence[str]) -> dict[str, Any]:
+def strata_context(
+    field_name: str, sheets: Sequence[EvaluationSheet], measure: str, names: Sequence[str]
+) -> dict[str, Any]:
     """Context of `_strata.html`: the means of each run in every stratum of the requested field, else of the first."""
     queries, runs = sheets[0].queries, [sheet.values[measure] for sheet in sheets]
     fields = fields_of(queries)
-    field = asked if asked in fields else next(iter(fields), "")
-    found, small = strata_of(queries, field, runs) if field else ([], 0)
-    judged = judged_inside(queries, field, found, [sheet.values[JUDGED_NAME] for sheet in sheets])
-    bounds = stratum_bounds(found)
+    field = field_name if field_name in fields else next(iter(fields), "")
+    strata, small = strata_of(queries, field, runs) if field else ([], 0)
+    judged = judged_inside(queries, field, strata, [sheet.values[JUDGED_NAME] for sheet in sheets])
+    bounds = stratum_bounds(strata)
     return {
         "strata_fields": fields,
         "strata_field": field,
-        "strata": [(one, charts.stratum(one, names, bounds), judged[at]) for at, one in enumerate(found)],
-        "strata_figures": charts.strata_figures(found, names),
+        "strata": [(one, charts.stratum(one, names, bounds), judged[at]) for at, one in enumerate(strata)],
+        "strata_figures": charts.strata_figures(strata, names),
         "small_strata": small,
         "fewest": comparison.FEWEST_IN_STRATUM,
     }
@@ -62,13 +64,13 @@ def strata_of(
     queries: Sequence[VersionQuery], field: str, runs: Sequence[Floats]
 ) -> tuple[list[comparison.ComparedStratum], int]:
     """The largest strata with the mean of each run, and how many were too small to show."""
-    found, small = comparison.strata([stratum_of(query, field) for query in queries], runs)
-    return found[:MULTIPLES], small
+    strata, small = comparison.strata([stratum_of(query, field) for query in queries], runs)
+    return strata[:MULTIPLES], small
 
 
 def judged_inside(
-    queries: Sequence[VersionQuery], field: str, found: Sequence[comparison.ComparedStratum], judged: Sequence[Floats]
+    queries: Sequence[VersionQuery], field: str, strata: Sequence[comparison.ComparedStratum], judged: Sequence[Floats]
 ) -> list[list[float | None]]:
     """For each stratum the mean share of judged blocks of each run, over the queries with results of the run."""
     labels = np.array([stratum_of(query, field) for query in queries], dtype=object)
-    return [[mean_of(run[(labels == one.name) & ~np.isnan(run)]) for run in judged] for one in found]
+    return [[mean_of(run[(labels == one.name) & ~np.isnan(run)]) for run in judged] for one in strata]

@@ -1,3 +1,5 @@
+"""The version and side that a page of scores shows."""
+
 from typing import Any
 
 from django.http import Http404, HttpRequest
@@ -12,7 +14,7 @@ from apps.goldsets.selectors.versions import frozen_in, latest_version, scorable
 SECTION = {"section": "Runs"}
 
 
-def version_asked(request: HttpRequest, project: Project) -> Version | None:
+def requested_version(request: HttpRequest, project: Project) -> Version | None:
     """The frozen version named in the URL, else the one released last; None when there is none to score on."""
     pk = request.GET.get("version", "")
     if pk.isdecimal() and len(pk) < 18:
@@ -20,7 +22,7 @@ def version_asked(request: HttpRequest, project: Project) -> Version | None:
     return latest_version(project) or scorable_versions(project).first()
 
 
-def split_asked(request: HttpRequest, version: Version) -> str:
+def requested_split(request: HttpRequest, version: Version) -> str:
     """The side named in the URL; else the dev side, unless only another one has scores."""
     if "split" in request.GET:
         if request.GET["split"] not in rules.SPLITS:

@@ -37,16 +37,16 @@ def score(ctx: JobContext) -> dict[str, Any]:
     depths = [Measure("Judged", depth) for depth in range(1, JUDGED_DEPTH + 1)]
     ids = range(evaluation.version.snapshot.block_count)
     values = measure_run([*measures, *depths], judged, ranked, ids)
-    asked, shares = values[:, : len(measures)], values[:, len(measures) :]
-    found = summaries(asked)
+    scores, shares = values[:, : len(measures)], values[:, len(measures) :]
+    overall = summaries(scores)
     given = annotators.given_in(evaluation.version, ground)
-    also = among_people(measures, judged, given, ranked, ids, asked, evaluation.seed)
+    people = among_people(measures, judged, given, ranked, ids, scores, evaluation.seed)
     evaluation.query_ids = list(judged.queries)
-    evaluation.counts = {**_counted(judged, asked[:, -1], shares), **_people_counted(judged, given)}
-    by_measure = {str(measure): asked[:, place] for place, measure in enumerate(measures)}
+    evaluation.counts = {**_counted(judged, scores[:, -1], shares), **_people_counted(judged, given)}
+    by_measure = {str(measure): scores[:, place] for place, measure in enumerate(measures)}
     saves = follow_scores(Scored(evaluation, ground, ranked, by_measure))
     with ctx.finish() as result:
-        rows = zip(measures, found, also, asked.T, strict=True)
+        rows = zip(measures, overall, people, scores.T, strict=True)
         Score.objects.bulk_create(score_row(evaluation, order, *row) for order, row in enumerate(rows))
         evaluation.scored_at = ctx.at
         evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
@@ -76,8 +76,8 @@ def among_people(
     """
     if not shared_rows(given, len(judged.grade)):
         return [None] * len(measures)
-    found = people_intervals(sheets_of(measures, judged, given, ranked, ids, released), seed=seed)
-    return [_within_range(measure, one) for measure, one in zip(measures, found, strict=True)]
+    intervals = people_intervals(sheets_of(measures, judged, given, ranked, ids, released), seed=seed)
+    return [_within_range(measure, one) for measure, one in zip(measures, intervals, strict=True)]
 
 
 def _within_range(measure: Measure, interval: Interval | None) -> Interval | None:

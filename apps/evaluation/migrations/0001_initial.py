@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("split", models.CharField(blank=True, help_text="Empty: dev and test together.", max_length=4)),
-                ("measures", models.JSONField(help_text="Measure names in the order asked for.")),
+                ("measures", models.JSONField(help_text="Measure names in the requested order.")),
                 ("requested_at", models.DateTimeField()),
                 ("measures_digest", models.CharField(max_length=64)),
                 ("seed", models.BigIntegerField(default=20)),

@@ -52,19 +52,19 @@ def requested_comparison(request: HttpRequest, project: Project, baseline: int, 
 @member_view()
 def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Two runs: verdict, measures, every query, drops to explain, strata."""
-    found = requested_comparison(request, project, baseline, candidate)
-    log_look(found.candidate, "comparison by query")
-    evaluation = found.candidate.evaluation
+    sheet = requested_comparison(request, project, baseline, candidate)
+    log_look(sheet.candidate, "comparison by query")
+    evaluation = sheet.candidate.evaluation
     context = {
         **SECTION,
-        "found": found,
+        "comparison": sheet,
         "evaluation": evaluation,
         "split_words": rules.SPLIT_WORDS[evaluation.split],
-        "sealed": rules.SEALED if found.candidate.hidden_count else "",
-        "decides": _decides(found),
-        "tally": comparison.tally(found.changes),
+        "sealed": rules.SEALED if sheet.candidate.hidden_count else "",
+        "decides": _decides(sheet),
+        "tally": comparison.tally(sheet.changes),
         **strata_context(
-            request.GET.get("by", ""), (found.baseline, found.candidate), found.measure, list(found.names)
+            request.GET.get("by", ""), (sheet.baseline, sheet.candidate), sheet.measure, list(sheet.names)
         ),
     }
     return render(request, "evaluation/compare.html", context)
@@ -74,14 +74,14 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
 @member_view(Role.LEAD)
 def decide(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Accept a drop, mark it to be fixed, or mark its grades as wrong."""
-    found = requested_comparison(request, project, baseline, candidate)
+    sheet = requested_comparison(request, project, baseline, candidate)
     form = DropForm(request.POST)
     if not form.is_valid():
         raise ComparisonRefused("Name the query, the measure and the decision.", code="incomplete")
     values = form.cleaned_data
     actions.decide_drop(
-        baseline=found.baseline.evaluation,
-        candidate=found.candidate.evaluation,
+        baseline=sheet.baseline.evaluation,
+        candidate=sheet.candidate.evaluation,
         measure=values["measure"],
         query_id=values["query"],
         decision=values["decision"],
@@ -89,28 +89,28 @@ def decide(request: HttpRequest, project: Project, baseline: int, candidate: int
         member=member_of(request),
         at=timezone.now(),
     )
-    if getattr(request, "htmx", False) and (drop := found.drop_of(values["query"])):
-        return render(request, "evaluation/_decided.html", {"found": found, "drop": drop, "decides": True})
-    return redirect(_after_decision(found, values["query"], goes_on=bool(values["then"])))
+    if getattr(request, "htmx", False) and (drop := sheet.drop_of(values["query"])):
+        return render(request, "evaluation/_decided.html", {"comparison": sheet, "drop": drop, "decides": True})
+    return redirect(_after_decision(sheet, values["query"], goes_on=bool(values["then"])))
 
 
-def _decides(found: ComparisonSheet) -> bool:
+def _decides(sheet: ComparisonSheet) -> bool:
     """Whether this person may still decide on drops here."""
-    candidate = found.candidate
-    return not found.closed and rules.decision_refusal(candidate.member, candidate.evaluation.split) is None
+    candidate = sheet.candidate
+    return not sheet.closed and rules.decision_refusal(candidate.member, candidate.evaluation.split) is None
 
 
-def _after_decision(found: ComparisonSheet, query_id: str, *, goes_on: bool) -> str:
+def _after_decision(sheet: ComparisonSheet, query_id: str, *, goes_on: bool) -> str:
     """The URL after a decision: with `goes_on` the next open drop, or the table where its ranks are hidden; else the
     row.
     """
-    first, second = found.baseline.evaluation, found.candidate.evaluation
-    place, measure = [first.project.slug, first.pk, second.pk], urlencode({"measure": found.measure})
-    following = found.open_after(query_id) if goes_on else None
-    user, snapshot = found.candidate.member.user, second.version.snapshot
+    first, second = sheet.baseline.evaluation, sheet.candidate.evaluation
+    place, measure = [first.project.slug, first.pk, second.pk], urlencode({"measure": sheet.measure})
+    following = sheet.open_after(query_id) if goes_on else None
+    user, snapshot = sheet.candidate.member.user, second.version.snapshot
     if following and not rules.ranking_refusal(user, following.query.query_id, snapshot):
         return f"{reverse('evaluation:query', args=[*place, following.query.pk])}?{measure}"
-    here = None if goes_on else found.drop_of(query_id)
+    here = None if goes_on else sheet.drop_of(query_id)
     return f"{reverse('evaluation:compare', args=place)}?{measure}#{f'drop-{here.query.pk}' if here else 'drops'}"
 
 
@@ -118,30 +118,30 @@ def _after_decision(found: ComparisonSheet, query_id: str, *, goes_on: bool) -> 
 @member_view(Role.LEAD)
 def close(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Close the comparison with its verdict."""
-    found = requested_comparison(request, project, baseline, candidate)
-    actions.close_comparison(**_pair_of(found), measure=found.measure, member=member_of(request), at=timezone.now())
-    messages.success(request, f"Closed by {found.measure}. The verdict is saved.")
+    sheet = requested_comparison(request, project, baseline, candidate)
+    actions.close_comparison(**_pair_of(sheet), measure=sheet.measure, member=member_of(request), at=timezone.now())
+    messages.success(request, f"Closed by {sheet.measure}. The verdict is saved.")
     page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
-    return redirect(f"{page}?{urlencode({'measure': found.measure})}")
+    return redirect(f"{page}?{urlencode({'measure': sheet.measure})}")
 
 
 @require_POST
 @member_view(Role.LEAD)
 def again(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Create a pool of the pairs with wrong grades, and redirect to the plan of its round."""
-    found = requested_comparison(request, project, baseline, candidate)
+    sheet = requested_comparison(request, project, baseline, candidate)
     member, at = member_of(request), timezone.now()
-    return _to_round(project, actions.judge_again(**_pair_of(found), measure=found.measure, member=member, at=at))
+    return _to_round(project, actions.judge_again(**_pair_of(sheet), measure=sheet.measure, member=member, at=at))
 
 
 @require_POST
 @member_view(Role.LEAD)
 def pool_unjudged(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
     """Create a pool of the unjudged blocks in both top tens of a query, and redirect to the plan of its round."""
-    found = requested_comparison(request, project, baseline, candidate)
-    query = rankings.version_query_in(found.candidate.evaluation.version, pk)
+    sheet = requested_comparison(request, project, baseline, candidate)
+    query = rankings.version_query_in(sheet.candidate.evaluation.version, pk)
     member, at = member_of(request), timezone.now()
-    return _to_round(project, actions.pool_unjudged(**_pair_of(found), query=query, member=member, at=at))
+    return _to_round(project, actions.pool_unjudged(**_pair_of(sheet), query=query, member=member, at=at))
 
 
 class ComparedRuns(TypedDict):
@@ -149,8 +149,8 @@ class ComparedRuns(TypedDict):
     candidate: Evaluation
 
 
-def _pair_of(found: ComparisonSheet) -> ComparedRuns:
-    return {"baseline": found.baseline.evaluation, "candidate": found.candidate.evaluation}
+def _pair_of(sheet: ComparisonSheet) -> ComparedRuns:
+    return {"baseline": sheet.baseline.evaluation, "candidate": sheet.candidate.evaluation}
 
 
 def _to_round(project: Project, pool: Pool) -> HttpResponse:
@@ -161,22 +161,22 @@ def _to_round(project: Project, pool: Pool) -> HttpResponse:
 @member_view()
 def query_page(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
     """One query: both rankings side by side, with the released grades."""
-    found = requested_comparison(request, project, baseline, candidate)
-    query = rankings.version_query_in(found.candidate.evaluation.version, pk)
-    if query.outside_id not in found.candidate.evaluation.query_ids:
+    sheet = requested_comparison(request, project, baseline, candidate)
+    query = rankings.version_query_in(sheet.candidate.evaluation.version, pk)
+    if query.outside_id not in sheet.candidate.evaluation.query_ids:
         raise Http404("No such query in this comparison.")
     member = member_of(request)
     if not rules.sees_split(member, query.split):
         raise ComparisonRefused(rules.SEALED, code="sealed")
-    snapshot = found.candidate.evaluation.version.snapshot
+    snapshot = sheet.candidate.evaluation.version.snapshot
     if reason := rules.ranking_refusal(member.user, query.query_id, snapshot):
         raise ComparisonRefused(reason, code="pairs_open")
     if query.split == Split.TEST:
-        version = found.candidate.evaluation.version
+        version = sheet.candidate.evaluation.version
         log_test_look(version=version, actor=member.user, what=f"query {query.outside_id}", at=timezone.now())
     tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
-    side, decides = SideBySide(found, query), _decides(found)
-    context = {**SECTION, "found": found, "query": query, "side": side, "decides": decides, "tags": tags}
+    side, decides = SideBySide(sheet, query), _decides(sheet)
+    context = {**SECTION, "comparison": sheet, "query": query, "side": side, "decides": decides, "tags": tags}
     return render(request, "evaluation/query.html", context)
 
 
@@ -184,16 +184,16 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
 @member_view()
 def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Every visible query with both values of every measure, as CSV."""
-    found = requested_comparison(request, project, baseline, candidate)
-    log_look(found.candidate, "comparison as CSV")
+    compared = requested_comparison(request, project, baseline, candidate)
+    log_look(compared.candidate, "comparison as CSV")
     answer = HttpResponse(content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
     writer = csv.writer(answer, lineterminator="\n")
     writer.writerow(["query", "split", "measure", "baseline", "candidate", "difference"])
-    sheets = (found.baseline, found.candidate)
-    for place, query in enumerate(found.candidate.queries):
-        if found.candidate.visible[place]:
-            for row in found.rows:
+    sheets = (compared.baseline, compared.candidate)
+    for place, query in enumerate(compared.candidate.queries):
+        if compared.candidate.visible[place]:
+            for row in compared.rows:
                 left, right = (float(sheet.values[row.measure][place]) for sheet in sheets)
                 writer.writerow([safe_cell(query.outside_id), query.split, row.measure, left, right, right - left])
     return answer

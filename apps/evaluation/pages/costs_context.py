@@ -40,7 +40,7 @@ def latency_places(taken: Iterable[float | None]) -> int:
 class CostRow(NamedTuple):
     """A run with its latency and cost; None where not measured or entered."""
 
-    standing: RankedRun
+    ranked: RankedRun
     score: Score
     latency: Latency
     cost: Decimal | None
@@ -52,20 +52,20 @@ class CostRow(NamedTuple):
 class Costs:
     """Quality against latency and cost on one side of a version, best first."""
 
-    field: leaderboard.Field
+    scored: leaderboard.ScoredRuns
 
     @cached_property
     def rows(self) -> list[CostRow]:
-        scored = [one for one in self.field.standings if one.scores[self.field.main].mean is not None]
-        notes = leaderboard.notes_of(standing.run for standing in scored)
-        costs = [notes[one.run.pk].cost if one.run.pk in notes else None for one in scored]
-        sign = -1.0 if is_lower_better(self.field.main) else 1.0
-        quality = [sign * (one.scores[self.field.main].mean or 0.0) for one in scored]
-        fast = pareto.front(quality, [Latency.of(one.run).p95 for one in scored])
+        with_mean = [one for one in self.scored.runs if one.scores[self.scored.main].mean is not None]
+        notes = leaderboard.notes_of(ranked.run for ranked in with_mean)
+        costs = [notes[one.run.pk].cost if one.run.pk in notes else None for one in with_mean]
+        sign = -1.0 if is_lower_better(self.scored.main) else 1.0
+        quality = [sign * (one.scores[self.scored.main].mean or 0.0) for one in with_mean]
+        fast = pareto.front(quality, [Latency.of(one.run).p95 for one in with_mean])
         cheap = pareto.front(quality, [None if cost is None else float(cost) for cost in costs])
         return [
-            CostRow(one, one.scores[self.field.main], Latency.of(one.run), cost, is_fast, is_cheap)
-            for one, cost, is_fast, is_cheap in zip(scored, costs, fast, cheap, strict=True)
+            CostRow(one, one.scores[self.scored.main], Latency.of(one.run), cost, is_fast, is_cheap)
+            for one, cost, is_fast, is_cheap in zip(with_mean, costs, fast, cheap, strict=True)
         ]
 
     @property
@@ -74,32 +74,32 @@ class Costs:
 
     @property
     def without_latency(self) -> list[str]:
-        return [row.standing.run.tag for row in self.rows if row.latency.p95 is None]
+        return [row.ranked.run.tag for row in self.rows if row.latency.p95 is None]
 
     @property
     def without_cost(self) -> list[str]:
-        return [row.standing.run.tag for row in self.rows if row.cost is None]
+        return [row.ranked.run.tag for row in self.rows if row.cost is None]
 
     @property
     def by_latency(self) -> str:
         """The chart; empty when no run has a latency."""
         worth = [_worth(row, row.latency.p95, row.is_fast_enough) for row in self.rows if row.latency.p95 is not None]
-        return board_charts.cost_quality(self.field.main, "p95 latency in ms", worth) if worth else ""
+        return board_charts.cost_quality(self.scored.main, "p95 latency in ms", worth) if worth else ""
 
     @property
     def by_cost(self) -> str:
         """The chart; empty when no run has a cost."""
         worth = [_worth(row, float(row.cost), row.is_cheap_enough) for row in self.rows if row.cost is not None]
-        return board_charts.cost_quality(self.field.main, "cost of 1,000 queries", worth) if worth else ""
+        return board_charts.cost_quality(self.scored.main, "cost of 1,000 queries", worth) if worth else ""
 
     @property
     def conventions(self) -> str:
-        return conventions_of([self.field.main])
+        return conventions_of([self.scored.main])
 
 
 def _worth(row: CostRow, price: float, on_front: bool) -> Worth:
     assert row.score.mean is not None
-    return Worth(row.standing.run.tag, price, row.score.mean, interval_of(row.score), row.score.n, on_front)
+    return Worth(row.ranked.run.tag, price, row.score.mean, interval_of(row.score), row.score.n, on_front)
 
 
 class LedgerRow(NamedTuple):
@@ -124,11 +124,11 @@ class Ledger:
     """Some runs with their entries, and the scores of one side of a version."""
 
     runs: list[Run]
-    field: leaderboard.Field
+    scored: leaderboard.ScoredRuns
 
     @property
     def main(self) -> str:
-        return self.field.main
+        return self.scored.main
 
     @property
     def latency_places(self) -> int:
@@ -137,5 +137,5 @@ class Ledger:
     @property
     def rows(self) -> list[LedgerRow]:
         notes = leaderboard.notes_of(self.runs)
-        scores = {one.run.pk: one.scores[self.main] for one in self.field.standings}
+        scores = {one.run.pk: one.scores[self.main] for one in self.scored.runs}
         return [LedgerRow(run, notes.get(run.pk), scores.get(run.pk)) for run in self.runs]

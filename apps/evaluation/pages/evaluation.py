@@ -30,7 +30,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
     """One run on one version: means with both intervals, splits, wording, strata, and every query."""
     evaluation = evaluations.evaluation_in(project, pk)
     if not evaluation.is_scored:
-        return render(request, "evaluation/waiting.html", {**SECTION, "evaluation": evaluation})
+        return render(request, "evaluation/in_progress.html", {**SECTION, "evaluation": evaluation})
     sheet = EvaluationSheet(evaluation, member_of(request))
     log_look(sheet, "scores by query")
     measure = _measure(request, evaluation)
@@ -41,7 +41,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "measure": measure,
         "scores": Scores(sheet, measure),
         "shallow": shallow_words(evaluation.measures, evaluation),
-        "beside": [(one, rules.SPLIT_WORDS[one.split]) for one in evaluations.other_evaluations(evaluation)],
+        "others": [(one, rules.SPLIT_WORDS[one.split]) for one in evaluations.other_evaluations(evaluation)],
         "panels": panels_of(evaluation),
         "conventions": pages.conventions_of(evaluation.measures),
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
@@ -53,8 +53,8 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
 
 
 def _measure(request: HttpRequest, evaluation: Evaluation) -> str:
-    asked = request.GET.get("measure", "")
-    return asked if asked in evaluation.measures else evaluation.measures[0]
+    measure = request.GET.get("measure", "")
+    return measure if measure in evaluation.measures else evaluation.measures[0]
 
 
 def _query_rows(sheet: EvaluationSheet, measure: str, page: str) -> dict[str, Any]:
@@ -67,10 +67,10 @@ def _query_rows(sheet: EvaluationSheet, measure: str, page: str) -> dict[str, An
     bare = rankings.without_relevant(sheet.evaluation.version)
     is_bare = [query.pk in bare for query in sheet.queries]
     places.sort(key=lambda place: (is_bare[place], values[place], place))
-    found = Paginator(places, QUERIES_A_PAGE).get_page(page)
+    places_page = Paginator(places, QUERIES_A_PAGE).get_page(page)
     parts: dict[bool, list[tuple[VersionQuery, list[tuple[str, float]]]]] = {False: [], True: []}
-    for place in found.object_list:
+    for place in places_page.object_list:
         figures = [(name, sheet.values[name][place]) for name in sheet.evaluation.measures]
         parts[is_bare[place]].append((sheet.queries[place], figures))
     bare_count = sum(is_bare[place] for place in places)
-    return {"page": found, "rows": parts[False], "bare": parts[True], "bare_count": bare_count}
+    return {"page": places_page, "rows": parts[False], "bare": parts[True], "bare_count": bare_count}

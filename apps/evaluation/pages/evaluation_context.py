@@ -83,10 +83,10 @@ class Scores:
         if self.sheet.evaluation.split != rules.EVERY_SPLIT:
             return []
         sides = [self._on(Split.DEV), self._on(Split.TEST)]
-        found = []
+        rows = []
         for measure, dev, test in zip(self.measures, *sides, strict=True):
-            found.append(SplitRow(measure, dev, test, split_cell(measure, dev, test, self.bounds)))
-        return found if sides[0][0].n and sides[1][0].n else []
+            rows.append(SplitRow(measure, dev, test, split_cell(measure, dev, test, self.bounds)))
+        return rows if sides[0][0].n and sides[1][0].n else []
 
     def _on(self, split: str) -> list[Summary]:
         inside = [query.split == split for query in self.sheet.queries]
@@ -130,11 +130,11 @@ def score_cell(score: Score, bounds: Bounds) -> SafeString:
     words = row.words
     if score.people is not None:
         low, high = map(bounds.place, score.people)
-        told = f"over queries and people: {interval(score.people)}"
+        with_people = f"over queries and people: {interval(score.people)}"
         caps = "".join(f"M{end:.1f} {PEOPLE_LINE - 3:.1f}v6" for end in (low, high))
         line = tag("path", class_="people", d=f"M{low:.1f} {PEOPLE_LINE:.1f}H{high:.1f}{caps}")
-        parts.append(tag("g", title(told) + line))
-        words = f"{words}; {told}"
+        parts.append(tag("g", title(with_people) + line))
+        words = f"{words}; {with_people}"
     return svg(CELL_WIDTH, CELL_HEIGHT, words, parts)
 
 

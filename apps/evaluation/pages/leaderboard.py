@@ -1,3 +1,5 @@
+"""The leaderboard of one side of a version, and the request for scores."""
+
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,7 +14,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import actions, rules
-from apps.evaluation.edges.version_choice import SECTION, ground_context, split_asked, version_asked
+from apps.evaluation.edges.version_choice import SECTION, ground_context, requested_split, requested_version
 from apps.evaluation.forms import ScoreForm
 from apps.evaluation.pages import leaderboard_context as board_pages
 from apps.evaluation.selectors import evaluations
@@ -20,29 +22,29 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
 
-WAITING_SHOWN = 20
+IN_PROGRESS_SHOWN = 20
 
 
 @require_safe
 @member_view()
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
     """The leaderboard of one version and split, and what to score next."""
-    version = version_asked(request, project)
+    version = requested_version(request, project)
     if version is None:
         return render(request, "evaluation/overview.html", {**SECTION, "version": None})
-    split = split_asked(request, version)
+    split = requested_split(request, version)
     form = ScoreForm(version=version, initial={"split": split}) if member_of(request).is_lead else None
     return render(request, "evaluation/overview.html", _board_context(request, version, split, form))
 
 
 def _board_context(request: HttpRequest, version: Version, split: str, form: ScoreForm | None) -> dict[str, Any]:
-    waiting = evaluations.evaluations_on(version, split).filter(scored_at=None)
+    in_progress = evaluations.evaluations_on(version, split).filter(scored_at=None)
     return {
         **ground_context(version, split),
         "board": board_pages.board(version, split, request.GET.get("measure", ""), request.GET.get("page")),
         "elsewhere": _scored_elsewhere(version, split),
-        "waiting": waiting[:WAITING_SHOWN],
-        "waiting_count": waiting.count(),
+        "in_progress": in_progress[:IN_PROGRESS_SHOWN],
+        "in_progress_count": in_progress.count(),
         "form": form,
     }
 
@@ -63,7 +65,7 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
         context = _board_context(request, version, split if split in rules.SPLITS else Split.DEV, form)
         return render(request, "evaluation/overview.html", context, status=400)
     values = form.cleaned_data
-    asked = actions.request_evaluations(
+    requested = actions.request_evaluations(
         project=project,
         run_ids=values["runs"],
         version_id=version.pk,
@@ -72,7 +74,7 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
         actor=member_of(request).user,
         at=timezone.now(),
     )
-    if all(evaluation.is_scored for evaluation in asked):
+    if all(evaluation.is_scored for evaluation in requested):
         messages.info(request, "These runs are scored already.")
     page = reverse("evaluation:overview", args=[project.slug])
     return redirect(f"{page}?{urlencode({'version': version.pk, 'split': values['split']})}")

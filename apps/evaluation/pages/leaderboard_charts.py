@@ -42,14 +42,14 @@ def place_cell(name: str, score: Score, place: RankRange, bounds: Bounds, edge: 
     row = DrawnEstimate(name, score.mean, score.ci_low, score.ci_high, score.n, score.measure)
     parts = []
     if edge is not None:
-        words = title("The nearer end of the best run’s interval")
+        words = title("Where the best run’s interval ends, on the side of worse values")
         parts.append(tag("path", words, class_="limit", d=f"M{bounds.place(edge):.1f} -8V32"))
     parts.append(whisker(row, bounds.place, CELL_HEIGHT / 2, class_="open" if is_tied else "point"))
     return svg(CELL_WIDTH, CELL_HEIGHT, f"{row.words}, place {place.words}", parts)
 
 
-class Moment(NamedTuple):
-    """A run of a trend: its mean with interval over n queries, and when it was created."""
+class TrendPoint(NamedTuple):
+    """A run of a trend: its mean, the interval of that over n queries, and when the run was created."""
 
     system: str
     run: str
@@ -60,9 +60,8 @@ class Moment(NamedTuple):
 
     @property
     def words(self) -> str:
-        return (
-            f"{self.run}, {self.system}, {_day(self.at)}: {number(self.mean)}, {interval(self.ends, 3)}, n {self.n:,}"
-        )
+        figure = f"{number(self.mean)}, {interval(self.ends, 3)}, n {self.n:,}"
+        return f"{self.run}, {self.system}, {_day(self.at)}: {figure}"
 
 
 class Milestone(NamedTuple):
@@ -72,7 +71,7 @@ class Milestone(NamedTuple):
     at: datetime
 
 
-def trend(measure: str, runs: Sequence[Moment], versions: Sequence[Milestone]) -> SafeString:
+def trend(measure: str, runs: Sequence[TrendPoint], versions: Sequence[Milestone]) -> SafeString:
     """Every run in order of creation, one step each, its system as a line; versions are drawn between the runs.
 
     `runs` ascend in time. Steps are even, so that many runs of one day are as legible as one a month; the axis is
@@ -89,7 +88,7 @@ def trend(measure: str, runs: Sequence[Moment], versions: Sequence[Milestone]) -
     parts += _systems(runs, xs, up, right)
     parts += [_upright(run.words, x, run.mean, run.ends, up, "point") for run, x in zip(runs, xs, strict=True)]
     parts += [*_time_axis(runs, left, step, right), *_under(runs, xs, step)]
-    return plot(svg(right + names, TREND_BOTTOM + 60, f"{measure} of every run in the order they were made", parts))
+    return plot(svg(right + names, TREND_BOTTOM + 60, f"{measure} of every run in the order they were started", parts))
 
 
 def _grid(spread: Bounds, up: Scale, left: float, right: float) -> list[str]:
@@ -101,33 +100,33 @@ def _grid(spread: Bounds, up: Scale, left: float, right: float) -> list[str]:
 
 
 def _milestones(
-    runs: Sequence[Moment], versions: Sequence[Milestone], left: float, step: float, right: float
+    runs: Sequence[TrendPoint], versions: Sequence[Milestone], left: float, step: float, right: float
 ) -> list[str]:
     """A line between the last run before a version and the first after it; versions at one place share a line."""
     places: dict[float, list[Milestone]] = {}
     for version in versions:
         places.setdefault(left + step * sum(run.at <= version.at for run in runs), []).append(version)
     parts = []
-    for x, found in places.items():
-        labels = ", ".join(version.label for version in found)
-        if len(found) > 2:
-            labels = f"{found[0].label} to {found[-1].label}"
-        words = title("; ".join(f"{version.label}, {_day(version.at)}" for version in found))
+    for x, milestones in places.items():
+        labels = ", ".join(version.label for version in milestones)
+        if len(milestones) > 2:
+            labels = f"{milestones[0].label} to {milestones[-1].label}"
+        words = title("; ".join(f"{version.label}, {_day(version.at)}" for version in milestones))
         parts.append(tag("path", words, class_="target version", d=f"M{x:.1f} {TREND_TOP - 10:.1f}V{TREND_BOTTOM:.1f}"))
         parts.append(text(min(x, right), TREND_TOP - 16, labels, anchor="middle", class_="strong"))
     return parts
 
 
-def _systems(runs: Sequence[Moment], xs: Sequence[float], up: Scale, right: float) -> list[str]:
+def _systems(runs: Sequence[TrendPoint], xs: Sequence[float], up: Scale, right: float) -> list[str]:
     """One line for each system, named after the last run; names that would overlap are moved apart."""
     points: dict[str, list[tuple[float, float]]] = {}
     for run, x in zip(runs, xs, strict=True):
         points.setdefault(run.system, []).append((x, up(run.mean)))
     parts, ends = [], []
-    for system, found in points.items():
-        if len(found) > 1:
-            parts.append(tag("path", class_="line", d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in found)))
-        ends.append((found[-1][1], found[-1][0], system))
+    for system, curve in points.items():
+        if len(curve) > 1:
+            parts.append(tag("path", class_="line", d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in curve)))
+        ends.append((curve[-1][1], curve[-1][0], system))
     lowest = -LINE
     for y, x, system in sorted(ends):
         lowest = max(y, lowest + LINE)
@@ -149,7 +148,7 @@ def _upright(words: str, x: float, mean: float, ends: Ends | None, up: Scale, cl
     return tag("g", "".join(parts))
 
 
-def _time_axis(runs: Sequence[Moment], left: float, step: float, right: float) -> list[str]:
+def _time_axis(runs: Sequence[TrendPoint], left: float, step: float, right: float) -> list[str]:
     """A line under the runs, broken between two that are far apart in time."""
     parts, start = [], left
     for at, (run, following) in enumerate(pairwise(runs), 1):
@@ -164,7 +163,7 @@ def _time_axis(runs: Sequence[Moment], left: float, step: float, right: float) -
     return [*parts, tag("path", class_="axis", d=f"M{start:.1f} {TREND_BOTTOM:.1f}H{right:.1f}")]
 
 
-def _under(runs: Sequence[Moment], xs: Sequence[float], step: float) -> list[str]:
+def _under(runs: Sequence[TrendPoint], xs: Sequence[float], step: float) -> list[str]:
     """The run under its column where there is room for words, days as often as they fit, and each year once."""
     every = max(1, round(LEAST_DATED / step + 0.5)) if step < LEAST_DATED else 1
     parts = []

@@ -12,7 +12,7 @@ from apps.evaluation.edges import score_charts as charts
 from apps.evaluation.edges.sheets import conventions_of
 from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages import leaderboard_charts as board_charts
-from apps.evaluation.pages.leaderboard_charts import Milestone, Moment
+from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun
 from apps.goldsets.models import Version
@@ -28,7 +28,7 @@ MOST_CHOICES = 200
 class BoardRow(NamedTuple):
     """A run on a leaderboard; `place` is None where the main measure was not scored."""
 
-    standing: RankedRun
+    ranked: RankedRun
     main: Score | None
     place: RankRange | None
     drawing: str
@@ -36,7 +36,7 @@ class BoardRow(NamedTuple):
 
     @property
     def judged_between(self) -> tuple[float, float] | None:
-        return interval_of(self.standing.judged) if self.standing.judged else None
+        return interval_of(self.ranked.judged) if self.ranked.judged else None
 
 
 @dataclass
@@ -49,7 +49,7 @@ class LeaderboardPage:
     measures: list[str]
     lines: list[LeaderboardLine]
     page: Page[LeaderboardLine]
-    standings: list[RankedRun]
+    runs: list[RankedRun]
 
     @property
     def main(self) -> str:
@@ -98,16 +98,16 @@ class LeaderboardPage:
 
     @cached_property
     def rows(self) -> list[BoardRow]:
-        return [self._row(standing) for standing in self.standings]
+        return [self._row(ranked) for ranked in self.runs]
 
-    def _row(self, standing: RankedRun) -> BoardRow:
-        main = standing.scores.get(self.main)
+    def _row(self, ranked: RankedRun) -> BoardRow:
+        main = ranked.scores.get(self.main)
         place = self._places.get(main.pk) if main else None
         drawing = ""
         if main and place:
-            drawing = board_charts.place_cell(standing.run.tag, main, place, self.bounds, self.edge)
-        others = [(name, standing.scores.get(name)) for name in self.measures[1:]]
-        return BoardRow(standing, main, place, drawing, others)
+            drawing = board_charts.place_cell(ranked.run.tag, main, place, self.bounds, self.edge)
+        others = [(name, ranked.scores.get(name)) for name in self.measures[1:]]
+        return BoardRow(ranked, main, place, drawing, others)
 
     @property
     def conventions(self) -> str:
@@ -121,8 +121,8 @@ def board(version: Version, split: str, first: str, page: str | None) -> Leaderb
         return None
     lines = leaderboard.lines_on(version, split, measures[0])
     shown = Paginator(lines, RUNS_A_PAGE).get_page(page)
-    found = leaderboard.standings_of(version, split, [line.run_id for line in shown])
-    return LeaderboardPage(measures, lines, shown, found)
+    ranked = leaderboard.ranked_runs_of(version, split, [line.run_id for line in shown])
+    return LeaderboardPage(measures, lines, shown, ranked)
 
 
 def _turned(ends: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -137,9 +137,9 @@ def interval_of(score: Score | LeaderboardLine) -> tuple[float, float] | None:
 class TrendRow(NamedTuple):
     """One run of a trend."""
 
-    standing: RankedRun
+    ranked: RankedRun
     score: Score
-    made_at: datetime
+    started_at: datetime
     note: RunNote | None
 
 
@@ -149,21 +149,21 @@ class Trend:
 
     version: Version
     split: str
-    asked: str = ""
+    measure: str = ""
 
     @cached_property
-    def field(self) -> leaderboard.Field:
-        return leaderboard.field_of(self.version, self.split, self.asked)
+    def scored(self) -> leaderboard.ScoredRuns:
+        return leaderboard.scored_runs(self.version, self.split, self.measure)
 
     @cached_property
     def rows(self) -> list[TrendRow]:
-        notes = leaderboard.notes_of(standing.run for standing in self.field.standings)
+        notes = leaderboard.notes_of(ranked.run for ranked in self.scored.runs)
         rows = [
-            TrendRow(standing, standing.scores[self.field.main], made_at(standing.run), notes.get(standing.run.pk))
-            for standing in self.field.standings
-            if standing.scores[self.field.main].mean is not None
+            TrendRow(ranked, ranked.scores[self.scored.main], started_at(ranked.run), notes.get(ranked.run.pk))
+            for ranked in self.scored.runs
+            if ranked.scores[self.scored.main].mean is not None
         ]
-        return sorted(rows, key=lambda row: (row.made_at, row.standing.run.pk))
+        return sorted(rows, key=lambda row: (row.started_at, row.ranked.run.pk))
 
     @cached_property
     def versions(self) -> list[Version]:
@@ -172,11 +172,11 @@ class Trend:
     @cached_property
     def unscored(self) -> list[Run]:
         """Runs that could be scored by the measure shown, and are not."""
-        return leaderboard.unscored_on(self.version, self.split, [self.field.main] if self.field.main else [])
+        return leaderboard.unscored_on(self.version, self.split, [self.scored.main] if self.scored.main else [])
 
     @cached_property
     def measures(self) -> list[str]:
-        return self.field.measures or leaderboard.latest_measures(self.version, self.split)
+        return self.scored.measures or leaderboard.latest_measures(self.version, self.split)
 
     @cached_property
     def elsewhere(self) -> list[Run]:
@@ -190,18 +190,18 @@ class Trend:
 
     @property
     def drawing(self) -> str:
-        moments = [_moment(row) for row in self.rows]
+        moments = [_point(row) for row in self.rows]
         milestones = [Milestone(version.label, at) for version in self.versions if (at := published_at(version))]
-        return board_charts.trend(self.field.main, moments, milestones)
+        return board_charts.trend(self.scored.main, moments, milestones)
 
     @property
     def conventions(self) -> str:
-        return conventions_of([self.field.main])
+        return conventions_of([self.scored.main])
 
 
-def made_at(run: Run) -> datetime:
+def started_at(run: Run) -> datetime:
     """In the time zone of the pages."""
-    return localtime(run.completed_at or run.created_at)
+    return localtime(run.created_at)
 
 
 def published_at(version: Version) -> datetime | None:
@@ -210,7 +210,7 @@ def published_at(version: Version) -> datetime | None:
     return localtime(at) if at else None
 
 
-def _moment(row: TrendRow) -> Moment:
+def _point(row: TrendRow) -> TrendPoint:
     assert row.score.mean is not None
-    run = row.standing.run
-    return Moment(run.system.name, run.tag, row.made_at, row.score.mean, interval_of(row.score), row.score.n)
+    run = row.ranked.run
+    return TrendPoint(run.system.name, run.tag, row.started_at, row.score.mean, interval_of(row.score), row.score.n)

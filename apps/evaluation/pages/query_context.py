@@ -88,8 +88,8 @@ class SideBySide:
     @property
     def missed(self) -> list[charts.QueryMove]:
         """Relevant blocks outside both top tens, best grade first."""
-        found = [self._move(position) for position, grade in self.grades.items() if grade > 0]
-        outside = [move for move in found if all(rank is None or rank > DEPTH for rank in (move.left, move.right))]
+        moves = [self._move(position) for position, grade in self.grades.items() if grade > 0]
+        outside = [move for move in moves if all(rank is None or rank > DEPTH for rank in (move.left, move.right))]
         return sorted(outside, key=lambda move: (-(move.grade or 0), move.name))
 
     @property
@@ -108,9 +108,9 @@ class SideBySide:
         sheets = (self.comparison.baseline, self.comparison.candidate)
         rows = []
         for name, sheet, ranking in zip(self.comparison.names, sheets, self.rankings, strict=True):
-            found = [self.grades.get(placed.position) for placed in ranking[:DEPTH]]
-            judged = sum(grade is not None for grade in found) / len(found) if found else None
-            relevant = sum(grade is not None and grade > 0 for grade in found)
+            grades = [self.grades.get(placed.position) for placed in ranking[:DEPTH]]
+            judged = sum(grade is not None for grade in grades) / len(grades) if grades else None
+            relevant = sum(grade is not None and grade > 0 for grade in grades)
             values = [(row.measure, sheet.values[row.measure][self.place]) for row in self.comparison.rows]
             rows.append({"name": name, "values": values, "judged": judged, "relevant": relevant})
         return rows

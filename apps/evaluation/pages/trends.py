@@ -14,7 +14,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import actions, rules
-from apps.evaluation.edges.version_choice import SECTION, ground_context, split_asked, version_asked
+from apps.evaluation.edges.version_choice import SECTION, ground_context, requested_split, requested_version
 from apps.evaluation.forms import LedgerForm, RestForm
 from apps.evaluation.pages.costs_context import Costs, Ledger
 from apps.evaluation.pages.leaderboard_context import Trend
@@ -30,12 +30,12 @@ RUNS_A_PAGE = 50
 @member_view()
 def trend(request: HttpRequest, project: Project) -> HttpResponse:
     """Every run scored on one version, in order of creation, with the versions between them."""
-    version = version_asked(request, project)
+    version = requested_version(request, project)
     if version is None:
         return render(request, "evaluation/trend.html", {**SECTION, "version": None})
-    split = split_asked(request, version)
-    found = Trend(version, split, request.GET.get("measure", ""))
-    return render(request, "evaluation/trend.html", {**ground_context(version, split), "found": found})
+    split = requested_split(request, version)
+    context = {**ground_context(version, split), "trend": Trend(version, split, request.GET.get("measure", ""))}
+    return render(request, "evaluation/trend.html", context)
 
 
 @require_POST
@@ -47,11 +47,11 @@ def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpR
     is_read = form.is_valid()
     split = form.cleaned_data["split"] if is_read else rules.EVERY_SPLIT
     measure = form.cleaned_data["measure"] if is_read else ""
-    asked = actions.score_missing(
+    queued = actions.score_missing(
         version=version, split=split, lacking=measure, actor=member_of(request).user, at=timezone.now()
     )
-    runs = "run is" if len(asked) == 1 else "runs are"
-    words = f"{len(asked):,} {runs} being scored on {version.label}." if asked else "Every run is scored already."
+    runs = "run is" if len(queued) == 1 else "runs are"
+    words = f"{len(queued):,} {runs} being scored on {version.label}." if queued else "Every run is scored already."
     messages.info(request, words)
     page = reverse("evaluation:trend", args=[project.slug])
     return redirect(f"{page}?{urlencode({'version': version.pk, 'split': split})}")
@@ -61,27 +61,27 @@ def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpR
 @member_view()
 def costs(request: HttpRequest, project: Project) -> HttpResponse:
     """Quality against latency and cost on one side of a version."""
-    version = version_asked(request, project)
+    version = requested_version(request, project)
     if version is None:
         return render(request, "evaluation/costs.html", {**SECTION, "version": None})
-    split = split_asked(request, version)
-    field = leaderboard.field_of(version, split, request.GET.get("measure", ""))
-    found = Costs(field) if field.standings else None
-    return render(request, "evaluation/costs.html", {**ground_context(version, split), "found": found})
+    split = requested_split(request, version)
+    scored = leaderboard.scored_runs(version, split, request.GET.get("measure", ""))
+    context = {**ground_context(version, split), "costs": Costs(scored) if scored.runs else None}
+    return render(request, "evaluation/costs.html", context)
 
 
 @require_safe
 @member_view()
 def ledger(request: HttpRequest, project: Project) -> HttpResponse:
     """Every run: what was tried, its configuration, its cost, and the outcome."""
-    version = version_asked(request, project)
+    version = requested_version(request, project)
     page = Paginator(leaderboard.ledger_runs(project), RUNS_A_PAGE).get_page(request.GET.get("page"))
-    split = split_asked(request, version) if version else ""
-    field = leaderboard.field_of(version, split) if version else leaderboard.Field([], [])
+    split = requested_split(request, version) if version else ""
+    scored = leaderboard.scored_runs(version, split) if version else leaderboard.ScoredRuns([], [])
     context = {
         **SECTION,
         "page": page,
-        "found": Ledger(list(page.object_list), field),
+        "ledger": Ledger(list(page.object_list), scored),
         "version": version,
         "split_words": rules.SPLIT_WORDS[split],
     }

@@ -9,7 +9,7 @@ PAIR = [
     path("again/", comparison.again, name="judge-again"),
     path("export/", comparison.export, name="export"),
     path("queries/<int:pk>/", comparison.query_page, name="query"),
-    path("queries/<int:pk>/grades/", comparison.pool_unjudged, name="ask-grades"),
+    path("queries/<int:pk>/grades/", comparison.pool_unjudged, name="request-grades"),
 ]
 
 app_name = "evaluation"

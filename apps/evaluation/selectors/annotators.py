@@ -16,10 +16,10 @@ def given_in(version: Version, ground: ScoringGround) -> GivenGrades:
     counts.
     """
     released = VersionGrade.objects.filter(version=version)
-    held = released.values_list("block_version__block_id", "block_version__text_digest", "position").distinct()
-    positions = {TextKey(block, digest): position for block, digest, position in held.iterator(chunk_size=AT_ONCE)}
-    found = live_grades(version.gold_set.project, version.rounds.all())
-    rows = list(found.values_list("annotator_id", "entry__query_id", "entry__version_id", "grade"))
+    entries = released.values_list("block_version__block_id", "block_version__text_digest", "position").distinct()
+    positions = {TextKey(block, digest): position for block, digest, position in entries.iterator(chunk_size=AT_ONCE)}
+    judgements = live_grades(version.gold_set.project, version.rounds.all())
+    rows = list(judgements.values_list("annotator_id", "entry__query_id", "entry__version_id", "grade"))
     texts = texts_of(text for _, _, text, _ in rows)
     table = np.array(
         [

@@ -45,10 +45,10 @@ class EvaluationPair:
         """By the measures of both, in the candidate's order; the threshold of drops is the project's."""
         first, second = map(RunValues, names_of(self.baseline.run, self.candidate.run), self.values)
         shared = [name for name in self.candidate.measures if name in first.values]
-        (found,) = compare_runs(
+        (comparison,) = compare_runs(
             first, [second], shared, self.candidate.query_ids, seed=self.candidate.seed, bar=self.bar
         )
-        return found
+        return comparison
 
     @property
     def bar(self) -> float:

@@ -15,33 +15,33 @@ from apps.retrieval.selectors import complete_runs_on
 
 def evaluations_in(project: Project) -> QuerySet[Evaluation]:
     """The project's evaluations, newest first, with their scores but without values by query."""
-    found = Evaluation.objects.filter(project=project).select_related(
+    evaluations = Evaluation.objects.filter(project=project).select_related(
         "project", "run__system", "version__gold_set", "version__snapshot__corpus", "job", "requested_by"
     )
     scores = Score.objects.defer("values").order_by("order")
-    return found.prefetch_related(Prefetch("scores", queryset=scores)).order_by("-pk")
+    return evaluations.prefetch_related(Prefetch("scores", queryset=scores)).order_by("-pk")
 
 
 def evaluation_in(project: Project, pk: int) -> Evaluation:
-    found = evaluations_in(project).filter(pk=pk).first()
-    if found is None:
+    evaluation = evaluations_in(project).filter(pk=pk).first()
+    if evaluation is None:
         raise Http404("No such evaluation.")
-    return found
+    return evaluation
 
 
 def evaluations_on(version: Version, split: str) -> QuerySet[Evaluation]:
     """All evaluations of one side of a version, scored or not, newest first; without the ids of their queries."""
-    found = evaluations_in(version.gold_set.project).filter(version=version, split=split)
-    return found.defer("query_ids")
+    evaluations = evaluations_in(version.gold_set.project).filter(version=version, split=split)
+    return evaluations.defer("query_ids")
 
 
 def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
     """The run's evaluations on other versions and sides, the newest version first; each by its latest scores."""
     rows = Evaluation.objects.filter(run=evaluation.run_id).exclude(scored_at=None)
     rows = rows.select_related("version__gold_set").defer("query_ids", "counts")
-    here = (evaluation.version_id, evaluation.split)
+    own_key = (evaluation.version_id, evaluation.split)
     latest = {(row.version_id, row.split): row for row in rows.order_by("pk")}
-    others = [row for place, row in latest.items() if place != here]
+    others = [row for place, row in latest.items() if place != own_key]
     return sorted(others, key=lambda row: (-row.version_id, row.split))
 
 
@@ -64,14 +64,14 @@ def scorable_runs(version: Version) -> list[Run]:
 
 def notes_on(baseline: Evaluation, candidate: Evaluation, measure: str) -> dict[str, RegressionNote]:
     """Decisions on drops between two evaluations, by outside id of the query."""
-    found = RegressionNote.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
-    return {note.query_id_text: note for note in found.select_related("decided_by", "pool")}
+    notes = RegressionNote.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
+    return {note.query_id_text: note for note in notes.select_related("decided_by", "pool")}
 
 
 def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedComparison | None:
     """The record of the closing of this comparison by the measure, if any."""
-    found = ClosedComparison.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
-    return found.select_related("closed_by").first()
+    records = ClosedComparison.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
+    return records.select_related("closed_by").first()
 
 
 def requested_runs(version: Version, split: str) -> set[int]:

@@ -1,3 +1,5 @@
+"""Reads for leaderboards, trends, costs and the ledger: runs with their latest scores on one side of a version."""
+
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +31,7 @@ class RankedRun:
         return self.scores.get(JUDGED_NAME)
 
 
-def standings(evaluations: Iterable[Evaluation], first: str = "") -> tuple[list[str], list[RankedRun]]:
+def ranked_runs(evaluations: Iterable[Evaluation], first: str = "") -> tuple[list[str], list[RankedRun]]:
     """The measures of a leaderboard, those requested most recently first, and its runs.
 
     Runs are in order of the first measure, best first; runs without it are last. `first` puts a measure first;
@@ -40,39 +42,39 @@ def standings(evaluations: Iterable[Evaluation], first: str = "") -> tuple[list[
     for evaluation in evaluations:
         if not evaluation.is_scored:
             continue
-        standing = runs.setdefault(evaluation.run_id, RankedRun(evaluation.run, evaluation))
+        ranked = runs.setdefault(evaluation.run_id, RankedRun(evaluation.run, evaluation))
         for score in evaluation.scores.all():
-            standing.scores.setdefault(score.measure, score)
+            ranked.scores.setdefault(score.measure, score)
         names |= dict.fromkeys(name for name in evaluation.measures if name != JUDGED_NAME)
     measures = sorted(names, key=lambda name: name != first)
-    return measures, sorted(runs.values(), key=lambda standing: _place(standing, measures))
+    return measures, sorted(runs.values(), key=lambda ranked: _place(ranked, measures))
 
 
-def _place(standing: RankedRun, measures: Sequence[str]) -> tuple[float, str]:
-    score = standing.scores.get(measures[0]) if measures else None
+def _place(ranked: RankedRun, measures: Sequence[str]) -> tuple[float, str]:
+    score = ranked.scores.get(measures[0]) if measures else None
     if score is None or score.mean is None:
-        return (math.inf, standing.run.tag)
-    return (score.mean if is_lower_better(measures[0]) else -score.mean, standing.run.tag)
+        return (math.inf, ranked.run.tag)
+    return (score.mean if is_lower_better(measures[0]) else -score.mean, ranked.run.tag)
 
 
 ELSEWHERE = 20
 
 
-class Field(NamedTuple):
+class ScoredRuns(NamedTuple):
     """The runs scored on one side of a version: best first by the first of `measures`, which may be empty."""
 
     measures: list[str]
-    standings: list[RankedRun]
+    runs: list[RankedRun]
 
     @property
     def main(self) -> str:
         return self.measures[0] if self.measures else ""
 
 
-def field_of(version: Version, split: str, measure: str = "") -> Field:
+def scored_runs(version: Version, split: str, measure: str = "") -> ScoredRuns:
     """Everything scored on one side of the version, without runs that lack the main measure."""
-    measures, found = standings(evaluations_on(version, split), measure)
-    return Field(measures, [standing for standing in found if measures[0] in standing.scores] if measures else [])
+    measures, runs = ranked_runs(evaluations_on(version, split), measure)
+    return ScoredRuns(measures, [ranked for ranked in runs if measures[0] in ranked.scores] if measures else [])
 
 
 class LeaderboardLine(NamedTuple):
@@ -112,10 +114,10 @@ def measures_on(version: Version, split: str, first: str = "") -> list[str]:
     return sorted(names, key=lambda name: name != first)
 
 
-def standings_of(version: Version, split: str, run_ids: Sequence[int]) -> list[RankedRun]:
+def ranked_runs_of(version: Version, split: str, run_ids: Sequence[int]) -> list[RankedRun]:
     """These runs with the latest score of each measure, in the order given."""
-    _, found = standings(evaluations_on(version, split).filter(run__in=run_ids))
-    by_run = {standing.run.pk: standing for standing in found}
+    _, runs = ranked_runs(evaluations_on(version, split).filter(run__in=run_ids))
+    by_run = {ranked.run.pk: ranked for ranked in runs}
     return [by_run[pk] for pk in run_ids]
 
 
@@ -133,8 +135,8 @@ def unscored_on(version: Version, split: str, measures: Iterable[str]) -> list[R
 
 def runs_elsewhere(version: Version) -> QuerySet[Run]:
     """Complete runs of the project on another snapshot than the version's, newest first."""
-    found = Run.objects.filter(project=version.gold_set.project_id, state=RunState.COMPLETE)
-    return found.exclude(snapshot=version.snapshot_id).select_related("system", "snapshot__corpus").order_by("-pk")
+    runs = Run.objects.filter(project=version.gold_set.project_id, state=RunState.COMPLETE)
+    return runs.exclude(snapshot=version.snapshot_id).select_related("system", "snapshot__corpus").order_by("-pk")
 
 
 def versions_of(gold_set: GoldSet) -> list[Version]:
@@ -144,18 +146,18 @@ def versions_of(gold_set: GoldSet) -> list[Version]:
 
 def latest_measures(version: Version, split: str) -> list[str]:
     """The measures requested last on this side of any version of the gold set; empty without a request."""
-    found = Evaluation.objects.filter(version__gold_set=version.gold_set_id, split=split).order_by("-pk")
-    names = found.values_list("measures", flat=True).first() or []
+    evaluations = Evaluation.objects.filter(version__gold_set=version.gold_set_id, split=split).order_by("-pk")
+    names = evaluations.values_list("measures", flat=True).first() or []
     return [name for name in names if name != JUDGED_NAME]
 
 
 def notes_of(runs: Iterable[Run]) -> dict[int, RunNote]:
     """The ledger entry of each run that has one, by key of the run."""
-    found = RunNote.objects.filter(run__in=[run.pk for run in runs]).select_related("written_by")
-    return {note.run_id: note for note in found}
+    notes = RunNote.objects.filter(run__in=[run.pk for run in runs]).select_related("written_by")
+    return {note.run_id: note for note in notes}
 
 
 def ledger_runs(project: Project) -> QuerySet[Run]:
     """Every complete run, newest first."""
-    found = Run.objects.filter(project=project, state=RunState.COMPLETE)
-    return found.select_related("system", "snapshot__corpus", "created_by").order_by("-completed_at", "-pk")
+    runs = Run.objects.filter(project=project, state=RunState.COMPLETE)
+    return runs.select_related("system", "snapshot__corpus", "created_by").order_by("-created_at", "-pk")

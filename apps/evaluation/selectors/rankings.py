@@ -1,3 +1,5 @@
+"""Grades and rankings in the form that runs are scored in, with blocks by their position in the snapshot."""
+
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,12 +16,12 @@ from apps.retrieval.models import Ranking, Run
 
 def versions_at(version: Version, positions: Sequence[int]) -> dict[int, int]:
     """The block version at each of the positions."""
-    found: dict[int, int] = {}
+    by_position: dict[int, int] = {}
     wanted: list[int] = sorted(set(positions))
     for start in range(0, len(wanted), AT_ONCE):
         rows = version.snapshot.entries.filter(position__in=wanted[start : start + AT_ONCE])
-        found.update(rows.values_list("position", "version_id"))
-    return found
+        by_position.update(rows.values_list("position", "version_id"))
+    return by_position
 
 
 AT_ONCE = 2_000
@@ -27,7 +29,7 @@ AT_ONCE = 2_000
 
 JUDGED_NAME = str(JUDGED_AT_10)
 UNJUDGED_AT = (5, 10, 20)
-"""How deep is looked for results that nobody judged."""
+"""The depths at which unjudged results are counted."""
 
 
 def version_queries(version: Version, split: str) -> list[VersionQuery]:
@@ -39,8 +41,8 @@ def version_queries(version: Version, split: str) -> list[VersionQuery]:
 
 def without_relevant(version: Version, rel: int = 1) -> set[int]:
     """Keys of the version's queries without a block graded `rel` or more."""
-    found = VersionGrade.objects.filter(query=OuterRef("pk"), grade__gte=rel)
-    return set(VersionQuery.objects.filter(~Exists(found), version=version).values_list("pk", flat=True))
+    relevant = VersionGrade.objects.filter(query=OuterRef("pk"), grade__gte=rel)
+    return set(VersionQuery.objects.filter(~Exists(relevant), version=version).values_list("pk", flat=True))
 
 
 def deepest_of(run: Run) -> int:
@@ -49,10 +51,10 @@ def deepest_of(run: Run) -> int:
 
 
 def version_query_in(version: Version, pk: int) -> VersionQuery:
-    found = VersionQuery.objects.filter(version=version, pk=pk).select_related("query").first()
-    if found is None:
+    query = VersionQuery.objects.filter(version=version, pk=pk).select_related("query").first()
+    if query is None:
         raise Http404("No such query in this version.")
-    return found
+    return query
 
 
 class ScoringGround(NamedTuple):
@@ -99,12 +101,12 @@ def ranked_of(run: Run, numbers: dict[int, int]) -> Ranked:
 def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth: int) -> list[tuple[int, int]]:
     """The blocks at ranks 1 to `depth` of any of the runs, as (query key, position), each once, ascending."""
     rows = Ranking.objects.filter(run__in=run_ids, query__in=[query.query_id for query in queries])
-    found = {
+    positions = {
         (query_id, int(position))
         for query_id, packed in rows.values_list("query_id", "packed")
         for position in ranking.unpack(bytes(packed))[0][:depth]
     }
-    return sorted(found)
+    return sorted(positions)
 
 
 class PlacedBlock(NamedTuple):

@@ -1,3 +1,5 @@
+"""Evaluations as JSON."""
+
 from typing import Any, ClassVar
 
 from rest_framework import serializers
@@ -33,13 +35,13 @@ class ScoreSerializer(EstimateSerializer):
     people = EstimateSerializer(allow_null=True)
 
     def to_representation(self, score: Score) -> dict[str, Any]:
-        found, people = score.summary, score.people
+        summary, people = score.summary, score.people
         return super().to_representation(
             {
                 "measure": score.measure,
-                **found.estimate().as_json,
-                "bca": found._replace(interval=found.bca).estimate(BCA),
-                "people": Estimate.of(found.mean, people, found.n, "queries and people") if people else None,
+                **summary.estimate().as_json,
+                "bca": summary._replace(interval=summary.bca).estimate(BCA),
+                "people": Estimate.of(summary.mean, people, summary.n, "queries and people") if people else None,
             }
         )
 

@@ -39,7 +39,7 @@ def post(client, scene, **values):
     return client.post(address(scene), request_body(scene, **values), content_type="application/json")
 
 
-def test_a_lead_asks_for_scores_and_reads_them(client):
+def test_a_lead_requests_scores_and_reads_them(client):
     scene = make_scene()
     client.force_login(scene.lead)
 
@@ -53,7 +53,7 @@ def test_a_lead_asks_for_scores_and_reads_them(client):
     assert found.json()["version_digest"] == scene.version.digest
 
 
-def test_asking_again_answers_200_with_the_same_evaluation(client):
+def test_requesting_again_answers_200_with_the_same_evaluation(client):
     scene = make_scene()
     evaluation = score(scene, "better", measures="AP RR")
     client.force_login(scene.lead)
@@ -130,14 +130,14 @@ def test_the_list_is_newest_first_and_goes_on(client, monkeypatch):
 
 
 @pytest.mark.parametrize("before", ["x", "-1", "٣", "9" * 30])
-def test_a_page_that_is_no_number_is_a_problem(client, before):
+def test_a_page_that_is_not_a_number_is_a_problem(client, before):
     scene = make_scene()
     client.force_login(scene.lead)
 
     assert client.get(address(scene), {"before": before}).status_code == 400
 
 
-def test_the_list_asks_the_database_as_often_for_one_as_for_three(client, django_assert_max_num_queries):
+def test_the_list_runs_as_many_queries_for_one_as_for_three(client, django_assert_max_num_queries):
     scene = make_scene()
     client.force_login(scene.lead)
     counts = []
@@ -151,7 +151,7 @@ def test_the_list_asks_the_database_as_often_for_one_as_for_three(client, django
     assert counts[0] == counts[1]
 
 
-def test_only_leads_ask(client):
+def test_only_leads_may_request_scores(client):
     scene = make_scene()
     client.force_login(make_member(scene.project, Role.VIEWER))
 

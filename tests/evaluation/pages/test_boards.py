@@ -7,11 +7,12 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.common.templatetags.karat import day
 from apps.evaluation.actions import write_ledger
 from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.pages.costs_context import Costs
 from apps.evaluation.pages.leaderboard_context import Trend
-from apps.evaluation.selectors.leaderboard import field_of
+from apps.evaluation.selectors.leaderboard import scored_runs
 from tests.evaluation.factories import BAD, GOOD, add_run, make_scene, score
 from tests.evaluation.pages.test_ledger import next_version
 from tests.factories import AT, make_member, make_project
@@ -59,7 +60,7 @@ def write(scene, tag, **said):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_project_without_version_and_run_is_told_what_to_do(client, page):
+def test_a_project_without_version_and_run_shows_what_to_do(client, page):
     project = make_project()
     client.force_login(make_member(project, Role.VIEWER))
 
@@ -73,31 +74,34 @@ def test_a_version_without_scores_says_so(client, scene, page):
     assert "Nothing has been scored on v1 yet, dev split." in read(client, scene, page)
 
 
-def test_runs_apart_hold_one_place_each(client, scored):
+def test_runs_that_clearly_differ_are_not_tied(client, scored):
     said = read(client, scored, "overview")
 
     assert "there is one clear best run" in said
     assert "tied</small>" not in said
 
 
-def test_the_share_judged_stands_with_its_interval(client, scored):
+def test_the_share_judged_has_its_interval(client, scored):
     assert "75 %<small>75 to 75 %</small>" in read(client, scored, "overview")
 
 
-def test_a_tie_is_told_beside_both_runs(client, scored):
+def test_a_tie_is_shown_at_both_runs(client, scored):
     scored.runs["third"] = add_run(scored, "third", dict.fromkeys([f"Q{n:02}" for n in range(1, 7)], GOOD))
     score(scored, "third", measures="nDCG@10 RR")
 
     said = read(client, scored, "overview")
 
     assert said.count("1 to 2<small>tied</small>") == 2
-    assert "1 run is tied with the best" in said
+    assert (
+        "1 run is tied with the best (hollow dots): its interval reaches the dashed line, the lower end of the best"
+        " run’s interval. A place" in said
+    )
 
 
-def test_a_trend_stands_in_the_order_runs_were_made(scored):
+def test_a_trend_is_in_the_order_runs_were_made(scored):
     found = Trend(scored.version, "")
 
-    assert [row.standing.run.tag for row in found.rows] == ["base", "better"]
+    assert [row.ranked.run.tag for row in found.rows] == ["base", "better"]
     assert found.unscored == []
 
 
@@ -125,7 +129,7 @@ def test_what_a_trend_lacks_is_one_click_away_for_a_lead(client, scene):
     assert "Not scored yet" not in read(client, scene, "trend")
 
 
-def test_a_run_on_the_line_is_not_said_to_be_missing_from_it(client, scene):
+def test_a_run_on_the_trend_is_not_listed_as_missing_from_it(client, scene):
     score(scene, "base", measures="nDCG@10 RR")
     score(scene, "better", measures="nDCG@10")
     add_run(scene, "third", {"Q01": GOOD})
@@ -133,13 +137,13 @@ def test_a_run_on_the_line_is_not_said_to_be_missing_from_it(client, scene):
     said = read(client, scene, "trend", measure="nDCG@10")
     found = Trend(scene.version, "", "nDCG@10")
 
-    assert [row.standing.run.tag for row in found.rows] == ["base", "better"]
+    assert [row.ranked.run.tag for row in found.rows] == ["base", "better"]
     assert [run.tag for run in found.unscored] == ["third"]
     assert [run.tag for run in Trend(scene.version, "", "RR").unscored] == ["better", "third"]
     assert "Score 1 run on v1" in said
 
 
-def test_what_is_asked_for_is_what_the_trend_lacks(client, scene):
+def test_only_the_scores_missing_from_the_trend_are_requested(client, scene):
     score(scene, "base", measures="nDCG@10 RR")
     score(scene, "better", measures="nDCG@10")
     third = add_run(scene, "third", {"Q01": GOOD})
@@ -151,7 +155,7 @@ def test_what_is_asked_for_is_what_the_trend_lacks(client, scene):
     assert Evaluation.objects.filter(run=scene.runs["better"]).count() == 1
 
 
-def test_a_viewer_reads_what_a_trend_lacks_but_asks_for_nothing(client, scene):
+def test_a_viewer_sees_what_a_trend_lacks_but_cannot_request_it(client, scene):
     score(scene, "base")
 
     said = read(client, scene, "trend", user=make_member(scene.project, Role.VIEWER))
@@ -176,7 +180,7 @@ def test_latency_and_cost_mark_a_front_each(scored):
     write(scored, "base", cost=Decimal("0.5"))
     write(scored, "better", cost=Decimal("2"))
 
-    rows = {row.standing.run.tag: row for row in Costs(field_of(scored.version, "")).rows}
+    rows = {row.ranked.run.tag: row for row in Costs(scored_runs(scored.version, "")).rows}
 
     assert (rows["base"].is_cheap_enough, rows["better"].is_cheap_enough) == (True, True)
     assert rows[engine.tag].is_fast_enough
@@ -187,7 +191,7 @@ def test_a_run_that_is_worse_and_dearer_is_off_the_front(scored):
     write(scored, "base", cost=Decimal("3"))
     write(scored, "better", cost=Decimal("2"))
 
-    found = Costs(field_of(scored.version, ""))
+    found = Costs(scored_runs(scored.version, ""))
 
     assert [row.is_cheap_enough for row in found.rows] == [True, False]
     assert found.by_latency == ""
@@ -232,7 +236,7 @@ def test_a_line_starts_from_what_was_noted_when_the_run_was_made(client, scene):
     assert 'value="c0ffee"' in said
 
 
-def test_a_cost_below_zero_is_said_beside_its_field(client, scored):
+def test_a_cost_below_zero_is_reported_at_its_field(client, scored):
     client.force_login(scored.lead)
 
     response = client.post(url(scored, "ledger-note", scored.runs["base"].pk), {"cost": "-1"})
@@ -249,7 +253,7 @@ def test_a_run_of_another_project_has_no_line_here(client, scored):
 
 
 @pytest.mark.parametrize("page", ["overview", *PAGES])
-def test_a_page_asks_the_database_as_often_for_one_run_as_for_four(client, django_assert_max_num_queries, page):
+def test_a_page_runs_as_many_queries_for_one_run_as_for_four(client, django_assert_max_num_queries, page):
     scene = make_scene(queries=4, test_share=0.0)
     client.force_login(scene.lead)
 
@@ -274,3 +278,20 @@ def test_a_page_asks_the_database_as_often_for_one_run_as_for_four(client, djang
 
     assert count() == one_elsewhere
     assert one_elsewhere - before <= 1
+
+
+def test_a_run_has_the_day_it_was_started_on_every_page(client, scene):
+    scene.runs["slow"] = run = make_run(scene.project, scene.snapshot, tag="slow")
+    score(scene, "slow", measures="nDCG@10")
+    started, completed = day(run.created_at), day(run.completed_at)
+    assert started != completed
+
+    assert [row.started_at for row in Trend(scene.version, "").rows] == [run.created_at]
+    cell = f'data-label="Started">{started}</td>'
+    assert cell in read(client, scene, "trend")
+    assert cell in read(client, scene, "ledger")
+    assert f"started {started}." in read(client, scene, "ledger-note", run.pk)
+    runs = words(client.get(reverse("retrieval:overview", args=[scene.project.slug])))
+    assert f'<td class="num faint">{started}</td></tr>' in runs
+    shown = words(client.get(reverse("retrieval:run", args=[scene.project.slug, run.pk])))
+    assert f"<dt>started</dt><dd>{started} by" in shown

@@ -84,11 +84,11 @@ def test_a_comparison_whose_drops_are_all_explained_can_be_closed(scene, pair):
 
     closed = close(scene, pair)
 
-    assert closed.verdict.endswith("3 regressions, all explained.")
+    assert closed.verdict.endswith("3 drops, all explained.")
     assert Event.objects.filter(action="evaluation.closed").get().after["verdict"] == closed.verdict
 
 
-def test_a_drop_without_explanation_keeps_a_comparison_open(scene, pair):
+def test_a_comparison_with_an_unexplained_drop_cannot_be_closed(scene, pair):
     decide(scene, pair, "Q01")
 
     with pytest.raises(ClosingRefused) as refusal:
@@ -101,10 +101,10 @@ def test_a_drop_without_explanation_keeps_a_comparison_open(scene, pair):
 def test_a_comparison_without_drops_can_be_closed_at_once(scene, pair):
     upwards = {"baseline": pair["candidate"], "candidate": pair["baseline"]}
 
-    assert close(scene, upwards).verdict.endswith("no regression.")
+    assert close(scene, upwards).verdict.endswith("no drop.")
 
 
-def test_a_comparison_is_closed_once_and_its_decisions_then_stand(scene, pair):
+def test_a_comparison_is_closed_once_and_its_decisions_are_then_final(scene, pair):
     for query in ("Q01", "Q02", "Q03"):
         decide(scene, pair, query)
     close(scene, pair)
@@ -158,7 +158,7 @@ def test_a_change_of_mind_takes_a_query_out_of_its_pools_notes(scene, pair):
     assert RegressionNote.objects.get().pool is None
 
 
-def test_what_nobody_judged_in_a_query_is_asked_for(scene, pair):
+def test_unjudged_blocks_of_a_query_are_pooled(scene, pair):
     query = version_queries(scene.version, "")[0]
 
     pool = pool_unjudged(**pair, query=query, member=member_of(scene), at=AT)
@@ -168,7 +168,7 @@ def test_what_nobody_judged_in_a_query_is_asked_for(scene, pair):
     assert entry.version.text == "Text of block d"
 
 
-def test_where_all_is_judged_nothing_is_asked_for(scene, pair, monkeypatch):
+def test_where_all_is_judged_nothing_is_pooled(scene, pair, monkeypatch):
     query = version_queries(scene.version, "")[0]
     monkeypatch.setattr("apps.evaluation.selectors.rankings.grades_of", lambda query: dict.fromkeys(range(9), 0))
 
@@ -185,7 +185,7 @@ def test_the_page_says_why_it_cannot_be_closed_yet(client, scene, pair):
     assert 'aria-disabled="true" aria-describedby="close-why">Close comparison' in said
 
 
-def test_closing_asks_once_and_names_what_is_left_open(client, scene, pair):
+def test_closing_needs_one_confirmation_that_names_what_is_left_open(client, scene, pair):
     for query in ("Q01", "Q02", "Q03"):
         decide(scene, pair, query, "grades_wrong", "")
     client.force_login(scene.lead)
@@ -210,7 +210,7 @@ def test_a_lead_explains_closes_and_reads_the_verdict_on_record(client, scene, p
 
     said = words(client.get(url(scene, pair, "compare")))
     assert f"Closed by <code>{MEASURE}</code>" in said
-    assert said.count("3 regressions, all explained.") == 1
+    assert said.count("3 drops, all explained.") == 1
     assert "Close comparison" not in said
     assert 'name="decision"' not in said
 
@@ -232,7 +232,7 @@ def test_a_query_page_leads_to_a_round_of_what_is_unjudged(client, scene, pair):
     query = version_queries(scene.version, "")[0]
     assert "Have it judged" in words(client.get(url(scene, pair, "query", query.pk)))
 
-    response = client.post(url(scene, pair, "ask-grades", query.pk))
+    response = client.post(url(scene, pair, "request-grades", query.pk))
 
     assert response.status_code == 302
     assert "/judging/rounds/new/?pool=" in response.headers["Location"]
@@ -243,11 +243,11 @@ def test_a_viewer_reads_the_state_of_a_comparison_without_buttons(client, scene,
 
     said = words(client.get(url(scene, pair, "compare")))
 
-    assert "3 regressions, none explained." in said
+    assert "3 drops, none explained." in said
     assert "Close comparison" not in said
 
 
-def test_a_decision_that_needs_words_is_refused_without_them(client, scene, pair):
+def test_a_decision_that_needs_a_reason_is_rejected_without_one(client, scene, pair):
     client.force_login(scene.lead)
 
     refused = send(client, scene, pair, "Q01", explanation="", headers={"HX-Request": "true"})
@@ -266,7 +266,7 @@ def test_a_decision_sent_from_its_row_brings_back_the_row_and_what_it_changes(cl
     assert said.count("<tr") == 1
     assert 'value="A rare word."' in said
     assert "1 of 3 explained, 2 left" in said
-    assert "3 regressions, 2 unexplained." in said
+    assert "3 drops, 2 unexplained." in said
     assert "2 drops have no explanation yet." in said
 
 
@@ -282,7 +282,7 @@ def test_from_a_query_one_goes_on_to_the_next_open_drop_and_in_the_end_back(clie
     assert after("Q01") == url(scene, pair, "compare")
 
 
-def test_a_query_that_fell_is_explained_beside_its_rankings(client, scene, pair):
+def test_a_query_that_fell_is_explained_next_to_its_rankings(client, scene, pair):
     client.force_login(scene.lead)
     query = version_queries(scene.version, "")[1]
 
@@ -303,5 +303,5 @@ def test_the_project_says_how_far_a_query_has_to_fall(client, scene, pair):
     said = words(client.get(url(scene, pair, "compare")))
 
     assert "No query got worse by more than 0.99. Nothing needs an explanation." in said
-    assert "no regression.</p>" in said
-    assert close(scene, pair).verdict.endswith("no regression.")
+    assert "no drop.</p>" in said
+    assert close(scene, pair).verdict.endswith("no drop.")

@@ -43,7 +43,7 @@ def worded(db, _worded):
     return deepcopy(_worded)
 
 
-def test_both_intervals_stand_beside_the_mean_where_two_people_judged(client):
+def test_both_intervals_are_shown_with_the_mean_where_two_people_judged(client):
     decided = qrels_of(6)
     other = {query: {"a": 0, "b": 1, "c": 3} for query in decided}
     scene = make_scene(qrels=decided, ratings={"Anna": decided, "Bert": other})
@@ -68,7 +68,7 @@ def test_without_a_second_grade_the_page_says_why_there_is_one_interval(client):
     assert "so there is no interval over people" in said
 
 
-def test_judged_stands_beside_each_measure_as_deep_as_it_looks(client):
+def test_judged_at_the_same_cutoff_is_shown_with_each_measure(client):
     scene = make_scene(queries=4)
 
     response = open_page(client, scene, score(scene, "base", measures="P@2 nDCG@10 Recall@100 AP"))
@@ -99,7 +99,7 @@ def test_a_ranking_of_every_block_is_as_deep_as_any_can_be(client):
     assert "is longer" not in said
 
 
-def test_queries_without_a_relevant_block_stand_last_and_are_marked(client):
+def test_queries_without_a_relevant_block_are_last_and_marked(client):
     qrels = {**qrels_of(3), "Q00": {"a": 0}}
     scene = make_scene(qrels=qrels, runs={"r": {"Q01": GOOD, "Q02": BAD}}, test_share=0.0)
 
@@ -111,7 +111,7 @@ def test_queries_without_a_relevant_block_stand_last_and_are_marked(client):
     assert words(response).count('</span> <small class="faint">no relevant passage</small>') == 1
 
 
-def test_both_splits_stand_side_by_side_with_the_looks_at_test(client):
+def test_both_splits_are_shown_side_by_side_with_the_looks_at_test(client):
     scene = make_scene()
     evaluation = score(scene, "better", measures=MEASURES)
 
@@ -152,7 +152,7 @@ def test_the_page_leads_to_what_else_the_run_was_scored_on(client):
 
     response = open_page(client, scene, here)
 
-    assert [(one.pk, said) for one, said in response.context["beside"]] == [(other.pk, "dev split")]
+    assert [(one.pk, said) for one, said in response.context["others"]] == [(other.pk, "dev split")]
 
 
 def test_the_robustness_gap_is_shown_for_each_kind_of_wording(client, worded):
@@ -172,7 +172,7 @@ def test_a_variant_goes_with_its_original_to_dev_or_test(worded):
     assert [query for query in TYPOS + LOWER if sides[query] != sides[query[:-1]]] == []
 
 
-def test_small_multiples_by_split_and_by_wording_tell_how_much_was_judged(client, worded):
+def test_small_multiples_by_split_and_by_wording_show_how_much_was_judged(client, worded):
     evaluation = score(worded, "r", measures="P@2")
 
     by_wording = open_page(client, worded, evaluation, by="wording")
@@ -183,7 +183,7 @@ def test_small_multiples_by_split_and_by_wording_tell_how_much_was_judged(client
     assert "<b>clean</b> 6 queries, judged@10 75 %" in words(by_wording)
 
 
-def test_without_variants_nothing_is_said_of_wording(client):
+def test_without_variants_the_page_shows_nothing_about_wording(client):
     scene = make_scene(queries=4)
 
     response = open_page(client, scene, score(scene, "base", measures="P@2"))

@@ -41,14 +41,14 @@ def next_version(scene, snapshot=None):
     return goldsets.freeze_version(version_id=version.pk, actor=scene.lead, at=AT)
 
 
-def test_the_ledger_keeps_what_was_tried_and_its_cost(scene):
+def test_the_ledger_stores_what_changed_and_its_cost(scene):
     note = write(scene, tried=" Longer blocks ", commit="a1b2c3", verdict="Not worth it", cost=Decimal("1.25"))
 
     assert (note.tried, note.commit, note.cost) == ("Longer blocks", "a1b2c3", Decimal("1.25"))
     assert Event.objects.get(action="run.ledger_written").after["cost"] == "1.25"
 
 
-def test_a_line_may_be_written_anew_and_the_trail_keeps_the_former_one(scene):
+def test_a_line_may_be_rewritten_and_the_audit_trail_keeps_the_former_one(scene):
     write(scene, verdict="Promising")
 
     write(scene, verdict="Dropped")
@@ -86,7 +86,7 @@ def test_a_run_that_is_not_complete_has_no_line(scene):
         write_ledger(run=run, tried="x", **at)
 
 
-def test_the_rest_is_scored_with_the_measures_asked_for_last(scene):
+def test_the_rest_is_scored_with_the_measures_requested_last(scene):
     score(scene, "base", measures="P@5 RR")
 
     (asked,) = rest(scene)
@@ -94,7 +94,7 @@ def test_the_rest_is_scored_with_the_measures_asked_for_last(scene):
     assert (asked.run.tag, asked.measures) == ("better", ["P@5", "RR"])
 
 
-def test_nothing_is_asked_for_twice(scene):
+def test_nothing_is_requested_twice(scene):
     score(scene, "base")
     rest(scene)
 

@@ -65,13 +65,13 @@ def test_with_nothing_scored_the_page_says_so(client, scene):
     assert "Nothing has been scored on v1 yet, dev split. Choose runs below." in words(response)
 
 
-def test_the_leaderboard_stands_best_first_with_intervals_and_n(client, scene, pair):
+def test_the_leaderboard_is_best_first_with_intervals_and_n(client, scene, pair):
     response = open_page(client, scene.lead, url(scene, "overview"))
 
     said = words(response)
     assert said.index(">better</a>") < said.index(">base</a>")
     assert "<b>0.966</b>" in said or "<b>1.000</b>" in said
-    assert "Ties by block id, descending. Judged queries missing from a run count as zero." in said
+    assert "Equal scores rank by id, descending. Judged queries missing from a run count as zero." in said
     assert 'data-label="n">12</td>' in said
 
 
@@ -116,7 +116,7 @@ def test_runs_without_a_score_on_the_side_are_chosen_at_first(client, scene):
     assert sorted(chosen[1]) == sorted(run.pk for run in scene.runs.values())
 
 
-def test_what_cannot_be_scored_is_said_beside_its_field(client, scene):
+def test_invalid_choices_for_scoring_are_reported_at_their_fields(client, scene):
     client.force_login(scene.lead)
     asked = {"runs": [], "measures": "ERR(max_rel=2)@10", "split": ""}
 
@@ -136,7 +136,7 @@ def test_a_version_of_another_project_is_not_found(client, scene):
     assert open_page(client, scene.lead, url(scene, "overview"), version=other.version.pk).status_code == 404
 
 
-def test_a_lead_asks_for_scores_and_the_job_computes_them(client, scene):
+def test_a_lead_requests_scores_and_the_job_computes_them(client, scene):
     client.force_login(scene.lead)
     runs = [run.pk for run in scene.runs.values()]
 
@@ -149,7 +149,7 @@ def test_a_lead_asks_for_scores_and_the_job_computes_them(client, scene):
     assert Evaluation.objects.exclude(scored_at=None).count() == 2
 
 
-def test_a_wrong_measure_is_said_beside_its_field(client, scene):
+def test_a_wrong_measure_is_reported_at_its_field(client, scene):
     client.force_login(scene.lead)
 
     response = client.post(
@@ -175,7 +175,7 @@ def test_a_run_on_another_snapshot_cannot_be_chosen(client, scene):
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_only_leads_ask_for_scores(client, scene, role):
+def test_only_leads_request_scores(client, scene, role):
     client.force_login(make_member(scene.project, role))
 
     response = client.post(url(scene, "score", scene.version.pk), {"runs": [], "measures": "AP"})
@@ -230,12 +230,12 @@ def test_a_comparison_begins_with_its_verdict(client, scene, pair):
 
     said = words(response)
     assert "<h1>base is worse than better by" in said
-    assert "after Holm over 3; 12 regressions, none explained.</p>" in said
+    assert "after Holm over 3; 12 drops, none explained.</p>" in said
     assert "worse on 12. 12 drops still need an explanation before this comparison can be closed." in said
     assert "0 of 12 explained, 12 left" in said
 
 
-def test_the_order_of_measures_follows_the_one_asked_for(client, scene, pair):
+def test_the_order_of_measures_follows_the_request(client, scene, pair):
     response = open_page(client, scene.lead, url(scene, "compare", pair[0].pk, pair[1].pk), measure="RR")
 
     assert re.search(r"<h1>base is worse than better by 0\.\d+ RR; the difference could be −", words(response))
@@ -358,7 +358,7 @@ def test_looks_at_the_dev_split_are_not_logged(client, scene):
     assert not Event.objects.filter(action="version.test_seen").exists()
 
 
-def test_the_csv_holds_what_the_person_may_see(client, scene, pair):
+def test_the_csv_contains_what_the_person_may_see(client, scene, pair):
     viewer = make_member(scene.project, Role.VIEWER)
 
     response = open_page(client, viewer, url(scene, "export", pair[0].pk, pair[1].pk))
@@ -394,7 +394,7 @@ def test_a_run_that_returned_nothing_says_so(client):
     assert "This run returned nothing for the query." in words(response)
 
 
-def test_the_worst_query_stands_first_where_a_lower_value_is_better(client):
+def test_the_worst_query_is_first_where_a_lower_value_is_better(client):
     qrels = qrels_of(4)
     runs = {"mixed": dict.fromkeys(qrels, GOOD) | {"Q03": {"d": 1.0}}}
     one = score(make_scene(qrels=qrels, runs=runs, test_share=0.0), "mixed", measures="FailureRate@5", split=Split.DEV)
@@ -405,7 +405,7 @@ def test_the_worst_query_stands_first_where_a_lower_value_is_better(client):
 
 
 def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, pair, monkeypatch):
-    monkeypatch.setattr(blinding, "_asked", [lambda user, pool: True])
+    monkeypatch.setattr(blinding, "_checks", [lambda user, pool: True])
 
     response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, dev_query(scene).pk))
 
@@ -443,7 +443,7 @@ def test_a_leaderboard_of_many_runs_is_read_page_by_page(client, scene, monkeypa
 
 
 def tags_of(response) -> list[str]:
-    return [row.standing.run.tag for row in response.context["board"].rows]
+    return [row.ranked.run.tag for row in response.context["board"].rows]
 
 
 def test_a_leaderboard_loads_no_ids_of_queries(client, scene, pair, django_assert_max_num_queries):
@@ -455,7 +455,7 @@ def test_a_leaderboard_loads_no_ids_of_queries(client, scene, pair, django_asser
     assert not [query["sql"] for query in seen if '"query_ids"' in query["sql"] or '"values"' in query["sql"]]
 
 
-def test_the_leaderboard_asks_the_database_as_often_for_one_run_as_for_three(client, django_assert_max_num_queries):
+def test_the_leaderboard_runs_as_many_queries_for_one_run_as_for_three(client, django_assert_max_num_queries):
     scene = make_scene()
     client.force_login(scene.lead)
     score(scene, "base")
@@ -470,7 +470,9 @@ def test_the_leaderboard_asks_the_database_as_often_for_one_run_as_for_three(cli
 
 
 @pytest.mark.parametrize("page", ["evaluation", "compare"])
-def test_a_page_asks_the_database_as_often_for_four_queries_as_for_twelve(client, django_assert_max_num_queries, page):
+def test_a_page_runs_as_many_database_queries_for_four_queries_as_for_twelve(
+    client, django_assert_max_num_queries, page
+):
     counts = []
     for size in (4, 12):
         scene = make_scene(queries=size, test_share=0.0)
