@@ -133,8 +133,10 @@ def pair_row(pair: PairAgreement, alpha: Coefficient, label: str) -> dict[str, A
 
 
 def estimate(label: str, measure: str, coefficient: Coefficient, *, strong: bool = False) -> DrawnEstimate:
-    low, high = coefficient.interval or (None, None)
-    return DrawnEstimate(label, coefficient.value, low, high, coefficient.n, measure, strong, coefficient.reason)
+    """A row of a chart, with the same interval as in the tables: none where it is uninformative."""
+    shown = coefficient.informative
+    is_open = shown.value is not None and shown.interval is None
+    return DrawnEstimate(label, shown.value, shown.low, shown.high, shown.n, measure, strong, shown.reason, is_open)
 
 
 def coefficient_chart(name: str, rows: Sequence[DrawnEstimate]) -> SafeString:

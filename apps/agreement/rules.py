@@ -1,3 +1,6 @@
+"""The reason why figures of grades are hidden from a member, or None."""
+
+
 def grades_refusal(*, is_closed: bool, is_lead: bool, is_asked: bool) -> str | None:
     """Why a member may not see figures of the grades of a round, or None.
 

@@ -189,11 +189,11 @@ def question_out(row: QuestionAgreement) -> dict[str, Any]:
 def person_out(sheet: PersonSheet, person: int, names: dict[int, str]) -> dict[str, Any]:
     return {
         "person": names[person],
-        "graded": sheet.beside.graded,
-        "others": pairs_out(sheet.beside.others, sheet.beside.alphas, names),
+        "graded": sheet.comparison.graded,
+        "others": pairs_out(sheet.comparison.others, sheet.comparison.alphas, names),
         "decisions": pair_out(sheet.decisions, names),
         "repeats": pair_out(sheet.repeats, names),
-        "weeks": [_week_out(week) for week in sheet.beside.weeks],
+        "weeks": [_week_out(week) for week in sheet.comparison.weeks],
         "questions": [question_out(row) for row in sheet.questions],
     }
 

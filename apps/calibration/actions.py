@@ -67,7 +67,7 @@ def check_project(*, project: Project, actor: User | None, at: datetime) -> Chec
 
 
 def _open_for(project: Project, subject: User, fired: openings.Fired, actor: User | None, at: datetime) -> Calibration:
-    """With the first partner for whom there is a set; otherwise the refusal for the first one."""
+    """Open one with the first partner for whom there is a set. Else raises the refusal for the first one."""
     first: CalibrationRefused | None = None
     for partner in openings.partners_for(project, subject):
         try:
@@ -137,8 +137,8 @@ def _set_for(project: Project, subject: User, partner: User, number: int) -> lis
 def _notify_opened(made: Calibration, at: datetime) -> None:
     """Notify the two people of the items to answer, and every other lead of the calibration."""
     for person in (made.subject, made.partner):
-        waits = f"{made}: please review {made.item_count} past Q&As again, blind."
-        _notify(made, person, "opened", waits, at)
+        sentence = f"{made}: please review {made.item_count} past Q&As again, blind."
+        _notify(made, person, "opened", sentence, at)
     for lead in members_of(made.project, "lead"):
         if lead.pk not in made.people and lead != made.opened_by:
             was = f"{made} was opened for {made.subject} {made.get_side_display()}, with {made.partner}."
@@ -240,7 +240,7 @@ def post_calibration_message(
 
 @transaction.atomic
 def close_calibration(*, project: Project, calibration_id: int, person: User, note: str, at: datetime) -> Calibration:
-    """Close it with a note of what follows. The verdicts of one closed before both answered are shown again too."""
+    """Close it with a note on what follows. That ends the hiding of verdicts, even if not both answered."""
     calibration = calibrations.locked_calibration(project, calibration_id)
     if reason := rules.close_refusal(calibration, _member(project, person)):
         raise CalibrationRefused(reason, code="not_closable")

@@ -47,7 +47,7 @@ def test_the_twelve_weeks_end_with_this_one():
     assert (first_week(TODAY), lately_from(TODAY)) == (ago(11), ago(3))
 
 
-def test_a_week_tells_the_share_that_was_graded_alike():
+def test_a_week_shows_the_share_that_was_graded_alike():
     looks = [
         DriftCheck(ago(0), 2, 2),
         DriftCheck(ago(1), 0, 1),
@@ -59,7 +59,7 @@ def test_a_week_tells_the_share_that_was_graded_alike():
     assert alike_by_week(looks) == [FigureWeek(ago(1), 0.0, 1), FigureWeek(ago(0), 0.75, 4)]
 
 
-def test_the_mean_grade_is_of_pairs_that_two_people_graded_in_the_weeks_asked_for():
+def test_the_mean_grade_is_of_pairs_that_two_people_graded_in_the_chosen_weeks():
     grades = dated([((1, 2), (2, 1)), ((3, 1), (None, 0)), ((0, 1), (3, 1)), ((2, 20), (2, 20))])
 
     assert mean_by_week(grades, ago(11)) == [FigureWeek(ago(2), 1.0, 1), FigureWeek(ago(1), pytest.approx(5 / 3), 3)]
@@ -75,7 +75,7 @@ def test_grades_crept_when_the_same_pairs_got_higher_ones_lately():
     assert found.interval == pytest.approx((1 - 5.841 * 0.8165 / 2, 1 + 5.841 * 0.8165 / 2), abs=1e-3)
 
 
-def test_other_pairs_in_a_week_are_no_grade_shift():
+def test_other_pairs_in_a_week_are_not_a_grade_shift():
     grades = dated([((0, 9), (0, 8)), ((0, 8), (0, 7)), ((3, 0), (3, 1)), ((3, 0), (3, 1))])
 
     assert grade_shift(grades, ago(3)).n == 0
@@ -96,7 +96,7 @@ def test_a_fall_sets_the_last_four_weeks_beside_those_before():
     assert found.interval[0] < -0.3339 < -0.0524 < found.interval[1], "wider at 99 %"
 
 
-def test_nothing_before_is_no_interval():
+def test_without_earlier_checks_there_is_no_interval():
     assert consistency_drop([DriftCheck(ago(0), 1, 1)], ago(3)).interval is None
 
 
@@ -117,15 +117,15 @@ def test_a_range_stays_within_the_scale():
     assert line([0.2, 0.9, 0.5, 0, 0, 0, 0]).usual == (0, 1)
 
 
-def test_two_weeks_before_are_no_usual_range():
+def test_two_earlier_weeks_make_no_usual_range():
     assert line([0.5, 0.6, 0, 0, 0, 0]).usual is None
 
 
-def test_two_weeks_are_no_line():
+def test_two_weeks_make_no_line():
     assert line([0.5, 0.6]) is None
 
 
-def test_weeks_of_few_grades_are_no_line():
+def test_weeks_of_few_grades_make_no_line():
     assert line([0.5] * 8, n=4) is None
 
 
@@ -137,7 +137,7 @@ def test_nothing_is_advised_where_nothing_is_sure():
     assert [advice(unsure, steady), advice(few, steady), advice(NO_LEAN, NO_DROP)] == ["", "", ""]
 
 
-def test_what_moved_is_said_with_its_n_and_what_to_do():
+def test_the_advice_on_drift_has_its_n_and_what_to_do():
     crept = Estimate.of(0.21, (0.05, 0.37), 64)
     fallen = ConsistencyDrop(Rate(90, 100), Rate(30, 50), (-0.5, -0.1))
 

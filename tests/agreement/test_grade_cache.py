@@ -53,7 +53,7 @@ def many(judged, monkeypatch) -> Round:
     return judged
 
 
-def ask(round_: Round, at: datetime = AT) -> ReadGrades | None:
+def request_grades(round_: Round, at: datetime = AT) -> ReadGrades | None:
     return have_grades_read(project=round_.project, rounds=[round_], actor=lead_of(round_.project), at=at)
 
 
@@ -142,7 +142,7 @@ def test_figures_are_those_of_grades_read_at_once(judged, monkeypatch):
     monkeypatch.setattr(grade_cache, "MOST_AT_ONCE", 10)
     cache.clear()
     caches["grades"].clear()
-    ask(judged)
+    request_grades(judged)
     run_jobs()
 
     assert overview_of(judged.project, [judged]) == at_once
@@ -153,7 +153,7 @@ def test_before_they_are_read_there_are_no_figures(many):
         dated_in(many.project, [many])
 
 
-def test_visitors_at_one_time_ask_once(client, many):
+def test_simultaneous_visitors_queue_one_job(client, many):
     page(client, many)
     page(client, many, "where")
 
@@ -161,17 +161,17 @@ def test_visitors_at_one_time_ask_once(client, many):
 
 
 def test_a_newer_grade_is_read_when_somebody_looks_a_while_later(many):
-    ask(many)
+    request_grades(many)
     run_jobs()
     grade_again(many)
 
-    soon, late = ask(many, later(1)), ask(many, later(3))
+    soon, late = request_grades(many, later(1)), request_grades(many, later(3))
 
     assert (soon.is_waiting, late.is_waiting) == (False, True)
 
 
 def test_figures_stay_until_the_newer_grades_are_read(client, many):
-    ask(many)
+    request_grades(many)
     run_jobs()
     before = overview_of(many.project, [many])
     grade_again(many)
@@ -188,39 +188,39 @@ def test_closed_rounds_are_read_once(many):
     other = make_noisy_round(many.project, seed=2)
     close_round(round_id=many.pk, actor=lead_of(many.project), at=AT)
     many.refresh_from_db()
-    ask(many, later(1))
+    request_grades(many, later(1))
     run_jobs()
     grade_again(other)
 
-    assert not ask(many, later(60)).is_waiting
+    assert not request_grades(many, later(60)).is_waiting
 
 
 def test_a_failed_reading_is_tried_again_at_a_later_look(many):
-    row = ask(many)
+    row = request_grades(many)
     Job.objects.filter(pk=row.job_id).update(state="failed", finished_at=AT)
 
-    assert ask(many, later(1)).job_id == row.job_id
-    assert ask(many, later(3)).job_id != row.job_id
+    assert request_grades(many, later(1)).job_id == row.job_id
+    assert request_grades(many, later(3)).job_id != row.job_id
 
 
-def test_grades_that_come_while_they_are_read_ask_for_the_next_reading(many, monkeypatch):
+def test_grades_that_arrive_while_the_job_reads_make_it_run_again(many, monkeypatch):
     def read_meanwhile(project, rounds):
         found = columns_in(project, rounds)
         grade_again(many)
         return found
 
     monkeypatch.setattr("apps.agreement.execution.columns_in", read_meanwhile)
-    ask(many)
+    request_grades(many)
     run_jobs()
 
-    assert ask(many, later(3)).is_waiting
+    assert request_grades(many, later(3)).is_waiting
 
 
 # Who sees what
 
 
 def test_what_was_read_of_an_open_round_is_not_for_its_annotators(client, many):
-    ask(many)
+    request_grades(many)
     run_jobs()
     client.force_login(people_of(many)[0])
 

@@ -73,7 +73,7 @@ def test_leads_read_names_and_viewers_letters(client, judged):
 
 
 @pytest.mark.parametrize("by", WAYS)
-def test_every_way_is_told(client, judged, by):
+def test_every_breakdown_is_returned(client, judged, by):
     client.force_login(lead_of(judged.project))
 
     found = get(client, judged.project, "where", by=by)
@@ -103,7 +103,7 @@ def test_what_to_tighten_is_for_leads(client, judged):
     get(client, project, "tighten", status=403)
 
 
-def test_a_person_is_told_to_leads_and_to_themselves(client, judged):
+def test_a_person_is_visible_to_leads_and_to_themselves(client, judged):
     project = judged.project
     mara, tobias, _ = people_of(judged)
     close_round(round_id=judged.pk, actor=lead_of(project), at=AT)

@@ -56,18 +56,18 @@ def round_(db, _round_):
     return deepcopy(_round_)
 
 
-def test_leaning_tells_who_grades_higher(round_):
+def test_the_person_effect_shows_who_grades_higher(round_):
     found = people_in(lead_in(round_.project), [round_])
 
     assert [(line.graded, line.shared, line.lean.value) for line in found.lines] == [(8, 8, -1.0), (8, 8, 1.0)]
 
 
-def test_a_person_stands_beside_each_other_with_most_shared_pairs_first():
+def test_a_person_is_compared_with_each_other_with_most_shared_pairs_first():
     project = make_project()
     round_ = make_noisy_round(project)
     person = people_of(round_)[1]
 
-    found = sheet_of(lead_in(project), [round_], person.pk).beside
+    found = sheet_of(lead_in(project), [round_], person.pk).comparison
 
     assert (found.graded, found.other_count) == (24, 2)
     assert [(pair.first, pair.n) for pair in found.others] == [(person.pk, 24)] * 2
@@ -85,7 +85,7 @@ def test_decisions_are_compared_with_what_the_person_gave(round_):
     assert sheet_of(lead_in(round_.project), [round_], one.pk).decisions.percent.value == 0.5
 
 
-def test_a_decision_that_a_pair_cannot_be_judged_is_no_grade(round_):
+def test_a_decision_that_a_pair_cannot_be_judged_is_not_a_grade(round_):
     entry = round_.pool.entries.first()
     lead = lead_of(round_.project)
     adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=None, reason="No.", error_type="unreadable", at=AT)
@@ -93,7 +93,7 @@ def test_a_decision_that_a_pair_cannot_be_judged_is_no_grade(round_):
     assert people_in(lead_in(round_.project), [round_]).lines[0].decisions == Rate(0, 0)
 
 
-def test_pairs_that_came_back_stand_beside_the_first_look():
+def test_repeated_pairs_are_shown_with_the_first_grade():
     round_ = make_round(queries=2, blocks=4, annotators=1, overlap=0.0, again=1.0)
     (mara,) = people_of(round_)
     while seats := claim_seats(round_=round_, annotator=mara, n=1, at=AT):
@@ -118,12 +118,12 @@ def test_pairs_that_came_back_and_decisions_are_matched_in_memory(client, django
     assert [sql for sql in of_grades if 'EXISTS(SELECT 1 AS "a" FROM "judging_judgement"' in sql] == []
 
 
-def test_weeks_tell_pace_and_leaning(round_):
+def test_weeks_show_pace_and_person_effect(round_):
     _, two = people_of(round_)
     seat = round_.seats.filter(annotator=two).first()
     give(seat, two, 3, at=later(2 * WEEK), active_ms=90_000)
 
-    weeks = sheet_of(lead_in(round_.project), [round_], two.pk).beside.weeks
+    weeks = sheet_of(lead_in(round_.project), [round_], two.pk).comparison.weeks
 
     assert [week.lean.n for week in weeks] == [7, 1]
     assert [week.pace.value for week in weeks] == [None, 90_000]
@@ -161,7 +161,7 @@ def test_a_lead_reads_every_annotators_page(round_, client):
         assert "no pair was repeated for them" in found
 
 
-def test_a_label_model_is_fitted_when_a_lead_asks(client):
+def test_a_label_model_is_fitted_when_a_lead_requests_it(client):
     project = make_project()
     round_ = make_noisy_round(project, queries=12, share=0.3)
     people = reverse("agreement:people", args=[project.slug])
@@ -198,7 +198,7 @@ def test_a_person_sees_their_own_page_and_nobody_elses(round_, client):
     person_page(client, project, two, 403)
 
 
-def test_an_open_round_tells_an_annotator_nothing_of_others(client):
+def test_an_open_round_shows_an_annotator_nothing_of_others(client):
     round_ = make_round(queries=2, overlap=1.0)
     project = round_.project
     one, two = people_of(round_)
@@ -212,7 +212,7 @@ def test_an_open_round_tells_an_annotator_nothing_of_others(client):
     assert "0 pairs graded in closed rounds" in before
 
 
-def test_a_decision_on_a_pair_still_to_be_graded_is_not_told():
+def test_a_decision_on_a_pair_still_to_be_graded_is_not_shown():
     project = make_project()
     pool = make_pool(project, queries=1)
     first = make_round(project, pool=pool, overlap=1.0)
@@ -228,7 +228,7 @@ def test_a_decision_on_a_pair_still_to_be_graded_is_not_told():
 
     own = sheet_of(membership_in(one, project.slug), [first], one.pk)
 
-    assert (own.beside.graded, own.decisions.n) == (4, 0)
+    assert (own.comparison.graded, own.decisions.n) == (4, 0)
 
 
 def test_viewers_have_no_such_page(round_, client):

@@ -68,7 +68,7 @@ def test_a_second_thought_replaces_the_first_grade():
     assert (pair.n, pair.percent.value) == (2, 0.5)
 
 
-def test_cant_judge_is_no_grade():
+def test_cant_judge_is_not_a_grade():
     round_ = make_round(queries=1, blocks=2, overlap=1.0)
     one, two = people_of(round_)
     judge_all(round_, one, lambda seat: 3)
@@ -132,7 +132,7 @@ def test_only_confirms_leave_kappa_undefined():
     project = make_project()
     make_reviewed(project, both=3, one=0)
 
-    assert agreement.verdict_agreement(project).kappa.reason.startswith("One category only was used")
+    assert agreement.verdict_agreement(project).kappa.reason.startswith("Only one category was used")
 
 
 # Names

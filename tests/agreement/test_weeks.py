@@ -36,7 +36,7 @@ def test_nobody_leans_where_nothing_is_graded():
     assert leans(ratings_from([], SCALE)).shape == (0, 0)
 
 
-def test_weeks_of_somebody_who_graded_nothing_here_tell_their_pace_alone():
+def test_weeks_of_somebody_who_graded_nothing_here_show_only_their_pace():
     found = weeks_of(dated((1, 1, 8, 1, MONDAY)), 7, {MONDAY: np.array([500])}, most=9)
 
     assert [(week.lean.value, week.alpha.value, week.pace.value) for week in found] == [(None, None, 500)]
@@ -83,7 +83,7 @@ def test_few_values_have_a_median_without_interval():
     assert median_of([])[:4] == (None, None, None, 0)
 
 
-def test_weeks_tell_lean_agreement_and_pace_apart():
+def test_weeks_show_person_effect_agreement_and_pace_separately():
     graded = {1: MONDAY, 2: MONDAY + timedelta(days=6), 3: date(2026, 3, 9)}
     own = [(item, 1, 7, grade, graded[item]) for item, grade in ((1, 3), (2, 0), (3, 1))]
     others = [(item, 1, 8, grade, MONDAY) for item, grade in ((1, 2), (2, 0), (3, 1))]
@@ -96,7 +96,7 @@ def test_weeks_tell_lean_agreement_and_pace_apart():
     ]
 
 
-def test_of_many_weeks_the_last_are_told():
+def test_of_many_weeks_the_last_are_shown():
     grades = dated(*((item, 1, 7, 0, date(2026, 3, 2 + 7 * item)) for item in range(4)))
 
     assert [week.begins.day for week in weeks_of(grades, 7, {}, most=2)] == [16, 23]

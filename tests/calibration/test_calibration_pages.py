@@ -63,7 +63,7 @@ def test_the_whole_walk_from_the_rule_to_the_note(client):
     assert client.post(f"{page}message/", {"text": "Too late."}).status_code == 409
 
 
-def test_nothing_said_of_a_triple_reaches_who_reviews_it_once_more(client):
+def test_former_reviews_of_a_triple_are_hidden_from_who_reviews_it_again(client):
     made = make_calibration(items=4, confirmed=2, flagged=2)
     triples = list(Triple.objects.filter(project=made.project).order_by("number"))
     assert all(is_blinded(triple, made.subject) for triple in triples)
@@ -111,7 +111,7 @@ def made(db, _made):
     return deepcopy(_made)
 
 
-def test_a_lead_without_a_part_sees_how_far_they_are_and_not_what_they_said(made, client):
+def test_a_lead_who_is_not_involved_sees_progress_and_no_verdicts(made, client):
     answer_items(made, made.partner, VerdictChoice.FLAG, most=3)
     client.force_login(made.lead)
 
@@ -183,7 +183,7 @@ def test_a_lead_ends_one_that_nobody_answers_and_the_verdicts_show_again(made, c
     assert not is_blinded(made.calibration.items.first().revision.triple, made.subject)
 
 
-def test_a_lead_opens_one_by_hand_and_is_told_why_not(client):
+def test_a_lead_opens_one_by_hand_or_sees_why_not(client):
     made = make_calibration(items=4, confirmed=2, flagged=2)
     client.force_login(made.lead)
     address = reverse("calibration:open", args=[made.project.slug])

@@ -45,7 +45,7 @@ def close(made, person, note="We read “at most” alike now."):
     return close_calibration(project=made.project, calibration_id=made.calibration.pk, person=person, note=note, at=AT)
 
 
-def say(made, person, number=1, choice=VerdictChoice.CONFIRM, key="k", **about):
+def give_answer(made, person, number=1, choice=VerdictChoice.CONFIRM, key="k", **about):
     return answer_item(
         project=made.project,
         calibration_id=made.calibration.pk,
@@ -61,7 +61,7 @@ def say(made, person, number=1, choice=VerdictChoice.CONFIRM, key="k", **about):
 # The set
 
 
-def test_the_set_holds_past_triples_of_both_outcomes_that_neither_wrote():
+def test_the_set_contains_past_triples_of_both_outcomes_that_neither_wrote():
     made = make_calibration(items=4, confirmed=4, flagged=4)
 
     items = CalibrationItem.objects.filter(calibration=made.calibration)
@@ -126,7 +126,7 @@ def test_a_set_of_one_outcome_alone_is_refused():
         make_calibration(items=2, confirmed=4, flagged=0)
 
 
-def test_what_is_still_disputed_is_no_past_triple():
+def test_a_disputed_triple_is_not_a_past_triple():
     made = make_calibration(items=2, confirmed=1, flagged=1)
     fresh = [make_member(made.project, Role.REVIEWER) for _ in range(2)]
     make_disputed(made.project, author=made.author)
@@ -162,7 +162,7 @@ def test_only_a_lead_opens_one_by_hand(made):
         )
 
 
-def test_one_person_alone_is_no_calibration_and_a_stranger_neither(made):
+def test_a_calibration_needs_two_people_of_the_project(made):
     former = make_member(made.project, Role.REVIEWER)
     set_roles(project=made.project, user=former, roles=[], actor=made.lead, at=AT)
     more = {"project": made.project, "side": RateSide.REVIEWER, "lead": made.lead, "reason": "", "at": AT}
@@ -186,7 +186,7 @@ def test_a_person_is_in_one_calibration_of_a_side_at_a_time(made):
         )
 
 
-def test_both_are_told_and_the_event_is_written(made):
+def test_both_are_notified_and_the_event_is_written(made):
     told = Notification.objects.filter(project=made.project, kind="calibration")
 
     assert {row.person for row in told} == {made.subject, made.partner}
@@ -271,7 +271,7 @@ def test_the_last_answer_of_the_two_opens_the_comparison(made):
     answer_items(made, made.partner, VerdictChoice.FLAG, most=3)
     assert reread(made).state == "open"
 
-    say(made, made.partner, number=4)
+    give_answer(made, made.partner, number=4)
 
     assert (reread(made).state, reread(made).answered_at) == ("answered", AT)
 
@@ -286,19 +286,19 @@ def test_an_answer_changes_no_triple(made):
 
 
 def test_a_change_of_mind_supersedes_until_both_are_done(made):
-    first = say(made, made.subject)
+    first = give_answer(made, made.subject)
 
-    second = say(made, made.subject, choice=VerdictChoice.FLAG, key="other", reasons=[Reason.WRONG_BLOCK])
+    second = give_answer(made, made.subject, choice=VerdictChoice.FLAG, key="other", reasons=[Reason.WRONG_BLOCK])
 
     assert second.supersedes == first
     assert calibrations.own_verdicts(made.calibration, made.subject) == {first.item_id: second}
 
 
 def test_the_same_key_twice_has_one_effect(made):
-    assert say(made, made.subject) == say(made, made.subject)
+    assert give_answer(made, made.subject) == give_answer(made, made.subject)
     assert CalibrationVerdict.objects.count() == 1
     with pytest.raises(CalibrationRefused, match="used for another"):
-        say(made, made.subject, number=2)
+        give_answer(made, made.subject, number=2)
 
 
 @pytest.mark.parametrize(
@@ -310,21 +310,21 @@ def test_the_same_key_twice_has_one_effect(made):
         ({"number": 99}, "no item 99"),
     ],
 )
-def test_a_verdict_is_asked_the_same_as_in_a_review(made, about, words):
+def test_a_verdict_has_the_same_rules_as_in_a_review(made, about, words):
     with pytest.raises(CalibrationRefused, match=words):
-        say(made, made.subject, **about)
+        give_answer(made, made.subject, **about)
 
 
 def test_nobody_else_answers_and_nobody_answers_afterwards(made):
     with pytest.raises(CalibrationRefused, match="Only the two"):
-        say(made, made.lead)
+        give_answer(made, made.lead)
     answer_items(made, made.subject)
     answer_items(made, made.partner)
     with pytest.raises(CalibrationRefused, match="Answers can no longer be changed"):
-        say(made, made.subject, key="late")
+        give_answer(made, made.subject, key="late")
     close(made, made.lead)
     with pytest.raises(CalibrationRefused, match="closed"):
-        say(made, made.subject, key="later")
+        give_answer(made, made.subject, key="later")
 
 
 # Discussing and closing
@@ -396,9 +396,9 @@ def test_every_step_that_is_not_in_the_table_is_illegal(made):
 def test_figures_of_a_comparison_are_worked_by_hand():
     made = make_calibration(items=4)
     answer_items(made, made.subject)
-    say(made, made.partner, 1, VerdictChoice.FLAG, "p1", reasons=[Reason.WRONG_BLOCK])
+    give_answer(made, made.partner, 1, VerdictChoice.FLAG, "p1", reasons=[Reason.WRONG_BLOCK])
     for number in (2, 3, 4):
-        say(made, made.partner, number, key=f"p{number}")
+        give_answer(made, made.partner, number, key=f"p{number}")
 
     found = comparison(reread(made))
 
@@ -407,7 +407,7 @@ def test_figures_of_a_comparison_are_worked_by_hand():
     assert [round(end, 3) for end in choice.alike.interval] == [0.301, 0.954]
     assert choice.kappa.reason == "One of the two always gave the same answer; κ is then 0 whatever the other answers."
     assert (block.alike.hits, question.alike.hits, answer.alike.hits) == (3, 4, 4)
-    assert question.kappa.reason.startswith("Both used one category only")
+    assert question.kappa.reason.startswith("Both used only one category")
     assert [row.is_alike for row in found.rows] == [False, True, True, True]
     assert sorted(row.then_words for row in found.rows) == [
         "Both confirmed",
@@ -455,9 +455,9 @@ def test_the_database_lets_only_the_two_answer_and_only_while_it_is_open(made):
         CalibrationVerdict.objects.create(person=made.subject, idempotency_key="b", **row)
 
 
-def test_the_database_holds_one_answer_of_a_person_two_people_and_no_author():
+def test_the_database_accepts_one_answer_of_a_person_two_people_and_no_author():
     made = make_calibration(items=2, confirmed=3, flagged=1)
-    say(made, made.subject)
+    give_answer(made, made.subject)
     item = made.calibration.items.get(number=1)
     with pytest.raises(IntegrityError), transaction.atomic():
         CalibrationVerdict.objects.create(

@@ -46,7 +46,7 @@ def test_nothing_counted_has_no_mean():
     assert mean_of([]) is None
 
 
-def test_small_months_are_joined_until_they_hold_enough():
+def test_small_months_are_joined_until_they_are_large_enough():
     counts = [Count("2026-01", 1, 8), Count("2026-02", 2, 12), Count("2026-03", 3, 25), Count("2026-04", 1, 3)]
 
     groups = groups_of(counts, 0.1, 20)

@@ -118,7 +118,7 @@ def test_the_log_is_narrowed_by_each_filter(project):
     assert len(kinds(project, origin="people")) == 4
 
 
-def test_pages_of_the_log_hold_each_line_once(project):
+def test_pages_of_the_log_contain_each_line_once(project):
     member = lead_member(project)
     whole = log.page_of(member, LogFilter()).entries
 
@@ -164,7 +164,7 @@ def test_a_reader_sees_the_log_and_a_viewer_does_not(client, project):
         {"source": "0"},
     ],
 )
-def test_a_filter_that_cannot_be_read_is_said(client, project, query):
+def test_an_invalid_filter_is_reported(client, project, query):
     client.force_login(lead_of(project))
 
     page(client, "log", project, status=400, **query)
@@ -172,13 +172,13 @@ def test_a_filter_that_cannot_be_read_is_said(client, project, query):
 
 
 @pytest.mark.parametrize("cursor", ["x", "1", "1.x", "1.²", ".", "-1.2", "1." + "9" * 20])
-def test_a_cursor_of_something_else_is_no_page(client, project, cursor):
+def test_a_cursor_of_something_else_is_rejected(client, project, cursor):
     client.force_login(lead_of(project))
 
     page(client, "log", project, status=404, before=cursor)
 
 
-def test_the_download_holds_the_same_lines_and_no_formula(client, project):
+def test_the_download_contains_the_same_lines_and_no_formula(client, project):
     author = Triple.objects.first().author
     review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG, note="=1+1")
     client.force_login(lead_of(project))
@@ -363,7 +363,7 @@ def test_rates_cost_the_same_number_of_queries(client, project, more, django_ass
         page(client, "rates", project)
 
 
-def test_rates_by_domain_follow_the_triples_and_not_what_a_process_kept(project):
+def test_rates_by_domain_follow_the_triples_and_not_a_cache_of_the_process(project):
     author = Triple.objects.first().author
     review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
     breakdown(project, RateSide.AUTHOR, Dimension.DOMAIN)

@@ -27,7 +27,7 @@ class AgreementView(ProjectAPIView):
         facts = {
             "pairs_judged_twice": grades.shared,
             "grades": agreement.as_facts(grades.alpha),
-            "coefficients": [agreement.as_facts(found) for found in grades.coefficients],
+            "coefficients": [agreement.as_facts(coefficient) for coefficient in grades.coefficients],
             "verdicts": agreement.as_facts(verdicts.kappa),
             "questions": [question_out(row) for row in verdicts.questions],
         }

@@ -48,10 +48,10 @@ class PairsView(GradesView):
 
     @extend_schema(operation_id="agreement_pairs", parameters=[ROUND], responses=PairGradesOut)
     def get(self, request: Request, slug: str) -> Response:
-        found = overview_of(self.project, self.rounds(request))
-        names = agreement.names_for(self.member, found.people)
-        pairs = pairs_out(found.pairs, found.pair_alphas, names)
-        return Response({"people_count": found.people_count, "pairs": pairs})
+        overview = overview_of(self.project, self.rounds(request))
+        names = agreement.names_for(self.member, overview.people)
+        pairs = pairs_out(overview.pairs, overview.pair_alphas, names)
+        return Response({"people_count": overview.people_count, "pairs": pairs})
 
 
 class WhereView(GradesView):
@@ -72,9 +72,9 @@ class WhereView(GradesView):
         if by == BOUNDARY:
             boundaries = [boundary_out(one) for one in boundaries_in(self.project, rounds)]
             return Response({"by": by, "total": len(boundaries), "boundaries": boundaries})
-        found = parts_in(self.project, rounds, by)
-        parts = [part_out(part) for part in found.shown]
-        return Response({"by": by, "total": found.total, "alike": found.alike, "parts": parts})
+        breakdown = parts_in(self.project, rounds, by)
+        parts = [part_out(part) for part in breakdown.shown]
+        return Response({"by": by, "total": breakdown.total, "alike": breakdown.alike, "parts": parts})
 
 
 class TightenView(GradesView):
@@ -84,12 +84,12 @@ class TightenView(GradesView):
 
     @extend_schema(operation_id="agreement_tighten", parameters=[ROUND], responses=TightenOut)
     def get(self, request: Request, slug: str) -> Response:
-        found = tight_spots(self.project, self.rounds(request))
+        spots = tight_spots(self.project, self.rounds(request))
         return Response(
             {
-                "alpha": agreement.as_facts(found.alpha),
-                "boundaries": [boundary_out(one) for one in found.boundaries],
-                "queries": [costly_out(row) for row in found.queries],
+                "alpha": agreement.as_facts(spots.alpha),
+                "boundaries": [boundary_out(one) for one in spots.boundaries],
+                "queries": [costly_out(row) for row in spots.queries],
             }
         )
 
@@ -107,5 +107,5 @@ class PersonView(GradesView):
         if not people.has_part(self.project, person):
             raise NotFound("No such person in this project.")
         sheet = people.sheet_of(self.member, self.rounds(request), person)
-        names = agreement.names_for(self.member, [person, *(pair.second for pair in sheet.beside.others)])
+        names = agreement.names_for(self.member, [person, *(pair.second for pair in sheet.comparison.others)])
         return Response(person_out(sheet, person, names))

@@ -12,7 +12,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.agreement.edges import coefficient_chart, estimate, frame, grades_page, selected_rounds, whole_number
-from apps.agreement.pages.charts import Moment, over_time
+from apps.agreement.pages.charts import PeriodFigure, over_time
 from apps.agreement.selectors.breakdowns import (
     BOUNDARY,
     QUERY,
@@ -34,7 +34,6 @@ from apps.common.text.wording import interval, number
 from apps.judging.core.guidelines import GradeText
 from apps.judging.models import Round
 from apps.judging.selectors import latest_guideline
-from apps.metrics.agreement import Coefficient
 from apps.metrics.agreement.grouped_alpha import Boundary
 from apps.metrics.statistics.proportions import wilson
 from apps.queries.models import Query
@@ -95,8 +94,8 @@ def _by_part(parts: list[AlphaPart], way: str) -> SafeString:
 
 
 def _by_week(parts: list[AlphaPart]) -> SafeString:
-    moments = [alpha_moment(day_label(date.fromisoformat(part.label.name)), part.alpha) for part in parts]
-    return plot(alpha_over_time("α ordinal by week, with 95 % intervals", moments))
+    weeks = [PeriodFigure(day_label(date.fromisoformat(part.label.name)), part.alpha.informative) for part in parts]
+    return plot(alpha_over_time("α ordinal by week, with 95 % intervals", weeks))
 
 
 def day_label(begins: date) -> str:
@@ -104,24 +103,20 @@ def day_label(begins: date) -> str:
     return f"{begins.day} {begins:%b}"
 
 
-def alpha_moment(label: str, alpha: Coefficient) -> Moment:
-    return Moment(label, alpha.value, alpha.interval, alpha.n, alpha.reason)
+def alpha_over_time(name: str, weeks: list[PeriodFigure]) -> SafeString:
+    return over_time(name, weeks, low=0, high=1, lines=((0.4, "too noisy below"), (0.6, "acceptable above")))
 
 
-def alpha_over_time(name: str, moments: list[Moment]) -> SafeString:
-    return over_time(name, moments, low=0, high=1, lines=((0.4, "too noisy below"), (0.6, "acceptable above")))
-
-
-def moment_figures(head: str, moments: list[Moment], places: int = 2) -> SafeString:
+def figures_by_week(head: str, weeks: list[PeriodFigure], places: int = 2) -> SafeString:
     """The table of figures of a chart over time."""
     rows = [
         [
-            moment.label,
-            moment.why or "not defined" if moment.value is None else number(moment.value, places),
-            "" if moment.value is None else interval(moment.interval, places),
-            f"{moment.n:,}",
+            label,
+            figure.reason or "not defined" if figure.value is None else number(figure.value, places),
+            "" if figure.value is None else interval(figure.interval, places),
+            f"{figure.n:,}",
         ]
-        for moment in moments
+        for label, figure in weeks
     ]
     return figures(["Week of", head, "95 % interval", "n"], rows)
 
@@ -141,7 +136,7 @@ def tighten(request: HttpRequest, project: Project) -> HttpResponse:
     texts = {entry["grade"]: entry for entry in guideline.grades} if guideline else {}
     context = {
         **frame(member, "tighten", selected),
-        "found": spots,
+        "spots": spots,
         "signal": _signal(spots),
         "guideline": guideline,
         "sides": _sides(spots.worst, texts),
@@ -195,7 +190,7 @@ def items(request: HttpRequest, project: Project) -> HttpResponse:
     which = Which(**{name: whole_number(request.GET.get(name, "")) for name in Which._fields})
     context = {
         **frame(member, "where", selected),
-        "found": differences(member, selected.shown, which),
+        "differences": differences(member, selected.shown, which),
         "which": which,
         "words": _words(project, which),
     }

@@ -9,6 +9,7 @@ from apps.common.drawing.charts import svg
 from apps.common.drawing.svg import Scale, clip, plain, scale, tag, text, ticks, title
 from apps.common.text.wording import interval, number
 from apps.metrics.agreement import ACCEPTABLE, TOO_NOISY, Coefficient
+from apps.metrics.estimate import Estimate
 
 CELL_WIDTH, CELL_HEIGHT = 58.0, 32.0
 LABELS = 132.0
@@ -46,7 +47,7 @@ def _cell(alpha: Coefficient, who: str, x: float, y: float) -> str:
         return tag(
             "g", title(words) + tag("rect", class_="heat-none", **box) + text(middle, base, "none", anchor="middle")
         )
-    words = f"{who}: α {number(alpha.value, 2)}, {interval(alpha.interval)}, n {alpha.n:,}"
+    words = f"{who}: α {number(alpha.value, 2)}, {alpha.missing_interval or interval(alpha.interval)}, n {alpha.n:,}"
     shown = text(middle, base, number(alpha.value, 2), anchor="middle", class_="strong")
     return tag("g", title(words) + tag("rect", class_=_heat(alpha.value), **box) + shown)
 
@@ -59,19 +60,16 @@ def _heat(value: float) -> str:
     return "heat-fine" if value < HIGH else "heat-high"
 
 
-class Moment(NamedTuple):
-    """A value in one period, with its interval. `value` is None where there is none, and `why` is the reason."""
+class PeriodFigure(NamedTuple):
+    """The figure of one period."""
 
     label: str
-    value: float | None
-    interval: tuple[float, float] | None
-    n: int
-    why: str = ""
+    figure: Estimate
 
 
 def over_time(
     name: str,
-    moments: Sequence[Moment],
+    periods: Sequence[PeriodFigure],
     *,
     low: float,
     high: float,
@@ -84,7 +82,7 @@ def over_time(
     The axis reaches from `low` to `high` and further where a value or an interval does.
     """
     left, right, top, bottom = 48.0, width - 116.0, 12.0, 172.0
-    values = _whole_ticks(moments, low, high)
+    values = _whole_ticks(periods, low, high)
     place = scale(values[0], values[-1], bottom, top)
     parts = []
     for value in values:
@@ -93,13 +91,13 @@ def over_time(
     for value, word in lines:
         parts.append(tag("path", class_="limit", d=f"M{left:.1f} {place(value):.1f}H{right:.1f}"))
         parts.append(text(right + 8, place(value) + 4, word))
-    parts += _moments(moments, place, left, (right - left) / max(1, len(moments)), bottom, places)
+    parts += _drawn_figures(periods, place, left, (right - left) / max(1, len(periods)), bottom, places)
     return svg(width, bottom + 28, name, parts)
 
 
-def _whole_ticks(moments: Sequence[Moment], low: float, high: float) -> list[float]:
+def _whole_ticks(periods: Sequence[PeriodFigure], low: float, high: float) -> list[float]:
     """Round values from at or below the lowest drawn value to at or above the highest."""
-    ends = [end for moment in moments for end in (moment.value, *(moment.interval or ())) if end is not None]
+    ends = [end for _, figure in periods for end in (figure.value, figure.low, figure.high) if end is not None]
     low, high = min([low, *ends]), max([high, *ends])
     values = ticks(low, high, 5)
     step = values[1] - values[0] if len(values) > 1 else high - low
@@ -108,29 +106,30 @@ def _whole_ticks(moments: Sequence[Moment], low: float, high: float) -> list[flo
     return [*below, *values, *above]
 
 
-def _moments(
-    moments: Sequence[Moment], place: Scale, left: float, step: float, bottom: float, places: int
+def _drawn_figures(
+    periods: Sequence[PeriodFigure], place: Scale, left: float, step: float, bottom: float, places: int
 ) -> list[str]:
     parts = []
-    every = -(-len(moments) // MOST_LABELS)
-    drawn = [(left + step * (at + 0.5), moment) for at, moment in enumerate(moments)]
-    known = [(x, place(moment.value)) for x, moment in drawn if moment.value is not None]
+    every = -(-len(periods) // MOST_LABELS)
+    drawn = [(left + step * (at + 0.5), period) for at, period in enumerate(periods)]
+    known = [(x, place(period.figure.value)) for x, period in drawn if period.figure.value is not None]
     if len(known) > 1:
         parts.append(tag("path", class_="line", d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in known)))
-    for at, (x, moment) in enumerate(drawn):
-        if (len(moments) - 1 - at) % every == 0:
-            parts.append(text(x, bottom + 20, moment.label, anchor="middle"))
-        if moment.value is not None:
-            parts.append(_mark(x, moment, moment.value, place, places))
+    for at, (x, period) in enumerate(drawn):
+        if (len(periods) - 1 - at) % every == 0:
+            parts.append(text(x, bottom + 20, period.label, anchor="middle"))
+        if period.figure.value is not None:
+            parts.append(_mark(x, period, period.figure.value, place, places))
     return parts
 
 
-def _mark(x: float, moment: Moment, value: float, place: Scale, places: int) -> str:
-    words = f"{moment.label}: {number(value, places)}, {interval(moment.interval, places)}, n {moment.n:,}"
-    parts = [title(words)]
-    if moment.interval:
-        low, high = place(moment.interval[0]), place(moment.interval[1])
+def _mark(x: float, period: PeriodFigure, value: float, place: Scale, places: int) -> str:
+    ends, n = period.figure.interval, period.figure.n
+    words = interval(ends, places) if ends or not period.figure.reason else period.figure.reason.rstrip(".")
+    parts = [title(f"{period.label}: {number(value, places)}, {words}, n {n:,}")]
+    if ends:
+        low, high = map(place, ends)
         caps = f"M{x:.1f} {low:.1f}V{high:.1f}M{x - 4:.1f} {low:.1f}h8M{x - 4:.1f} {high:.1f}h8"
         parts.append(tag("path", class_="whisker", d=caps))
-    parts.append(tag("circle", class_="point" if moment.interval else "open", cx=x, cy=place(value), r=4.0))
+    parts.append(tag("circle", class_="point" if ends else "open", cx=x, cy=place(value), r=4.0))
     return tag("g", "".join(parts))

@@ -21,14 +21,15 @@ from apps.agreement.edges import (
     selected_rounds,
     short_names,
 )
-from apps.agreement.pages.breakdowns import alpha_moment, alpha_over_time, day_label, moment_figures
-from apps.agreement.pages.charts import Moment, over_time
+from apps.agreement.pages.breakdowns import alpha_over_time, day_label, figures_by_week
+from apps.agreement.pages.charts import PeriodFigure, over_time
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.diagnosis import diagnoses_in
 from apps.agreement.selectors.people import PEOPLE, PersonSheet, has_part, people_of, sheet_of
 from apps.calibration import rules
 from apps.common.drawing.charts import plot
 from apps.common.drawing.svg import clip
+from apps.metrics.estimate import Estimate
 
 LABEL_LENGTH = 24
 SECOND = 1_000.0
@@ -76,7 +77,7 @@ def person(request: HttpRequest, project: Project, person: int) -> HttpResponse:
         "is_self": who.pk == member.user.pk,
         "sheet": sheet,
         **_others(member, sheet, who),
-        **_weeks(sheet.beside.weeks),
+        **_weeks(sheet.comparison.weeks),
     }
     return render(request, "agreement/person.html", context)
 
@@ -92,9 +93,9 @@ def _person(member: Member, pk: int) -> User:
 
 
 def _others(member: Member, sheet: PersonSheet, who: User) -> dict[str, Any]:
-    names = agreement.names_for(member, [who.pk, *(pair.second for pair in sheet.beside.others)])
+    names = agreement.names_for(member, [who.pk, *(pair.second for pair in sheet.comparison.others)])
     short = short_names(names)
-    compared = list(zip(sheet.beside.others, sheet.beside.alphas, strict=True))
+    compared = list(zip(sheet.comparison.others, sheet.comparison.alphas, strict=True))
     rows = [estimate(clip(short[pair.second], LABEL_LENGTH), "α ordinal", alpha) for pair, alpha in compared]
     return {
         "pairs": [pair_row(pair, alpha, names[pair.second]) for pair, alpha in compared],
@@ -108,31 +109,25 @@ def _others(member: Member, sheet: PersonSheet, who: User) -> dict[str, Any]:
 
 def _weeks(weeks: list[AnnotatorWeek]) -> dict[str, Any]:
     """Three charts over the same weeks: lean, agreement, pace; each with its figures."""
-    lean = [_moment(week, week.lean.value, week.lean.interval, week.lean.n, week.lean.reason) for week in weeks]
-    alpha = [alpha_moment(day_label(week.begins), week.alpha) for week in weeks]
-    pace = [_pace(week) for week in weeks]
+    labels = [day_label(week.begins) for week in weeks]
+    lean = [PeriodFigure(label, week.lean) for label, week in zip(labels, weeks, strict=True)]
+    alpha = [PeriodFigure(label, week.alpha.informative) for label, week in zip(labels, weeks, strict=True)]
+    pace = [PeriodFigure(label, _seconds(week.pace)) for label, week in zip(labels, weeks, strict=True)]
     return {
         "weeks": weeks,
         "lean_chart": plot(over_time("Higher or lower, by week", lean, low=-1, high=1, lines=((0.0, "as others"),))),
-        "lean_figures": moment_figures("Higher or lower", lean),
+        "lean_figures": figures_by_week("Higher or lower", lean),
         "alpha_chart": plot(alpha_over_time("α ordinal by week", alpha)),
-        "alpha_figures": moment_figures("α ordinal", alpha),
-        "is_timed": any(moment.value is not None for moment in pace),
+        "alpha_figures": figures_by_week("α ordinal", alpha),
+        "is_timed": any(week.figure.value is not None for week in pace),
         "pace_chart": plot(over_time("Median seconds a pair by week", pace, low=0, high=60, places=0)),
-        "pace_figures": moment_figures("Median seconds", pace, 0),
+        "pace_figures": figures_by_week("Median seconds", pace, 0),
     }
 
 
-def _moment(
-    week: AnnotatorWeek, value: float | None, interval: tuple[float, float] | None, n: int, why: str = ""
-) -> Moment:
-    return Moment(day_label(week.begins), value, interval, n, why)
-
-
-def _pace(week: AnnotatorWeek) -> Moment:
-    """The median in seconds."""
-    found = week.pace
-    if found.value is None:
-        return _moment(week, None, None, 0, "not timed")
-    ends = (found.interval[0] / SECOND, found.interval[1] / SECOND) if found.interval else None
-    return _moment(week, found.value / SECOND, ends, found.n)
+def _seconds(pace: Estimate) -> Estimate:
+    """A median of milliseconds in seconds."""
+    if pace.value is None:
+        return Estimate(None, reason="not timed")
+    ends = (pace.interval[0] / SECOND, pace.interval[1] / SECOND) if pace.interval else None
+    return Estimate.of(pace.value / SECOND, ends, pace.n)

@@ -147,9 +147,9 @@ def overview_of(project: Project, rounds: Sequence[Round]) -> Overview:
 def _overview(project: Project, rounds: Sequence[Round]) -> Overview:
     ratings = ratings_in(project, rounds)
     shared = shared_items(ratings)
-    with_others = shared.sum(axis=1) - shared.diagonal()
-    order = np.lexsort((ratings.people, -with_others))
-    people = [ratings.people[place] for place in order.tolist() if with_others[place]]
+    comparison = shared.sum(axis=1) - shared.diagonal()
+    order = np.lexsort((ratings.people, -comparison))
+    people = [ratings.people[place] for place in order.tolist() if comparison[place]]
     shown = set(people[:PEOPLE])
     pairs = pairs_of(ratings, [pair for pair in pairs_sharing(ratings) if shown.issuperset(pair)])
     coefficients = coefficients_of(ratings)

@@ -18,15 +18,15 @@ MOST_GRADES = 20_000
 class Diagnosed(NamedTuple):
     """One person: `right` of their `n` grades are what the model estimates as true.
 
-    `said` and `true` are the two grades they confuse most often, the one given and the estimated one; None where they
-    confuse none.
+    `given_grade` and `true` are the two grades they confuse most often, the given and the estimated one; None without
+    a confusion.
     """
 
     person: int
     n: int
     right: float
     interval: tuple[float, float] | None
-    said: int | None
+    given_grade: int | None
     true: int | None
 
 
@@ -73,6 +73,6 @@ def _row(ratings: Ratings, place: int, annotator: AnnotatorDiagnosis) -> Diagnos
         n=annotator.n,
         right=annotator.right,
         interval=annotator.interval,
-        said=ratings.grades[given] if has_mistakes else None,
+        given_grade=ratings.grades[given] if has_mistakes else None,
         true=ratings.grades[true] if has_mistakes else None,
     )

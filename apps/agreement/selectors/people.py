@@ -72,7 +72,7 @@ class ComparisonWithOthers(NamedTuple):
 class PersonSheet(NamedTuple):
     """All figures of one person."""
 
-    beside: ComparisonWithOthers
+    comparison: ComparisonWithOthers
     decisions: PairAgreement
     repeats: PairAgreement
     questions: list[QuestionAgreement]
@@ -114,7 +114,7 @@ def sheet_of(member: Member, rounds: Sequence[Round], person: int) -> PersonShee
     project = member.project
     meetings = tracking.meetings(project, reviewer=person)
     return PersonSheet(
-        beside=cached(project, rounds, f"beside {person}", lambda: _compared_with_others(project, rounds, person)),
+        comparison=cached(project, rounds, f"beside {person}", lambda: _compared_with_others(project, rounds, person)),
         decisions=agreement_of(_graded_pairs(_decisions(member, rounds, person)), project.grades, person),
         repeats=agreement_of(_graded_pairs(_repeats(rounds, person)), project.grades, person),
         questions=agreement.questions_of(meetings) if meetings else [],

@@ -1,3 +1,5 @@
+"""The quality log and the flag rates over the API."""
+
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -32,7 +34,7 @@ class LogView(ProjectAPIView):
         only_known(request.query_params, {"before", *LOG_FILTERS})
         form = LogForm(request.query_params, project=self.project)
         if not form.is_valid():
-            raise ValidationError({name: [str(fault) for fault in found] for name, found in form.errors.items()})
+            raise ValidationError({name: [str(fault) for fault in faults] for name, faults in form.errors.items()})
         page = log.page_of(self.member, form.narrowed, _cursor(request.query_params.get("before", "")))
         return Response(
             {"entries": [entry_out(entry) for entry in page.entries], "next": str(page.next) if page.next else None}
@@ -59,9 +61,9 @@ class RatesView(ProjectAPIView):
     )
     def get(self, request: Request, slug: str) -> Response:
         only_known(request.query_params, {"side"})
-        found = rates.side_rates(self.project, self._side(request.query_params.get("side", RateSide.AUTHOR.value)))
-        shown = [row for row in found.people if rules.person_refusal(self.member, row.person) is None]
-        return Response(rates_out(found, shown))
+        side_rates = rates.side_rates(self.project, self._side(request.query_params.get("side", RateSide.AUTHOR.value)))
+        shown = [row for row in side_rates.people if rules.person_refusal(self.member, row.person) is None]
+        return Response(rates_out(side_rates, shown))
 
     def _side(self, value: Any) -> RateSide:
         if value not in RateSide.values:

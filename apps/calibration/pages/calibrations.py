@@ -121,7 +121,7 @@ def _page(
     context = {
         "section": SECTION,
         "part": "calibration",
-        "found": calibration_,
+        "calibration": calibration_,
         "why": why_in_words(calibration_.why),
         "is_mine": is_mine,
         "done": len(own),
@@ -234,7 +234,7 @@ def _screen(
     skip = _next_item(calibration_, {**own, item.pk: mine} if mine else own, item.number)
     context = {
         "section": "Calibration",
-        "found": calibration_,
+        "calibration": calibration_,
         "item": item,
         "revision": item.revision,
         "triple": item.revision.triple,

@@ -118,7 +118,7 @@ def flag_rates(request: HttpRequest, project: Project) -> HttpResponse:
         "sides": RateSide,
         "by": by,
         "ways": [(dimension.value, dimension.value) for dimension in Dimension] + [(BY_REASON, BY_REASON)],
-        "found": side_rates,
+        "rates": side_rates,
         "rows": [(names[row.person], row) for row in shown],
         "chart": _rates_chart(side_rates, shown, names, side),
         "chosen": chosen,
@@ -166,13 +166,14 @@ def _rates_chart(side_rates: SideRates, shown: list[PersonRates], names: dict[in
             bands=False,
             places=1,
             unit="\N{NO-BREAK SPACE}%",
-        )
+        ),
+        caption=charts.undefined_note(rows),
     )
 
 
 def _estimate(label: str, row: PersonRates, *, strong: bool = False) -> charts.DrawnEstimate:
     if row.people.value is None or row.people.interval is None:
-        return charts.DrawnEstimate(label, None, strong=strong, why="no review of a Q&A written by people yet")
+        return charts.DrawnEstimate(label, None, strong=strong, why="No review of a Q&A written by people yet.")
     low, high = row.people.interval
     return charts.DrawnEstimate(
         label, row.people.value * 100, low * 100, high * 100, row.people.n, "", strong, open=row.is_calibrating

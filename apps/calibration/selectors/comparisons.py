@@ -84,17 +84,17 @@ def comparison(calibration: Calibration) -> SittingComparison:
         then[verdict.revision_id].append(_worded(verdict, str(verdict.reviewer)))
     rows, pairs = [], []
     for item in items:
-        one, two = by_item.get((item.pk, calibration.subject_id)), by_item.get((item.pk, calibration.partner_id))
-        if one and two:
-            pairs.append((one, two))
+        first, second = by_item.get((item.pk, calibration.subject_id)), by_item.get((item.pk, calibration.partner_id))
+        if first and second:
+            pairs.append((first, second))
         rows.append(
             ComparedItem(
                 item=item,
                 triple=item.revision.triple,
-                first=_worded(one, str(calibration.subject)) if one else None,
-                second=_worded(two, str(calibration.partner)) if two else None,
+                first=_worded(first, str(calibration.subject)) if first else None,
+                second=_worded(second, str(calibration.partner)) if second else None,
                 then=then[item.revision_id],
-                is_alike=one.choice == two.choice if one and two else None,
+                is_alike=first.choice == second.choice if first and second else None,
             )
         )
     return SittingComparison(rows, figures_of(pairs))
@@ -103,19 +103,21 @@ def comparison(calibration: Calibration) -> SittingComparison:
 def figures_of(pairs: list[tuple[CalibrationVerdict, CalibrationVerdict]]) -> list[QuestionFigure]:
     """Confirm or flag, then each of the three questions: agreement, and Cohen's kappa."""
     answers: dict[str, list[tuple[bool, bool]]] = {
-        "Confirm or flag": [(one.choice == VerdictChoice.FLAG, two.choice == VerdictChoice.FLAG) for one, two in pairs]
+        "Confirm or flag": [
+            (first.choice == VerdictChoice.FLAG, second.choice == VerdictChoice.FLAG) for first, second in pairs
+        ]
     }
     for aspect in ASPECTS:
         answers["Passage" if aspect == "block" else aspect.capitalize()] = [
-            (aspects_flagged(one.reasons)[aspect], aspects_flagged(two.reasons)[aspect]) for one, two in pairs
+            (aspects_flagged(first.reasons)[aspect], aspects_flagged(second.reasons)[aspect]) for first, second in pairs
         ]
     return [_figure(word, answered) for word, answered in answers.items()]
 
 
 def _figure(word: str, pairs: list[tuple[bool, bool]]) -> QuestionFigure:
     table = np.zeros((2, 2), dtype=np.int64)
-    for one, two in pairs:
-        table[int(one), int(two)] += 1
+    for first, second in pairs:
+        table[int(first), int(second)] += 1
     alike = Rate(int(np.trace(table)), len(pairs))
     if len(pairs) > 1 and alike.hits < len(pairs) and (not table.sum(axis=0).all() or not table.sum(axis=1).all()):
         reason = "One of the two always gave the same answer; κ is then 0 whatever the other answers."
