@@ -92,7 +92,7 @@ class BoardForm(KaratForm):
         for name in ("author", "reviewer"):
             offer_rows(self, name, people)
 
-    def asked(self) -> BoardFilters:
+    def filters(self) -> BoardFilters:
         self.is_valid()
         data = self.cleaned_data
         keys = {name: data[name].pk if data.get(name) else None for name in ("source", "author", "reviewer")}

@@ -18,7 +18,7 @@ class ReviewSeat(models.Model):
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="review_seats")
     opened_at = models.DateTimeField()
     lease_expires_at = models.DateTimeField(
-        null=True, help_text="A seat that was pulled goes to whoever asks next once this has passed. None: no lease."
+        null=True, help_text="A pulled seat can be pulled by others once this has passed. None: no lease."
     )
     released_at = models.DateTimeField(null=True)
     answered_at = models.DateTimeField(null=True, help_text="When the first verdict came from this seat.")

@@ -1,5 +1,5 @@
 // Confirm or flag: the two big keys set the form's choice; a reason or a kind means a flag.
-import "./keys.js";
+import { isTextField } from "./keys.js";
 
 const form = document.querySelector("[data-review]");
 const send = document.querySelector("[data-send]");
@@ -20,12 +20,26 @@ function choose(choice) {
   show();
 }
 
+// One level back for each escape: out of the field (keys.js), the flag undone, then the page. What was written stays.
+const inputs = [...form.querySelectorAll("input[type=checkbox], input[type=radio]")];
+const isRefused = document.querySelector(".desk-aside > .notice") !== null;
+const stored = new Set(isRefused ? [] : inputs.filter((input) => input.checked));
+const isFlagChanged = () => chosen() === "flag" && inputs.some((input) => input.checked !== stored.has(input));
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || isTextField(event.target) || !isFlagChanged()) return;
+  if (document.querySelector("dialog[open], details.menu[open]")) return;
+  event.preventDefault();
+  for (const input of inputs) input.checked = stored.has(input);
+  show();
+}, true);
+
 function show() {
   const choice = chosen();
   for (const button of choices) button.setAttribute("aria-pressed", String(button.dataset.choose === choice));
   const named = [...ticked("[data-reason]").map(labelOf), ...ticked("[data-category]").map(labelOf)];
-  const said = named.join(", ").replaceAll("Answer ", "").toLowerCase();
-  words.textContent = said ? said[0].toUpperCase() + said.slice(1) : "Say what is wrong";
+  const label = named.join(", ").replaceAll("Answer ", "").toLowerCase();
+  words.textContent = label ? label[0].toUpperCase() + label.slice(1) : "Say what is wrong";
   const verb = { confirm: "Send confirmation", flag: "Send flag" }[choice] ?? "Send";
   send.firstChild.textContent = `${isChange ? "Change to this" : verb} `;
   send.setAttribute("aria-disabled", String(!choice));
@@ -43,7 +57,7 @@ form.addEventListener("change", (event) => {
   if (event.target.matches("[data-reason], [data-category]") && event.target.checked) choose("flag");
   show();
 });
-// Where one column follows another the refusal lies far below the question.
+// In a layout with one column the error message is far below the question.
 document.querySelector(".desk-aside > .notice")?.scrollIntoView({ block: "nearest" });
 
 let isSent = false;
@@ -53,6 +67,11 @@ form.addEventListener("submit", (event) => {
 });
 const guide = document.querySelector("[data-guide]");
 if (matchMedia("(width < 64rem)").matches) guide.open = false;
+const note = form.elements.namedItem("note");
+const storedNote = isRefused ? "" : note.defaultValue;
+addEventListener("beforeunload", (event) => {
+  if (!isSent && note.value.trim() !== storedNote.trim()) event.preventDefault();
+});
 addEventListener("pageshow", () => {
   isSent = false;
 });

@@ -102,7 +102,7 @@ def test_a_dropped_triple_reopens_as_a_draft_with_a_new_revision(project):
     [*[(state, False) for state in State], (State.ACCEPTED, True)],
     ids=lambda pair: f"{pair[0]}{' stale' if pair[1] else ''}",
 )
-def test_every_state_is_reached_by_real_actions_and_told_by_its_events(project, state):
+def test_every_state_is_reached_by_real_actions_and_shown_by_its_events(project, state):
     name, stale = state
 
     triple = make_triple(project, name, stale=stale)

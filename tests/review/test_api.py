@@ -52,7 +52,7 @@ def test_a_verdict_sent_twice_has_one_effect_and_the_same_answer(client, project
     assert Verdict.objects.count() == 1
 
 
-def test_the_answer_to_a_verdict_does_not_tell_whether_the_round_closed(client, project):
+def test_the_response_to_a_verdict_does_not_reveal_whether_the_round_closed(client, project):
     triples = [make_in_review(project), make_in_review(project)]
     one, two = reviewers_of(triples[0])
     answer(triples[0], one)
@@ -117,7 +117,7 @@ def test_filters_are_allow_listed(client, project, query):
 
 
 @pytest.mark.parametrize("size", [1, 3])
-def test_listing_asks_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
+def test_listing_runs_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
     for _ in range(size):
         make_in_review(project)
     client.force_login(make_member(project, Role.ANNOTATOR))

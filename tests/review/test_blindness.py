@@ -47,7 +47,7 @@ def seat(project, triple, reviewer, place):
     )
 
 
-def crawls_by_what_was_said(client, project, triple, first) -> dict[str, dict]:
+def crawls_after_each_verdict(client, project, triple, first) -> dict[str, dict]:
     """The same walk after each thing that may have been said. What a walk itself leaves behind is rewound with it."""
     crawls = {}
     for name, say in SAID.items():
@@ -82,7 +82,7 @@ WHO = ("second reviewer", "author", "lead", "reviewing lead", "bystander")
         ),
     ],
 )
-def test_nothing_that_can_be_crawled_tells_the_first_verdict(client, project, mode, who):
+def test_no_page_that_can_be_crawled_reveals_the_first_verdict(client, project, mode, who):
     bystander = make_member(project, Role.ANNOTATOR, name="Bystander")
     make_accepted(project)
     make_disputed(project)
@@ -102,7 +102,7 @@ def test_nothing_that_can_be_crawled_tells_the_first_verdict(client, project, mo
     people = {"author": triple.author, "lead": lead, "bystander": bystander, "third reviewer": third}
     client.force_login(people.get(who, second))
 
-    crawls = crawls_by_what_was_said(client, project, triple, first)
+    crawls = crawls_after_each_verdict(client, project, triple, first)
 
     silent = crawls.pop("nothing")
     assert len([url for url, (status, _) in silent.items() if status == 200]) > 15

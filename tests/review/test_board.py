@@ -31,7 +31,7 @@ def read(project, at=AT, lead=None, **asked):
     return board_page(project, lead or lead_of(project), BoardFilters(**asked), at).rows
 
 
-def found(project, at=AT, lead=None, **asked):
+def triples_on_board(project, at=AT, lead=None, **asked):
     return [row.triple for row in read(project, at, lead, **asked)]
 
 
@@ -40,7 +40,7 @@ def words(row):
 
 
 class TestRows:
-    def test_every_open_triple_stands_there_and_no_other(self, project):
+    def test_every_open_triple_is_listed_and_no_other(self, project):
         open_ones = [
             make_triple(project, State.ACCEPTED, stale=True),
             make_triple(project, State.DRAFT),
@@ -55,7 +55,7 @@ class TestRows:
         assert [row.triple for row in rows] == open_ones
         assert [row.kind for row in rows] == ["stale", "draft", "in_review", "disputed"]
 
-    def test_a_lead_without_a_part_sees_who_has_answered_and_never_what(self, project):
+    def test_a_lead_who_is_not_involved_sees_who_has_answered_and_never_what(self, project):
         triple = make_in_review(project)
         one, two = reviewers_of(triple)
         answer(triple, one, VerdictChoice.FLAG)
@@ -70,7 +70,7 @@ class TestRows:
                 answer(other, gone)
         end_role(project, gone)
 
-        assert found(project, show="stuck") == [triple]
+        assert triples_on_board(project, show="stuck") == [triple]
         assert words(read(project, show="stuck")[0])[0] == (str(gone), "can no longer answer", True)
 
     def test_whose_move_a_dispute_is(self, project):
@@ -98,14 +98,14 @@ class TestRows:
         other = make_in_review(project)
         one = reviewers_of(other)[0]
 
-        assert found(project, author=author.pk) == [mine]
-        assert found(project, domain="access") == [mine]
-        assert found(project, state="in_review") == [other]
-        assert found(project, reviewer=one.pk) == [other]
-        assert found(project, source=1) == []
-        assert found(project, AT + 3 * DAY, days=3) == [mine, other]
-        assert found(project, AT + 2 * DAY, days=3) == []
-        assert found(project, AT + 6 * DAY, show="escalated") == []
+        assert triples_on_board(project, author=author.pk) == [mine]
+        assert triples_on_board(project, domain="access") == [mine]
+        assert triples_on_board(project, state="in_review") == [other]
+        assert triples_on_board(project, reviewer=one.pk) == [other]
+        assert triples_on_board(project, source=1) == []
+        assert triples_on_board(project, AT + 3 * DAY, days=3) == [mine, other]
+        assert triples_on_board(project, AT + 2 * DAY, days=3) == []
+        assert triples_on_board(project, AT + 6 * DAY, show="escalated") == []
         assert [row.is_escalated for row in read(project, AT + 8 * DAY, show="escalated")] == [True, True]
 
     def test_pages_follow_on_each_other(self, project):
@@ -136,14 +136,14 @@ class TestBlindness:
         assert (before[0].seats, before[0].has_part) == (None, True)
         assert words(read(project)[0])[1] == (str(other), "answered", False)
 
-    def test_no_filter_tells_a_reviewing_lead_who_sits_beside_them_or_is_stuck(self, project):
+    def test_no_filter_shows_a_reviewing_lead_the_other_reviewer_or_stuck_seats(self, project):
         triple, lead, other = with_reviewer_lead(project)
         end_role(project, other)
 
-        assert found(project, lead=lead, show="stuck") == []
-        assert found(project, lead=lead, reviewer=other.pk) == []
-        assert found(project, lead=lead, reviewer=lead.pk) == [triple]
-        assert found(project, show="stuck") == [triple]
+        assert triples_on_board(project, lead=lead, show="stuck") == []
+        assert triples_on_board(project, lead=lead, reviewer=other.pk) == []
+        assert triples_on_board(project, lead=lead, reviewer=lead.pk) == [triple]
+        assert triples_on_board(project, show="stuck") == [triple]
 
     def test_an_authoring_lead_sees_no_seats_either(self, project):
         triple = make_in_review(project)
@@ -166,7 +166,7 @@ class TestReminding:
         assert remind(AT + timedelta(hours=23)) == [two.pk]
         assert remind(AT + timedelta(hours=25)) == [two.pk, two.pk]
 
-    def test_a_lead_with_a_part_reminds_without_learning_who(self, project):
+    def test_an_involved_lead_can_send_a_reminder_without_learning_to_whom(self, project):
         triple, lead, other = with_reviewer_lead(project)
 
         def remind():
@@ -188,7 +188,7 @@ class TestEscalation:
     def escalations(self, person):
         return [row.sentence for row in Notification.objects.filter(person=person, kind="review.escalated")]
 
-    def test_leads_without_a_part_are_told_once(self, project):
+    def test_leads_who_are_not_involved_are_notified_once(self, project):
         triple, lead, _ = with_reviewer_lead(project)
 
         for days in (6, 8, 9):
@@ -198,7 +198,7 @@ class TestEscalation:
         assert self.escalations(lead) == []
         assert Escalation.objects.get().triple == triple
 
-    def test_many_at_once_are_told_as_one(self, project):
+    def test_many_at_once_give_one_notification(self, project):
         for _ in range(6):
             make_in_review(project)
 
@@ -238,7 +238,7 @@ class TestPages:
             ({"triple": "1", "reason": "Because."}, "Both its reviewers can still answer"),
         ],
     )
-    def test_what_cannot_be_done_is_said(self, client, project, body, says):
+    def test_an_impossible_action_gives_a_message(self, client, project, body, says):
         triple = make_in_review(project)
         client.force_login(lead_of(project))
         body = body | ({"triple": str(triple.pk)} if body.get("triple") == "1" else {})
@@ -254,7 +254,7 @@ class TestPages:
         assert f"Reviewers who have not answered {triple} are reminded, at most once a day." in page
 
     @pytest.mark.parametrize("size", [1, 3])
-    def test_the_board_asks_a_constant_number_of_queries(self, client, project, size, django_assert_num_queries):
+    def test_the_board_runs_a_constant_number_of_queries(self, client, project, size, django_assert_num_queries):
         for _ in range(size):
             make_in_review(project)
             make_disputed(project)

@@ -5,7 +5,7 @@ import pytest
 from apps.review.core.claim_proposals import likeliest, propose, sentences
 
 
-def test_sentences_lie_where_they_stand():
+def test_sentences_have_correct_offsets():
     text = "Root keys rotate. It takes v1.5 days, e.g. so. “Now” it ends.\n\n- an item\nlast"
 
     assert [text[start:end] for start, end in sentences(text)] == [

@@ -77,7 +77,7 @@ def test_claims_are_proposed_with_the_passage_that_says_them(author, triple):
     assert "Split it into atomic claims" in page.content.decode()
 
 
-def test_the_proposal_as_it_stands_makes_drafts_with_links_both_ways(author, triple):
+def test_an_unedited_proposal_creates_drafts_with_links_both_ways(author, triple):
     sent = author.post(url(triple), posted(author.get(url(triple))))
 
     one, two = triple.children.order_by("number")
@@ -112,7 +112,7 @@ def test_each_claim_opens_on_the_bench_with_what_was_chosen(author, triple):
         ({"claims": "1"}, "A split makes 2 to 6 claims, not 1."),
     ],
 )
-def test_a_refusal_names_the_claim_and_keeps_what_was_typed(author, triple, changes, sentence):
+def test_a_rejection_names_the_claim_and_keeps_the_input(author, triple, changes, sentence):
     data = posted(author.get(url(triple))) | {"answer_2": "My own & words."} | changes
 
     back = author.post(url(triple), data)
@@ -197,7 +197,7 @@ def test_only_who_wrote_it_splits_and_only_while_it_is_disputed(client, project,
     assert client.get(url(triple)).status_code == 403
 
 
-def test_the_page_asks_no_more_queries_for_more_claims(author, triple, django_assert_max_num_queries):
+def test_the_page_runs_no_more_queries_for_more_claims(author, triple, django_assert_max_num_queries):
     data = posted(author.get(url(triple))) | {"do": "again", "claims": "6"}
 
     with django_assert_max_num_queries(16):

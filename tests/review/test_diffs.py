@@ -91,7 +91,7 @@ def test_a_note_that_changed_is_a_change(project):
     assert changed(revised(triple, note="Read both paragraphs."))["Note"] == ("", "Read both paragraphs.")
 
 
-def test_a_text_that_a_newer_snapshot_words_anew_is_a_change(project):
+def test_a_text_that_a_newer_snapshot_rewords_is_a_change(project):
     triple = make_triple(project, State.ACCEPTED, stale=True)
     newer = triple.snapshot.corpus.snapshots.get(number=2)
     re_pin(project=project, triple_id=triple.pk, person=triple.author, snapshot=newer, at=AT)
@@ -103,7 +103,7 @@ def test_a_text_that_a_newer_snapshot_words_anew_is_a_change(project):
     assert new.endswith("It may be extended once.")
 
 
-def test_nothing_changed_is_said_once(client, project):
+def test_nothing_changed_is_written_once(client, project):
     """A lead gave the same wording another round; an author cannot."""
     triple = make_disputed(project)
     this = {"project": project, "triple_id": triple.pk, "at": AT}

@@ -103,7 +103,7 @@ def test_splitting_makes_drafts_with_links_both_ways(project):
     assert all(child.current.expected_blocks.count() == 1 for child in children)
 
 
-def test_each_claim_of_a_split_stands_on_its_own_block(project):
+def test_each_claim_of_a_split_has_its_own_block(project):
     triple = make_disputed(project)
     own, other = (
         make_wording(triple.snapshot),
@@ -177,7 +177,7 @@ def test_returning_opens_a_round_on_the_same_wording(project):
     assert decided.current.expected_blocks.get().spans == triple.current.expected_blocks.get().spans
 
 
-def test_who_has_a_part_in_it_does_not_adjudicate(db):
+def test_an_involved_person_does_not_adjudicate(db):
     project = make_team(reviewers=0)
     writing_lead = make_member(project, Role.LEAD, Role.ANNOTATOR, name="Writer")
     reviewing_lead = make_member(project, Role.LEAD, Role.REVIEWER, name="Second")
@@ -277,7 +277,7 @@ def flags_of(client, triple: Triple) -> str:
     return client.get(reverse("review:flags", args=[triple.project.slug, triple.pk])).content.decode()
 
 
-def test_the_bench_of_a_revision_asks_for_the_flag_that_it_answers(client, project):
+def test_the_bench_of_a_revision_loads_the_flag_that_it_answers(client, project):
     triple = make_disputed(project)
     begin_revision(project=project, triple_id=triple.pk, person=triple.author, snapshot=triple.snapshot, at=AT)
     client.force_login(triple.author)
@@ -292,7 +292,7 @@ def test_the_bench_of_a_revision_asks_for_the_flag_that_it_answers(client, proje
     assert reverse("review:triple", args=[project.slug, triple.pk]) in told
 
 
-def test_flags_are_told_to_nobody_while_the_round_is_open(client, project):
+def test_flags_are_hidden_from_everybody_while_the_round_is_open(client, project):
     triple = make_in_review(project)
     answer(triple, reviewers_of(triple)[0], F)
 

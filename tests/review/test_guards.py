@@ -80,7 +80,7 @@ def test_a_draft_is_written_freely(project):
 
 
 @pytest.mark.parametrize("model", [Verdict, DisputeMessage, Resolution])
-def test_what_was_said_stays_said(project, disputed, model):
+def test_review_texts_cannot_be_changed_or_deleted(project, disputed, model):
     make_accepted(project)
     row = model.objects.latest("pk")
     column = {Verdict: "note", DisputeMessage: "text", Resolution: "reason"}[model]
@@ -196,7 +196,7 @@ def test_a_flag_names_what_is_wrong_and_a_confirmation_names_nothing(project):
         {"author_id": None},
     ],
 )
-def test_a_triple_cannot_stand_where_it_has_no_right_to(project, values):
+def test_a_triple_cannot_be_put_into_a_state_it_may_not_have(project, values):
     assert changed(make_draft(project), **values) != ""
 
 

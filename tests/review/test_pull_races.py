@@ -18,7 +18,7 @@ def project():
     return make_team()
 
 
-def test_many_who_pull_at_once_never_seat_a_round_more_than_twice(project):
+def test_many_who_pull_at_once_never_fill_more_than_two_seats_of_a_round(project):
     reviewers = [make_member(project, Role.REVIEWER) for _ in range(6)]
     project.policies |= {"review_assignment": "pull"}
     project.save(update_fields=["policies"])

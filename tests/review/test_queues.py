@@ -65,7 +65,7 @@ def test_a_dispute_waits_for_author_and_flagger_and_for_a_lead_without_a_part(pr
     assert [list(to_adjudicate(p, project)) for p in (lead, confirmer, triple.author)] == [[triple], [], []]
 
 
-def test_what_waits_is_counted_for_each_person(project):
+def test_open_work_is_counted_for_each_person(project):
     author = make_member(project, Role.ANNOTATOR, name="Ann")
     make_draft(project, author=author)
     disputed = make_disputed(project, author=author)
@@ -106,7 +106,7 @@ def test_a_dispute_is_answered_in_turns_until_a_revision_is_begun(project):
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.LEAD])
 @pytest.mark.parametrize("size", [1, 3])
-def test_counting_what_waits_asks_a_constant_number_of_queries(project, role, size, django_assert_num_queries):
+def test_counting_open_work_runs_a_constant_number_of_queries(project, role, size, django_assert_num_queries):
     person = make_member(project, role)
     for _ in range(size):
         make_draft(project, author=person)

@@ -372,7 +372,7 @@ def test_submitting_twice_at_once_opens_one_round(project):
     assert (reload(triple).round, ReviewSeat.objects.count()) == (1, 2)
 
 
-def test_two_tabs_saving_at_once_keep_one(project):
+def test_of_two_tabs_saving_at_once_one_succeeds(project):
     triple = make_draft(project)
     seen = reload(triple).edit_version
 
@@ -403,7 +403,7 @@ def test_drafts_started_at_once_have_numbers_of_their_own(project):
 
 
 @pytest.mark.postgres
-def test_a_verdict_of_who_is_just_let_go_is_refused():
+def test_a_verdict_of_somebody_who_is_just_removed_is_rejected():
     project = make_team()
     triple = make_in_review(project)
     reviewer = reviewers_of(triple)[0]
@@ -419,7 +419,7 @@ def test_a_verdict_of_who_is_just_let_go_is_refused():
 
 
 @pytest.mark.postgres
-def test_who_gives_a_verdict_is_let_go_after_it():
+def test_somebody_is_removed_after_the_verdict_they_are_giving():
     project = make_team()
     triple = make_in_review(project)
     reviewer = reviewers_of(triple)[0]

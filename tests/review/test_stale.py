@@ -51,7 +51,7 @@ def test_the_screen_lights_the_evidence_and_the_difference_on_both_sides(client,
     assert "Evidence unchanged" in page
 
 
-def test_evidence_that_is_gone_is_said_and_cannot_be_pinned(client, project):
+def test_missing_evidence_is_reported_and_cannot_be_pinned(client, project):
     (triple,) = make_stale(project, TEXTS | {"access": "A session lasts at most nine hours."})
     client.force_login(triple.author)
 
@@ -114,7 +114,7 @@ def test_retiring_needs_a_lead_and_one_of_the_reasons(client, project):
     assert (gone.url, reload(triple).state) == (url("stale", project), State.RETIRED)
 
 
-def test_who_only_reviews_reads_and_is_told_why_not(client, project):
+def test_a_reviewer_can_read_and_sees_why_they_cannot_act(client, project):
     (triple,) = make_stale(project)
     client.force_login(reviewers_of(triple)[0])
 
@@ -144,7 +144,7 @@ def test_a_title_that_changed_is_shown(client, project):
 
 
 @pytest.mark.parametrize("size", [1, 3])
-def test_the_list_asks_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
+def test_the_list_runs_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
     make_stale(project, count=size)
     client.force_login(lead_of(project))
 

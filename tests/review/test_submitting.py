@@ -109,7 +109,7 @@ def test_a_warning_without_an_answer_is_refused_with_its_sentence(project):
     assert reload(triple).state == State.DRAFT
 
 
-def test_warnings_are_kept_with_the_revision_together_with_the_answer(project):
+def test_warnings_are_stored_with_the_revision_and_their_answers(project):
     triple = make_twin(project)
     (warning,) = [check for check in checks_of(project, triple.author, triple.revision) if check.level == WARN]
 
@@ -153,7 +153,7 @@ def test_of_several_blocks_the_page_names_the_one_that_a_warning_is_about(client
     assert 'Passage <span class="id">access</span>' in part
 
 
-def test_an_answer_kept_in_the_draft_counts_and_goes_on_into_the_next_revision(project):
+def test_an_answer_saved_in_the_draft_counts_and_is_copied_to_the_next_revision(project):
     triple = make_twin(project)
     (warning,) = [check for check in checks_of(project, triple.author, triple.revision) if check.level == WARN]
     wording = copy_wording(triple, triple.revision)._replace(answers=((warning.key, "Another session."),))
@@ -207,7 +207,7 @@ def test_the_database_refuses_a_seat_for_the_author(project):
 
 
 @pytest.mark.parametrize("closed", [False, True])
-def test_reviewers_read_what_the_author_said_to_a_warning_once_the_round_has_closed(client, project, closed):
+def test_reviewers_see_the_authors_answer_to_a_warning_once_the_round_has_closed(client, project, closed):
     triple = make_twin(project)
     (warning,) = [check for check in checks_of(project, triple.author, triple.revision) if check.level == WARN]
     answers = {warning.key: "It is another kind of session."}

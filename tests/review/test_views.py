@@ -160,7 +160,7 @@ def test_the_policy_of_the_category_is_pinned(client, project):
     assert "Split it into atomic claims, each with its own passage." in page
 
 
-def test_every_form_of_a_dispute_opens_for_whom_it_is_for(client, project):
+def test_every_form_of_a_dispute_opens_for_those_it_is_for(client, project):
     triple = make_disputed(project)
     flagger = reviewers_of(triple)[1]
     for person, doing in ((triple.author, "drop"), (flagger, "withdraw"), (lead_of(project), "adjudicate")):
@@ -252,7 +252,7 @@ def test_a_revision_that_is_being_written_stays_off_the_page(client, project):
 
 
 @pytest.mark.parametrize("size", [1, 3])
-def test_the_queue_asks_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
+def test_the_queue_runs_a_constant_number_of_queries(client, project, size, django_assert_num_queries):
     triples = [make_in_review(project) for _ in range(size)]
     for _ in range(size):
         answer_both(make_in_review(project), VerdictChoice.CONFIRM, VerdictChoice.FLAG)

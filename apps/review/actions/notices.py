@@ -109,8 +109,8 @@ def answered(triple: Triple, reviewer: User, at: datetime) -> None:
 def remind(seat: ReviewSeat, at: datetime) -> Notification | None:
     """Remind a reviewer who has not answered, at most once a day. None when there is nobody to remind now."""
     triple = seat.revision.triple
-    waits = triple.state == State.IN_REVIEW and triple.current_id == seat.revision_id and seat.released_at is None
-    if not waits or seat.verdicts.exists():
+    is_open = triple.state == State.IN_REVIEW and triple.current_id == seat.revision_id and seat.released_at is None
+    if not is_open or seat.verdicts.exists():
         return None
     before = Notification.objects.filter(
         person=seat.reviewer, key__startswith=key_of(triple, f"seat:{seat.pk}:reminder:")
@@ -143,8 +143,8 @@ def _dispute_opened(triple: Triple, at: datetime) -> None:
     by_choice = {verdict.choice: verdict.reviewer for verdict in live_verdicts(triple.revision)}
     confirmer, flagger = by_choice[VerdictChoice.CONFIRM], by_choice[VerdictChoice.FLAG]
     label, kind, key = triple.label, "review.disputed", f"round:{triple.round}:closed"
-    ask = f"{flagger} flagged {label}, {confirmer} confirmed it. Answer the flag, revise, split or drop it."
-    _notify(_writers(triple), triple, kind, ask, key, at)
+    answer = f"{flagger} flagged {label}, {confirmer} confirmed it. Answer the flag, revise, split or drop it."
+    _notify(_writers(triple), triple, kind, answer, key, at)
     settle = f"You flagged {label}, {confirmer} confirmed it. Resolve it with {triple.author}."
     _notify([flagger], triple, kind, settle, key, at)
     read = f"You confirmed {label}, {flagger} flagged it. You can read their messages."

@@ -14,7 +14,7 @@ from apps.review.actions import notices
 from apps.review.actions.rounds import SubmitRefused, locked_with_participation, start_round
 from apps.triples.actions.triples import add_revision, copy_wording, discard_open_revision, save_draft
 from apps.triples.core.checks import stop_sentence
-from apps.triples.core.warning_answers import as_drafted, as_submitted, kept
+from apps.triples.core.warning_answers import as_drafted, as_submitted, stored_answers
 from apps.triples.enums import State, Step
 from apps.triples.models import Revision, Triple
 from apps.triples.rules import writer_refusal
@@ -42,7 +42,7 @@ def submit_triple(
         raise SubmitRefused(reason, code="not_submittable")
     if triple.state == State.DISPUTED:
         _refuse_unchanged(triple, revision)
-    revision.warnings = as_drafted(kept(revision.warnings) | dict(answers))
+    revision.warnings = as_drafted(stored_answers(revision.warnings) | dict(answers))
     checks = checks_of(project, author, revision)
     if sentence := stop_sentence(checks):
         raise SubmitRefused(sentence, code="checks")

@@ -99,14 +99,14 @@ class ReseatView(ProjectAPIView):
         triple = triple_for(self.member, pk)
         given = ReseatInput(data=request.data)
         given.is_valid(raise_exception=True)
-        asked = given.validated_data
+        values = given.validated_data
         seat = reseat(
             project=self.project,
             triple_id=triple.pk,
-            reviewer=self._person(asked.get("reviewer")),
-            successor=self._person(asked.get("to")),
+            reviewer=self._person(values.get("reviewer")),
+            successor=self._person(values.get("to")),
             lead=self.member.user,
-            reason=asked["reason"],
+            reason=values["reason"],
             at=timezone.now(),
         )
         return Response({"triple_id": triple.pk, "seat": seat.number, "reviewer": seat.reviewer_id}, status=201)
@@ -135,7 +135,7 @@ class BoardView(ProjectAPIView):
         after = request.query_params.get("after", "")
         if after and place(after) is None:
             raise ValidationError({"after": ["This is not a cursor. Use `next` of the previous page."]})
-        page = board_page(self.project, self.member.user, form.asked(), timezone.now(), after=after)
+        page = board_page(self.project, self.member.user, form.filters(), timezone.now(), after=after)
         return Response({"rows": [row_out(row) for row in page.rows], "next": page.next or None})
 
 

@@ -55,10 +55,10 @@ def propose(question: str, answer: str) -> list[ClaimProposal]:
     answers = [_as_sentence(part, ".") for part in _parts(answer)]
     if len(answers) > MOST:
         answers = [*answers[: MOST - 1], " ".join(answers[MOST - 1 :])]
-    asked = [_as_sentence(part, "?") for part in _parts(question)]
+    parts = [_as_sentence(part, "?") for part in _parts(question)]
     if len(answers) < FEWEST:
         answers += [""] * (FEWEST - len(answers))
-    questions = asked if len(asked) == len(answers) else [question.strip()] * len(answers)
+    questions = parts if len(parts) == len(answers) else [question.strip()] * len(answers)
     return [ClaimProposal(one, other) for one, other in zip(questions, answers, strict=True)]
 
 

@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 (
                     "lease_expires_at",
                     models.DateTimeField(
-                        help_text="A seat that was pulled goes to whoever asks next once this has passed. None: no lease.",
+                        help_text="A pulled seat can be pulled by others once this has passed. None: no lease.",
                         null=True,
                     ),
                 ),

@@ -25,15 +25,15 @@ STUCK_REASON = "Its reviewer can no longer answer."
 def board(request: HttpRequest, project: Project) -> HttpResponse:
     """Every triple in progress, longest wait first."""
     form = BoardForm(request.GET, project=project)
-    asked = form.asked()
+    filters = form.filters()
     after = request.GET.get("after", "")
-    page = board_page(project, member_of(request).user, asked, timezone.now(), after=after)
+    page = board_page(project, member_of(request).user, filters, timezone.now(), after=after)
     context = {
         "section": "Review",
         "form": form,
         "page": page,
         "is_first": not after,
-        "is_narrowed": any(asked),
+        "is_narrowed": any(filters),
         "acting": ReseatForm(project=project),
         "first_stuck": next((row.triple.pk for row in page.rows if row.is_stuck), None),
     }

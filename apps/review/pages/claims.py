@@ -55,7 +55,7 @@ def _views(sheet: ClaimsSheet) -> Iterator[dict[str, Any]]:
             "origins": sheet.origins(form),
             "hits": sheet.hits(form),
             "sought": form.held("sought") or "",
-            "found": sheet.found(form),
+            "other_block": sheet.other_block(form),
             "checks": sheet.checks(form),
         }
 

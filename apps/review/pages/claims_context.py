@@ -101,7 +101,7 @@ class ClaimsSheet:
         self.expected: list[ExpectedBlock] = expected_blocks(triple.revision)
         self.forms = self._posted(posted) if posted is not None else self._proposed()
         self._versions: dict[int, BlockVersion] = {block.version_id: block.version for block in self.expected}
-        self._found: dict[int, BlockVersion | None] = {}
+        self._other_blocks: dict[int, BlockVersion | None] = {}
 
     # What is in it
 
@@ -125,22 +125,22 @@ class ClaimsSheet:
             form.is_valid()
         return made
 
-    def found(self, form: ClaimForm) -> BlockVersion | None:
+    def other_block(self, form: ClaimForm) -> BlockVersion | None:
         """The other block chosen for a claim, from the snapshot."""
         block = form.held("block")
         if not block:
             return None
-        if block not in self._found:
+        if block not in self._other_blocks:
             entry = SnapshotBlock.objects.filter(snapshot=self.snapshot, block=block)
             first = entry.select_related("version__block__document").first()
-            self._found[block] = first.version if first else None
-        version = self._found[block]
+            self._other_blocks[block] = first.version if first else None
+        version = self._other_blocks[block]
         return version if version is None or version.pk not in self._versions else None
 
     def origins(self, form: ClaimForm) -> list[Origin]:
         ticked = set(form.ticked())
         made = [self._origin(block.version, _marked_pieces(block), ticked, False) for block in self.expected]
-        version = self.found(form)
+        version = self.other_block(form)
         return [*made, self._origin(version, [], ticked, True)] if version else made
 
     def _origin(self, version: BlockVersion, first: list[Span], ticked: set[str], is_found: bool) -> Origin:
@@ -160,7 +160,7 @@ class ClaimsSheet:
 
     def hits(self, form: ClaimForm) -> list[ClaimHit]:
         sought = form.held("sought") or ""
-        if not sought or self.found(form):
+        if not sought or self.other_block(form):
             return []
         return [
             ClaimHit(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
@@ -170,7 +170,7 @@ class ClaimsSheet:
     # What it means
 
     def _blocks_at_hand(self, form: ClaimForm) -> dict[int, BlockVersion]:
-        version = self.found(form)
+        version = self.other_block(form)
         return {**({version.pk: version} if version else {}), **self._versions}
 
     def evidence(self, form: ClaimForm) -> tuple[list[tuple[BlockVersion, list[Span]]], list[str]]:
@@ -217,16 +217,16 @@ class ClaimsSheet:
         """Checks that need no submission: evidence exists, it is in the text, and the figures agree."""
         question, answer = form.held("question") or "", form.held("answer") or ""
         blocks, lost = self.evidence(form)
-        found = checks.check_wording(question, answer)
+        results = checks.check_wording(question, answer)
         if lost:
-            found.append(Check(checks.STOP, "evidence", f"“{lost[0]}” is in none of its passages."))
+            results.append(Check(checks.STOP, "evidence", f"“{lost[0]}” is in none of its passages."))
         elif not blocks:
-            found.append(Check(checks.STOP, "no_evidence", "No evidence is chosen yet."))
+            results.append(Check(checks.STOP, "no_evidence", "No evidence is chosen yet."))
         evidence = "\n".join(quoted(version.text, spans) for version, spans in blocks)
-        found += [check for version, spans in blocks if (check := _is_in_text(version, spans)).level != checks.PASS]
+        results += [check for version, spans in blocks if (check := _is_in_text(version, spans)).level != checks.PASS]
         if answer.strip() and evidence:
-            found += checks.check_figures(answer, evidence)
-        return found
+            results += checks.check_figures(answer, evidence)
+        return results
 
 
 def _is_in_text(version: BlockVersion, spans: Sequence[Span]) -> Check:

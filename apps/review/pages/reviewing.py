@@ -30,7 +30,7 @@ from apps.triples.selectors.triples import expected_blocks, triple_for
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 LAST_REVIEWED = "review-last"
-LAST_SAID = "review-said"
+LAST_RESULT = "review-result"
 
 
 @member_view(*READERS)
@@ -101,7 +101,7 @@ def _undo(request: HttpRequest, project: Project) -> Triple | None:
 
 def _last_answer(request: HttpRequest, project: Project) -> dict[str, Any]:
     """The person's last answer, to be shown once, with a link back while it can be changed."""
-    return {"said": request.session.pop(LAST_SAID, ""), "undo": _undo(request, project)}
+    return {"result": request.session.pop(LAST_RESULT, ""), "undo": _undo(request, project)}
 
 
 def _screen(
@@ -182,7 +182,7 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now(), again=False)
     request.session[LAST_REVIEWED] = triple.pk
     word = "confirmed" if given.choice == VerdictChoice.CONFIRM else "flagged"
-    request.session[LAST_SAID] = f"{triple.label} {word}."
+    request.session[LAST_RESULT] = f"{triple.label} {word}."
     return redirect("review:next", slug=project.slug)
 
 

@@ -119,24 +119,24 @@ def _page(
 @member_view(*READERS)
 @require_safe
 def triple(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(member_of(request), pk)
+    triple = triple_for(member_of(request), pk)
     doing = request.GET.get("do", "")
-    return _page(request, found, doing=doing if doing in FORMS_SHOWN else "")
+    return _page(request, triple, doing=doing if doing in FORMS_SHOWN else "")
 
 
 @member_view(*READERS)
 @require_safe
 def flags(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The flags of the current round, to read next to the wording that answers them; empty while blind."""
-    found = triple_for(member_of(request), pk)
-    rounds = rounds_of(found, participation_for(found, member_of(request)))
+    triple = triple_for(member_of(request), pk)
+    rounds = rounds_of(triple, participation_for(triple, member_of(request)))
     shown = [flag for flag in rounds[-1].flags if rounds[-1].sight.other_verdicts] if rounds else []
-    context = {"triple": found, "flags": shown, "number": rounds[-1].number if rounds else 0}
+    context = {"triple": triple, "flags": shown, "number": rounds[-1].number if rounds else 0}
     return render(request, "review/flags.html", context)
 
 
-def _back(project: Project, found: Triple) -> HttpResponse:
-    return redirect("review:triple", slug=project.slug, pk=found.pk)
+def _back(project: Project, triple: Triple) -> HttpResponse:
+    return redirect("review:triple", slug=project.slug, pk=triple.pk)
 
 
 # Submitting --------------------------------------------------------------------------------------------------------
@@ -169,33 +169,33 @@ def submit(request: HttpRequest, project: Project, pk: int | None = None) -> Htt
 @require_POST
 def begin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Open the next revision and go to the bench."""
-    found = triple_for(member_of(request), pk)
+    triple = triple_for(member_of(request), pk)
     actions.begin_revision(
         project=project,
-        triple_id=found.pk,
+        triple_id=triple.pk,
         person=member_of(request).user,
-        snapshot=writing_snapshot(found),
+        snapshot=writing_snapshot(triple),
         at=timezone.now(),
     )
-    return redirect("triples:edit", slug=project.slug, pk=found.pk)
+    return redirect("triples:edit", slug=project.slug, pk=triple.pk)
 
 
 @member_view(*WRITERS)
 @require_POST
 def re_pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(member_of(request), pk)
+    triple = triple_for(member_of(request), pk)
     try:
         actions.re_pin(
             project=project,
-            triple_id=found.pk,
+            triple_id=triple.pk,
             person=member_of(request).user,
-            snapshot=writing_snapshot(found),
+            snapshot=writing_snapshot(triple),
             at=timezone.now(),
         )
     except SubmitRefused as refusal:
-        return _page(request, found, fault=refusal.sentence, status=refusal.status)
-    messages.info(request, f"{found.label} is pinned to the new text and goes to review again.")
-    return _back(project, found)
+        return _page(request, triple, fault=refusal.sentence, status=refusal.status)
+    messages.info(request, f"{triple.label} is pinned to the new text and goes to review again.")
+    return _back(project, triple)
 
 
 # Disputes ----------------------------------------------------------------------------------------------------------
@@ -204,31 +204,31 @@ def re_pin(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(*READERS)
 @require_POST
 def message(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(member_of(request), pk)
+    triple = triple_for(member_of(request), pk)
     form = MessageForm(request.POST)
     text = form.cleaned_data["text"] if form.is_valid() else ""
     actions.post_message(
-        project=project, triple_id=found.pk, author=member_of(request).user, text=text, at=timezone.now()
+        project=project, triple_id=triple.pk, author=member_of(request).user, text=text, at=timezone.now()
     )
-    return _back(project, found)
+    return _back(project, triple)
 
 
 @member_view(*READERS)
 @require_POST
 def withdraw_flag(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(member_of(request), pk)
+    triple = triple_for(member_of(request), pk)
     form = PolicyForm(request.POST)
     if not form.is_valid():
-        return _page(request, found, doing="withdraw", fault="Choose the policy that settles it.", status=400)
+        return _page(request, triple, doing="withdraw", fault="Choose the policy that settles it.", status=400)
     actions.withdraw_flag(
         project=project,
-        triple_id=found.pk,
+        triple_id=triple.pk,
         reviewer=member_of(request).user,
         policy=Category(form.cleaned_data["policy"]),
         at=timezone.now(),
     )
-    messages.info(request, f"The flag is withdrawn; {found.label} is accepted.")
-    return _back(project, found)
+    messages.info(request, f"The flag is withdrawn; {triple.label} is accepted.")
+    return _back(project, triple)
 
 
 def _reason(request: HttpRequest) -> str:
@@ -239,11 +239,11 @@ def _reason(request: HttpRequest) -> str:
 @member_view(*WRITERS)
 @require_POST
 def drop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(member_of(request), pk)
+    triple = triple_for(member_of(request), pk)
     try:
         actions.drop_triple(
             project=project,
-            triple_id=found.pk,
+            triple_id=triple.pk,
             author=member_of(request).user,
             reason=_reason(request),
             at=timezone.now(),
@@ -251,23 +251,23 @@ def drop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     except DisputeRefused as refusal:
         if refusal.code != "reason_missing":
             raise
-        return _page(request, found, doing="drop", fault=refusal.sentence, status=400)
-    messages.info(request, f"{found.label} is dropped.")
-    return _back(project, found)
+        return _page(request, triple, doing="drop", fault=refusal.sentence, status=400)
+    messages.info(request, f"{triple.label} is dropped.")
+    return _back(project, triple)
 
 
 @member_view(Role.LEAD)
 @require_POST
 def adjudicate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    found = triple_for(member_of(request), pk)
+    triple = triple_for(member_of(request), pk)
     form = AdjudicateForm(request.POST)
     if not form.is_valid():
         fault = "Choose one of the three decisions."
-        return _page(request, found, doing="adjudicate", fault=fault, posted=request.POST, status=400)
+        return _page(request, triple, doing="adjudicate", fault=fault, posted=request.POST, status=400)
     try:
         decided = actions.adjudicate(
             project=project,
-            triple_id=found.pk,
+            triple_id=triple.pk,
             lead=member_of(request).user,
             decision=Decision(form.cleaned_data["decision"]),
             reason=form.cleaned_data["reason"],
@@ -276,6 +276,6 @@ def adjudicate(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     except DisputeRefused as refusal:
         if refusal.code != "reason_missing":
             raise
-        return _page(request, found, doing="adjudicate", fault=refusal.sentence, posted=request.POST, status=400)
+        return _page(request, triple, doing="adjudicate", fault=refusal.sentence, posted=request.POST, status=400)
     messages.info(request, f"Decided: {decided.label} is {State(decided.state).label.lower()}.")
-    return _back(project, found)
+    return _back(project, triple)

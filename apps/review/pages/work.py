@@ -149,20 +149,20 @@ def sections_of(member: Member, at: datetime, *, alone: str = "", after: str = "
     kinds = [kind for kind in KINDS if not kind.roles or kind.roles & member.roles]
     if alone in {kind.name for kind in kinds}:
         return [_section(kind, member, late, after, SHOWN_ALONE) for kind in kinds if kind.name == alone]
-    found = [_section(kind, member, late, "", SHOWN) for kind in kinds]
-    return [section for section in found if section.rows]
+    sections = [_section(kind, member, late, "", SHOWN) for kind in kinds]
+    return [section for section in sections if section.rows]
 
 
 def _section(kind: SectionKind, member: Member, late: datetime, after: str, limit: int) -> WorkSection:
     read = page(kind.rows(member), kind.column, after, limit)
-    rows = [_row(kind, found, late) for found in read.rows]
+    rows = [_row(kind, row, late) for row in read.rows]
     return WorkSection(kind.name, kind.title, kind.note, kind.since, rows, read.next, kind.has_authors)
 
 
-def _row(kind: SectionKind, found: Any, late: datetime) -> WaitingTriple:
-    triple = found.revision.triple if kind.of_seats else found
-    revision = found.revision if kind.of_seats else triple.revision
-    since = getattr(found, kind.column)
+def _row(kind: SectionKind, row: Any, late: datetime) -> WaitingTriple:
+    triple = row.revision.triple if kind.of_seats else row
+    revision = row.revision if kind.of_seats else triple.revision
+    since = getattr(row, kind.column)
     return WaitingTriple(
         triple=triple,
         question=revision.question,

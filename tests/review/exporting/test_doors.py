@@ -46,19 +46,19 @@ def test_one_form_chooses_the_state_and_gives_the_file(client, team):
     }
 
 
-def test_the_page_says_how_many_triples_the_file_holds(client, team, monkeypatch):
+def test_the_page_shows_how_many_triples_the_file_contains(client, team, monkeypatch):
     for _ in range(2):
         make_triple(team, State.DISPUTED)
     client.force_login(make_member(team, Role.REVIEWER))
 
-    def said(state: str) -> str:
+    def text_of_page(state: str) -> str:
         page = client.get(reverse("review:export", args=[team.slug]), {"state": state}).content.decode()
         return re.sub(r"<[^>]+>", "", page)
 
-    assert "Disputed: 2 Q&amp;As in the file." in said("disputed")
-    assert "Accepted: no Q&amp;As." in said("accepted")
+    assert "Disputed: 2 Q&amp;As in the file." in text_of_page("disputed")
+    assert "Accepted: no Q&amp;As." in text_of_page("accepted")
     monkeypatch.setattr("apps.review.selectors.exports.MOST_COUNTED", 2)
-    assert "Disputed: 2 or more Q&amp;As in the file." in said("disputed")
+    assert "Disputed: 2 or more Q&amp;As in the file." in text_of_page("disputed")
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -95,7 +95,7 @@ def test_a_source_that_lost_nothing_leaves_nothing_out(team, permission):
     assert left_out(team) == []
 
 
-def test_a_draft_that_is_no_whole_entry_is_left_out_and_named(team):
+def test_a_draft_that_is_not_a_whole_entry_is_left_out_and_named(team):
     author = make_member(team, Role.ANNOTATOR)
     snapshot = make_snapshot(team)
     start_draft(project=team, author=author, snapshot=snapshot, at=AT, wording=Wording(question="When?"))

@@ -106,23 +106,23 @@ def test_the_file_is_given_back_until_the_triple_is_reviewed_here(team):
     triple = Triple.objects.get()
     lead = triple.author
 
-    def told(state):
+    def claims_of(state):
         [found] = entries(team, state)
         return found["id"], {name: found["metadata"][name] for name in claims}
 
-    assert told("draft") == ("gs-1", claims)
+    assert claims_of("draft") == ("gs-1", claims)
 
     submit_triple(project=team, triple_id=triple.pk, author=lead, at=AT)
     answer(triple, reviewers_of(triple)[0])
-    assert told("in_review") == ("gs-1", claims)
+    assert claims_of("in_review") == ("gs-1", claims)
 
     answer(triple, reviewers_of(triple)[1])
     names = sorted(reviewer.name for reviewer in reviewers_of(triple))
-    outside, said = told("accepted")
+    outside, said = claims_of("accepted")
     assert (outside, said["reviewed_by"], said["added_by"]) == ("gs-1", names, lead.name)
 
 
-def test_what_its_file_said_is_not_said_of_other_words(team):
+def test_claims_of_a_file_are_dropped_when_the_wording_changes(team):
     entry = {"question": "How long?", "expected_block": {"block_id": "access"}, "expected_answer": "Eight hours."}
     take(team, json.dumps(entry | {"metadata": {"reviewed_by": ["Jun", "Sef"], "resolution": "consensus"}}).encode())
     triple = Triple.objects.get()
@@ -142,7 +142,7 @@ def test_what_its_file_said_is_not_said_of_other_words(team):
     assert (found["metadata"]["reviewed_by"], found["metadata"]["resolution"]) == ([], "")
 
 
-def test_an_export_taken_in_where_it_came_from_changes_nothing(team):
+def test_importing_an_export_into_its_own_project_changes_nothing(team):
     for state in (State.ACCEPTED, State.DRAFT):
         make_triple(team, state)
 

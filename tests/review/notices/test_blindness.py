@@ -90,7 +90,7 @@ def test_old_news_of_a_triple_is_hidden_while_its_verdicts_are_blinded(client, p
     assert "You confirmed" in client.get(home).content.decode()
 
 
-def test_a_calibration_hides_what_its_people_were_told_of_its_triples():
+def test_a_calibration_hides_earlier_notifications_about_its_triples():
     made = make_calibration(items=4)
     project, person = made.project, made.subject
     blinded = set(CalibrationItem.objects.values_list("revision__triple", flat=True))

@@ -105,7 +105,7 @@ DISPUTED: dict[str, tuple[Callable[[Triple], Any], dict[str, list[str]]]] = {
 
 
 @pytest.mark.parametrize("event", list(DISPUTED))
-def test_what_happens_in_a_dispute_is_told_to_those_with_a_part_in_it(project, ann, event):
+def test_events_in_a_dispute_notify_those_involved(project, ann, event):
     """Never to whoever did it, to the lead without a part, or to a bystander."""
     triple = make_disputed(project, author=ann)
     act, expected = DISPUTED[event]
@@ -113,7 +113,7 @@ def test_what_happens_in_a_dispute_is_told_to_those_with_a_part_in_it(project, a
     assert told(triple, lambda: act(triple)) == expected
 
 
-def test_who_acts_in_a_dispute_has_dealt_with_what_they_were_told(project, ann):
+def test_acting_in_a_dispute_marks_its_notifications_as_read(project, ann):
     triple = make_disputed(project, author=ann)
     _, flagger = reviewers_of(triple)
 

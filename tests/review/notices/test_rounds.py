@@ -26,13 +26,13 @@ def test_two_reviewers_hear_of_their_seats_and_nobody_else(project, ann):
 
 
 @pytest.mark.parametrize("choice", list(VerdictChoice))
-def test_the_first_verdict_is_told_to_nobody(project, ann, choice):
+def test_the_first_verdict_notifies_nobody(project, ann, choice):
     triple = make_in_review(project, author=ann)
 
     assert told(triple, lambda: answer(triple, reviewers_of(triple)[0], choice)) == {}
 
 
-def test_a_change_of_mind_is_told_to_nobody(project, ann):
+def test_a_changed_verdict_notifies_nobody(project, ann):
     triple = make_in_review(project, author=ann)
     first, _ = reviewers_of(triple)
     answer(triple, first)
@@ -69,7 +69,7 @@ CLOSED = {
 
 @pytest.mark.parametrize("choices", list(CLOSED), ids=lambda pair: " and ".join(pair))
 @pytest.mark.parametrize("last", [0, 1])
-def test_the_end_of_a_round_is_told_to_whom_it_concerns(project, ann, choices, last):
+def test_the_end_of_a_round_notifies_those_it_concerns(project, ann, choices, last):
     """Whoever answers last: the sentences are the same."""
     triple = make_in_review(project, author=ann)
     people = reviewers_of(triple)

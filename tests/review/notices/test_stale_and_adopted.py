@@ -28,7 +28,7 @@ def test_an_author_hears_once_of_a_snapshot_that_makes_triples_stale(project, an
 
 
 @pytest.mark.parametrize("leads", [True, False])
-def test_the_lead_who_imported_a_candidate_hears_that_it_was_adopted(project, ann, leads):
+def test_the_lead_who_imported_a_candidate_is_notified_of_its_adoption(project, ann, leads):
     triple = make_draft(project, author=ann)
     importer = lead_of(project) if leads else make_member(project, Role.VIEWER)
     ImportedEntry.objects.create(triple=triple, file="a.jsonl", line=1, imported_by=importer, imported_at=AT)

@@ -25,7 +25,7 @@ def seat_of(triple: Triple, reviewer: User) -> ReviewSeat:
     )
 
 
-def test_a_reminder_says_that_a_review_waits_and_comes_once_a_day(project, ann):
+def test_a_reminder_of_an_open_review_comes_once_a_day(project, ann):
     triple = make_in_review(project, author=ann)
     seat = seat_of(triple, reviewers_of(triple)[0])
 
@@ -43,7 +43,7 @@ def test_a_reminder_is_not_repeated_because_a_clock_stepped_back(project, ann):
     assert notices.remind(seat, AT) is None
 
 
-def test_a_reminder_is_the_same_whatever_the_other_said(project, ann):
+def test_a_reminder_is_the_same_whatever_the_other_answered(project, ann):
     sent = {}
     triple = make_in_review(project, author=ann)
     first, second = reviewers_of(triple)
@@ -73,7 +73,7 @@ def test_nobody_is_reminded_of_what_they_answered_gave_away_or_what_is_over(proj
     assert [notices.remind(seat, AT) for seat in (answered, given_away, over)] == [None] * 3
 
 
-def test_a_seat_that_is_given_away_is_told_to_both_and_to_nobody_else(project, ann):
+def test_a_reassigned_seat_notifies_both_and_nobody_else(project, ann):
     third = make_member(project, Role.REVIEWER, name="Third")
     triple = make_in_review(project, author=ann)
     holder, _ = reviewers_of(triple)
@@ -91,7 +91,7 @@ def test_a_seat_that_is_given_away_is_told_to_both_and_to_nobody_else(project, a
     assert list(Notification.objects.filter(person=holder, read_at=None)) == [rows.get(person=holder)]
 
 
-def test_a_lead_without_a_part_hears_once_of_each_wait_and_for_how_long(project, ann):
+def test_a_lead_who_is_not_involved_is_notified_once_of_each_delay_and_its_length(project, ann):
     triple = make_in_review(project, author=ann)
     lead = lead_of(project)
 
@@ -100,7 +100,7 @@ def test_a_lead_without_a_part_hears_once_of_each_wait_and_for_how_long(project,
     assert found == {"lead": ["T has been in review for 7 days."]}
 
 
-def test_an_escalation_is_the_same_whatever_one_reviewer_said(project, ann):
+def test_an_escalation_is_the_same_whatever_one_reviewer_answered(project, ann):
     triple = make_in_review(project, author=ann)
     first, _ = reviewers_of(triple)
     sent = []
@@ -116,7 +116,7 @@ def test_an_escalation_is_the_same_whatever_one_reviewer_said(project, ann):
     assert sent == [{"lead": ["T has been in review for 7 days."]}] * len(SAID)
 
 
-def test_a_dispute_that_waits_is_told_apart_from_the_review_before_it(project, ann):
+def test_a_long_dispute_is_worded_differently_from_a_long_review(project, ann):
     triple = make_disputed(project, author=ann)
     lead = lead_of(project)
 
@@ -125,7 +125,7 @@ def test_a_dispute_that_waits_is_told_apart_from_the_review_before_it(project, a
     assert found == {"lead": ["T has been disputed for 8 days."]}
 
 
-def test_a_lead_with_a_part_is_told_of_no_wait(project):
+def test_an_involved_lead_gets_no_escalation(project):
     lead = lead_of(project)
     mine = make_in_review(project, author=lead)
     reviewer = reviewers_of(mine)[0]

@@ -58,7 +58,7 @@ def test_where_nothing_is_left_pulling_says_so(client, pulled):
     assert "Nothing left to review now." in client.post(url("pull", pulled), follow=True).content.decode()
 
 
-def test_skipping_a_seat_by_load_keeps_it(client, project):
+def test_skipping_a_seat_assigned_by_load_keeps_the_seat(client, project):
     triple = make_in_review(project)
     client.force_login(reviewers_of(triple)[0])
 
@@ -66,7 +66,7 @@ def test_skipping_a_seat_by_load_keeps_it(client, project):
     assert len(reviewers_of(triple)) == 2
 
 
-def test_the_guideline_stands_beside_the_review_and_cannot_run(client, project):
+def test_the_guideline_is_shown_with_the_review_without_scripts(client, project):
     triple = make_in_review(project)
     client.force_login(reviewers_of(triple)[0])
 
@@ -100,7 +100,7 @@ def test_the_api_reseats(client, project):
     assert api(client, project, f"{triple.pk}/re-seat/", reviewer=heir.pk).status_code == 400
 
 
-def test_the_api_board_is_the_board_of_whoever_asks(client, project):
+def test_the_api_board_depends_on_the_person(client, project):
     triple, lead, other = with_reviewer_lead(project)
     client.force_login(lead)
     before = api(client, project, "board/?state=in_review").json()

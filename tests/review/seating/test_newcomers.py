@@ -6,7 +6,7 @@ from tests.review.seating.moving import give_away, people, pull, set_policy
 
 
 class TestNewcomers:
-    def test_whoever_gave_few_reviews_is_new(self, project):
+    def test_a_person_with_few_reviews_is_new(self, project):
         set_policy(project, calibrating_reviews=1)
         triple = make_accepted(project)
 
@@ -16,7 +16,7 @@ class TestNewcomers:
         set_policy(project, calibrating_reviews=0)
         assert newcomers_in(project) == frozenset()
 
-    def test_who_has_answered_an_open_round_is_as_new_as_before(self, project):
+    def test_answers_in_an_open_round_do_not_count_as_experience(self, project):
         set_policy(project, calibrating_reviews=1)
         make_accepted(project)
         new = next(person for person in people(project) if person.pk in newcomers_in(project))

@@ -50,7 +50,7 @@ class TestPulling:
 
         assert pull(pulled, author) is None
 
-    def test_a_lapsed_seat_goes_to_whoever_asks_and_its_holder_answers_no_more(self, pulled):
+    def test_a_lapsed_seat_goes_to_the_next_person_and_its_former_holder_can_no_longer_answer(self, pulled):
         triple = make_in_review(pulled)
         one, two, three = people(pulled)
         pull(pulled, one)
@@ -74,7 +74,7 @@ class TestPulling:
         assert pull(pulled, three, late) == triple
         assert reviewers_of(triple) == [one, three]
 
-    def test_a_lapsed_seat_that_nobody_asked_for_may_still_be_answered(self, pulled):
+    def test_a_lapsed_seat_that_nobody_took_may_still_be_answered(self, pulled):
         triple = make_in_review(pulled)
         one = people(pulled)[0]
         pull(pulled, one)
@@ -109,7 +109,7 @@ class TestPulling:
         with pytest.raises(SeatRefused, match="assigned by workload"):
             give_back_seat(project=pulled, triple_id=other.pk, reviewer=reviewers_of(other)[0], at=AT)
 
-    def test_in_the_next_round_the_same_two_hold_a_lease_each(self, pulled):
+    def test_in_the_next_round_the_same_two_get_a_lease_each(self, pulled):
         triple = make_in_review(pulled)
         one, two, three = people(pulled)
         for person, choice in ((one, VerdictChoice.CONFIRM), (two, VerdictChoice.FLAG)):

@@ -42,7 +42,7 @@ class TestReseating:
         with pytest.raises(SeatRefused, match="already answered"):
             give_away(triple, one)
 
-    def test_a_lead_with_a_part_in_it_is_refused_whatever_the_others_did(self, project):
+    def test_an_involved_lead_is_rejected_whatever_the_others_did(self, project):
         triple = make_in_review(project)
         reviewer_lead = make_member(project, Role.LEAD, Role.REVIEWER)
         one, _ = reviewers_of(triple)
@@ -109,7 +109,7 @@ class TestReseating:
         with pytest.raises(SeatRefused, match="Nobody else can review it"):
             give_away(triple, one)
 
-    def test_a_place_that_nobody_holds_is_filled(self, pulled):
+    def test_an_empty_seat_is_filled(self, pulled):
         triple = make_in_review(pulled)
         one = people(pulled)[0]
 

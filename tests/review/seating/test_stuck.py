@@ -12,7 +12,7 @@ from tests.review.seating.moving import HOUR, end_role, give_away, people, pull,
 
 
 class TestNothingStaysStuck:
-    def test_seats_of_somebody_who_left_are_given_anew_after_a_while(self, project):
+    def test_seats_of_somebody_who_left_are_reassigned_after_a_while(self, project):
         triple = make_in_review(project)
         gone, other = reviewers_of(triple)
         deactivate_user(user_id=gone.pk, actor=None, at=AT)
@@ -57,7 +57,7 @@ class TestNothingStaysStuck:
         answer(triple, other)
         assert reload(triple).state == State.ACCEPTED
 
-    def test_nothing_is_seated_anew_in_a_closed_round(self, project):
+    def test_no_seat_is_reassigned_in_a_closed_round(self, project):
         triple = make_disputed(project)
         end_role(project, reviewers_of(triple)[0])
 
