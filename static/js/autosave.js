@@ -1,7 +1,7 @@
-// Saves a form in the background as its button would: a little after the last change, when a field is left, and when
-// the page is hidden. One request at a time. What was sent and not answered is sent again as it was, because it may
-// have arrived; the server takes the same save twice for one. What is not known to be saved when the page goes stays
-// with this tab, and is there again when the page is.
+// Saves a form in the background as its button would: shortly after the last change, when a field loses the focus, and
+// when the page is hidden. One request at a time. A request without an answer is sent again unchanged, because it may
+// have arrived; the server treats the same save twice as one. Changes that may be unsaved when the page closes are
+// stored for this tab, and restored when the page is loaded again.
 
 const PAUSE = 2500;
 const AGAIN = 5000;
@@ -11,7 +11,7 @@ const TOKEN = "csrfmiddlewaretoken";
 const APART = new Set([TOKEN, "seen_version"]);
 const OF_THE_PAGE = new Set([...APART, "key", "query", "corpus"]);
 
-/** The fields as the page came: words typed before this ran are changes like any other. */
+/** The fields as the page delivered them: words typed before this script ran count as changes. */
 function asDrawn(form) {
   const fields = new FormData(form);
   for (const field of form.elements) {
@@ -24,25 +24,26 @@ function asDrawn(form) {
 const without = (fields, names) => new URLSearchParams([...fields].filter(([name]) => !names.has(name)));
 
 /**
- * `onResult` hears one of {saved}, {lost}, {wrong}, {conflict} and {closed}; after the last two nothing is sent any more.
- * `isBlank` says of a form that was never saved that there is nothing in it, `keptAs` the name under which this tab
- * keeps what it did not save.
+ * `onResult` is called with one of {saved}, {lost}, {wrong}, {conflict} and
+ * {closed}; after the last two nothing is sent any more.
+ * `isBlank` tells whether a form that was never saved is empty; `keptAs` is the name under which this tab stores unsaved
+ * changes.
  */
 export function autosave(form, { isBlank, onResult, keptAs }) {
-  // A field without words is none: the server draws some while one writes, such as what to say to a warning.
+  // An empty field counts as absent: the server adds some while one writes, such as the answer to a warning.
   const heldIn = (fields) => new URLSearchParams([...without(fields, APART)].filter(([, words]) => words !== "")).toString();
   const held = () => heldIn(new FormData(form));
   const start = heldIn(asDrawn(form));
-  let kept = start;
+  let lastSaved = start;
   let refused = null;
   let unanswered = null;
   let running = null;
   let timer = 0;
   let isOver = false;
 
-  const isUnsaved = () => unanswered !== null || (held() !== kept && !(kept === start && isBlank()));
+  const isUnsaved = () => unanswered !== null || (held() !== lastSaved && !(lastSaved === start && isBlank()));
 
-  /** The form says whether everything in it is saved. */
+  /** Shows on the form whether everything in it is saved. */
   function announce() {
     form.dataset.holds = isUnsaved() ? "unsaved" : "saved";
   }
@@ -72,7 +73,7 @@ export function autosave(form, { isBlank, onResult, keptAs }) {
     }
     unanswered = null;
     sessionStorage.removeItem(keptAs());
-    if (answer.status === 204) kept = sent.held;
+    if (answer.status === 204) lastSaved = sent.held;
     else if (answer.ok) took(await answer.json(), sent);
     else if (answer.status === 400) {
       refused = sent.held;
@@ -93,7 +94,7 @@ export function autosave(form, { isBlank, onResult, keptAs }) {
   }
 
   function took(saved, sent) {
-    kept = sent.held;
+    lastSaved = sent.held;
     refused = null;
     form.elements.namedItem("seen_version").value = saved.version;
     onResult({ saved });
@@ -105,7 +106,7 @@ export function autosave(form, { isBlank, onResult, keptAs }) {
     onResult(isJson ? { conflict: (await answer.json()).problem } : { closed: answer.type === "opaqueredirect" ? 0 : answer.status });
   }
 
-  /** The form is being sent as a whole: nothing more goes behind its back. */
+  /** The form is being submitted: no more saving in the background. */
   function end() {
     clearTimeout(timer);
     isOver = true;
@@ -119,13 +120,13 @@ export function autosave(form, { isBlank, onResult, keptAs }) {
     try {
       sessionStorage.setItem(keptAs(), JSON.stringify(note));
     } catch {
-      // There is no room: the save that was just sent has to do.
+      // The storage is full: rely on the save that was just sent.
     }
   }
 
   /**
-   * The fields as this tab left them, when the page was drawn without some of it; else null. Whoever asks puts them
-   * back. What was sent then is sent again first, as it was: whether it arrived since decides the server.
+   * The fields as this tab stored them, if the page lacks some of it; else null. The caller restores them. The last
+   * request is first sent again unchanged: the server decides whether it had arrived.
    */
   function left() {
     const note = JSON.parse(sessionStorage.getItem(keptAs()));

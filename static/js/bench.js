@@ -1,4 +1,5 @@
-// The bench: the form's rows hold the expected blocks and their marks; the server draws them, here they change.
+// The bench: the rows of the form contain the expected blocks and their marks. The server renders them, this script
+// changes them.
 import { autosave } from "./autosave.js";
 import { isTextField } from "./keys.js";
 import { extendSelection, selectedSpans, selectSentence } from "./marking.js";
@@ -48,7 +49,7 @@ function draw(block) {
   window.htmx.ajax("GET", addressOf(block), { target: "#read", swap: "innerHTML" });
 }
 
-/** The rows changed: have them drawn, checked and saved. */
+/** The rows changed: render, check and save them. */
 function changed() {
   window.htmx.trigger(chosen, "karat:chosen");
   window.htmx.trigger(document.body, "karat:marked");
@@ -67,14 +68,38 @@ document.addEventListener("click", (event) => {
 
 // Find ------------------------------------------------------------------------------------------------------------
 
-// Enter opens the first block found. Words that are not looked up yet load the page with what they find, as ever.
-document.querySelector("form.search-field").addEventListener("submit", (event) => {
+const searchField = document.querySelector("form.search-field").elements.q;
+const wordsSought = () => searchField.value.trim();
+let searchedNow = null;
+let openAfterSearch = null;
+
+/** Open the first result of the search in the field. Without a hit the list says so; false if the list is not there yet. */
+function openFirst() {
   const list = document.querySelector("#results [data-found-for]");
-  if (list?.dataset.foundFor !== event.target.elements.q.value.trim()) return;
-  event.preventDefault();
+  if (list?.dataset.foundFor !== wordsSought()) return false;
   const first = list.querySelector("a");
-  first.focus();
-  first.click();
+  first?.focus();
+  first?.click();
+  return true;
+}
+
+// Enter opens the first result. If the list is still older than the words, it opens once the list is there.
+searchField.form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (openFirst()) return;
+  openAfterSearch = wordsSought();
+  if (searchedNow !== openAfterSearch) window.htmx.trigger(searchField, "karat:search");
+});
+searchField.addEventListener("htmx:beforeRequest", () => {
+  searchedNow = wordsSought();
+});
+searchField.addEventListener("htmx:afterRequest", () => {
+  searchedNow = null;
+});
+// Before it settles, htmx does not listen to the new links yet.
+document.getElementById("results").addEventListener("htmx:afterSettle", () => {
+  const isAwaited = openAfterSearch === wordsSought() && document.activeElement === searchField;
+  if (!isAwaited || openFirst()) openAfterSearch = null;
 });
 
 // Marks -----------------------------------------------------------------------------------------------------------
@@ -126,7 +151,7 @@ function unmark() {
 
 document.querySelector("[data-mark]").addEventListener("click", mark);
 document.querySelector("[data-unmark]").addEventListener("click", unmark);
-// A click would move the selection away before it is read.
+// A click would clear the selection before it is read.
 document.querySelector("[data-mark]").addEventListener("pointerdown", (event) => event.preventDefault());
 
 document.addEventListener("keydown", (event) => {
@@ -141,7 +166,7 @@ document.addEventListener("keydown", (event) => {
   else selectSentence(doc, step);
 });
 
-// What the server draws -------------------------------------------------------------------------------------------
+// What the server renders -------------------------------------------------------------------------------------------
 
 function settle() {
   const open = reading()?.block;
@@ -177,7 +202,7 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (block && rowOf(block)) event.detail.parameters.spans = field(`spans-${block}`).value;
 });
 document.addEventListener("htmx:beforeSwap", (event) => {
-  // Somebody types evidence: what they type is newer than what was asked for. Leaving the field asks again.
+  // Typed evidence is newer than the requested part. Leaving the field requests it again.
   const isTyped = chosen.contains(document.activeElement) && document.activeElement.tagName === "TEXTAREA";
   if (event.detail.target === chosen && isTyped) event.detail.shouldSwap = false;
 });
@@ -189,7 +214,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
     if (open && rowOf(open) && read.dataset.spans !== field(`spans-${open}`).value) draw(open);
   } else if (event.detail.target.id === "checks") {
     pointOut();
-    // What was said to a warning that is gone now is saved as gone.
+    // The answer to a warning that no longer exists is saved as empty.
     saver.soon();
   }
   read.dataset.spans = field(`spans-${reading()?.block}`)?.value ?? "";
@@ -214,8 +239,8 @@ const CLOSED = {
 };
 const GONE = "This draft is no longer here, so nothing is saved any more. Your text is still in the fields: copy what you need.";
 const LOST = {
-  connection: "Not saved: there is no connection. Your text is kept here and tried again every 5 seconds.",
-  server: "Not saved: the server did not take it. Your text is kept here and tried again every 5 seconds.",
+  connection: "Not saved: there is no connection. Your text stays here, and saving is tried again every 5 seconds.",
+  server: "Not saved: the server did not take it. Your text stays here, and saving is tried again every 5 seconds.",
 };
 const notice = document.querySelector("[data-unsaved]");
 let addresses = null;
@@ -235,7 +260,7 @@ const saver = autosave(form, {
       addresses = saved.addresses;
       readdress();
       showSaved(saved);
-      // Checks that ran while the draft was made may have taken it for another question.
+      // Checks that ran while the draft was created may have treated it as another question.
       if (wasNew) window.htmx.trigger(document.body, "karat:marked");
       return;
     }
@@ -247,12 +272,12 @@ const saver = autosave(form, {
   },
 });
 
-// What is said to a warning stands outside of the form, and is saved with it.
+// The answer to a warning is outside of the form element, and is saved with it.
 document.addEventListener("input", (event) => {
   if ("why" in event.target.dataset) saver.soon();
 });
 
-/** A new draft got its own addresses; parts that were asked for before still come with the old ones. */
+/** A new draft got its own addresses; parts requested before still arrive with the old ones. */
 function readdress() {
   if (addresses === null) return;
   form.dataset.autosave = addresses.autosave;
@@ -302,7 +327,7 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault();
   event.stopImmediatePropagation();
   await saver.idle();
-  // The checks may have drawn the button anew meanwhile.
+  // The checks may have rendered the button again meanwhile.
   const { goesTo } = event.submitter?.dataset ?? {};
   form.requestSubmit([...form.elements].find((element) => element.tagName === "BUTTON" && element.dataset.goesTo === goesTo));
 });
@@ -311,11 +336,11 @@ addEventListener("beforeunload", (event) => {
   if (saver.isUnsaved() && !isLeaving) event.preventDefault();
 });
 
-// What was left unsaved -------------------------------------------------------------------------------------------
+// Unsaved work -------------------------------------------------------------------------------------------
 
 const OF_A_ROW = ["pinned", "spans", "evidence", "evidence_shown"];
 
-/** The fields as they were left, the expected blocks bare until the server has drawn them. */
+/** The fields as they were, with bare expected blocks until the server has rendered them. */
 function putBack(fields) {
   for (const [name, value] of fields) {
     const there = field(name);
@@ -332,7 +357,7 @@ function putBack(fields) {
   document.querySelector("[data-brought-back]").hidden = false;
 }
 
-// Who asks for a new bench gets an empty one; who loads the same one again gets it as it was.
+// A new bench is empty; loading the same one again restores it.
 const isAsked = performance.getEntriesByType("navigation")[0]?.type === "navigate";
 const left = isNew() && isAsked ? null : saver.left();
 if (left) {

@@ -22,7 +22,7 @@ export function selectSentence(doc, step) {
   select(all[now ? Math.min(all.length - 1, Math.max(0, at + step)) : 0]);
 }
 
-/** Move the end of the selection by a sentence or a word; a selection that would vanish stays. */
+/** Move the end of the selection by a sentence or a word; a selection that would become empty stays. */
 export function extendSelection(doc, step, unit) {
   const selection = getSelection();
   const range = selection.getRangeAt(0).cloneRange();

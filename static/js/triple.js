@@ -1,4 +1,4 @@
-// `v` shows the wordings side by side; what ends a triple is asked in a dialog; the form of a chosen action has the focus.
+// `v` shows the wordings side by side; actions that end a triple open a dialog; the form of a chosen action gets the focus.
 import { isTextField } from "./keys.js";
 
 const toggle = document.querySelector("[data-side-by-side]");

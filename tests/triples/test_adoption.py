@@ -53,7 +53,7 @@ def test_adopting_makes_the_person_the_author_and_the_importer_no_author(team, c
     assert Event.objects.get(action="triple.adopt").actor == person
 
 
-def test_the_importer_is_told_who_stands_up_for_it(team, candidate):
+def test_the_importer_is_notified_who_adopted_it(team, candidate):
     person = make_member(team, Role.ANNOTATOR, name="Ann")
 
     adopt(candidate, person)
@@ -62,7 +62,7 @@ def test_the_importer_is_told_who_stands_up_for_it(team, candidate):
     assert told.sentence == f"Ann adopted {candidate.label}, which a machine wrote."
 
 
-def test_who_adopted_it_writes_and_submits_it_and_two_others_confirm(team, candidate):
+def test_the_adopter_writes_and_submits_it_and_two_others_confirm(team, candidate):
     person = make_member(team, Role.ANNOTATOR)
     adopt(candidate, person)
 
@@ -189,7 +189,7 @@ def test_a_rejected_candidate_stays_rejected(candidate, step):
 
 
 @pytest.mark.parametrize("state", [state for state in State if state not in {State.DRAFT, State.WITHDRAWN}])
-def test_the_database_keeps_a_candidate_from_going_on(candidate, state):
+def test_the_database_rejects_progress_of_a_candidate_without_an_author(candidate, state):
     values = {"resolution": "consensus", "resolved_at": AT, "retire_reason": "block_gone"}
 
     with pytest.raises(IntegrityError, match="only after a person has adopted it"), transaction.atomic():
@@ -197,7 +197,7 @@ def test_the_database_keeps_a_candidate_from_going_on(candidate, state):
 
 
 @pytest.mark.parametrize("values", [{"is_machine_written": False}, {"adopted_by": None}])
-def test_the_database_keeps_mark_and_adopter(candidate, values):
+def test_the_database_protects_mark_and_adopter(candidate, values):
     adopt(candidate, lead_of(candidate.project))
 
     with pytest.raises(IntegrityError, match=r"stays marked|never changed"), transaction.atomic():
@@ -294,7 +294,7 @@ def test_the_list_costs_the_same_number_of_queries(client, team, number, django_
     assert page.count("machine-written") >= number
 
 
-def test_the_origin_is_told_on_every_screen_it_passes(client, team, candidate):
+def test_the_origin_is_shown_on_every_screen_it_passes(client, team, candidate):
     person = make_member(team, Role.ANNOTATOR)
     adopt(candidate, person)
     client.force_login(person)

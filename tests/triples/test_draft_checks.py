@@ -56,7 +56,7 @@ def test_a_key_starts_one_draft_of_its_author(db):
     assert [triple.number for triple in others] == [2, 3, 4, 5]
 
 
-def test_the_database_keeps_a_key_for_one_draft_of_a_person(db):
+def test_the_database_limits_a_key_to_one_draft_of_a_person(db):
     project = make_team()
     first, second = (make_draft(project, author=lead_of(project)) for _ in range(2))
     Triple.objects.filter(pk=first.pk).update(idempotency_key="one")

@@ -87,7 +87,7 @@ def test_texts_that_are_equal_mark_and_clear_nothing(project):
     assert (reload(stale).is_stale, reload(fresh).is_stale, job.result["marked"]) == (True, False, 0)
 
 
-def test_no_job_is_asked_for_when_nothing_rests_on_an_earlier_snapshot(project):
+def test_no_job_is_queued_when_nothing_depends_on_an_earlier_snapshot(project):
     draft = make_draft(project)
 
     freeze_as(project, CHANGED, draft.snapshot.corpus)
@@ -95,7 +95,7 @@ def test_no_job_is_asked_for_when_nothing_rests_on_an_earlier_snapshot(project):
     assert not Job.objects.filter(kind=MARK_STALE).exists()
 
 
-def test_the_door_of_the_corpus_asks_for_the_job(project):
+def test_freezing_the_corpus_queues_the_job(project):
     corpus = make_corpus(project, {"one": "The first text."})
     first = freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT)
     triple = make_accepted(project, snapshot=first, key="one", evidence="The first text.", answer="The first.")
@@ -118,7 +118,7 @@ def test_doing_it_again_marks_nothing_twice(project):
     assert marks_of(triple).count() == 1
 
 
-def test_a_job_that_was_stopped_between_windows_goes_on_where_it_was(project, monkeypatch):
+def test_a_job_that_was_stopped_between_windows_resumes_where_it_was(project, monkeypatch):
     monkeypatch.setattr(staleness, "WINDOW", 1)
     triples = [make_accepted(project) for _ in range(3)]
     freeze_as(project, CHANGED, triples[0].snapshot.corpus)
@@ -210,7 +210,7 @@ def test_a_window_costs_the_same_however_many_it_marks(project, size):
     assert len(statements) == 10  # the last four tell the author
 
 
-def test_what_was_pinned_anew_between_the_search_and_the_mark_is_left_alone(project):
+def test_a_triple_pinned_again_between_the_search_and_the_mark_is_left_alone(project):
     triple = make_accepted(project)
     snapshot = make_snapshot(project, CHANGED, corpus=triple.snapshot.corpus)
     found = staleness.changed_in_window(snapshot, (1, 1))

@@ -67,11 +67,11 @@ def look(project, *entries, **options):
     return plan_entries(comparison, read_entries(source, errors, format="jsonl"))
 
 
-def told(found):
+def messages_of(found):
     return [(fault.line, fault.field, fault.message) for fault in found]
 
 
-def test_an_entry_becomes_a_draft_of_who_imports_it(project):
+def test_an_entry_becomes_a_draft_of_the_importer(project):
     lead = lead_of(project)
 
     plan = take(project, ENTRY)
@@ -85,7 +85,7 @@ def test_an_entry_becomes_a_draft_of_who_imports_it(project):
     assert expected.version.text[slice(*expected.spans[0])] == "at least every twelve months"
 
 
-def test_what_the_file_says_of_reviews_is_kept_as_its_word_and_counts_for_nothing(project):
+def test_what_the_file_claims_about_reviews_is_stored_and_does_not_count(project):
     take(project, ENTRY)
 
     triple = Triple.objects.select_related("imported").get()
@@ -158,7 +158,7 @@ def in_metadata(**fields):
         (changed(expected_answer=""), "expected_answer", "is empty"),
     ],
 )
-def test_a_mistake_names_file_line_field_and_value_and_nothing_is_taken_in(project, entry, field, message):
+def test_a_mistake_names_file_line_field_and_value_and_nothing_is_imported(project, entry, field, message):
     with pytest.raises(InputErrors) as refused:
         take(project, OTHER, entry)
 
@@ -168,32 +168,32 @@ def test_a_mistake_names_file_line_field_and_value_and_nothing_is_taken_in(proje
     assert not Event.objects.filter(action__in=["triple.start", "triples.imported"]).exists()
 
 
-def test_all_mistakes_of_a_file_are_told_at_once_in_the_order_of_lines(project):
+def test_all_mistakes_of_a_file_are_reported_at_once_in_the_order_of_lines(project):
     plan = look(project, in_block(block_id="gone"), OTHER, in_metadata(source="nowhere"), changed(question=""))
 
-    assert [(line, field) for line, field, _ in told(plan.errors)] == [
+    assert [(line, field) for line, field, _ in messages_of(plan.errors)] == [
         (1, "expected_block.block_id"),
         (3, "metadata.source"),
         (4, "question"),
     ]
 
 
-def test_an_entry_stands_once_in_a_file(project):
+def test_an_entry_occurs_once_in_a_file(project):
     plan = look(project, ENTRY, ENTRY | {"note": "again"})
 
-    assert told(plan.errors) == [(2, "question", "this entry is in the file twice, first in line 1")]
+    assert messages_of(plan.errors) == [(2, "question", "this entry is in the file twice, first in line 1")]
 
 
-def test_an_id_stands_once_in_a_file(project):
+def test_an_id_occurs_once_in_a_file(project):
     plan = look(project, ENTRY | {"id": "gs-1"}, OTHER | {"id": "gs-1"})
 
-    assert told(plan.errors) == [(2, "id", "this id is in the file twice, first in line 1")]
+    assert messages_of(plan.errors) == [(2, "id", "this id is in the file twice, first in line 1")]
 
 
 def test_nothing_comes_in_before_a_snapshot_is_frozen(db):
     plan = look(make_project(), ENTRY)
 
-    assert told(plan.errors) == [(1, "snapshot", "no snapshot is frozen yet; freeze one first")]
+    assert messages_of(plan.errors) == [(1, "snapshot", "no snapshot is frozen yet; freeze one first")]
 
 
 def test_the_block_of_another_project_is_unknown(project):
@@ -202,7 +202,7 @@ def test_the_block_of_another_project_is_unknown(project):
 
     plan = look(project, in_block(block_id="elsewhere", evidence=None))
 
-    assert [field for _, field, _ in told(plan.errors)] == ["expected_block.block_id"]
+    assert [field for _, field, _ in messages_of(plan.errors)] == ["expected_block.block_id"]
 
 
 # What is worth knowing ---------------------------------------------------------------------------------------------
@@ -224,28 +224,28 @@ def test_the_block_of_another_project_is_unknown(project):
         ),
     ],
 )
-def test_what_differs_is_told_and_stops_nothing(project, entry, field, message):
+def test_differences_give_warnings_and_do_not_block_the_import(project, entry, field, message):
     plan = take(project, entry)
 
-    assert told(plan.errors.warnings) == [(1, field, message)]
+    assert messages_of(plan.errors.warnings) == [(1, field, message)]
     assert Triple.objects.count() == 1
 
 
-def test_a_question_that_is_asked_already_is_told(project):
+def test_a_question_that_exists_already_is_reported(project):
     make_draft(project, question="How often is a  ROOT key rotated?")
 
     plan = look(project, ENTRY, ENTRY | {"expected_answer": "Each year."})
 
-    assert told(plan.errors.warnings) == [
+    assert messages_of(plan.errors.warnings) == [
         (1, "question", "T-0001 has the same question"),
         (2, "question", "T-0001 has the same question"),
     ]
 
 
-def test_a_question_that_the_file_asks_twice_is_told(project):
+def test_a_question_that_occurs_twice_in_the_file_is_reported(project):
     plan = look(project, ENTRY, ENTRY | {"expected_answer": "Each year."})
 
-    assert told(plan.errors.warnings) == [(2, "question", "the entry in line 1 has the same question")]
+    assert messages_of(plan.errors.warnings) == [(2, "question", "the entry in line 1 has the same question")]
 
 
 # Where an entry is pinned ------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def test_otherwise_to_the_newest_of_the_corpus_it_names_or_that_was_chosen(proje
     assert list(pinned) == [first.pk, other.corpus_id, first.pk]
 
 
-def test_source_and_query_are_found_by_name(project):
+def test_source_and_query_are_looked_up_by_name(project):
     source = QuerySource.objects.create(project=project, slug="log", name="Log", kind="query_log", created_at=AT)
     query = Query.objects.create(
         project=project, outside_id="Q1", text="rotation", created_by=lead_of(project), created_at=AT
@@ -326,10 +326,10 @@ def test_an_id_of_elsewhere_names_one_wording_only(project):
     plan = look(project, ENTRY | {"id": "gs-17", "expected_answer": "Each year."})
 
     said = "T-0001 was imported under this id with another wording; give the entry another id, or none"
-    assert told(plan.errors) == [(1, "id", said)]
+    assert messages_of(plan.errors) == [(1, "id", said)]
 
 
-def test_numbers_are_kept_in_a_project_that_has_no_triple_yet(project):
+def test_numbers_are_preserved_in_a_project_that_has_no_triple_yet(project):
     take(project, ENTRY | {"id": "T-0007"}, OTHER | {"id": "T-0012"})
 
     assert list(Triple.objects.order_by("pk").values_list("number", flat=True)) == [7, 12]

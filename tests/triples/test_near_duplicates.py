@@ -28,13 +28,13 @@ def like(project, question=QUESTION, *, person=None, apart_from=None, limit=0.85
         "For how long may an emergency session stay open?",
     ],
 )
-def test_a_question_nearly_the_same_is_handed_over(project, question):
+def test_a_nearly_identical_question_is_returned(project, question):
     triple = make_in_review(project, question=question)
 
     assert like(project) == [triple.label]
 
 
-def test_plurals_in_ies_and_other_apostrophes_are_found(project):
+def test_plurals_in_ies_and_other_apostrophes_are_matched(project):
     triple = make_in_review(project, question="Which of the authority’s policies name custodians?")
 
     assert like(project, "Which of the authority's policy names custodians?") == [triple.label]
@@ -46,7 +46,7 @@ def test_a_question_without_a_common_word_is_not(project):
     assert like(project) == []
 
 
-def test_the_draft_of_somebody_else_is_not_told_of(project):
+def test_the_draft_of_somebody_else_is_not_reported(project):
     triple = make_draft(project, question=QUESTION)
 
     assert like(project) == []
@@ -74,7 +74,7 @@ def test_signs_that_the_database_reads_are_words_like_others(project):
     assert like(project, "%%% ___ ?") == []
 
 
-def test_one_statement_hands_over_the_questions_with_most_words_in_common(project, django_assert_num_queries):
+def test_one_statement_returns_the_questions_with_most_words_in_common(project, django_assert_num_queries):
     author = make_member(project, Role.ANNOTATOR, name="Author")
     make_draft(project, author=author, question="Session open?")
     best = make_draft(project, author=author, question=QUESTION)

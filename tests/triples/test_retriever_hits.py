@@ -48,7 +48,7 @@ def index(project, snapshot):
     return job
 
 
-def found(hits):
+def finders_by_block(hits):
     return {hit.entry.block.outside_id: [str(finder) for finder in hit.finders] for hit in hits.rows}
 
 
@@ -61,29 +61,29 @@ def test_the_search_of_the_snapshot_answers_before_anything_is_built(project, sn
 
     hits = top_hits(project, snapshot, QUESTION)
 
-    assert (hits.asked, hits.silent) == (["Search"], ["BM25", TWINS])
-    assert found(hits) == {"access": ["Search at 1"], "copy": ["Search at 2"]}
+    assert (hits.finders, hits.silent) == (["Search"], ["BM25", TWINS])
+    assert finders_by_block(hits) == {"access": ["Search at 1"], "copy": ["Search at 2"]}
 
 
-def test_every_engine_whose_index_is_on_disk_is_asked_and_blocks_are_merged(project, snapshot):
+def test_every_engine_whose_index_is_on_disk_is_queried_and_blocks_are_merged(project, snapshot):
     make_system(project)
     make_system(project, "TF-IDF", "tfidf")
     index(project, snapshot)
 
     hits = top_hits(project, snapshot, QUESTION)
 
-    assert (hits.asked, hits.silent) == (["BM25", "TF-IDF", "Search"], [])
-    assert found(hits) == {
+    assert (hits.finders, hits.silent) == (["BM25", "TF-IDF", "Search"], [])
+    assert finders_by_block(hits) == {
         "access": ["BM25 at 2", "TF-IDF at 2", "Search at 1"],
         "copy": ["BM25 at 1", "TF-IDF at 1", "Search at 2"],
     }
 
 
-def test_the_depth_is_kept_for_each_retriever(project, snapshot):
+def test_the_depth_limits_each_retriever(project, snapshot):
     make_system(project)
     index(project, snapshot)
 
-    assert list(found(top_hits(project, snapshot, "root key", depth=1))) == ["keys"]
+    assert list(finders_by_block(top_hits(project, snapshot, "root key", depth=1))) == ["keys"]
 
 
 def test_asking_builds_nothing(project, snapshot, settings):
@@ -104,19 +104,19 @@ def test_a_triple_that_rests_on_a_query_has_the_stored_runs_of_systems_without_a
 
     stored = top_hits(project, snapshot, "root key", query)
 
-    assert found(live) == {"keys": ["BM25 at 1", "Search at 1"]}
-    assert found(stored) == {"keys": ["Search at 1"], "copy": ["BM25 at 1"], "access": ["BM25 at 2"]}
+    assert finders_by_block(live) == {"keys": ["BM25 at 1", "Search at 1"]}
+    assert finders_by_block(stored) == {"keys": ["Search at 1"], "copy": ["BM25 at 1"], "access": ["BM25 at 2"]}
     assert stored.silent == [TWINS]
 
 
-def test_without_a_question_the_words_of_the_query_are_asked(project, snapshot):
+def test_without_a_question_the_text_of_the_query_is_searched(project, snapshot):
     (query,) = make_queries(project, {"Q01": "root key"})
 
-    assert list(found(top_hits(project, snapshot, " ", query))) == ["keys"]
-    assert not top_hits(project, snapshot, " ").is_asked
+    assert list(finders_by_block(top_hits(project, snapshot, " ", query))) == ["keys"]
+    assert not top_hits(project, snapshot, " ").is_searched
 
 
-def test_other_blocks_are_those_found_and_near_duplicates_but_never_the_expected(project, snapshot):
+def test_other_blocks_are_retrieved_ones_and_near_duplicates_but_never_the_expected(project, snapshot):
     index(project, snapshot)
     expected = entry(snapshot, "access")
 
@@ -143,7 +143,7 @@ def test_a_block_that_may_answer_too_is_a_warning_of_the_draft_until_it_is_expec
     assert check.sentence == "“copy” says the same, word for word."
 
 
-def test_blocks_found_that_do_not_answer_pass_quietly(project):
+def test_retrieved_blocks_that_do_not_answer_pass_without_a_warning(project):
     snapshot = make_snapshot(project, {key: TEXTS[key] for key in ("access", "rota", "keys")})
     author = make_member(project, Role.ANNOTATOR)
     wording = make_wording(snapshot, question="How long is access open?", evidence="lasts at most eight hours")
@@ -161,7 +161,7 @@ def url(name, project):
     return reverse(f"triples:{name}", args=[project.slug])
 
 
-def test_the_panel_shows_each_block_once_with_everybody_who_found_it(client, project, snapshot):
+def test_the_panel_shows_each_block_once_with_every_retriever_that_returned_it(client, project, snapshot):
     make_system(project)
     index(project, snapshot)
     client.force_login(make_member(project, Role.ANNOTATOR))
@@ -192,7 +192,7 @@ def test_an_empty_question_says_what_to_do(client, project, snapshot):
     assert "Write a question" in client.get(url("hits", project)).content.decode()
 
 
-def test_an_author_has_the_index_built_by_one_job_however_often_they_ask(client, project, snapshot):
+def test_an_author_has_the_index_built_by_one_job_however_often_they_request_it(client, project, snapshot):
     make_system(project)
     client.force_login(make_member(project, Role.ANNOTATOR))
 

@@ -1,7 +1,14 @@
 from django.http import QueryDict
 
 from apps.triples.core.checks import PASS, STOP, WARN, Check
-from apps.triples.core.warning_answers import LONGEST, MOST_ANSWERS, answers_in, as_drafted, as_submitted, kept
+from apps.triples.core.warning_answers import (
+    LONGEST,
+    MOST_ANSWERS,
+    answers_in,
+    as_drafted,
+    as_submitted,
+    stored_answers,
+)
 
 
 def test_answers_are_the_fields_named_why():
@@ -10,7 +17,7 @@ def test_answers_are_the_fields_named_why():
     assert answers_in(data) == {"longer": "It is a list.", "duplicate:T-0001": "Other", "copied": ""}
 
 
-def test_an_answer_is_cut_and_holds_no_nul():
+def test_an_answer_is_truncated_and_contains_no_nul():
     assert answers_in({"why-a": "\x00" + "x" * 900}) == {"a": "x" * LONGEST}
 
 
@@ -18,14 +25,14 @@ def test_no_more_than_so_many_answers_are_read():
     assert len(answers_in({f"why-{number}": "x" for number in range(900)})) == MOST_ANSWERS
 
 
-def test_a_draft_keeps_what_was_said_and_forgets_what_was_taken_back():
+def test_a_draft_keeps_answers_and_drops_blank_ones():
     drafted = as_drafted({"longer": "It is a list.", "copied": " "})
 
     assert drafted == [{"key": "longer", "answer": "It is a list."}]
-    assert kept(drafted) == {"longer": "It is a list."}
+    assert stored_answers(drafted) == {"longer": "It is a list."}
 
 
-def test_a_submitted_revision_keeps_every_warning_with_its_answer():
+def test_a_submitted_revision_stores_every_warning_with_its_answer():
     checks = [
         Check(STOP, "a", "No."),
         Check(WARN, "duplicate", "Nearly.", "0.9 alike", ref="T-0001", answer="Other."),
@@ -44,8 +51,8 @@ def test_a_submitted_revision_keeps_every_warning_with_its_answer():
             "answer": "Other.",
         }
     ]
-    assert kept(recorded) == {"duplicate:T-0001": "Other."}
+    assert stored_answers(recorded) == {"duplicate:T-0001": "Other."}
 
 
-def test_warnings_recorded_before_answers_were_asked_for_hold_none():
-    assert kept([{"code": "duplicate", "sentence": "Nearly.", "detail": ""}]) == {}
+def test_warnings_recorded_before_answers_were_required_have_none():
+    assert stored_answers([{"code": "duplicate", "sentence": "Nearly.", "detail": ""}]) == {}

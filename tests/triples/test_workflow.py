@@ -184,14 +184,14 @@ def outcome_of_trying(cast: Cast, step: Step, part, still: list, events: int) ->
     edge = edge_for(before.state, before.is_stale, step)
     event = written[-1]
     told = (event.action, event.actor, event.before, {k: event.after[k] for k in ("state", "is_stale", "round")})
-    due = (f"triple.{step.value}", person, standing(before), standing(after))
+    due = (f"triple.{step.value}", person, state_of(before), state_of(after))
     target, opens = LEGAL[before.state, before.is_stale, step.value], after.state == State.IN_REVIEW
     if (after.state, after.is_stale) != target or edge is None or after.round != before.round + opens:
         return f"moved to {after.state}"
     return "moved" if told == due else f"moved, and the event tells {told}"
 
 
-def standing(triple: Triple) -> dict:
+def state_of(triple: Triple) -> dict:
     return {"state": triple.state, "is_stale": triple.is_stale, "round": triple.round}
 
 
@@ -203,7 +203,7 @@ def test_the_hand_written_tables_speak_of_the_same_steps():
 
 def test_the_docs_say_of_every_step_who_takes_it():
     page = (REPO / "docs" / "reference" / "states.md").read_text()
-    table = page.split("| step | who | what it needs |")[1].split("\n\n")[0]
+    table = page.split("| step | who | condition |")[1].split("\n\n")[0]
     rows = [line.split("|")[1:4] for line in table.splitlines() if line.startswith("| ") and "---" not in line]
 
     named = [step.strip() for row in rows for step in row[0].split(",")]

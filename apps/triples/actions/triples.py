@@ -13,7 +13,7 @@ from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.actions.jobs import enqueue
 from apps.queries.models import Query, Source
 from apps.triples import rules
-from apps.triples.core.warning_answers import as_drafted, kept
+from apps.triples.core.warning_answers import as_drafted, stored_answers
 from apps.triples.enums import RetireReason, State, Step
 from apps.triples.execution.jobs import MARK_STALE
 from apps.triples.execution.staleness import mark_changed
@@ -153,7 +153,7 @@ def _write(triple: Triple, revision: Revision, wording: Wording, at: datetime) -
     _refuse_foreign(triple, revision, wording)
     revision.question, revision.answer = wording.question.strip(), wording.answer.strip()
     revision.needs_all_blocks, revision.note, revision.saved_at = wording.needs_all_blocks, wording.note, at
-    revision.warnings = as_drafted(kept(revision.warnings) | dict(wording.answers))
+    revision.warnings = as_drafted(stored_answers(revision.warnings) | dict(wording.answers))
     revision.save(update_fields=["snapshot", "question", "answer", "needs_all_blocks", "note", "warnings", "saved_at"])
     revision.expected_blocks.all().delete()
     ExpectedBlock.objects.bulk_create(
@@ -194,7 +194,7 @@ def copy_wording(triple: Triple, revision: Revision) -> Wording:
         domain=triple.domain,
         difficulty=triple.difficulty,
         source_id=triple.source_id,
-        answers=tuple(kept(revision.warnings).items()),
+        answers=tuple(stored_answers(revision.warnings).items()),
     )
 
 

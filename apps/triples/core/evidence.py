@@ -23,13 +23,13 @@ def placed(old_text: str, spans: Sequence[Span], new_text: str) -> list[Span | N
 
     Where a passage occurs more than once, the place with the most of its old context.
     """
-    found: list[Span | None] = []
+    matches: list[Span | None] = []
     for start, end in spans:
         parts = [re.escape(part) for part in old_text[start:end].split()]
         places = [match.span() for match in re.finditer(r"\s+".join(parts), new_text)] if parts else []
         around = (old_text[:start], old_text[end:])
-        found.append(max(places, key=lambda place: _shared(around, new_text, place), default=None))
-    return found
+        matches.append(max(places, key=lambda place: _shared(around, new_text, place), default=None))
+    return matches
 
 
 def _shared(around: tuple[str, str], text: str, place: Span) -> int:

@@ -22,7 +22,7 @@ def _clean(text: str) -> str:
     return text.replace("\x00", "").strip()[:LONGEST]
 
 
-def kept(warnings: Iterable[Mapping[str, str]]) -> Answers:
+def stored_answers(warnings: Iterable[Mapping[str, str]]) -> Answers:
     """The answers stored in a revision, draft or submitted."""
     return {one["key"]: one["answer"] for one in warnings if one.get("key") and one.get("answer")}
 

@@ -15,7 +15,7 @@ from apps.queries.models import Query
 from apps.triples.core.checks import STOP, Check, stop_sentence
 from apps.triples.core.evidence import Span
 from apps.triples.core.snippets import Piece, snippet
-from apps.triples.core.warning_answers import Answers, answers_in, kept
+from apps.triples.core.warning_answers import Answers, answers_in, stored_answers
 from apps.triples.forms.bench import ALL, BenchForm, Expected, initial_of
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.draft_checks import Work, marked, run_checks
@@ -89,7 +89,7 @@ class Bench:
 
     def answers(self) -> Answers:
         """The answers to warnings: those of the stored draft, updated with the page's."""
-        stored = kept(self.revision.warnings) if self.revision else {}
+        stored = stored_answers(self.revision.warnings) if self.revision else {}
         return stored | (answers_in(self.form.data) if self.form.is_bound else {})
 
     def work(self) -> Work:

@@ -59,8 +59,8 @@ class TripleImport(ImportKind):
     examples = (
         FormatExample(
             "JSONL",
-            "question, expected_answer and the block_id of expected_block are needed. Every entry becomes a draft of"
-            " yours; who added or reviewed it elsewhere is kept as the file's word.",
+            "question, expected_answer and the block_id of expected_block are required. Every entry becomes a draft of"
+            " yours; its earlier authors and reviewers are stored as claims of the file.",
             '{"question": "How often are keys rotated?",\n'
             ' "expected_block": {"block_id": "sec-4.2",\n  "document_id": "security", "page_range": [12, 13]},\n'
             ' "expected_answer": "Every twelve months.",\n'

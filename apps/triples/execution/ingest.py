@@ -153,7 +153,7 @@ class _Writer:
 
 def claims_of(entry: Entry) -> dict[str, Any]:
     """The entry's claims beyond its wording, as they are stored: other people's, not checked here."""
-    said: dict[str, Any] = {
+    stated: dict[str, Any] = {
         "id": entry.id,
         "added_by": entry.added_by,
         "added_at": entry.added_at,
@@ -161,7 +161,7 @@ def claims_of(entry: Entry) -> dict[str, Any]:
         "resolution": entry.resolution,
         "adopted_by": entry.adopted_by,
     }
-    claims = {name: value for name, value in said.items() if value}
+    claims = {name: value for name, value in stated.items() if value}
     if entry.split is not None:
         claims["split"] = entry.split
     return claims

@@ -10,7 +10,7 @@ from apps.queries.models import Query
 from apps.triples.core import checks
 from apps.triples.core.checks import Check, Span
 from apps.triples.core.evidence import quoted
-from apps.triples.core.warning_answers import kept
+from apps.triples.core.warning_answers import stored_answers
 from apps.triples.models import Revision
 from apps.triples.selectors.near_duplicates import questions_like
 from apps.triples.selectors.retriever_hits import Hits, other_blocks, top_hits
@@ -168,4 +168,4 @@ def work_of(project: Project, author: User, revision: Revision) -> Work:
 
 def checks_of(project: Project, author: User, revision: Revision) -> list[Check]:
     """The checks on a stored revision, with its answers."""
-    return run_checks(work_of(project, author, revision), kept(revision.warnings))
+    return run_checks(work_of(project, author, revision), stored_answers(revision.warnings))

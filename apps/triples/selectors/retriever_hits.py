@@ -60,17 +60,17 @@ class Hits:
     """The hits, best first; the finders used and their text; and the engines without an index of the snapshot."""
 
     rows: list[RetrieverHit]
-    asked: list[str]
+    finders: list[str]
     silent: list[str]
     text: str
 
     @property
-    def is_asked(self) -> bool:
+    def is_searched(self) -> bool:
         return bool(self.text)
 
 
 class _Tops(NamedTuple):
-    found: list[tuple[str, list[int]]]
+    ranked: list[tuple[str, list[int]]]
     silent: list[str]
 
 
@@ -78,32 +78,32 @@ def top_hits(project: Project, snapshot: Snapshot, text: str, query: Query | Non
     """The top `depth` blocks of every retriever for `text`, or for the query's words when there is none yet."""
     text = text.strip() or (query.text if query else "")
     tops = _tops(project, snapshot, text, query, depth)
-    entries = _entries(snapshot, {position for _, top in tops.found for position in top})
+    entries = _entries(snapshot, {position for _, top in tops.ranked for position in top})
     hits: dict[int, RetrieverHit] = {}
-    for name, top in tops.found:
+    for name, top in tops.ranked:
         for rank, position in enumerate(top, start=1):
             if position in entries:
                 hits.setdefault(position, RetrieverHit(entries[position])).finders.append(Finder(name, rank))
     rows = sorted(hits.values(), key=lambda hit: (-hit.weight, hit.entry.position))
-    return Hits(rows, [name for name, _ in tops.found], tops.silent, text)
+    return Hits(rows, [name for name, _ in tops.ranked], tops.silent, text)
 
 
 def _tops(project: Project, snapshot: Snapshot, text: str, query: Query | None, depth: int) -> _Tops:
     stored = {system.pk: (system.name, top) for system, top in stored_tops(snapshot, query.pk, depth)} if query else {}
-    found, silent = [], []
+    ranked, silent = [], []
     for system in indexed_in(project):
         handle = open_built(system, snapshot)
         if handle is not None:
             stored.pop(system.pk, None)  # it uses the words as they are now
             positions = engine_of(system).search(handle, [text], depth).of(0)[0] if text else ()
-            found.append((system.name, [int(position) for position in positions]))
+            ranked.append((system.name, [int(position) for position in positions]))
         elif system.pk not in stored:
             silent.append(system.name)
     if built_signatures(snapshot) is None:
         silent.append(TWINS)
-    found += [(name, [int(position) for position in top]) for name, top in stored.values()]
-    found.append((SEARCH, _searched(snapshot, text, depth)))
-    return _Tops(found, silent)
+    ranked += [(name, [int(position) for position in top]) for name, top in stored.values()]
+    ranked.append((SEARCH, _searched(snapshot, text, depth)))
+    return _Tops(ranked, silent)
 
 
 def _searched(snapshot: Snapshot, text: str, depth: int) -> list[int]:

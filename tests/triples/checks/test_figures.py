@@ -17,8 +17,8 @@ def test_a_cipher_without_its_mode_is_a_difference():
         "A figure differs from the evidence.",
         detail="Answer: AES-256. Evidence: AES-256-GCM.",
         ref="AES-256",
-        said="AES-256",
-        meant="AES-256-GCM",
+        in_answer="AES-256",
+        in_evidence="AES-256-GCM",
     )
 
 
@@ -122,7 +122,7 @@ def test_figures_that_may_mean_something_else_are_shown_as_a_difference(answer, 
 def test_every_figure_that_differs_is_named():
     found = check_figures("AES-256, for 3 months, by an HSM", TEXT)
 
-    assert [(check.level, check.said or check.ref) for check in found] == [
+    assert [(check.level, check.in_answer or check.ref) for check in found] == [
         (STOP, "AES-256"),
         (STOP, "3 months"),
         (WARN, "HSM"),

@@ -1,7 +1,7 @@
 from apps.triples.core.checks import PASS, WARN, check_longer
 
 
-def test_an_answer_that_says_what_its_evidence_says_passes():
+def test_an_answer_that_matches_its_evidence_passes():
     assert check_longer("How long may it last?", "At most eight hours.", "lasts at most eight hours").level == PASS
 
 

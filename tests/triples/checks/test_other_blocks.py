@@ -12,7 +12,7 @@ def others_named(*others, answer="At most eight hours, then it closes by itself.
     return check_other_blocks("How long may access last?", answer, expected, others)
 
 
-def test_a_block_that_holds_the_answer_may_answer_as_well():
+def test_a_block_that_contains_the_answer_may_answer_as_well():
     other = other_block(
         "Access closes by itself after at most 8 hours, however long it would last.", found_by="BM25 at 2"
     )
@@ -31,9 +31,9 @@ def test_a_block_that_holds_the_answer_may_answer_as_well():
         "Nothing of the kind is said here.",
     ],
 )
-def test_a_block_without_the_figures_and_words_of_the_answer_is_no_other_answer(text):
+def test_a_block_without_the_figures_and_words_of_the_answer_is_not_another_answer(text):
     assert others_named(other_block(text)) == [
-        Check(PASS, "other_block", "The other block found does not hold the answer.")
+        Check(PASS, "other_block", "The other passage found does not contain the answer.")
     ]
 
 
@@ -41,7 +41,7 @@ def test_an_answer_that_says_too_little_is_not_looked_for():
     assert others_named(other_block("Yes, it is so."), answer="Yes.")[0].level == PASS
 
 
-def test_a_block_that_says_nearly_the_same_is_named_whatever_the_answer():
+def test_a_near_duplicate_block_is_named_whatever_the_answer():
     (twin,) = others_named(other_block(TEXT + " Ask the desk."), answer="")
     (same,) = others_named(other_block(TEXT.upper()), answer="")
 
@@ -55,5 +55,5 @@ def test_no_more_than_three_other_blocks_are_named_best_first():
     assert [check.ref for check in others_named(*found)] == ["B-0", "B-1", "B-2"]
 
 
-def test_without_any_other_block_nothing_is_said():
+def test_without_any_other_block_there_is_no_warning():
     assert others_named() == []

@@ -1,12 +1,12 @@
 from apps.triples.core.checks import PASS, STOP, WARN, Check, settled, stop_sentence
 
 
-def test_a_warning_carries_the_answer_given_to_it_and_asks_no_more():
+def test_an_answered_warning_shows_its_answer_and_needs_no_other():
     warning = Check(WARN, "duplicate", "Nearly the same question exists.", ref="T-0001")
 
     (check,) = settled([warning], blocking=[], answers={"duplicate:T-0001": " Other product. "})
 
-    assert (check.answer, check.asks, stop_sentence([check])) == ("Other product.", False, None)
+    assert (check.answer, check.needs_reason, stop_sentence([check])) == ("Other product.", False, None)
 
 
 def test_an_answer_to_one_thing_is_none_to_another():
@@ -14,7 +14,7 @@ def test_an_answer_to_one_thing_is_none_to_another():
 
     (check,) = settled([warning], blocking=[], answers={"duplicate:T-0001": "Other product."})
 
-    assert check.asks
+    assert check.needs_reason
 
 
 def test_an_answer_stays_with_its_block_when_a_second_one_is_expected():
@@ -27,7 +27,7 @@ def test_an_answer_stays_with_its_block_when_a_second_one_is_expected():
     assert [check.answer for check in found] == ["It is a list.", ""]
 
 
-def test_a_warning_that_a_lead_made_blocking_stops_whatever_was_said():
+def test_a_warning_that_a_lead_made_blocking_blocks_despite_an_answer():
     warning = Check(WARN, "longer", "The answer says more than its evidence.")
 
     (check,) = settled([warning], blocking=["longer"], answers={"longer": "It is all right."})
@@ -35,7 +35,7 @@ def test_a_warning_that_a_lead_made_blocking_stops_whatever_was_said():
     assert (check.level, check.answer) == (STOP, "")
 
 
-def test_what_stops_stands_before_what_warns_and_what_passes():
+def test_blocking_checks_precede_warnings_and_passed_checks():
     found = [Check(PASS, "a", "Fine."), Check(WARN, "b", "Hm."), Check(STOP, "c", "No.")]
 
     assert [check.code for check in settled(found, blocking=[], answers={})] == ["c", "b", "a"]

@@ -4,7 +4,7 @@ from apps.triples.formats.entry import EntryBlock, Evidence
 from tests.triples.formats.reading import one, read
 
 
-def test_several_blocks_stand_beside_the_first_of_them():
+def test_several_expected_blocks_are_read_in_order():
     blocks = [
         {"block_id": "rotation", "evidence": ["at least every twelve months"]},
         {"block_id": "access", "evidence": [{"text": "eight hours", "start": 28, "end": 39}]},

@@ -251,7 +251,7 @@ def test_a_draft_that_was_withdrawn_elsewhere_is_not_saved(client, project, auth
 # Starting from a query -----------------------------------------------------------------------------------------------
 
 
-def test_queries_are_found_on_the_bench_by_their_words(client, project, author):
+def test_queries_can_be_searched_on_the_bench_by_their_words(client, project, author):
     make_query(project, outside_id="Q17", text="who rotates a root key")
 
     assert "Q17" in client.get(url("queries", project), {"q": "rotates"}).content.decode()
@@ -259,7 +259,7 @@ def test_queries_are_found_on_the_bench_by_their_words(client, project, author):
     assert "No query contains these words." in client.get(url("queries", project), {"q": "nobody"}).content.decode()
 
 
-def test_a_draft_from_a_query_keeps_it_and_what_is_known_about_it(client, project, author):
+def test_a_draft_from_a_query_keeps_the_query_and_its_fields(client, project, author):
     query = make_query(project, text="who rotates a root key", domain="keys", difficulty="hard")
     page = client.get(url("bench", project), {"query": query.pk}).content.decode()
 

@@ -49,7 +49,7 @@ def test_saving_makes_a_draft_and_saving_again_changes_it(client, project, autho
     assert reload(triple).current.expected_blocks.get().spans == [[0, 36]]
 
 
-def test_the_second_tab_is_refused_and_keeps_what_was_typed(client, project, author):
+def test_the_second_tab_is_rejected_and_keeps_its_input(client, project, author):
     client.post(url("save-new", project), fields(project))
     triple = Triple.objects.get()
     stale = triple.edit_version
@@ -63,7 +63,7 @@ def test_the_second_tab_is_refused_and_keeps_what_was_typed(client, project, aut
     assert reload(triple).current.answer == "First tab."
 
 
-def test_pasted_evidence_is_found_in_the_text(client, project, author):
+def test_pasted_evidence_is_located_in_the_text(client, project, author):
     pasted = "A session lasts at most\neight hours."
     lines = "It closes by itself\na further session"
     pasted_lines = fields(project, **row(access(project), spans="[]", evidence=lines))
@@ -108,7 +108,7 @@ def test_submitting_from_the_bench_sends_it_to_review(client, project, author):
     assert Triple.objects.get().state == State.IN_REVIEW
 
 
-def test_a_refused_submit_keeps_the_draft_and_says_why(client, project, author):
+def test_a_rejected_submit_keeps_the_draft_and_says_why(client, project, author):
     answer = client.post(
         reverse("review:submit-new", args=[project.slug]), fields(project, answer="At most nine hours."), follow=True
     )
@@ -177,7 +177,7 @@ def test_finding_by_number_or_words_never_fails(client, project, author, asked):
 
 
 @pytest.mark.parametrize("size", [1, 3])
-def test_the_list_asks_a_constant_number_of_queries(client, project, author, size, django_assert_num_queries):
+def test_the_list_runs_a_constant_number_of_queries(client, project, author, size, django_assert_num_queries):
     for _ in range(size):
         make_draft(project, author=author)
 
@@ -225,3 +225,11 @@ def test_writing_a_revision_does_not_make_the_dispute_younger(client, project):
 
     assert reload(triple).changed_at == triple.changed_at
     assert triple.revisions.get(number=2).question == "How long may emergency access last?"
+
+
+def test_the_list_says_how_long_ago_a_triple_changed(client, project, author):
+    make_draft(project, author=author)
+
+    page = client.get(reverse("triples:list", args=[project.slug])).content.decode()
+
+    assert " ago</td></tr>" in page

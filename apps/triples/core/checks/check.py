@@ -27,8 +27,8 @@ class Check(NamedTuple):
 
     `quote` is a text somebody wrote (a question that exists already), `ref` names what the check is about (a triple, a
     block, a figure), `block` the id of a block to open, `of` the expected block that was checked, `where` the same when
-    there are several and the sentence has to name it. `said` and `meant` are a figure in the answer and in the
-    evidence. `answer` is the author's to a warning.
+    there are several and the sentence has to name it. `in_answer` and `in_evidence` are the two spellings of a
+    figure. `answer` is the author's reason for a warning.
     """
 
     level: str
@@ -37,8 +37,8 @@ class Check(NamedTuple):
     detail: str = ""
     quote: str = ""
     ref: str = ""
-    said: str = ""
-    meant: str = ""
+    in_answer: str = ""
+    in_evidence: str = ""
     block: int | None = None
     where: str = ""
     answer: str = ""
@@ -69,14 +69,16 @@ class Check(NamedTuple):
         return self.code.startswith("no_")
 
     @property
-    def asks(self) -> bool:
+    def needs_reason(self) -> bool:
         """Whether the author has to give a reason, and has not."""
         return self.level == WARN and not self.answer
 
     @property
     def added(self) -> str:
         """The part of the evidence's figure after the answer's figure: "-GCM" for AES-256 and AES-256-GCM."""
-        return self.meant.removeprefix(self.said) if self.said and self.meant.startswith(self.said) else ""
+        if not self.in_answer or not self.in_evidence.startswith(self.in_answer):
+            return ""
+        return self.in_evidence.removeprefix(self.in_answer)
 
 
 def counted(number: int, noun: str) -> str:

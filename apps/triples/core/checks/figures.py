@@ -91,6 +91,6 @@ def _difference(figure: Figure, present: Sequence[Figure]) -> Check:
         "A figure differs from the evidence.",
         detail=f"Answer: {figure.shown}. Evidence: {near.shown}.",
         ref=figure.shown,
-        said=figure.shown,
-        meant=near.shown,
+        in_answer=figure.shown,
+        in_evidence=near.shown,
     )

@@ -67,5 +67,5 @@ def check_other_blocks(
         named.append(Check(WARN, "other_block", sentence, detail, ref=other.ref, block=other.block))
     if named or not others:
         return named[:MOST_OTHER_BLOCKS]
-    checked = "The other block found does" if len(others) == 1 else f"The {len(others)} other blocks found do"
-    return [Check(PASS, "other_block", f"{checked} not hold the answer.")]
+    checked = "The other passage found does" if len(others) == 1 else f"The {len(others)} other passages found do"
+    return [Check(PASS, "other_block", f"{checked} not contain the answer.")]

@@ -36,5 +36,5 @@ def check_evidence(text: str, spans: Sequence[Span]) -> Check:
             which = f"Evidence span {number}" if len(spans) > 1 else "The evidence"
             return Check(STOP, "evidence", f"{which} is not in the pinned text.", quote=span.quote)
     few = {1: "The evidence span is", 2: "Both evidence spans are"}
-    lie = few.get(len(spans), f"All {len(spans)} evidence spans are")
-    return Check(PASS, "evidence", f"{lie} in the pinned text.")
+    subject = few.get(len(spans), f"All {len(spans)} evidence spans are")
+    return Check(PASS, "evidence", f"{subject} in the pinned text.")

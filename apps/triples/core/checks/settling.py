@@ -35,13 +35,13 @@ def stop_sentence(checks: Sequence[Check]) -> str | None:
         if len(stopping) == 1:
             return f"One check blocks submission: {first}."
         return f"{len(stopping)} checks block submission; the first: {first}."
-    asking = [check for check in checks if check.asks]
-    if not asking:
+    unanswered = [check for check in checks if check.needs_reason]
+    if not unanswered:
         return None
-    first = _inside(asking[0].sentence)
-    if len(asking) == 1:
+    first = _inside(unanswered[0].sentence)
+    if len(unanswered) == 1:
         return f"One warning needs your reason why it is all right: {first}."
-    return f"{len(asking)} warnings need your reason why they are all right; the first: {first}."
+    return f"{len(unanswered)} warnings need your reason why they are all right; the first: {first}."
 
 
 def _inside(sentence: str) -> str:

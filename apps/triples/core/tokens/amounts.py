@@ -42,10 +42,10 @@ def _in_words(text: str, match: re.Match[str]) -> list[Found]:
     if value is None:
         singles = re.compile(r"[^\W\d_]+").finditer(text, *match.span())
         small = [(word, SMALL[word.group().casefold()]) for word in singles if word.group().casefold() in SMALL]
-        found = [measured(text, word.start(), str(number), word.end()) for word, number in small]
+        amounts = [measured(text, word.start(), str(number), word.end()) for word, number in small]
     else:
-        found = [measured(text, match.start(), str(value), match.end())]
-    return [one for one in found if one[2].unit or Decimal(one[2].plain) > 1]
+        amounts = [measured(text, match.start(), str(value), match.end())]
+    return [one for one in amounts if one[2].unit or Decimal(one[2].plain) > 1]
 
 
 MONEY = Kind(_MONEY, _money)

@@ -24,9 +24,9 @@ def _all_figures(text: str) -> Iterator[Found]:
             if not any(match.start() < end and start < match.end() for start, end in used)
         ]
         for match in fresh:
-            for found in read(text, match):
-                used.append(found[:2])
-                yield found
+            for placed in read(text, match):
+                used.append(placed[:2])
+                yield placed
 
 
 def figures(text: str) -> list[Figure]:
@@ -35,10 +35,10 @@ def figures(text: str) -> list[Figure]:
     In "10 to 20 days" both numbers are days.
     """
     even = text.translate(SAME_SIGN)
-    found = sorted(_all_figures(even), key=lambda one: one[:2])
+    placed = sorted(_all_figures(even), key=lambda one: one[:2])
     unique: dict[tuple[str, str], Figure] = {}
-    for place, (_, end, figure) in enumerate(found):
-        follower = found[place + 1] if place + 1 < len(found) else None
+    for place, (_, end, figure) in enumerate(placed):
+        follower = placed[place + 1] if place + 1 < len(placed) else None
         is_bare = not figure.unit and re.fullmatch(r"-?\d+(\.\d+)?", figure.plain)
         if is_bare and follower and follower[2].unit and _JOINED.fullmatch(even, end, follower[0]):
             figure = figure._replace(unit=follower[2].unit)
