@@ -9,9 +9,9 @@ class JudgingConfig(AppConfig):
         from apps.judging.selectors import sealed
         from apps.judging.selectors.grades import grades_for_pool
         from apps.judging.selectors.rounds import is_judging_from
-        from apps.retrieval.selectors.blinding import ask
-        from apps.retrieval.selectors.known_grades import keeps_grades
+        from apps.retrieval.selectors.blinding import add_blinding_check
+        from apps.retrieval.selectors.known_grades import add_grade_source
 
         sealed.register()
-        ask(is_judging_from)
-        keeps_grades(grades_for_pool)
+        add_blinding_check(is_judging_from)
+        add_grade_source(grades_for_pool)

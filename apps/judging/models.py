@@ -107,7 +107,7 @@ class KeptPair(models.Model):
 
 
 class PilotDecision(models.Model):
-    """The gate between the pilot of a round and the rest of it: passed on agreement, or opened by a lead."""
+    """The decision that ends the pilot of a round: agreement reached the bar, or a lead opened the rest."""
 
     round = models.OneToOneField(Round, models.PROTECT, related_name="pilot_decision")
     alpha = models.FloatField(null=True, help_text="Ordinal α over the pilot; empty where it is undefined.")

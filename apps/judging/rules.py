@@ -58,11 +58,11 @@ def too_early_refusal(*, is_opening: bool) -> str | None:
     return None
 
 
-def pairs_refusal(pairs: int, checks: int, kept: int = 0) -> str | None:
-    """Why a plan leaves nothing to judge. `kept` pairs have a grade, or are being judged."""
+def pairs_refusal(pairs: int, checks: int, kept_pairs: int = 0) -> str | None:
+    """Why a plan leaves nothing to judge. `kept_pairs` pairs have a grade, or are being judged."""
     if pairs:
         return None
-    if kept:
+    if kept_pairs:
         return (
             "Nothing is left to judge: every pair of this pool has a grade on the same text, or is being judged. "
             "To judge them once more, choose “Judge again pairs that have a grade”."
@@ -120,7 +120,7 @@ def grading_refusal(round_: Round) -> str | None:
 def regrade_refusal(round_: Round, *, is_adjudicated: bool) -> str | None:
     """Why a grade can't be changed any more."""
     if is_adjudicated:
-        return "This pair is already decided by a lead. Your grade is kept next to the decision."
+        return "A lead has already decided this pair. Your grade stays next to the decision."
     return grading_refusal(round_)
 
 

@@ -1,10 +1,10 @@
-// What the screen says of its own work: sent, unsent, to go, ready; what could not be sent, and what was refused.
+// The counts on the screen: sent, unsent, left, preloaded; grades that could not be sent, and refused ones.
 
 const at = (name) => document.querySelector(`[data-${name}]`);
 const many = (count) => (count === 1 ? "One grade" : `${count} grades`);
 const pairs = (count) => (count === 1 ? "1 pair" : `${count} pairs`);
 
-// `share` is what this person is to grade. Whoever goes on after it grades pairs of others' shares.
+// `share` is the number of pairs planned for this person. After it they grade pairs of others' shares.
 export function showCounts({ done, share, waiting, unsent, isAgain, ahead }) {
   const place = done + waiting + (isAgain ? 0 : 1);
   const isPast = place > share;
@@ -15,7 +15,7 @@ export function showCounts({ done, share, waiting, unsent, isAgain, ahead }) {
   at("own").textContent = [`${done} sent`, ...(waiting ? [`${waiting} unsent`] : []), left].join(", ");
   at("ahead").textContent = pairs(ahead);
   at("unsent").classList.toggle("all-sent", unsent === 0);
-  at("unsent-words").textContent = unsent ? `${unsent} unsent` : "sent";
+  at("unsent-words").textContent = unsent ? `${unsent} unsent` : "all sent";
   at("strip-title").textContent = `${done} of ${share} pairs sent, ${waiting} waiting to be sent, ${left}`;
   showTicks(done, waiting, Math.max(share, done + waiting));
 }
@@ -38,8 +38,8 @@ export function showFailing({ count, isFailing, needsSignIn, retry, words }) {
   at("failing").hidden = !(isFailing && count);
   const it = count === 1 ? "It is" : "They are";
   at("failing-words").textContent = needsSignIn
-    ? `${many(count)} could not be sent: you are signed out. ${it} kept here; sign in again in another tab.`
-    : `${many(count)} could not be sent. ${it} kept here and tried again every ${seconds(retry)}.${words && ` ${words}`}`;
+    ? `${many(count)} could not be sent: you are signed out. ${it} saved here; sign in again in another tab.`
+    : `${many(count)} could not be sent. ${it} saved here and sent again every ${seconds(retry)}.${words && ` ${words}`}`;
 }
 
 function seconds(milliseconds) {
@@ -47,13 +47,13 @@ function seconds(milliseconds) {
   return count === 1 ? "1 second" : `${count} seconds`;
 }
 
-// The server's answer stands; what it said of each grade it did not take stays until it has been read.
+// The server's answer is final; its reason for each rejected grade is shown until it has been read.
 export function showRefused(box, refused) {
   box.hidden = refused.length === 0;
   box.querySelector("[data-refused-list]").replaceChildren(
     ...refused.map(({ query, grade, reason }) => {
-      const told = grade === null ? "“can’t judge”" : `grade ${grade}`;
-      return Object.assign(document.createElement("li"), { textContent: `${query}, ${told} was not taken: ${reason}` });
+      const given = grade === null ? "“can’t judge”" : `grade ${grade}`;
+      return Object.assign(document.createElement("li"), { textContent: `${query}, ${given} was not accepted: ${reason}` });
     }),
   );
 }

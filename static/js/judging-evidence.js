@@ -1,7 +1,7 @@
 // Marked evidence: spans [start, end) in code points of the block's text.
 import { leavesOf, spanIn } from "./blocktext.js";
 
-// The selection inside `doc` as a span, edges trimmed of blanks, or null.
+// The selection inside `doc` as a span, without spaces at its ends, or null.
 export function selected(doc) {
   const selection = getSelection();
   if (!doc || selection.rangeCount === 0 || selection.isCollapsed) return null;
@@ -10,7 +10,7 @@ export function selected(doc) {
   return parts.length ? [parts[0][0], parts.at(-1)[1]] : null;
 }
 
-// Add a span, joining what it meets; a span that is marked already is taken away.
+// Add a span, joined with those it touches; a span that is marked already is removed.
 export function toggle(spans, [start, end]) {
   const holder = spans.find(([from, to]) => from <= start && end <= to);
   if (holder) {
@@ -22,7 +22,7 @@ export function toggle(spans, [start, end]) {
   return [...spans.filter((span) => !met.includes(span)), joined].sort((a, b) => a[0] - b[0]);
 }
 
-// What to read first, as a span: what `m` marks when nothing is selected.
+// The best passage as a span: `m` marks it when nothing is selected.
 export function bestOf(doc) {
   return doc?.dataset.best ? doc.dataset.best.split(" ").map(Number) : null;
 }

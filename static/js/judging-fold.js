@@ -1,6 +1,6 @@
-// A long text opens around its best paragraph; `t` or the fold shows the rest.
+// Of a long text only the part around the best paragraph is open; `t` or the fold shows the rest.
 
-// The cap says which key unfolds: it may be another one than usual.
+// The label names the key that unfolds: it may be changed.
 export function foldOf(pair) {
   pair.fold ??= new Fold(pair.doc, document.querySelector("[data-whole] .key")?.textContent);
   return pair.fold;

@@ -1,4 +1,4 @@
-// Choosing a key is pressing it: a field with data-cap takes the character that is typed in place of its old one.
+// To choose a key, press it: a field with data-cap replaces its character by the typed one.
 
 for (const cap of document.querySelectorAll("[data-cap]")) {
   cap.addEventListener("focus", () => cap.select());

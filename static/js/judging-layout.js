@@ -1,4 +1,4 @@
-// Where pairs stand: one by itself, or all pairs of a query under one another, one of them opened.
+// The layout of pairs: one alone, or all pairs of a query below each other, one of them open.
 
 import { rangeOf } from "./blocktext.js";
 import { bestOf } from "./judging-evidence.js";
@@ -15,8 +15,8 @@ function showLead(pair) {
   document.querySelector(".desk-lead").scrollTop = 0;
 }
 
-// The best passage is what one reads first: when it lies out of sight, the text is moved up to it, and inside a long
-// paragraph it has a ground of its own.
+// People read the best passage first: the text is scrolled to it, and inside a long paragraph it has its own
+// background.
 function settle(doc, top) {
   const span = bestOf(doc);
   const best = span && rangeOf(doc, span);
@@ -105,7 +105,7 @@ export class AllOfQuery {
     chip.dataset.grade = pair.answer ?? "";
     chip.textContent = pair.answer ?? "·";
     const status = pair.answer === null ? "not graded" : pair.answer === "x" ? "can’t judge" : `grade ${pair.answer}`;
-    row.querySelector(".pair-status").textContent = `Block ${place + 1} of ${count}, ${status}`;
+    row.querySelector(".pair-status").textContent = `Passage ${place + 1} of ${count}, ${status}`;
     return row;
   }
 

@@ -1,5 +1,5 @@
-// Grades on their way: each is kept in the browser until the server has answered for it, sent in order, and sent
-// again under the same key when no answer came. Two tabs may send one grade twice; the key makes that harmless.
+// Unsent grades: each is stored in the browser until the server has confirmed it, sent in order, and sent again with
+// the same key when no answer came. Two tabs may send one grade twice; the key makes that harmless.
 
 const RETRY = 5000;
 const LONGEST_RETRY = 60000;
@@ -57,7 +57,7 @@ export class Outbox {
     return entry;
   }
 
-  // What was refused has been read.
+  // The refused grades have been read.
   forgetRefused() {
     for (const name of stored(this.#refusals, this.#memory).keys()) this.#drop(name);
     this.#tell();
@@ -93,7 +93,7 @@ export class Outbox {
       return this.#fail(false);
     }
     if (response.ok) return this.#settle(entry, { sent: entry });
-    // Only an answer of our own, with its code, ends a grade: a proxy in between may say anything.
+    // Only an answer of our own, with its code, ends a grade: a proxy in between may send any answer.
     const problem = await response.json().catch(() => ({}));
     const isFinal = problem.code && (FINAL.has(response.status) || problem.code === "not_in_round");
     if (!isFinal) return this.#fail(response.status === 401 || response.status === 403, response, problem);
@@ -114,7 +114,7 @@ export class Outbox {
     return true;
   }
 
-  // A server that cannot save now says why and when to come again (503): that is kept to, within bounds.
+  // A server that cannot save now answers 503 with Retry-After, which is used within bounds.
   #fail(needsSignIn, response, problem = {}) {
     const wait = Number(response?.headers.get("Retry-After")) * 1000;
     this.retry = wait > 0 ? Math.min(wait, LONGEST_RETRY) : RETRY;
@@ -125,7 +125,7 @@ export class Outbox {
     return false;
   }
 
-  // Another tab gave a grade, or an answer came to it.
+  // Another tab gave a grade, or got an answer.
   #hear({ key, newValue, oldValue }) {
     if (key?.startsWith(this.#refusals)) this.#tell();
     if (!key?.startsWith(this.#prefix)) return;
@@ -163,12 +163,12 @@ function stored(prefix, memory = new Map()) {
       if (name.startsWith(prefix)) kept.set(name, JSON.parse(localStorage.getItem(name)));
     }
   } catch {
-    // No storage here: what is in memory is all there is.
+    // No storage here: only memory.
   }
   return kept;
 }
 
-// The rounds for which this browser keeps grades of this person, sent or refused.
+// The rounds for which this browser has stored grades of this person, unsent or refused.
 export function roundsKept(user) {
   const found = new Map();
   for (const [name, entry] of [...stored(`${GRADES}${user}:`), ...stored(`${REFUSED}${user}:`)]) found.set(name.split(":")[2], entry.url);

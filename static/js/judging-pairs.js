@@ -1,4 +1,4 @@
-// The pairs this page knows, in the order to grade them: those graded here stay within reach, the next ones lie ready.
+// The pairs this page knows, in the order to grade them: those graded here can be opened again, the next ones are preloaded.
 
 const KEPT = 60;
 
@@ -24,7 +24,7 @@ export class PairQueue {
   #taken;
   #isFetching = false;
 
-  // `taken` are seats graded by an earlier page whose grades are still on their way.
+  // `taken` are seats graded by an earlier page whose grades are not sent yet.
   constructor({ url, settings, taken }) {
     this.#url = url;
     this.#settings = settings;
@@ -43,14 +43,14 @@ export class PairQueue {
     return this.all.find((pair) => pair.seat === seat);
   }
 
-  // A pair whose grade was refused may be handed out again.
+  // A pair whose grade was refused may be assigned again.
   forget(pair) {
     this.#taken.delete(pair.seat);
     this.all = this.all.filter((other) => other !== pair);
     this.isDry = false;
   }
 
-  // What was graded long ago is asked for again when undo goes back so far.
+  // Pairs graded long ago are loaded again when undo reaches them.
   trim(history) {
     while (history.length > KEPT) {
       const old = history.shift();
@@ -71,7 +71,7 @@ export class PairQueue {
     return fresh;
   }
 
-  // Ask for more when few are left; `isSettled` says that the server knows every grade given so far.
+  // Load more when few are left; `isSettled` means that the server has every grade given so far.
   async refill(current, { isSettled, isForced = false }) {
     const { ahead, low, view } = this.#settings;
     const left = this.waiting(current).length;
@@ -83,7 +83,7 @@ export class PairQueue {
       const templates = await fetchPairs(`${this.#url}?n=${ahead}&view=${view}&has=${has}`);
       if (templates) this.isDry = this.take(templates).length === 0 && isSettled && held < ahead;
     } catch {
-      // Offline: what lies in the page is graded first, and asking goes on when it is used up.
+      // Offline: the preloaded pairs are graded first; then loading is tried again.
     }
     this.#isFetching = false;
   }

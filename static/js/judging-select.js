@@ -1,4 +1,4 @@
-// Selecting words without a pointer: a key takes the next sentence; then the arrows move the end of the selection by
+// Selecting words without a pointer: a key selects the next sentence; then the arrows move the end of the selection by
 // a word, with shift its beginning, and up and down go from sentence to sentence.
 
 import { select, sentencesOf } from "./blocktext.js";
@@ -33,7 +33,7 @@ function stretch(isStart, step) {
   selection.modify("extend", step > 0 ? "forward" : "backward", "word");
 }
 
-// Whether the key was one for the selection.
+// Whether the key was handled.
 export function moveSelection(doc, { key, shiftKey }) {
   if (!isSelecting(doc)) return false;
   if (key === "ArrowRight" || key === "ArrowLeft") stretch(shiftKey, key === "ArrowRight" ? 1 : -1);

@@ -1,6 +1,6 @@
-// The query's words, lit in the text without touching it: a custom highlight, where the browser has them. Evidence
-// is marked in gold; these only get a dotted line, so that nobody takes one for the other. The project may leave the
-// switch out; who has it finds it in this browser as they left it.
+// Highlights the query's words in the text by a custom highlight, if the browser has them; the text is not changed.
+// Evidence is marked in gold; these words only get a dotted line, so that nobody confuses the two. A project may
+// disable the switch; its setting is remembered in this browser.
 
 const NAME = "query-words";
 const STEM = 6;
@@ -12,24 +12,24 @@ const stem = (word) => word.toLowerCase().slice(0, STEM);
 
 export class Terms {
   #button;
-  #kept;
+  #storageKey;
   #last = [];
   isOn = false;
 
   constructor(button, user) {
     this.#button = button;
-    this.#kept = `karat-lit:${user}`;
+    this.#storageKey = `karat-lit:${user}`;
     if (!button) return;
     button.hidden = !globalThis.Highlight || !CSS.highlights;
-    this.#set(read(this.#kept) !== "off");
+    this.#set(read(this.#storageKey) !== "off");
   }
 
   toggle() {
     this.#set(!this.isOn);
     try {
-      localStorage.setItem(this.#kept, this.isOn ? "on" : "off");
+      localStorage.setItem(this.#storageKey, this.isOn ? "on" : "off");
     } catch {
-      // It holds for this page only.
+      // The setting lasts for this page only.
     }
     this.light(...this.#last);
     return this.isOn;

@@ -1,4 +1,4 @@
-// Grades that a closed tab left behind are sent from the pages around the judging screen as well.
+// Grades that a closed tab did not send are also sent from the pages around the judging screen.
 import { Outbox, roundsKept } from "./judging-outbox.js";
 import { showRefused } from "./judging-counts.js";
 

@@ -1,5 +1,5 @@
-// The judging screen: a grade is kept and sent in the background, and the next pair, which lies ready in the page,
-// is on screen before the key is up. Keys come from keys.js; this file only answers to what is clicked.
+// The judging screen: a grade is stored and sent in the background, and the next pair, which is preloaded in the page,
+// is shown before the key is released. Keys come from keys.js; this file only handles clicks.
 import { paint } from "./blocktext.js";
 import { Clock, showPace } from "./judging-clock.js";
 import { showCounts, showFailing, showRefused } from "./judging-counts.js";
@@ -13,7 +13,8 @@ import { Terms } from "./judging-terms.js";
 
 const AGAIN = 2000;
 const RENEW = 600000;
-// How many pairs lie ready, and at how many of them more are asked for. Of a query come all there are.
+const SAVING_LAST = "Saving your last grade. Without a connection it is sent later; leave this page open.";
+// How many pairs are preloaded, and below how many more are requested. For one query all pairs are loaded.
 const SETTINGS = { pair: { ahead: 20, low: 15 }, query: { ahead: 5, low: 4 } };
 
 const form = document.querySelector("[data-judging]");
@@ -26,7 +27,7 @@ const terms = new Terms(at("lit"), user);
 const clock = new Clock();
 const note = document.getElementById("note");
 const history = [];
-let step = 0; // where undo stands in the history
+let step = 0; // the position of undo in the history
 let isAtStart = false;
 let current = null;
 let done = Number(form.dataset.done);
@@ -49,7 +50,7 @@ function show(pair) {
   showAnswer(pair);
   clock.restart();
   showState();
-  at("says").textContent = `Pair ${at("count").textContent}, query ${pair.query}`;
+  at("says").textContent = `${at("count").textContent}, query ${pair.query}`.replace("pair", "Pair");
   return undefined;
 }
 
@@ -72,7 +73,8 @@ function showEmpty() {
   layout.clear();
   if (queue.isFetching || !queue.isDry) {
     const lines = ["", "", ""].map(() => Object.assign(document.createElement("span"), { className: "skeleton-line" }));
-    const words = "The next pair is on its way. Without a connection it comes when that is back; your grades are kept here.";
+    const isLast = Number(form.dataset.goal) <= done + unsentPairs();
+    const words = isLast ? SAVING_LAST : "The next pair is loading. Without a connection it comes later; your grades are saved in this browser.";
     at("read").replaceChildren(Object.assign(document.createElement("p"), { className: "loading-text", textContent: words }), ...lines);
   } else if (isSettled && outbox.refused.length === 0) {
     location.assign(location.pathname);
@@ -89,9 +91,14 @@ function setKeys(isOff) {
   }
 }
 
+/** The number of pairs whose first grade is still to be sent. */
+function unsentPairs() {
+  return new Set(outbox.entries.filter((entry) => !entry.again).map((entry) => entry.seat)).size;
+}
+
 function showState() {
   const unsent = outbox.entries;
-  const waiting = new Set(unsent.filter((entry) => !entry.again).map((entry) => entry.seat)).size;
+  const waiting = unsentPairs();
   const isAgain = current === null || current.answer !== null;
   const goal = Number(form.dataset.goal);
   const share = queue.isDry && current === null ? Math.min(goal, done + waiting) : goal;
@@ -113,7 +120,7 @@ function showLast() {
   at("last").replaceChildren("last: ", last.answer === "x" ? "can’t judge" : chip, ` on ${last.query}`);
 }
 
-// Acts --------------------------------------------------------------------------------------------------
+// Actions --------------------------------------------------------------------------------------------------
 
 async function refill(isForced = false) {
   await queue.refill(current, { isSettled: outbox.count === 0, isForced });
@@ -141,13 +148,13 @@ function give({ grade, cant_judge: reason }) {
   queue.trim(history);
   step = history.length;
   const key = answerKey(pair);
-  // Who looks back and finds it right says nothing new.
+  // The same grade again is no new judgement.
   if (key !== pair.sentKey) outbox.add({ query: pair.query, seat: pair.seat, note: pair.note, spans: pair.spans, grade, cant_judge: reason, ...clock.read(), again: isAgain });
   pair.sentKey = key;
   next(pair);
 }
 
-// Back to the grade before, as often as wanted; what this page did not see itself comes from the server.
+// Back to the previous grade, any number of times; grades from before this page are loaded from the server.
 async function undo() {
   if (step === 0) await fetchEarlier();
   if (step === 0) {
@@ -222,7 +229,7 @@ document.addEventListener("click", (event) => {
   if (picked && picked !== current) show(picked);
   for (const [name, act] of Object.entries(ACTS)) {
     const button = event.target.closest(`[data-${name}]`);
-    // The note itself is named like its key's part of the page; only buttons and links act.
+    // The note has the same name as its action; only buttons and links act.
     if (!button?.matches("button, a")) continue;
     event.preventDefault();
     act(button);
@@ -264,7 +271,7 @@ function takeBack(refused) {
   step = Math.min(step, history.length);
 }
 
-// Another tab of this browser graded a pair that lies here as well.
+// Another tab of this browser graded a pair that is loaded here too.
 function graded({ seat, grade, cant_judge: reason, query }) {
   const pair = queue.find(seat);
   if (!pair) return;

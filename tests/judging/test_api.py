@@ -38,7 +38,7 @@ def post(client, round_, **body):
     return client.post(url(round_, "judgements"), json.dumps(body), content_type="application/json")
 
 
-def test_an_annotator_finds_the_rounds_they_were_asked_for(client, round_, mara):
+def test_an_annotator_sees_the_rounds_they_were_assigned_to(client, round_, mara):
     other = make_round(round_.project)
 
     answer = client.get(reverse("judging-api:rounds", args=[round_.project.slug])).json()
@@ -47,7 +47,7 @@ def test_an_annotator_finds_the_rounds_they_were_asked_for(client, round_, mara)
     assert get_pairs(client, other).status_code == 404
 
 
-def test_pairs_tell_query_and_block_and_nothing_of_how_they_were_found(client, round_, mara):
+def test_pairs_contain_query_and_block_without_provenance(client, round_, mara):
     (pair,) = get_pairs(client, round_, n=1).json()["pairs"]
 
     assert set(pair) == {"seat", "query", "block"}
@@ -106,7 +106,7 @@ def test_the_key_may_come_as_a_header(client, round_, mara):
         ({"grade": 2, "note": "a\u0000b", "idempotency_key": "k"}, 400),
     ],
 )
-def test_what_is_no_grade_is_refused_in_words(client, round_, mara, body, status):
+def test_an_invalid_grade_is_rejected_in_words(client, round_, mara, body, status):
     (pair,) = get_pairs(client, round_, n=1).json()["pairs"]
     if body and "idempotency_key" in body and body != {"grade": 2, "idempotency_key": "k"}:
         body = {"seat": pair["seat"], **body}
@@ -118,7 +118,7 @@ def test_what_is_no_grade_is_refused_in_words(client, round_, mara, body, status
 
 
 @pytest.mark.parametrize("body", ["[]", "3", '"x"', "null", "not json"])
-def test_a_body_that_is_no_object_is_refused(client, round_, mara, body):
+def test_a_body_that_is_not_an_object_is_rejected(client, round_, mara, body):
     answer = client.post(url(round_, "judgements"), body, content_type="application/json")
 
     assert answer.status_code == 400

@@ -50,7 +50,7 @@ def test_shared_pairs_are_counted_by_query_and_by_person(round_):
     assert board.overlap_of(board.overlap_by_query(round_)) == Overlap(4, 3, 1)
 
 
-def test_a_grade_that_was_changed_counts_as_it_stands(round_):
+def test_a_changed_grade_counts_with_its_latest_value(round_):
     mara = people_of(round_)[0]
     give(round_.seats.get(entry=entries_of(round_)[0], annotator=mara), mara, 3)
 
@@ -77,7 +77,7 @@ def test_only_what_was_judged_in_the_last_days_counts_as_lately(round_):
     assert board.lately(round_, at=AT + timedelta(days=30))[0][:2] == (7, 0)
 
 
-def test_seats_held_beyond_their_lease_or_by_somebody_who_left_are_stuck():
+def test_seats_with_an_expired_lease_or_of_somebody_who_left_are_stuck():
     round_ = make_round(queries=1, blocks=4, annotators=3, overlap=1.0)
     mara, sef, tobias = people_of(round_)
     for person in (mara, sef):
@@ -92,7 +92,7 @@ def test_seats_held_beyond_their_lease_or_by_somebody_who_left_are_stuck():
     assert early == {mara.pk}
 
 
-def test_a_lead_gives_back_what_somebody_holds_and_it_is_on_record():
+def test_a_lead_releases_the_leases_of_a_person_and_the_event_is_recorded():
     round_ = make_round(queries=1, blocks=4, overlap=0.0)
     mara, sef = people_of(round_)
     claim_seats(round_=round_, annotator=mara, n=4, at=AT)
@@ -105,7 +105,7 @@ def test_a_lead_gives_back_what_somebody_holds_and_it_is_on_record():
     assert len(claim_seats(round_=round_, annotator=sef, n=10, at=AT)) == 4
 
 
-def test_giving_back_nothing_leaves_no_trace_and_strangers_hold_nothing(round_):
+def test_releasing_no_lease_records_no_event_and_strangers_have_none(round_):
     mara = people_of(round_)[0]
 
     assert return_seats_of(round_=round_, holder=mara, actor=lead_of(round_.project), at=AT) == 0
@@ -139,7 +139,7 @@ def test_a_lead_sees_where_people_differ(round_, client):
     assert "4 pairs with two judges or more: 3 differ, 0 of these decided by a lead" in text
 
 
-def test_in_a_large_round_differences_are_counted_when_asked_for(round_, client, monkeypatch):
+def test_in_a_large_round_differences_are_counted_on_request(round_, client, monkeypatch):
     monkeypatch.setattr("apps.judging.pages.board.COUNTED_AT_ONCE", 7)
     client.force_login(lead_of(round_.project))
 
@@ -166,9 +166,7 @@ def test_a_lead_who_grades_in_the_round_does_not_before_it_is_closed(round_, cli
 
 
 @pytest.mark.parametrize(("queries", "annotators"), [(1, 2), (3, 4)])
-def test_the_board_asks_the_database_as_often_for_many_as_for_few(
-    queries, annotators, client, django_assert_num_queries
-):
+def test_the_board_runs_as_many_queries_for_many_as_for_few(queries, annotators, client, django_assert_num_queries):
     project = make_project()
     pool = make_pool(project, queries=queries, blocks=3)
     round_ = make_round(project, pool=pool, annotators=annotators, overlap=1.0)

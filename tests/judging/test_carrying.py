@@ -85,7 +85,7 @@ def test_both_rules_at_once_and_the_grades_count_on_these_texts(pool):
     assert grades == {**GRADES, "a-exact": 3, "a-near": 3, "b-exact": 1}
 
 
-def test_it_is_a_closed_round_on_record_that_says_where_each_grade_comes_from(pool):
+def test_a_carry_over_is_a_closed_round_that_records_where_each_grade_comes_from(pool):
     judged(pool)
 
     round_ = carry(pool)
@@ -114,7 +114,7 @@ def test_what_was_carried_over_is_not_carried_again(pool):
     assert Round.objects.filter(kind=RoundKind.PROPAGATED).count() == 1
 
 
-def test_a_text_whose_grade_has_changed_is_carried_over_anew(pool):
+def test_a_text_whose_grade_has_changed_is_carried_over_again(pool):
     judged(pool)
     carry(pool)
     judged_apart(pool, "b", 2)

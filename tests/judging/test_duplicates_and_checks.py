@@ -185,7 +185,7 @@ def test_nothing_of_a_duplicate_or_a_check_reaches_a_result():
     assert (len(gathered.pairs), {pair.judges for pair in gathered.pairs}, gathered.unresolved) == (pairs, {2}, [])
 
 
-def test_an_export_holds_neither_duplicates_nor_checks():
+def test_an_export_contains_neither_duplicates_nor_checks():
     bench = make_bench(judge=False)
     known = known_in(bench.pool, grade=3)
     people = [make_member(bench.project, Role.ANNOTATOR, name=name) for name in ("Mara", "Sef")]
@@ -220,7 +220,7 @@ def test_consistency_is_read_from_the_two_passes_of_one_person():
     assert steadiness(round_) == {mara.pk: Steadiness(3, sum(repeat.is_alike for repeat in found))}
 
 
-def test_answers_to_checks_stand_beside_what_is_known(project):
+def test_answers_to_checks_are_shown_with_the_known_grades(project):
     pool = make_pool(project, queries=1, blocks=3)
     round_ = make_round(project, pool=pool, annotators=2, overlap=0.0, known=known_in(pool, grade=2))
     mara, sef = people_of(round_)

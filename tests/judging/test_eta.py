@@ -27,7 +27,7 @@ def test_what_was_not_timed_is_taken_to_be_like_the_rest():
 @pytest.mark.parametrize(
     ("timed_ms", "said"), [(0, "0 minutes"), (60_000, "1 minute"), (HOUR, "60 minutes"), (5 * HOUR, "5.0 hours")]
 )
-def test_work_a_day_is_told_in_the_unit_that_people_would_use(timed_ms, said):
+def test_work_per_day_is_shown_in_the_unit_that_people_would_use(timed_ms, said):
     assert Lately(days=1, judgements=4, timed=4, timed_ms=timed_ms).time_per_day == said
     assert Lately(days=1, judgements=4, timed=0, timed_ms=0).time_per_day == ""
 

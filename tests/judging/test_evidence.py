@@ -6,7 +6,7 @@ TEXT = "Archives leave encrypted."
 
 
 @pytest.mark.parametrize("spans", [[], [{"start": 0, "end": 8}], [[0, 8], [9, 14]], [[0, 8], [8, 25]]])
-def test_spans_that_lie_in_the_text_are_evidence(spans):
+def test_spans_inside_the_text_are_evidence(spans):
     assert spans_refusal(spans, TEXT) is None
 
 

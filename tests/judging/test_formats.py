@@ -62,7 +62,7 @@ def test_a_grade_the_map_does_not_name_is_an_error():
 
 
 @pytest.mark.parametrize("grade", ["1.0", "high", "2e1", "99999"])
-def test_a_grade_that_is_no_whole_number_needs_a_map(grade):
+def test_a_grade_that_is_not_a_whole_number_needs_a_map(grade):
     _, errors = read(f"q 0 a {grade}\n", format="qrels")
     rows, _ = read(f"q 0 a {grade}\n", format="qrels", grades={grade: 1})
 
@@ -70,7 +70,7 @@ def test_a_grade_that_is_no_whole_number_needs_a_map(grade):
     assert rows[0].grade == 1
 
 
-def test_a_pair_stands_only_once():
+def test_a_pair_occurs_only_once():
     rows, errors = read("q 0 a 1\nq 0 a 1\n", format="qrels")
 
     assert len(rows) == 1

@@ -49,7 +49,7 @@ def judged(pool, grade_of):
     return round_
 
 
-def told(pool):
+def missing_of(pool):
     actions.request_missing(project=pool.project, pool_id=pool.pk, actor=lead_of(pool.project), at=AT)
     run_jobs()
     pool.refresh_from_db()
@@ -65,12 +65,12 @@ def test_settled_grades_reach_the_pools_of_their_snapshot(project, snapshot):
     assert sorted(grades.values()) == [0, 0, 3, 3]
 
 
-def test_what_a_pool_misses_is_told_from_the_judged_random_blocks(project, snapshot):
+def test_what_a_pool_misses_is_estimated_from_the_judged_random_blocks(project, snapshot):
     runs = [run_from(project, snapshot, 0)]
     pool = make_pool(project, snapshot, depth=10, run_ids=runs, plan=PoolPlan(random=15, seed=2))
     judged(pool, lambda block: 2 if block < "b05" or block > "b29" else 0)
 
-    missing = told(pool)
+    missing = missing_of(pool)
 
     drawn = PoolEntry.objects.filter(pool=pool, sampled__isnull=False)
     hits = drawn.filter(version__block__outside_id__gt="b29").count()
@@ -86,7 +86,7 @@ def test_the_edge_and_the_rest_are_estimated_apart(project, snapshot):
     pool = make_pool(project, snapshot, depth=10, run_ids=runs, plan=PoolPlan(random=20, edge=5, seed=2))
     judged(pool, lambda block: 1 if block < "b20" else 0)
 
-    missing = told(pool)
+    missing = missing_of(pool)
 
     assert missing["missing"][0] == pytest.approx(20), "ten at the edge of each query; the rest was judged to its end"
 
@@ -96,7 +96,7 @@ def test_random_blocks_that_a_run_brings_in_later_leave_the_sample(project, snap
         project, snapshot, depth=10, run_ids=[run_from(project, snapshot, 0)], plan=PoolPlan(random=30, seed=2)
     )
     judged(pool, lambda block: 1 if block < "b20" else 0)
-    assert told(pool)["missing"] == [20, 20, 20]
+    assert missing_of(pool)["missing"] == [20, 20, 20]
 
     more = [run_from(project, snapshot, 10)]
     actions.grow_pool(project=project, pool_id=pool.pk, run_ids=more, actor=lead_of(project), at=AT)
@@ -104,14 +104,14 @@ def test_random_blocks_that_a_run_brings_in_later_leave_the_sample(project, snap
     pool.refresh_from_db()
     assert "missing" not in pool.summary
 
-    missing = told(pool)
+    missing = missing_of(pool)
     assert (missing["sampled"], missing["found"], missing["missing"]) == (40, 40, [0, 0, 0])
 
 
 def test_before_anybody_judged_there_is_no_estimate(project, snapshot):
     pool = make_pool(project, snapshot, run_ids=[run_from(project, snapshot, 0)], plan=PoolPlan(random=3))
 
-    missing = told(pool)
+    missing = missing_of(pool)
 
     assert (missing["judged"], missing["sampled"]) == (0, 6)
     assert "missing" not in missing

@@ -40,7 +40,7 @@ def test_nothing_in_it_runs_or_loads(hostile):
         assert not re.search(r"(javascript|data):", attributes)
 
 
-def test_links_keep_their_address_and_tell_nobody_where_they_come_from():
+def test_links_keep_their_address_and_send_no_referrer():
     html = to_html("[the paper](https://example.org/paper)")
 
     assert 'href="https://example.org/paper"' in html
@@ -69,12 +69,12 @@ def test_an_example_is_a_text_or_a_pair_with_its_why(example):
 
 
 @pytest.mark.parametrize("example", ["", "  ", {}, {"query": "q"}, {**SHOWN, "text": ""}, {**SHOWN, "grade": "2"}, 7])
-def test_an_example_without_its_text_or_with_more_is_no_example(example):
+def test_an_example_without_its_text_or_with_more_is_rejected(example):
     assert fault([grade_text(examples=[example])], [1]) == "An example of grade 1 is empty."
 
 
 @pytest.mark.parametrize("example", ["A line.", SHOWN])
-def test_examples_are_kept_as_they_were_written(example):
+def test_examples_are_stored_as_they_were_written(example):
     assert as_stored(as_example(example)) == example
 
 
@@ -83,7 +83,7 @@ def test_an_example_reads_as_one_text():
     assert in_words("A line.") == "“A line.”"
 
 
-def test_only_what_is_said_differently_is_a_change():
+def test_only_different_wording_is_a_change():
     before = [grade_text(0), grade_text(1, examples=["a", "b"]), grade_text(2)]
     after = [
         grade_text(0),

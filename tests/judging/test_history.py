@@ -222,29 +222,29 @@ def sent_by_both() -> list[Sent]:
     ]
 
 
-def told(*, sent=None, handed=HANDED, after=AFTER, kept=KEPT) -> list[str]:
+def faults_with(*, sent=None, handed=HANDED, after=AFTER, kept=KEPT) -> list[str]:
     return faults(sent_by_both() if sent is None else sent, handed, BEFORE, after, kept)
 
 
 def test_a_history_in_which_all_is_well():
-    assert told() == []
+    assert faults_with() == []
 
 
 def test_a_grade_without_an_answer_may_be_there_or_not():
     silent = [sent_by_both()[0], Sent(BEN, "k-11", 11, 3, tries=4)]
 
-    assert told(sent=silent) == []
-    assert told(sent=silent, after=[AFTER[0], Place(11, 5, 1, "leased", BEN), AFTER[2]], kept=KEPT[:1]) == []
+    assert faults_with(sent=silent) == []
+    assert faults_with(sent=silent, after=[AFTER[0], Place(11, 5, 1, "leased", BEN), AFTER[2]], kept=KEPT[:1]) == []
 
 
 def test_an_acknowledged_grade_that_is_lost():
-    assert told(kept=KEPT[:1], after=[AFTER[0], Place(11, 5, 1, "open", None), AFTER[2]]) == [
+    assert faults_with(kept=KEPT[:1], after=[AFTER[0], Place(11, 5, 1, "open", None), AFTER[2]]) == [
         "k-11 was acknowledged and is lost"
     ]
 
 
 def test_a_grade_that_is_there_twice():
-    found = told(kept=[*KEPT, Kept(102, "k-11", BEN, 11, 3)])
+    found = faults_with(kept=[*KEPT, Kept(102, "k-11", BEN, 11, 3)])
 
     assert "k-11 is there 2 times" in found
     assert "seat 11 has 2 live grades" in found
@@ -253,7 +253,7 @@ def test_a_grade_that_is_there_twice():
 def test_a_pair_with_more_grades_than_seats():
     extra = Sent(3, "k-12", 11, 0, answers=[Told(103, 11)])
 
-    found = told(sent=[*sent_by_both(), extra], kept=[*KEPT, Kept(103, "k-12", 3, 11, 0)])
+    found = faults_with(sent=[*sent_by_both(), extra], kept=[*KEPT, Kept(103, "k-12", 3, 11, 0)])
 
     assert "pair (5, 1) has 3 grades and 2 seats" in found
     assert "seat 11 is 2's and holds a grade of 3" in found
@@ -263,7 +263,7 @@ def test_a_person_on_a_pair_twice():
     after = [AFTER[0], Place(11, 5, 1, "done", ANNE), AFTER[2]]
     sent = [sent_by_both()[0], Sent(ANNE, "k-11", 11, 3, answers=[Told(101, 11)])]
 
-    found = told(sent=sent, handed=HANDED[:1], after=after, kept=[KEPT[0], KEPT[1]._replace(annotator=ANNE)])
+    found = faults_with(sent=sent, handed=HANDED[:1], after=after, kept=[KEPT[0], KEPT[1]._replace(annotator=ANNE)])
 
     assert found == ["1 judged pair (5, 1) 2 times"]
 
@@ -271,7 +271,9 @@ def test_a_person_on_a_pair_twice():
 def test_a_second_thought_is_one_live_grade():
     again = Sent(ANNE, "k-10b", 10, 1, answers=[Told(104, 10)])
 
-    assert told(sent=[*sent_by_both(), again], kept=[*KEPT, Kept(104, "k-10b", ANNE, 10, 1, supersedes=100)]) == []
+    assert (
+        faults_with(sent=[*sent_by_both(), again], kept=[*KEPT, Kept(104, "k-10b", ANNE, 10, 1, supersedes=100)]) == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -285,28 +287,30 @@ def test_a_second_thought_is_one_live_grade():
     ],
 )
 def test_seats_that_are_not_as_planned(after, fault):
-    assert fault in told(after=after)
+    assert fault in faults_with(after=after)
 
 
 def test_answers_that_do_not_fit_what_is_there():
     wavering = [sent_by_both()[0], Sent(BEN, "k-11", 11, 3, answers=[Told(101, 11), Told(99, 11)])]
     another = [Kept(100, "k-10", ANNE, 10, 0), KEPT[1]]
 
-    assert told(sent=wavering) == ["k-11 was answered with different judgements: [99, 101]"]
-    assert told(kept=another) == ["k-10 was sent as 2 and is there as 0"]
-    assert told(kept=[KEPT[0]._replace(judgement=7), KEPT[1]]) == ["k-10 is judgement 7, not 100 as acknowledged"]
-    assert told(sent=sent_by_both()[:1]) == ["judgement 101 was sent by nobody"]
+    assert faults_with(sent=wavering) == ["k-11 was answered with different judgements: [99, 101]"]
+    assert faults_with(kept=another) == ["k-10 was sent as 2 and is there as 0"]
+    assert faults_with(kept=[KEPT[0]._replace(judgement=7), KEPT[1]]) == [
+        "k-10 is judgement 7, not 100 as acknowledged"
+    ]
+    assert faults_with(sent=sent_by_both()[:1]) == ["judgement 101 was sent by nobody"]
 
 
 def test_a_refused_grade_that_is_there_all_the_same():
     refused = [sent_by_both()[0], Sent(BEN, "k-11", 11, 3, answers=[Told(None, None, "seat_lapsed")])]
 
-    assert told(sent=refused) == ["k-11 was refused (seat_lapsed) and is there all the same"]
+    assert faults_with(sent=refused) == ["k-11 was refused (seat_lapsed) and is there all the same"]
 
 
-def test_a_seat_handed_out_wrongly():
-    assert told(handed=[*HANDED, Handed(ANNE, 12)]) == ["seat 12 was handed to 2 and to 1"]
-    assert told(handed=[*HANDED, Handed(ANNE, 10, frozenset({10}))]) == [
+def test_a_seat_assigned_wrongly():
+    assert faults_with(handed=[*HANDED, Handed(ANNE, 12)]) == ["seat 12 was handed to 2 and to 1"]
+    assert faults_with(handed=[*HANDED, Handed(ANNE, 10, frozenset({10}))]) == [
         "seat 10 came back to 1 after its grade was acknowledged"
     ]
 

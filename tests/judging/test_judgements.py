@@ -137,7 +137,7 @@ def test_a_person_outside_the_round_cannot_grade(round_, seat):
     assert refused("not_in_round", seat, stranger)
 
 
-def test_who_was_let_go_gives_no_grade_but_is_told_of_one_they_gave(round_, mara, seat):
+def test_a_removed_person_cannot_grade_but_a_repeated_request_returns_their_grade(round_, mara, seat):
     given = give(seat, mara, 3, key="sent twice")
     set_roles(project=round_.project, user=mara, roles=[], actor=lead_of(round_.project), at=AT)
 
@@ -203,7 +203,7 @@ def test_the_database_itself_refuses_to_rewrite_history(mara, seat, sql):
         raw(sql)
 
 
-def test_a_seat_never_holds_two_judgements_even_by_raw_sql(round_, mara, seat):
+def test_a_seat_never_gets_two_judgements_even_by_raw_sql(round_, mara, seat):
     first = give(seat, mara, 3)
     sef = people_of(round_)[1]
     columns = [f.column for f in Judgement._meta.concrete_fields if f.column not in ("id", "annotator_id")]

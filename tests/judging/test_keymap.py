@@ -65,7 +65,7 @@ def test_an_act_whose_usual_key_went_elsewhere_has_none():
     assert keys_of({"undo": "5"})["grade_5"] == ""
 
 
-def test_only_what_differs_is_kept():
+def test_only_differences_are_stored():
     assert changed_keys(USUAL | {"undo": "z"}) == {"undo": "z"}
 
 

@@ -32,7 +32,7 @@ def test_a_choice_that_does_not_go_together_changes_nothing(mara):
     assert own_keys(mara) == {"undo": "z"}
 
 
-def test_an_act_that_is_not_named_keeps_its_key_unless_it_was_given_away(mara):
+def test_an_omitted_action_keeps_its_key_unless_another_action_takes_it(mara):
     choose_keys(person=mara, keys={"grade_5": "p", "grade_6": "o"})
     choose_keys(person=mara, keys={"undo": "p"})
 

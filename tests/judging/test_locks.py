@@ -29,7 +29,7 @@ def counted(round_):
     return Event.objects.get(action="round.closed").after["given"]
 
 
-def held(round_, person, n=1):
+def claimed(round_, person, n=1):
     return claim_seats(round_=round_, annotator=person, n=n, at=AT)
 
 
@@ -57,7 +57,7 @@ def settle(round_, seen, rule=ResolutionRule.LOWER):
 def test_a_grade_that_meets_a_closing_round_is_refused():
     round_ = make_round(queries=1, blocks=2)
     mara = people_of(round_)[0]
-    seat = held(round_, mara)[0]
+    seat = claimed(round_, mara)[0]
 
     closed, grade = overlapping(lambda: close(round_), lambda: give(seat, mara))
 
@@ -68,7 +68,7 @@ def test_a_grade_that_meets_a_closing_round_is_refused():
 def test_a_round_that_closes_on_a_grade_counts_it():
     round_ = make_round(queries=1, blocks=2)
     mara = people_of(round_)[0]
-    seat = held(round_, mara)[0]
+    seat = claimed(round_, mara)[0]
 
     grade, closed = overlapping(lambda: give(seat, mara), lambda: close(round_))
 
@@ -91,7 +91,7 @@ def test_a_late_grade_on_a_free_seat_is_refused_while_the_round_closes():
 def test_nobody_is_given_a_pair_of_a_closing_round():
     round_ = make_round(queries=2, blocks=2)
 
-    _, refused = overlapping(lambda: close(round_), lambda: held(round_, people_of(round_)[0], 3))
+    _, refused = overlapping(lambda: close(round_), lambda: claimed(round_, people_of(round_)[0], 3))
 
     assert refused.code == "round_not_open"
     assert not Seat.objects.exclude(state=SeatState.OPEN).exists()
@@ -100,7 +100,7 @@ def test_nobody_is_given_a_pair_of_a_closing_round():
 def test_a_query_of_a_closing_round_is_given_to_nobody():
     round_ = make_round(queries=2, blocks=8)
     mara = people_of(round_)[0]
-    held(round_, mara, 5)
+    claimed(round_, mara, 5)
 
     _, refused = overlapping(lambda: close(round_), lambda: claim_query_seats(round_=round_, annotator=mara, at=AT))
 
@@ -111,7 +111,7 @@ def test_a_query_of_a_closing_round_is_given_to_nobody():
 def test_a_round_that_closes_on_a_claim_takes_its_seats_back():
     round_ = make_round(queries=2, blocks=2)
 
-    overlapping(lambda: held(round_, people_of(round_)[0], 3), lambda: close(round_))
+    overlapping(lambda: claimed(round_, people_of(round_)[0], 3), lambda: close(round_))
 
     assert not Seat.objects.exclude(state=SeatState.OPEN).exists()
 
@@ -119,7 +119,7 @@ def test_a_round_that_closes_on_a_claim_takes_its_seats_back():
 def test_a_second_thought_that_meets_a_closing_round_is_refused():
     round_ = make_round(queries=1, blocks=2)
     mara = people_of(round_)[0]
-    seat = held(round_, mara)[0]
+    seat = claimed(round_, mara)[0]
     first = give(seat, mara, 3)
 
     _, undone = overlapping(lambda: close(round_), lambda: give(seat, mara, 0))
@@ -186,13 +186,13 @@ def make_half_split_round():
     round_ = make_round(queries=1, blocks=2, annotators=3, overlap=1.0, judges=2)
     one, two, three = people_of(round_)
     judge_all(round_, one, lambda seat: 1)
-    give(held(round_, two)[0], two, 2)
+    give(claimed(round_, two)[0], two, 2)
     return round_, three, mark_of(trivial(round_, lead_of(round_.project), ResolutionRule.LOWER))
 
 
 def test_settling_that_meets_a_grade_reads_it():
     round_, three, seen = make_half_split_round()
-    seat = held(round_, three)[0]
+    seat = claimed(round_, three)[0]
 
     graded, settled = overlapping(lambda: give(seat, three, 2), lambda: settle(round_, seen))
 
@@ -206,7 +206,7 @@ def test_settling_that_meets_a_closing_round_reads_it_closed():
     one, two, three = people_of(round_)
     judge_all(round_, one, lambda seat: 1)
     judge_all(round_, two, lambda seat: 2)
-    give(held(round_, three)[0], three, 0)
+    give(claimed(round_, three)[0], three, 0)
     seen = mark_of(trivial(round_, lead_of(round_.project), ResolutionRule.NEAR_MEDIAN))
 
     _, settled = overlapping(lambda: close(round_), lambda: settle(round_, seen, ResolutionRule.LOWER))
@@ -235,11 +235,11 @@ def test_of_settling_and_a_decision_on_the_same_pair_the_later_one_is_refused():
     assert Adjudication.objects.count() == 1
 
 
-def test_a_grade_of_somebody_who_is_just_let_go_is_refused():
+def test_a_grade_of_somebody_who_is_just_removed_is_rejected():
     project = make_project()
     mara, sef = (make_member(project, Role.ANNOTATOR) for _ in range(2))
     round_ = make_round(project, queries=1, blocks=2, annotators=[mara, sef])
-    seat = held(round_, mara)[0]
+    seat = claimed(round_, mara)[0]
 
     _, grade = overlapping(
         lambda: set_roles(project=project, user=mara, roles=[], actor=lead_of(project), at=AT),
@@ -251,11 +251,11 @@ def test_a_grade_of_somebody_who_is_just_let_go_is_refused():
     assert not Judgement.objects.exists()
 
 
-def test_somebody_is_let_go_after_the_grade_they_are_giving():
+def test_somebody_is_removed_after_the_grade_they_are_giving():
     project = make_project()
     mara, sef = (make_member(project, Role.ANNOTATOR) for _ in range(2))
     round_ = make_round(project, queries=1, blocks=2, annotators=[mara, sef])
-    seat = held(round_, mara)[0]
+    seat = claimed(round_, mara)[0]
 
     grade, roles = overlapping(
         lambda: give(seat, mara),

@@ -18,7 +18,7 @@ from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Judgement, PilotDecision, Seat
 from apps.judging.selectors import live_judgements
 from apps.judging.selectors.known import KnownGrade
-from apps.judging.selectors.round_plan import gate, pilot_queries, plan_of
+from apps.judging.selectors.round_plan import pilot_queries, plan_of, undecided_pilot_queries
 from apps.metrics.agreement.alpha_values import ordinal_alpha
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, make_pool, make_round, people_of
@@ -153,7 +153,7 @@ class RoundMachine(RuleBasedStateMachine):
 
     @rule(is_sure=st.booleans())
     def open_the_rest(self, is_sure):
-        if is_sure and gate(self.round) is not None and self.round.state == RoundState.OPEN:
+        if is_sure and undecided_pilot_queries(self.round) is not None and self.round.state == RoundState.OPEN:
             open_after_pilot(round_id=self.round.pk, actor=lead_of(self.round.project), reason="On.", at=self.now)
 
     @rule(sure=st.integers(0, 5))
@@ -212,7 +212,7 @@ class RoundMachine(RuleBasedStateMachine):
         assert all(person == holder for person, holder in reserved.values_list("reserved_for", "annotator"))
 
     @invariant()
-    def nothing_outside_the_pilot_is_given_before_the_gate(self):
+    def nothing_outside_the_pilot_is_given_before_it_is_decided(self):
         if not pilot_queries(self.round):
             return
         decision = PilotDecision.objects.filter(round=self.round).first()
@@ -228,7 +228,7 @@ class RoundMachine(RuleBasedStateMachine):
 @pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.django_db
-def test_whatever_people_do_the_round_keeps_to_its_plan():
+def test_whatever_people_do_the_round_follows_its_plan():
     RoundMachine.did = Counter()
     few = settings(
         max_examples=30, stateful_step_count=25, deadline=None, derandomize=True, database=None,

@@ -71,7 +71,7 @@ def add_pass(round_, person, entry, number, grade):
     return give(seat, person, grade)
 
 
-def test_nothing_but_pace_is_told_while_the_round_is_open(round_, client):
+def test_only_the_pace_is_shown_while_the_round_is_open(round_, client):
     mara, _ = people_of(round_)
 
     row = own(round_, mara)
@@ -93,7 +93,7 @@ def test_after_the_round_a_person_sees_where_a_decision_went_another_way(round_,
     assert SECRET in page(client, mara, round_.project).content.decode()
 
 
-def test_nobody_elses_name_stands_on_the_page(round_, client):
+def test_nobody_elses_name_is_on_the_page(round_, client):
     mara, sef = people_of(round_)
     close(round_)
 
@@ -103,7 +103,7 @@ def test_nobody_elses_name_stands_on_the_page(round_, client):
     assert lead_of(round_.project).name not in text
 
 
-def test_a_pair_that_a_person_may_be_given_again_is_not_told(round_, client):
+def test_a_pair_that_a_person_may_be_given_again_is_not_shown(round_, client):
     mara, sef = people_of(round_)
     close(round_)
     make_round(round_.project, pool=round_.pool, annotators=[mara], overlap=0.0, judges=1, judge_again=True)
@@ -114,7 +114,7 @@ def test_a_pair_that_a_person_may_be_given_again_is_not_told(round_, client):
     assert len(own_work.own_decisions(sef, round_.project)) == 1
 
 
-def test_the_same_pair_twice_tells_how_steady_somebody_is(round_):
+def test_the_same_pair_twice_measures_how_consistent_somebody_is(round_):
     mara, sef = people_of(round_)
     add_pass(round_, mara, entries_of(round_)[2], 2, 2)
     close(round_)
@@ -124,7 +124,7 @@ def test_the_same_pair_twice_tells_how_steady_somebody_is(round_):
     assert own(round_, mara).pairs == 3
 
 
-def test_checks_tell_how_many_were_right(round_):
+def test_checks_show_how_many_were_right(round_):
     mara, sef = people_of(round_)
     for entry, known, given in zip(entries_of(round_), (3, 2, 0), (3, 1, None), strict=True):
         KnownAnswer.objects.create(round=round_, entry=entry, grade=known, origin="The team.")
@@ -150,7 +150,7 @@ def test_a_pair_that_nobody_can_judge_is_like_a_cant_judge():
     assert own_work.own_decisions(mara, round_.project) == []
 
 
-def test_pace_is_told_by_week(client):
+def test_pace_is_shown_by_week(client):
     round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
     (mara,) = people_of(round_)
     judge_all(round_, mara)
@@ -163,14 +163,14 @@ def test_pace_is_told_by_week(client):
     assert Judgement.objects.filter(annotator=mara).count() == 3
 
 
-def test_who_was_never_asked_is_told_what_would_stand_here(client):
+def test_a_person_without_rounds_sees_an_empty_state(client):
     project = make_project()
 
     assert "Nothing yet" in page(client, make_member(project, Role.ANNOTATOR), project).content.decode()
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
-def test_the_page_asks_the_database_as_often_for_one_round_as_for_many(rounds, client, django_assert_num_queries):
+def test_the_page_runs_as_many_queries_for_one_round_as_for_many(rounds, client, django_assert_num_queries):
     project = make_project()
     mara, sef = (make_member(project, Role.ANNOTATOR) for _ in range(2))
     for _ in range(rounds):

@@ -13,7 +13,7 @@ def test_a_text_is_cut_at_blank_lines():
 
 
 @given(st.text(alphabet="ab \n\té😀", max_size=60))
-def test_every_paragraph_stands_where_it_says(text):
+def test_every_paragraph_has_correct_offsets(text):
     parts = paragraphs(text)
 
     assert all(text[part.start : part.end] == part.text for part in parts)
@@ -72,7 +72,7 @@ def test_few_but_long_paragraphs_are_opened_at_the_best():
 
 
 @given(st.text(alphabet="ab. \n\t!é😀。", max_size=60), st.integers(1, 40))
-def test_the_focus_lies_in_the_best_paragraph(text, times):
+def test_the_focus_is_in_the_best_paragraph(text, times):
     found = passage(text * times, "ab")
     if found.focus is None:
         assert not found.paragraphs

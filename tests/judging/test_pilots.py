@@ -1,4 +1,4 @@
-"""The gate between a pilot and the rest: by agreement, by a lead with a reason, or not at all."""
+"""When the rest of a round opens after its pilot: by agreement, by a lead with a reason, or not at all."""
 
 import pytest
 from django.urls import reverse
@@ -8,7 +8,7 @@ from apps.common.errors import Refusal
 from apps.judging.actions import claim_seats, close_round, open_after_pilot
 from apps.judging.models import PilotDecision, Seat
 from apps.judging.selectors.pilots import pilot_progress
-from apps.judging.selectors.round_plan import gate, pilot_queries
+from apps.judging.selectors.round_plan import pilot_queries, undecided_pilot_queries
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, judge_all, make_round, people_of
 
@@ -28,7 +28,7 @@ def open_rest(round_, reason="The guideline was read together."):
     return open_after_pilot(round_id=round_.pk, actor=lead_of(round_.project), reason=reason, at=AT)
 
 
-def test_everybody_judges_the_pilot_and_nothing_else_before_the_gate(round_):
+def test_everybody_judges_the_pilot_and_nothing_else_before_it_is_decided(round_):
     mara, _ = people_of(round_)
 
     mine = judge_all(round_, mara, by_place)
@@ -52,7 +52,7 @@ def test_agreement_opens_the_rest_by_itself(round_):
     assert Event.objects.get(action="round.pilot_passed").after == {"alpha": 1.0, "bar": 0.7}
 
 
-def test_low_agreement_leaves_the_gate_shut_until_a_grade_changes(round_):
+def test_low_agreement_blocks_the_rest_until_a_grade_changes(round_):
     mara, sef = people_of(round_)
     mine, theirs = judge_all(round_, mara, by_place), judge_all(round_, sef, lambda seat: 3 - by_place(seat))
     assert not PilotDecision.objects.exists()
@@ -73,13 +73,13 @@ def test_a_lead_opens_the_rest_for_a_reason(round_):
     decision = open_rest(round_)
 
     assert (decision.alpha, decision.decided_by) == (None, lead_of(round_.project))
-    assert gate(round_) is None
+    assert undecided_pilot_queries(round_) is None
     assert Event.objects.get(action="round.pilot_opened").after["reason"] == "The guideline was read together."
     with pytest.raises(Refusal, match="This round is not waiting for a pilot"):
         open_rest(round_)
 
 
-def test_a_closed_round_and_one_without_a_pilot_have_no_gate_to_open(round_):
+def test_a_closed_round_and_one_without_a_pilot_have_nothing_to_open(round_):
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
 
     with pytest.raises(Refusal, match="closed"):
@@ -88,7 +88,7 @@ def test_a_closed_round_and_one_without_a_pilot_have_no_gate_to_open(round_):
         open_rest(make_round())
 
 
-def test_a_grade_for_a_pair_behind_the_gate_is_refused(round_):
+def test_a_grade_for_a_pair_outside_the_pilot_is_refused(round_):
     mara, _ = people_of(round_)
     behind = Seat.objects.filter(round=round_).exclude(query__in=pilot_queries(round_)).first()
 
@@ -98,7 +98,7 @@ def test_a_grade_for_a_pair_behind_the_gate_is_refused(round_):
     assert refusal.value.code == "seat_not_open"
 
 
-def test_agreement_that_cannot_be_told_opens_nothing(round_):
+def test_undefined_agreement_opens_nothing(round_):
     for person in people_of(round_):
         judge_all(round_, person, lambda seat: 1)
 

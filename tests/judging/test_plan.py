@@ -104,7 +104,7 @@ def test_a_plan_is_read_back_as_it_was_written():
     assert read == FULL
 
 
-def test_a_plan_from_before_grades_were_kept_asks_for_everything():
+def test_a_plan_from_before_grades_were_reused_judges_everything_again():
     old = Plan(0.3, 2, 4, judge_again=True)
 
     assert Plan.from_json(None, overlap=0.3, judges=2, seed=4) == old
@@ -136,7 +136,7 @@ def test_the_pilot_is_chosen_by_hash_alone():
     assert set(Plan(seed=4, pilot=3).pilot_of(queries)) != {"Q02", "Q00", "Q04"}
 
 
-def test_about_the_share_asked_for_comes_back_and_for_each_person_other_pairs():
+def test_about_the_planned_share_is_repeated_with_different_pairs_for_each_person():
     plan = Plan(seed=1, again=0.1)
 
     mine, theirs = ({entry for entry in range(5_000) if plan.is_repeated(person, entry)} for person in (1, 2))

@@ -41,14 +41,14 @@ def test_the_next_query_comes_when_a_few_pairs_are_left():
     (mara,) = people_of(round_)
     for seat in claim(round_, mara)[:3]:
         give(seat, mara)
-    assert len(held(claim(round_, mara))) == 5
+    assert len(leased(claim(round_, mara))) == 5
 
-    give(held(claim(round_, mara))[0], mara)
+    give(leased(claim(round_, mara))[0], mara)
 
-    assert len(held(claim(round_, mara))) == 4 + 8
+    assert len(leased(claim(round_, mara))) == 4 + 8
 
 
-def held(seats):
+def leased(seats):
     return [seat for seat in seats if seat.state == "leased"]
 
 
@@ -83,7 +83,7 @@ def test_a_very_long_query_comes_in_parts():
     assert len(claim(round_, mara)) == MOST_OF_QUERY
 
 
-def test_asking_again_extends_the_leases_and_takes_no_more():
+def test_requesting_again_extends_the_leases_and_takes_no_more():
     round_ = make_round(queries=2, blocks=9, annotators=1, overlap=0.0)
     (mara,) = people_of(round_)
     claim(round_, mara)

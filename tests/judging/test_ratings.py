@@ -41,7 +41,7 @@ def rows_of(text, columns, **more):
     return rows, list(errors)
 
 
-def test_columns_are_named_by_who_knows_the_file():
+def test_columns_are_named_by_the_person_who_knows_the_file():
     columns = parse_rating_columns(WIDE)
 
     assert columns.raters == {"a": "a", "b": "Berta", "c": "c"}
@@ -69,7 +69,7 @@ def test_columns_that_leave_something_open_are_refused(written, said):
         parse_rating_columns(written)
 
 
-def test_an_empty_cell_is_no_rating_and_zero_is_one():
+def test_an_empty_cell_is_not_a_rating_and_zero_is_one():
     rows, errors = rows_of("query,docid,a,b,c,final\nx y,d1,0,,3,\n", WIDE)
 
     assert [(row.query_id, row.rater, row.grade, row.final) for row in rows] == [
@@ -79,7 +79,7 @@ def test_an_empty_cell_is_no_rating_and_zero_is_one():
     assert errors == []
 
 
-def test_a_row_for_each_rating_says_the_same_as_a_column_for_each_rater():
+def test_a_row_for_each_rating_equals_a_column_for_each_rater():
     wide, _ = rows_of("q,d,a,b\nQ1,d1,0,3\n", "q=query_id, d=doc_id, a=rater, b=rater")
     rows, _ = rows_of("query_id,doc_id,annotator,grade\nQ1,d1,a,0\nQ1,d1,b,3\n", "")
 
@@ -103,14 +103,14 @@ def test_a_row_for_each_rating_says_the_same_as_a_column_for_each_rater():
         ),
     ],
 )
-def test_a_row_that_says_nonsense_is_named_and_left_out_whole(text, columns, said):
+def test_an_invalid_row_is_named_and_left_out_whole(text, columns, said):
     _, errors = rows_of(text, columns)
 
     (error,) = errors
     assert said in str(error)
 
 
-def test_a_grade_map_holds_for_finals_too():
+def test_a_grade_map_applies_to_final_grades_too():
     rows, _ = rows_of("query,docid,a,b,c,final\nx,d,4,1,9,1\n", WIDE, grades=parse_grade_map("4=0,1=3,9=skip"))
 
     assert [(row.grade, row.final) for row in rows] == [(0, 3), (3, 3), (None, 3)]
@@ -201,7 +201,7 @@ def test_the_same_ratings_again_change_nothing_in_either_shape(pool):
     assert (again.round, again.is_new) == (first.round, False)
 
 
-def test_without_a_final_what_has_no_majority_waits_for_a_lead(pool):
+def test_without_a_final_grade_a_pair_without_majority_needs_a_lead(pool):
     draft = draft_of(pool, table(pool, "b00000,0,1,2,", "b00001,1,1,2,"))
 
     done = take(pool, draft)
@@ -210,7 +210,7 @@ def test_without_a_final_what_has_no_majority_waits_for_a_lead(pool):
     assert [pair.answers for pair in adjudicable(done.round, lead_of(pool.project))] == [[0, 1, 2]]
 
 
-def test_what_is_not_here_is_named_once_a_line_and_nothing_is_taken_in(pool):
+def test_unknown_ids_are_named_once_a_line_and_nothing_is_imported(pool):
     text = (
         "query,docid,a,b,c,final\nnobody asked this,b00000,1,1,1,1\n" + table(pool, "nowhere,1,1,1,1").split("\n", 1)[1]
     )
@@ -234,7 +234,7 @@ def test_a_spreadsheet_of_one_rater_comes_in_under_their_name(pool):
     assert [person.annotator.name for person in done.round.annotators.all()] == ["Mara"]
 
 
-def test_the_files_of_two_raters_are_compared_though_each_holds_one(pool):
+def test_the_files_of_two_raters_are_compared_though_each_contains_one_rater(pool):
     query = pool.pool_queries.first().query.outside_id
     for name, grade in (("Mara", 2), ("Sef", 1)):
         columns = f"query=query_id, docid=doc_id, grade=rater:{name}"
@@ -245,7 +245,7 @@ def test_the_files_of_two_raters_are_compared_though_each_holds_one(pool):
     assert (len(ratings.people), ratings.shared) == (2, 1)
 
 
-def test_a_text_that_two_queries_ask_is_not_guessed_between(pool):
+def test_a_text_shared_by_two_queries_is_rejected_as_ambiguous(pool):
     query = pool.pool_queries.order_by("query_id").first().query
     Query.objects.create(
         project=pool.project, outside_id="twin", text=query.text, created_by=lead_of(pool.project), created_at=AT
@@ -283,7 +283,7 @@ def test_a_lead_previews_raters_and_decisions_and_takes_them_in(pool, client):
     text = preview.content.decode()
     client.post(preview.request["PATH_INFO"] + "confirm/")
 
-    assert "3 raters, kept under the names of the file: Berta, a, c." in text
+    assert "3 raters, with the names from the file: Berta, a, c." in text
     assert "2 final grades are not those of more than half of the raters" in text
     assert (Judgement.objects.count(), Adjudication.objects.count()) == (12, 2)
 

@@ -66,7 +66,7 @@ def test_a_pool_of_exactly_the_touched_pairs_is_made(round_):
     assert rejudging.rejudging_pools(guideline) == [pool]
 
 
-def test_nothing_of_the_pool_tells_what_its_pairs_were_graded(round_):
+def test_nothing_in_the_pool_reveals_the_grades_of_its_pairs(round_):
     guideline = publish(round_.project, touched=[2])
 
     pool = again(guideline, round_, 1)
@@ -75,7 +75,7 @@ def test_nothing_of_the_pool_tells_what_its_pairs_were_graded(round_):
     assert Event.objects.get(action="guideline.judged_again").after["grades"] == [1]
 
 
-def test_pairs_judged_anew_are_touched_no_more(round_):
+def test_pairs_judged_again_are_no_longer_touched(round_):
     guideline = publish(round_.project, touched=[2])
     pool = again(guideline, round_, 2)
     anew = make_round(round_.project, pool=pool, annotators=people_of(round_), overlap=0.0, judges=1)
@@ -102,14 +102,14 @@ def test_grades_of_another_project_are_not_touched(round_):
     assert rejudging.touched(guideline) == []
 
 
-def test_to_keep_them_is_on_record(round_):
+def test_the_decision_to_keep_grades_is_recorded(round_):
     guideline = publish(round_.project, touched=[2])
 
     keep_grades(guideline=guideline, actor=lead_of(round_.project), at=AT)
 
     event = Event.objects.get(action="guideline.grades_kept")
     assert event.after == {"number": 2, "judgements": {"0": 1, "1": 1, "2": 2}}
-    assert rejudging.kept(guideline) == event
+    assert rejudging.keep_decision(guideline) == event
 
 
 def page(client, guideline, name="guideline-changes"):
@@ -146,7 +146,7 @@ def test_general_words_touch_every_grade(round_, client):
     assert all(f'value="{grade}" checked' in text for grade in (0, 1, 2))
 
 
-def test_the_guideline_asks_until_somebody_has_decided(round_, client):
+def test_the_guideline_page_prompts_until_somebody_has_decided(round_, client):
     guideline = publish(round_.project, touched=[2])
     client.force_login(lead_of(round_.project))
     asked = "decide whether to keep them"
@@ -158,7 +158,7 @@ def test_the_guideline_asks_until_somebody_has_decided(round_, client):
     assert asked not in client.get(page(client, guideline, "guideline")).content.decode()
 
 
-def test_the_page_says_which_open_rounds_keep_their_version(round_, client):
+def test_the_page_shows_which_open_rounds_keep_their_version(round_, client):
     guideline = publish(round_.project, touched=[2])
     client.force_login(lead_of(round_.project))
 
@@ -169,7 +169,7 @@ def test_the_page_says_which_open_rounds_keep_their_version(round_, client):
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
-def test_what_changed_asks_the_database_as_often_for_one_round_as_for_many(rounds, client, django_assert_num_queries):
+def test_the_page_of_changes_runs_as_many_queries_for_one_round_as_for_many(rounds, client, django_assert_num_queries):
     round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
     judge_all(round_, people_of(round_)[0])
     for _ in range(rounds - 1):
@@ -183,7 +183,7 @@ def test_what_changed_asks_the_database_as_often_for_one_round_as_for_many(round
         client.get(page(client, guideline))
 
 
-def test_a_grade_that_is_missing_from_the_choice_is_said(round_, client):
+def test_a_grade_that_is_missing_from_the_choice_is_reported(round_, client):
     guideline = publish(round_.project, touched=[2])
     client.force_login(lead_of(round_.project))
 

@@ -44,7 +44,7 @@ def test_a_person_is_given_only_what_they_may_judge(project, pool, people):
     assert len(judge_all(round_, sef)) == 6
 
 
-def test_all_candidates_of_a_query_keep_to_it_too(project, pool, people):
+def test_viewing_all_candidates_of_a_query_respects_the_remit_too(project, pool, people):
     round_ = make_round(project, pool=pool, annotators=people, overlap=0.0, remits={people[0].pk: LAW})
 
     seats = claim_query_seats(round_=round_, annotator=people[0], at=AT)
@@ -69,7 +69,7 @@ def test_a_plan_that_leaves_queries_without_judges_is_refused(project, pool, peo
         make_round(project, pool=pool, annotators=people, overlap=0.5, remits={people[0].pk: LAW})
 
 
-def test_a_pilot_asks_everybody_who_may_judge_it(project, pool, people):
+def test_a_pilot_goes_to_everybody_who_may_judge_it(project, pool, people):
     round_ = make_round(
         project, pool=pool, annotators=people, overlap=0.0, pilot=4, remits={people[0].pk: LAW}
     )  # fmt: skip
@@ -103,14 +103,14 @@ def test_a_round_of_only_new_pairs_leaves_what_was_planned_alone(project, pool, 
     assert list(Seat.objects.filter(round=first).order_by("pk").values()) == before
 
 
-def test_nothing_new_is_no_round(project, pool, people):
+def test_without_new_pairs_no_round_is_opened(project, pool, people):
     make_round(project, pool=pool, annotators=people, overlap=0.0)
 
     with pytest.raises(Refusal, match="nothing new to judge"):
         make_round(project, pool=pool, annotators=people, overlap=0.0, only_new=True)
 
 
-def test_pairs_that_came_after_the_plan_are_no_part_of_a_round(project, pool, people, monkeypatch):
+def test_pairs_that_came_after_the_plan_are_not_part_of_a_round(project, pool, people, monkeypatch):
     from apps.judging.actions import rounds
     from tests.running_jobs import run_jobs
 

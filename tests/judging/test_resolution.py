@@ -51,7 +51,7 @@ def test_answers_resolve_as_the_table_says(planned, answers, expected):
 
 
 @pytest.mark.parametrize("planned", [1, 2, 3, 4])
-def test_every_combination_keeps_the_rules(planned):
+def test_every_combination_follows_the_rules(planned):
     for given in range(planned + 1):
         for answers in product(ANSWERS, repeat=given):
             resolved = resolve(answers, planned=planned)

@@ -48,7 +48,7 @@ def preview(client, project, data):
     return client.get(reverse("judging:preview", args=[project.slug]), data).content.decode()
 
 
-def test_the_preview_counts_everything_a_plan_asks_for(client, project, data):
+def test_the_preview_counts_everything_a_plan_requires(client, project, data):
     said = preview(
         client, project, {**data, "pilot": "1", "again": "10", "extra_bar": "0.5", "known": known_line(data)}
     )
@@ -92,7 +92,7 @@ def test_a_round_is_opened_with_all_of_it(client, project, data):
         ({"rule": "near-median", "extra_bar": "", "pilot": ""}, "Two judges have no middle grade"),
     ],
 )
-def test_what_does_not_fit_is_told_beside_its_field(client, project, data, change, said):
+def test_an_invalid_value_is_reported_at_its_field(client, project, data, change, said):
     if "known" in change:
         change = {"known": change["known"].replace("QUERY", known_line(data).split(",")[0])}
 
@@ -124,7 +124,7 @@ def test_hours_are_at_the_pace_measured_once_enough_pairs_were_timed(project, mo
         (60_000, USUAL_PACE, "2,000 hours to 3,000 hours at the usual 2 to 3 minutes a pair"),
     ],
 )
-def test_hours_are_said_in_words(judgements, pace, said):
+def test_hours_are_written_in_words(judgements, pace, said):
     assert hours(judgements, pace) == said
 
 

@@ -92,7 +92,7 @@ def test_a_round_needs_a_complete_pool_with_pairs_a_guideline_and_people():
     assert not project.rounds.exists()
 
 
-def test_closing_a_round_frees_held_seats_and_is_on_record():
+def test_closing_a_round_frees_leased_seats_and_is_recorded():
     round_ = make_round()
     claim_seats(round_=round_, annotator=people_of(round_)[0], n=2, at=AT)
 

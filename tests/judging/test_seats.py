@@ -17,7 +17,7 @@ def claim(round_, person, n=20, at=AT):
     return claim_seats(round_=round_, annotator=person, n=n, at=at)
 
 
-def test_a_person_gets_as_many_pairs_as_asked_for_and_keeps_them():
+def test_a_person_gets_the_requested_number_of_pairs_and_keeps_them():
     round_ = make_round(queries=2, blocks=4)
     mara = people_of(round_)[0]
 
@@ -28,7 +28,7 @@ def test_a_person_gets_as_many_pairs_as_asked_for_and_keeps_them():
     assert len(first) == 3
 
 
-def test_a_person_never_holds_two_seats_of_one_pair():
+def test_a_person_never_gets_two_seats_of_one_pair():
     round_ = make_round(queries=2, blocks=4, overlap=1.0)
     mara = people_of(round_)[0]
 
@@ -37,7 +37,7 @@ def test_a_person_never_holds_two_seats_of_one_pair():
     assert len({seat.entry_id for seat in seats}) == len(seats) == 8
 
 
-def test_two_people_never_hold_one_seat():
+def test_two_people_never_get_the_same_seat():
     round_ = make_round(queries=2, blocks=4, overlap=0.5)
     mara, sef = people_of(round_)
 
@@ -74,7 +74,7 @@ def test_a_lapsed_lease_goes_to_somebody_else():
     assert claim(round_, mara, at=later(31)) == []
 
 
-def test_asking_again_extends_the_lease():
+def test_requesting_again_extends_the_lease():
     round_ = make_round(queries=1, blocks=2, overlap=0.0)
     mara, sef = people_of(round_)
     claim(round_, mara)
@@ -92,7 +92,7 @@ def test_released_seats_are_open_again():
     assert len(claim(round_, sef)) == 2
 
 
-def test_a_person_who_was_not_asked_gets_nothing():
+def test_a_person_outside_the_round_gets_nothing():
     round_ = make_round()
     stranger = make_member(round_.project, Role.ANNOTATOR)
 
@@ -100,7 +100,7 @@ def test_a_person_who_was_not_asked_gets_nothing():
         claim(round_, stranger)
 
 
-def test_a_closed_round_hands_out_nothing():
+def test_a_closed_round_assigns_nothing():
     round_ = make_round()
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
 

@@ -31,7 +31,7 @@ def open_second(editions, **plan):
     return make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0, **plan)
 
 
-def test_second_edition_after_sixty_grades_nobody_is_asked_twice(editions):
+def test_in_a_second_edition_after_sixty_grades_nobody_judges_a_pair_twice(editions):
     second = open_second(editions)
 
     assert asked(second) == NEW
@@ -39,7 +39,7 @@ def test_second_edition_after_sixty_grades_nobody_is_asked_twice(editions):
     assert second.plan["kept"] == 39
 
 
-def test_the_pairs_that_keep_their_grade_are_on_record_with_the_round_that_graded_them(editions):
+def test_pairs_that_keep_their_grade_are_recorded_with_the_round_that_graded_them(editions):
     second = open_second(editions)
 
     kept = KeptPair.objects.filter(round=second)
@@ -47,7 +47,7 @@ def test_the_pairs_that_keep_their_grade_are_on_record_with_the_round_that_grade
     assert (blocks, set(kept.values_list("kept_from", flat=True))) == (editions.kept, {editions.first.pk})
 
 
-def test_the_plan_says_before_the_round_is_opened_how_many_pairs_keep_their_grade(editions):
+def test_the_plan_shows_before_the_round_is_opened_how_many_pairs_keep_their_grade(editions):
     pool = pool_of_everything(editions.project, editions.autumn)
 
     found = preview_of(pool, Plan(overlap=0.0), {editions.judge.pk: None})
@@ -62,13 +62,13 @@ def test_people_may_choose_to_have_everything_judged_again(editions):
     assert not KeptPair.objects.filter(round=second).exists()
 
 
-def test_a_pair_that_an_open_round_asks_for_is_not_asked_for_again():
+def test_a_pair_of_an_open_round_is_not_planned_again():
     editions = make_editions(close=False)
 
     assert asked(open_second(editions)) == NEW
 
 
-def test_a_pair_that_a_closed_round_left_unanswered_is_asked_for(editions):
+def test_a_pair_that_a_closed_round_left_unjudged_is_planned_again(editions):
     second = open_second(editions)
     close_round(round_id=second.pk, actor=lead_of(editions.project), at=AT)
 
@@ -101,7 +101,7 @@ def test_a_pilot_is_made_of_queries_that_have_something_to_judge(editions):
     assert round_.plan["pilot_queries"] == [Query.objects.get(outside_id="Q04").pk]
 
 
-def test_a_large_round_keeps_grades_in_its_job(editions, monkeypatch):
+def test_a_large_round_reuses_grades_in_its_job(editions, monkeypatch):
     from apps.judging.actions import rounds
     from tests.running_jobs import run_jobs
 
@@ -116,7 +116,7 @@ def test_a_large_round_keeps_grades_in_its_job(editions, monkeypatch):
     assert (asked(second), second.plan["kept"]) == (NEW, 39)
 
 
-def test_the_grades_of_a_snapshot_are_those_of_every_edition_that_holds_the_same_text(editions):
+def test_the_grades_of_a_snapshot_are_those_of_every_edition_with_the_same_text(editions):
     second = open_second(editions)
     judge_all(second, editions.judge, grade_of)
 
@@ -151,7 +151,7 @@ def test_known_answers_of_an_earlier_edition_serve_as_checks_on_texts_that_staye
     assert len(known) == 39
 
 
-def test_what_a_round_keeps_is_never_changed(editions):
+def test_grades_that_a_round_reuses_are_never_changed(editions):
     from django.db import DatabaseError
 
     kept = KeptPair.objects.filter(round=open_second(editions))

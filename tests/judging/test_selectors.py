@@ -76,7 +76,7 @@ def test_a_second_thought_counts_and_the_first_does_not():
     assert [p.grade for p in resolved_grades(round_)] == [1]
 
 
-def test_a_snapshot_stands_for_its_rounds_and_the_later_one_counts_once_it_is_done():
+def test_a_snapshot_has_the_grades_of_its_rounds_and_the_later_round_counts_once_it_is_done():
     first = make_round(queries=1, blocks=2, overlap=0.0)
     mara, sef = people_of(first)
     judge_all(first, mara, lambda seat: 1)
@@ -92,7 +92,7 @@ def test_a_snapshot_stands_for_its_rounds_and_the_later_one_counts_once_it_is_do
     assert found == {one.pk: (3, second.pk), two.pk: (1, first.pk)}
 
 
-def test_the_label_matrix_holds_shared_pairs_and_none_for_what_is_missing():
+def test_the_label_matrix_has_shared_pairs_and_none_where_a_label_is_missing():
     round_ = make_round(queries=1, blocks=4, annotators=3, overlap=0.5)
     people = people_of(round_)
     for person, grade in zip(people, (0, 1, 2), strict=True):
@@ -109,7 +109,7 @@ def test_the_label_matrix_holds_shared_pairs_and_none_for_what_is_missing():
         assert len([grade for grade in row if grade is not None]) == 2
 
 
-def test_cant_judge_is_no_rating():
+def test_cant_judge_is_not_a_rating():
     round_ = make_round(queries=1, blocks=1, overlap=1.0)
     for person, grade in zip(people_of(round_), (None, 2), strict=True):
         judge_all(round_, person, lambda seat, g=grade: g)
@@ -201,7 +201,7 @@ def test_ones_own_progress_counts_nothing_but_ones_own(django_assert_num_queries
     )
 
 
-def test_whoever_has_done_their_share_goes_on_as_long_as_there_are_pairs(monkeypatch):
+def test_people_beyond_their_share_continue_as_long_as_there_are_pairs(monkeypatch):
     round_ = make_round(queries=1, blocks=9, overlap=0.0)
     mara = people_of(round_)[0]
     for seat in claim_seats(round_=round_, annotator=mara, n=6, at=AT):
@@ -238,7 +238,7 @@ def test_the_counter_stays_at_the_share_when_somebody_goes_on(client):
         told.append(re.sub("<[^>]+>", "", re.search(r"data-count>(.*)\n", page).group(1)))
         give(seat, mara)
 
-    assert told == ["1 of 5", "2 of 5", "3 of 5", "4 of 5", "5 of 5", "6 past your 5"]
+    assert told == [*(f"pair {place} of 5" for place in range(1, 6)), "pair 6 past your 5"]
 
 
 def test_a_seat_is_stuck_when_everybody_who_still_judges_has_been_on_its_pair():
@@ -275,7 +275,7 @@ def test_what_waits_for_a_person():
     assert waiting_for(make_member(round_.project, Role.VIEWER), round_.project)[:3] == (0, None, 0)
 
 
-def test_what_waits_for_a_lead_is_counted_like_the_pairs_themselves():
+def test_open_decisions_of_a_lead_are_counted_like_the_pairs_themselves():
     """Every way in which three people answer a pair, in an open round and in a closed one."""
     project = make_project()
     lead = make_member(project, Role.LEAD, Role.ANNOTATOR)
@@ -306,7 +306,7 @@ def test_what_waits_for_a_lead_is_counted_like_the_pairs_themselves():
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
-def test_what_waits_for_a_lead_takes_the_same_queries_for_few_rounds_and_many(rounds, django_assert_num_queries):
+def test_open_decisions_of_a_lead_take_the_same_queries_for_few_rounds_and_many(rounds, django_assert_num_queries):
     project = make_project()
     for _ in range(rounds):
         round_ = make_round(project, queries=1, blocks=2, overlap=1.0)
@@ -319,7 +319,7 @@ def test_what_waits_for_a_lead_takes_the_same_queries_for_few_rounds_and_many(ro
         assert waiting_for(lead, project).to_adjudicate == 2 * rounds
 
 
-def test_a_round_in_which_every_planned_grade_is_given_waits_to_be_closed():
+def test_a_round_with_every_planned_grade_is_ready_to_be_closed():
     round_ = make_round(queries=1, blocks=2, overlap=0.0)
     lead, mara = lead_of(round_.project), people_of(round_)[0]
     assert waiting_for(lead, round_.project).full_round is None
@@ -333,7 +333,7 @@ def test_a_round_in_which_every_planned_grade_is_given_waits_to_be_closed():
     assert waiting_for(lead, round_.project).full_round is None
 
 
-def test_nothing_waits_to_be_graded_in_a_closed_round():
+def test_there_is_nothing_to_grade_in_a_closed_round():
     round_ = make_round()
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
 
@@ -349,7 +349,7 @@ def test_nothing_waits_to_be_graded_in_a_closed_round():
         (2, 2, ["done", "done"]),
     ],
 )
-def test_a_tick_stands_for_a_pair(done, total, kinds):
+def test_each_tick_represents_a_pair(done, total, kinds):
     assert [tick.kind for tick in ticks(done, total)] == kinds
 
 

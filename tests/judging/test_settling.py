@@ -51,7 +51,7 @@ def settle(round_, person=None, rule=ResolutionRule.NEAR_MEDIAN, **more):
     )
 
 
-def test_near_grades_get_their_middle_one_and_the_others_wait_on(round_):
+def test_near_grades_get_their_middle_one_and_the_others_stay_open(round_):
     first, second, apart, majority, cant = (entry.pk for entry in entries_of(round_))
 
     settle(round_)
@@ -67,7 +67,7 @@ def test_near_grades_get_their_middle_one_and_the_others_wait_on(round_):
     assert {pair.entry_id for pair in adjudicable(round_, lead_of(round_.project))} == {apart, cant}
 
 
-def test_each_decision_names_the_rule_and_one_event_tells_of_all(round_):
+def test_each_decision_names_the_rule_and_one_event_records_all(round_):
     decisions = settle(round_, words="Agreed in the team.")
 
     assert {decision.error_type for decision in decisions} == {"ambiguity"}
@@ -180,7 +180,7 @@ def test_a_lead_sees_exactly_what_would_happen_before_one_press(round_, client):
 
 
 @pytest.mark.parametrize("blocks", [2, 6])
-def test_the_preview_asks_the_database_as_often_for_few_pairs_as_for_many(blocks, client, django_assert_num_queries):
+def test_the_preview_runs_as_many_queries_for_few_pairs_as_for_many(blocks, client, django_assert_num_queries):
     round_ = make_round(queries=1, blocks=blocks, annotators=3, overlap=1.0, judges=3)
     for grade, person in enumerate(people_of(round_)):
         judge_all(round_, person, lambda seat, g=grade: g)

@@ -8,7 +8,7 @@ from apps.judging.enums import SeatState
 from apps.judging.models import Adjudication, Judgement, PilotDecision, Round, Seat
 from apps.judging.selectors.pilots import alpha_over, answers_over, is_filled
 from apps.judging.selectors.plans import judges_left
-from apps.judging.selectors.round_plan import gate, plan_of
+from apps.judging.selectors.round_plan import plan_of, undecided_pilot_queries
 from apps.metrics.agreement.alpha_values import ordinal_alpha
 from apps.retrieval.models import PoolQuery
 
@@ -21,7 +21,7 @@ def serialize_grades(round_: Round, seat: Seat) -> None:
     """
     if seat.pass_number != 1:
         return
-    queries = gate(round_)
+    queries = undecided_pilot_queries(round_)
     if queries is not None and seat.query_id in queries:
         Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
     if plan_of(round_).extra_bar is not None:
@@ -37,7 +37,7 @@ def follow_up(round_: Round, judgement: Judgement, *, is_first: bool, at: dateti
     if is_first and plan.is_repeated(judgement.annotator_id, judgement.entry_id):
         _reserve_repeat(round_, plan, judgement)
     query_id = judgement.seat.query_id
-    queries = gate(round_)
+    queries = undecided_pilot_queries(round_)
     if queries is not None and query_id in queries:
         _end_pilot(round_, plan, queries, at)
     if plan.extra_bar is not None:

@@ -9,7 +9,7 @@ from apps.judging import rules
 from apps.judging.actions.locks import locked_round
 from apps.judging.models import PilotDecision
 from apps.judging.selectors.pilots import alpha_over
-from apps.judging.selectors.round_plan import gate, pilot_queries
+from apps.judging.selectors.round_plan import pilot_queries, undecided_pilot_queries
 
 
 class PilotRefused(Refusal):
@@ -21,7 +21,7 @@ def open_after_pilot(*, round_id: int, actor: User, reason: str, at: datetime) -
     """Open the rest of a round whatever the agreement in its pilot, with the lead's reason on record."""
     round_ = locked_round(round_id)
     reason = reason.strip()
-    if refusal := rules.pilot_refusal(round_, is_waiting=gate(round_) is not None, reason=reason):
+    if refusal := rules.pilot_refusal(round_, is_waiting=undecided_pilot_queries(round_) is not None, reason=reason):
         raise PilotRefused(refusal, code="pilot_not_open")
     alpha = alpha_over(round_, pilot_queries(round_))
     decision = PilotDecision.objects.create(round=round_, alpha=alpha, decided_by=actor, reason=reason, decided_at=at)

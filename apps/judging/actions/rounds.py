@@ -65,10 +65,10 @@ def open_round(
     checks = _checks(locked, plan, known)
     round_ = _create_round(project, actor, locked, guideline, plan, name, lease_minutes, at)
     take_up(round_, entries_for(locked, checks), checks)
-    pairs, kept = _counted_pairs(round_, keeps)
+    pairs, kept_pairs = _counted_pairs(round_, keeps)
     repeats = plan.preview(pairs).repeated > 0
     most = plan.judges if repeats else 1
-    if reason := rules.pairs_refusal(pairs, len(checks), kept) or _people_refusal(locked, own, most):
+    if reason := rules.pairs_refusal(pairs, len(checks), kept_pairs) or _people_refusal(locked, own, most):
         raise RoundRefused(reason, code="round_not_possible")
     RoundAnnotator.objects.bulk_create(
         RoundAnnotator(round=round_, annotator_id=pk, only=remit) for pk, remit in own.items()
@@ -80,10 +80,10 @@ def open_round(
         "annotators": list(own),
         "plan": round_.plan,
         "checks": len(checks),
-        "kept": kept,
+        "kept": kept_pairs,
     }
     record(project=project, actor=actor, action="round.planned", obj=round_, after=after, at=at)
-    _open_planned(round_, pairs + kept, actor, at)
+    _open_planned(round_, pairs + kept_pairs, actor, at)
     return round_
 
 

@@ -13,7 +13,7 @@ from apps.judging.core.seeded_order import PRIME, OwnOrder, own_order
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import query_in_remit
-from apps.judging.selectors.round_plan import gate
+from apps.judging.selectors.round_plan import undecided_pilot_queries
 from apps.queries.models import Query
 from apps.retrieval.models import PoolQuery
 
@@ -84,7 +84,7 @@ def _claim_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tu
         raise SeatsRefused(reason, code="round_not_open")
     expires = at + timedelta(minutes=place.round.lease_minutes)
     leased = leased_to(place).update(lease_expires_at=expires)
-    queries = gate(place.round)
+    queries = undecided_pilot_queries(place.round)
     room = wanted - leased
     met_others = False
     if room > 0:
@@ -135,7 +135,7 @@ def lease_of_query(place: RoundAnnotator, query_id: int, n: int, expires: dateti
 
 def may_lease(place: RoundAnnotator, query_id: int) -> bool:
     """Whether this person may judge pairs of this query now: in their remit, and not blocked by a pilot."""
-    queries = gate(place.round)
+    queries = undecided_pilot_queries(place.round)
     if queries is not None and query_id not in queries:
         return False
     return not place.only or Query.objects.filter(query_in_remit(place.only, ""), pk=query_id).exists()

@@ -161,7 +161,7 @@ def _plan(project: Project, draft: JudgementDraft, options: dict[str, Any], word
 
 def _raters_notes(draft: JudgementDraft) -> list[str]:
     shown = ", ".join(draft.raters[:10]) + ("" if len(draft.raters) <= 10 else f" and {len(draft.raters) - 10} more")
-    notes = [f"{len(draft.raters)} raters, kept under the names of the file: {shown}."]
+    notes = [f"{len(draft.raters)} raters, with the names from the file: {shown}."]
     if draft.rulings:
         words = "final grades are not those of more than half of the raters; they are imported as decisions."
         notes.append(f"{len(draft.rulings):,} {words}")

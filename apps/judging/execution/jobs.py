@@ -128,8 +128,8 @@ def finish_opening(round_: Round, *, actor: User | None, at: datetime) -> None:
         place.save(update_fields=["cursor"])
     round_.state = RoundState.OPEN
     round_.opened_at = at
-    kept = KeptPair.objects.filter(round=round_).count()
-    round_.plan = {**(round_.plan or {}), "seats": shared, "kept": kept}
+    kept_pairs = KeptPair.objects.filter(round=round_).count()
+    round_.plan = {**(round_.plan or {}), "seats": shared, "kept": kept_pairs}
     round_.save(update_fields=["state", "opened_at", "plan"])
     record(
         project=round_.project,

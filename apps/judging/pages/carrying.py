@@ -64,7 +64,7 @@ def carry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     context = {
         "section": "Judging",
         "pool": pool,
-        "found": carryable,
+        "carryable": carryable,
         "rows": _rows(every[:SHOWN]),
         "every": len(every),
         "choices": _choices(carryable.under(CarryRule.EXACT), every),

@@ -59,7 +59,7 @@ def _undecided(request: HttpRequest, guideline: Guideline | None) -> int:
     """How many earlier grades a lead has not yet decided to keep or to judge again."""
     if guideline is None or guideline.number == 1 or not member_of(request).is_lead:
         return 0
-    if rejudging.kept(guideline) or rejudging.rejudging_pools(guideline):
+    if rejudging.keep_decision(guideline) or rejudging.rejudging_pools(guideline):
         return 0
     return sum(row.judgements for row in rejudging.touched(guideline))
 
@@ -147,7 +147,7 @@ def _differences(guideline: Guideline, again: list[SnapshotToRejudge], form: Rej
         "again": again,
         "form": form,
         "pools": rejudging.rejudging_pools(guideline),
-        "kept": rejudging.kept(guideline),
+        "keep_decision": rejudging.keep_decision(guideline),
         "open_rounds": rejudging.open_under_earlier(guideline),
         "is_latest": selectors.latest_guideline(guideline.project) == guideline,
     }

@@ -25,7 +25,7 @@ from apps.judging.forms.judging import GradeForm
 from apps.judging.models import Round, Seat
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import PairReading
-from apps.judging.selectors.round_plan import gate
+from apps.judging.selectors.round_plan import undecided_pilot_queries
 
 SHOWN_EXAMPLES = 1
 EARLIER = 5
@@ -118,7 +118,7 @@ def _done_context(request: HttpRequest, round_: Round) -> dict[str, object]:
         "progress": selectors.own_progress(round_, user_of(request)),
         "last": recent[0] if recent else None,
         "undo_key": selectors.keys_for(user_of(request))["undo"],
-        "is_in_pilot": gate(round_) is not None,
+        "is_in_pilot": undecided_pilot_queries(round_) is not None,
         "held_by_others": selectors.leased_now(round_),
     }
 

@@ -10,7 +10,7 @@ from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round
 from apps.judging.selectors.pairs import pairs_of
-from apps.retrieval.core.same_texts import Stand
+from apps.retrieval.core.same_texts import Representative
 from apps.retrieval.core.sampling import SAME
 from apps.retrieval.models import Pool, PoolEntry
 
@@ -77,9 +77,9 @@ def carry_of(pool: Pool) -> Carry:
     return Carry(exact, near, unsettled, done, own=len(judged))
 
 
-def _judged_text(entry: PoolEntry) -> Stand:
+def _judged_text(entry: PoolEntry) -> Representative:
     sampled = entry.sampled or {}
-    return Stand(sampled["as"], sampled["exact"])
+    return Representative(sampled["as"], sampled["exact"])
 
 
 def _settled(pool: Pool, wanted: Collection[Key]) -> dict[Key, int]:

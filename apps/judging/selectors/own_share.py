@@ -10,7 +10,7 @@ from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import query_in_remit
 from apps.judging.selectors.progress import minutes
-from apps.judging.selectors.round_plan import gate, plan_of, seats_at_opening
+from apps.judging.selectors.round_plan import plan_of, seats_at_opening, undecided_pilot_queries
 from apps.retrieval.models import PoolQuery
 
 MOST_EXTRA = 200
@@ -86,7 +86,7 @@ def _left_for(round_: Round, annotator: User) -> int | None:
     seats = Seat.objects.filter(round=round_)
     own = seats.filter(entry=OuterRef("entry"), pass_number=OuterRef("pass_number"), annotator=annotator)
     ready = seats.filter(state=SeatState.OPEN)
-    if (pilot := gate(round_)) is not None:
+    if (pilot := undecided_pilot_queries(round_)) is not None:
         ready = ready.filter(query__in=pilot)
     if place.only is not None:
         within = PoolQuery.objects.filter(query_in_remit(place.only), pool=round_.pool_id)

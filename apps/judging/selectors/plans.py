@@ -63,8 +63,8 @@ def pairs_of_round(round_: Round) -> QuerySet[PoolEntry]:
 
     They are read in chunks while the round is opened, so judgements elsewhere meanwhile must not change them.
     """
-    kept = KeptPair.objects.filter(round=round_, entry=OuterRef("pk"))
-    return pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_).filter(~Exists(kept))
+    kept_pairs = KeptPair.objects.filter(round=round_, entry=OuterRef("pk"))
+    return pairs_to_plan(round_.pool, only_new=plan_of(round_).only_new, before=round_).filter(~Exists(kept_pairs))
 
 
 def keeps_grades(pool: Pool, plan: Plan) -> bool:
@@ -117,10 +117,10 @@ def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known
     """The work that a plan means on this pool, for these people with their remits and the lead's own checks."""
     checks = {pair[:2] for pair in [*known_pairs(pool.snapshot, plan.checks, seed=plan.seed), *known]}
     entries = pairs_to_plan(pool, only_new=plan.only_new)
-    kept = 0
+    kept_pairs = 0
     if keeps_grades(pool, plan):
         entries, judged = split_by_grade(entries)
-        kept = judged.count()
+        kept_pairs = judged.count()
     if checks:
         rows = entries.filter(query__in={query for query, _ in checks}).values_list("pk", "query_id", "version_id")
         entries = entries.exclude(pk__in=[pk for pk, *pair in rows if tuple(pair) in checks])
@@ -133,7 +133,7 @@ def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known
         pilot_pairs=sum(counts.values()),
         pilot_seats=sum(n * len(judges[query]) for query, n in counts.items()),
     )
-    return preview._replace(kept=kept)
+    return preview._replace(kept=kept_pairs)
 
 
 def facts_of(queries: QuerySet[Query]) -> dict[int, dict[str, str]]:

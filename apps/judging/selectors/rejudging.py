@@ -71,7 +71,7 @@ def rejudging_pools(guideline: Guideline) -> list[Pool]:
     return list(Pool.objects.filter(project=guideline.project_id, plan__again_under=guideline.number).order_by("-pk"))
 
 
-def kept(guideline: Guideline) -> Event | None:
-    """Who decided to keep the earlier grades, and when; None where nobody has."""
+def keep_decision(guideline: Guideline) -> Event | None:
+    """The event of the decision to keep the earlier grades; None when nobody decided that."""
     filters = EventFilters(action=KEPT, object_id=str(guideline.pk))
     return events_in(guideline.project, filters).first()

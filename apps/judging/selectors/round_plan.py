@@ -29,7 +29,7 @@ def kept_count(round_: Round) -> int:
     return (round_.plan or {}).get("kept", 0)
 
 
-def gate(round_: Round) -> list[int] | None:
+def undecided_pilot_queries(round_: Round) -> list[int] | None:
     """The queries of an undecided pilot, to which everybody is confined; None without such a pilot."""
     queries = pilot_queries(round_)
     if not queries or PilotDecision.objects.filter(round=round_).exists():

@@ -53,7 +53,7 @@ def test_a_decision_that_lacks_something_says_what(client, split, missing):
     assert not Adjudication.objects.exists()
 
 
-def test_a_lead_who_judged_a_pair_never_sees_what_the_other_said(client, split):
+def test_a_lead_who_judged_a_pair_never_sees_the_grade_of_the_other(client, split):
     mara = people_of(split)[0]
     projects.set_roles(
         project=split.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead_of(split.project), at=AT

@@ -16,7 +16,7 @@ def test_annotators_never_reach_the_pages_of_leads(client, split, name):
     assert page(client, name, split).status_code == 403
 
 
-def test_the_round_page_tells_progress_by_person_and_query_but_no_grade(client, split):
+def test_the_round_page_shows_progress_by_person_and_query_but_no_grade(client, split):
     client.force_login(lead_of(split.project))
 
     answer = page(client, "round", split)
@@ -28,7 +28,7 @@ def test_the_round_page_tells_progress_by_person_and_query_but_no_grade(client, 
     assert "Adjudicate 6 pairs" in text
 
 
-def test_stuck_seats_are_told(client):
+def test_stuck_seats_are_shown(client):
     round_ = make_round(queries=1, blocks=2, annotators=3, overlap=1.0, judges=3)
     for person in people_of(round_)[:2]:
         judge_all(round_, person)

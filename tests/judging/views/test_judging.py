@@ -12,7 +12,7 @@ from tests.judging.views.pages import page, url
 pytestmark = pytest.mark.django_db
 
 
-def test_the_judging_page_hands_out_pairs_and_hides_how_they_were_found(client, round_):
+def test_the_judging_page_assigns_pairs_and_hides_their_provenance(client, round_):
     mara, sef = people_of(round_)
     client.force_login(mara)
 
@@ -24,7 +24,7 @@ def test_the_judging_page_hands_out_pairs_and_hides_how_they_were_found(client, 
     assert sef.name not in text
 
 
-def test_the_judging_page_is_the_same_whatever_somebody_else_said(client):
+def test_the_judging_page_is_the_same_whatever_somebody_else_graded(client):
     pages = []
     for grade in (0, 3, None):
         round_ = make_round(queries=1, blocks=2, overlap=1.0, seed=3)
@@ -55,7 +55,7 @@ def test_the_plain_form_takes_a_grade_once(client, round_):
 
 
 @pytest.mark.parametrize("data", [{}, {"seat": "x"}, {"grade": "9"}, {"grade": "1", "cant_judge": "unreadable"}])
-def test_the_plain_form_refuses_what_is_no_grade(client, round_, data):
+def test_the_plain_form_rejects_what_is_not_a_grade(client, round_, data):
     mara = people_of(round_)[0]
     client.force_login(mara)
     seat = claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0]
@@ -118,7 +118,7 @@ def test_when_nothing_is_left_the_page_says_so(client, round_):
     assert "You are finished with" in page(client, "judge", round_).content.decode()
 
 
-def test_held_pairs_can_be_given_back(client, round_):
+def test_leased_pairs_can_be_released(client, round_):
     mara = people_of(round_)[0]
     client.force_login(mara)
     page(client, "judge", round_)
@@ -128,14 +128,14 @@ def test_held_pairs_can_be_given_back(client, round_):
     assert not round_.seats.filter(annotator=mara).exists()
 
 
-def test_a_person_who_was_not_asked_finds_no_judging_page(client, round_):
+def test_a_person_outside_the_round_cannot_open_the_judging_page(client, round_):
     client.force_login(make_member(round_.project, Role.ANNOTATOR))
 
     assert page(client, "judge", round_).status_code == 404
     assert page(client, "pairs", round_).status_code == 404
 
 
-def test_a_lead_who_is_asked_to_judge_starts_from_the_round(client, round_):
+def test_a_lead_who_also_judges_starts_from_the_round(client, round_):
     mara = people_of(round_)[0]
     chief = lead_of(round_.project)
     projects.set_roles(project=round_.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)

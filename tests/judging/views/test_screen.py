@@ -44,7 +44,7 @@ def seats_in(answer) -> list[int]:
     return [int(seat) for seat in re.findall(r'<template data-seat="(\d+)"', answer.content.decode())]
 
 
-def test_pairs_that_the_page_has_are_held_and_not_sent_again(client, round_, mara):
+def test_pairs_that_the_page_has_stay_leased_and_are_not_sent_again(client, round_, mara):
     first = seats_in(page(client, "pairs", round_, n=5))
     more = seats_in(page(client, "pairs", round_, n=7, has=",".join(map(str, first))))
 
@@ -68,7 +68,7 @@ def test_all_pairs_of_a_query_are_a_choice_that_stays(client, round_, mara):
     assert 'data-view="pair"' in page(client, "judge", round_).content.decode()
 
 
-def test_all_pairs_come_with_what_was_said_of_them(client, round_, mara):
+def test_all_pairs_come_with_the_judgements_given(client, round_, mara):
     seats = claim_seats(round_=round_, annotator=mara, n=2, at=AT)
     give(seats[0], mara, 3, note="Names <it>.")
     give(seats[1], mara, None)
@@ -95,7 +95,7 @@ def test_the_query_view_costs_the_same_for_few_and_for_many_pairs(client, django
             assert len(seats_in(page(client, "pairs", round_, view="query"))) == blocks
 
 
-def test_undo_is_told_what_was_graded_before(client, round_, mara):
+def test_undo_returns_the_former_grade(client, round_, mara):
     seats = claim_seats(round_=round_, annotator=mara, n=8, at=AT)
     for minute, seat in enumerate(seats):
         give(seat, mara, 1, at=later(minute))
@@ -109,7 +109,7 @@ def test_undo_is_told_what_was_graded_before(client, round_, mara):
     assert seats_in(page(client, "earlier", round_, seat=before[-1])) == []
 
 
-def test_undo_is_told_nothing_of_others(client):
+def test_undo_returns_nothing_of_others(client):
     round_ = make_round(overlap=1.0)
     mara, sef = people_of(round_)
     judge_all(round_, sef, lambda seat: 3)
@@ -131,7 +131,7 @@ def test_the_plain_undo_link_walks_back_one_by_one(client, round_, mara):
     assert "this is your first grade" in text
 
 
-def test_a_second_thought_without_a_script_keeps_the_evidence(client, round_, mara):
+def test_a_corrected_grade_without_javascript_keeps_the_evidence(client, round_, mara):
     seat = claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0]
     give(seat, mara, 1, spans=[[0, 8]])
     shown = page(client, "judge", round_, seat=seat.pk).content.decode()
@@ -177,7 +177,7 @@ def test_a_key_that_is_markup_stays_text(client, round_, mara):
     assert 'aria-keyshortcuts="&quot;"' in text
 
 
-def test_keys_are_kept_and_told(client, round_, mara):
+def test_keys_are_saved_and_confirmed(client, round_, mara):
     answer = client.post(keys_page(round_), USUAL | {"undo": "Z"}, follow=True)
 
     assert "Your keys are saved." in answer.content.decode()
