@@ -89,8 +89,8 @@ class PermissionForm(KaratForm):
     scope = forms.ChoiceField(
         label="Allowed use",
         choices=[
-            (PermissionScope.INTERNAL, "Internal: never in a public release"),
-            (PermissionScope.PUBLIC, "Public: may be released to anybody"),
+            (PermissionScope.INTERNAL, "Internal: only for people of your organisation"),
+            (PermissionScope.PUBLIC, "Public: may be given to anybody"),
         ],
         widget=forms.RadioSelect,
         initial=PermissionScope.INTERNAL,

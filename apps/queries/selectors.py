@@ -54,11 +54,11 @@ def query_in(project: Project, pk: int) -> Query:
 
 def keys_of(project: Project, outside_ids: Iterable[str]) -> dict[str, int]:
     """Keys by outside id, without ids that are not queries of the project."""
-    found: dict[str, int] = {}
+    keys: dict[str, int] = {}
     for part in chunks(outside_ids, 500):
         rows = Query.objects.filter(project=project, outside_id__in=part)
-        found.update(rows.values_list("outside_id", "pk"))
-    return found
+        keys.update(rows.values_list("outside_id", "pk"))
+    return keys
 
 
 def narrowed(queries: QuerySet[Query], filters: QueryFilters) -> QuerySet[Query]:
@@ -93,9 +93,9 @@ def choices_in(project: Project) -> dict[str, list[str]]:
 def sources_in(project: Project) -> QuerySet[Source]:
     """By name, with `live_count` queries and their permissions, newest first, as `permissions.all()`."""
     newest_first = Permission.objects.select_related("revoked_by").order_by("-granted_at", "-pk")
-    found = Source.objects.filter(project=project).prefetch_related(Prefetch("permissions", newest_first))
+    sources = Source.objects.filter(project=project).prefetch_related(Prefetch("permissions", newest_first))
     live = Count("queries", filter=Q(queries__retired_at=None))
-    return found.annotate(live_count=live).order_by("name", "pk")
+    return sources.annotate(live_count=live).order_by("name", "pk")
 
 
 def source_in(project: Project, pk: int) -> Source:
@@ -137,12 +137,12 @@ def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, 
     reasons = {source.pk: (0, "has no permission") for source in sources}
     for permission in Permission.objects.filter(source__in=list(reasons)):
         if permission.revoked_at is not None:
-            found = (1, "had its permission revoked")
+            reason = (1, "had its permission revoked")
         elif permission.expires_at is not None and permission.expires_at <= at:
-            found = (2, "has an expired permission")
+            reason = (2, "has an expired permission")
         else:
-            found = (3, "")
-        reasons[permission.source_id] = max(reasons[permission.source_id], found)
+            reason = (3, "")
+        reasons[permission.source_id] = max(reasons[permission.source_id], reason)
     return {pk: words for pk, (_, words) in reasons.items() if words}
 
 

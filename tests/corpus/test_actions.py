@@ -77,7 +77,7 @@ def test_import_counts_new_changed_unchanged_and_gone():
     assert texts_of(corpus) == {"b1": "one", "b2": "TWO", "b4": "four"}
 
 
-def test_merge_keeps_what_the_file_does_not_name():
+def test_merge_does_not_change_what_the_file_does_not_name():
     corpus = make_corpus(texts={"b1": "one", "b2": "two"})
 
     plan = import_texts(corpus, {"b2": "TWO"}, mode=ImportMode.MERGE)
@@ -196,7 +196,7 @@ def test_freeze_refuses_what_is_frozen_already():
         make_snapshot(corpus=corpus)
 
 
-def test_a_snapshot_keeps_its_texts_when_the_corpus_goes_on():
+def test_a_snapshot_keeps_its_texts_when_the_corpus_changes():
     snapshot = make_snapshot(texts={"b1": "one", "b2": "two"})
 
     import_texts(snapshot.corpus, {"b2": "TWO"}, at=AT + timedelta(days=1))
@@ -291,7 +291,7 @@ def test_metadata_that_comes_back_is_the_text_it_was():
     assert Block.objects.get(corpus=corpus).current.metadata == {"n": 1}
 
 
-def test_a_title_that_is_left_out_stays_and_is_no_change():
+def test_an_omitted_title_stays_and_is_not_a_change():
     corpus = make_corpus(texts={})
     import_text(corpus, json.dumps(FULL))
 

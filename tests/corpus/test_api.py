@@ -35,7 +35,7 @@ def test_blocks_come_page_by_page_in_the_order_of_the_snapshot(client):
     assert second["next"] is None
 
 
-def test_blocks_are_found_by_words(client):
+def test_blocks_are_searchable_by_words(client):
     snapshot = make_snapshot()
 
     found = get(client, snapshot, "blocks", snapshot.pk, find="backup").json()["results"]

@@ -12,7 +12,7 @@ from apps.corpus.actions.imports import READ_AT_ONCE_BYTES, start_import
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import
 from apps.jobs.models import Job, Upload
-from apps.retrieval.actions import hand_in_run
+from apps.retrieval.actions import upload_run
 from apps.retrieval.execution.run_reading import AT_ONCE_BYTES
 from tests.corpus.factories import make_corpus
 from tests.factories import AT, lead_of, make_project
@@ -64,13 +64,13 @@ def corpus_import(content, *, project=None):
 
 def run_file(content):
     project = make_project()
-    said = {"system": "theirs", "tag": "", "note": "", "commit": ""}
+    details = {"system": "theirs", "tag": "", "note": "", "commit": ""}
     snapshot = make_snapshot(project)
     file = SimpleUploadedFile("run.txt.gz", content)
-    return hand_in_run(project=project, snapshot=snapshot, file=file, said=said, actor=lead_of(project), at=AT)
+    return upload_run(project=project, snapshot=snapshot, file=file, details=details, actor=lead_of(project), at=AT)
 
 
-def test_a_corpus_of_blank_lines_is_handed_to_a_job_after_a_few_bytes(unpacked):
+def test_a_corpus_of_blank_lines_is_passed_to_a_job_after_a_few_bytes(unpacked):
     item = corpus_import(BLANKS)
 
     assert (item.state, item.job.state) == (ImportState.READING, "queued")
@@ -88,7 +88,7 @@ def test_the_job_gives_up_on_a_corpus_of_blank_lines_early(unpacked):
     assert sum(unpacked) < 1_000_000
 
 
-def test_a_run_of_blank_lines_is_handed_to_a_job_which_gives_up_early(unpacked):
+def test_a_run_of_blank_lines_is_passed_to_a_job_which_stops_early(unpacked):
     kept = run_file(BLANKS)
     assert Job.objects.get(pk=kept.options["job"]).state == "queued"
     assert sum(unpacked) <= AT_ONCE_BYTES + SPACE
@@ -123,7 +123,7 @@ def test_a_plain_file_of_many_short_lines_is_for_a_job_too():
     assert corpus_import(b"\n" * 10).job is None
 
 
-def test_a_large_file_is_never_kept_without_the_job_that_reads_it(monkeypatch, tmp_path):
+def test_a_large_file_is_never_stored_without_the_job_that_reads_it(monkeypatch, tmp_path):
     def fails(**values):
         raise RuntimeError("the disk is full")
 

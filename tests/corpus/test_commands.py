@@ -53,7 +53,7 @@ def test_a_dry_run_changes_nothing(capsys, blocks):
     assert Corpus.objects.count() == 0
 
 
-def test_bad_input_is_told_by_line_with_code_2_and_nothing_is_made(capsys, blocks):
+def test_bad_input_is_reported_by_line_with_code_2_and_nothing_is_created(capsys, blocks):
     blocks.write_text('{"block_id": "b 1", "document_id": "d", "text": "t"}\nnot json\n')
 
     with pytest.raises(CommandError) as caught:
@@ -122,7 +122,7 @@ def test_import_queries_with_a_source(capsys, tmp_path):
     assert Query.objects.get().source == source
 
 
-def test_freeze_tells_the_digest_and_refuses_twice(capsys):
+def test_freeze_returns_the_digest_and_rejects_a_second_call(capsys):
     corpus = make_corpus()
 
     said = run(capsys, "freeze", project=corpus.project.slug, corpus=corpus.slug, name="Spring")

@@ -98,7 +98,7 @@ def test_beir_records_are_their_own_documents_and_keep_other_fields():
 SMART = ".I 10\n.T\na title\nin two lines\n.A\nsmith,j.\n.W\nfirst\n  second\n.I 12\n.W\nthird\n"
 
 
-def test_smart_takes_ids_from_the_file_or_by_position_as_told():
+def test_smart_takes_ids_from_the_file_or_by_position_as_chosen():
     by_file, _ = read(SMART, format="smart", ids="file")
     by_position, _ = read(SMART, format="smart", ids="position")
 
@@ -106,7 +106,7 @@ def test_smart_takes_ids_from_the_file_or_by_position_as_told():
     assert [row.block_id for row in by_position] == ["1", "2"]
 
 
-def test_smart_joins_the_title_and_keeps_the_text_as_it_is():
+def test_smart_joins_the_title_and_leaves_the_text_unchanged():
     rows, _ = read(SMART, format="smart")
 
     assert rows[0] == BlockRow(
@@ -114,7 +114,7 @@ def test_smart_joins_the_title_and_keeps_the_text_as_it_is():
     )
 
 
-def test_a_marker_that_stands_twice_is_left_out_with_a_warning():
+def test_a_marker_that_occurs_twice_is_skipped_with_a_warning():
     rows, errors = read(".I 1\n.A\nx\n.W\none\n.A\ntwo\n", format="smart")
 
     assert rows[0].text == "one\ntwo"

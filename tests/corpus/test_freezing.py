@@ -81,7 +81,7 @@ def test_a_job_freezes_what_a_request_would(corpus):
     assert list(by_job.entries.values_list("position", flat=True)) == [0, 1, 2]
 
 
-def test_texts_become_searchable_part_by_part_and_are_found_once_they_are_frozen(corpus):
+def test_texts_are_indexed_in_parts_and_searchable_once_they_are_frozen(corpus):
     request_freeze(corpus)
 
     run_jobs()
@@ -90,7 +90,7 @@ def test_texts_become_searchable_part_by_part_and_are_found_once_they_are_frozen
     assert len(search.search_blocks(Snapshot.objects.get(), "rotated kept visitors")) == 3
 
 
-def test_asking_twice_is_one_job(corpus):
+def test_requesting_twice_is_one_job(corpus):
     first, second = request_freeze(corpus), request_freeze(corpus)
 
     assert first.job == second.job
@@ -138,7 +138,7 @@ def test_a_request_does_not_freeze_what_a_job_is_to_freeze(corpus):
         make_snapshot(corpus=corpus)
 
 
-def test_a_cancelled_freeze_is_told_until_the_corpus_is_frozen(lead, corpus):
+def test_a_cancelled_freeze_is_shown_until_the_corpus_is_frozen(lead, corpus):
     asked = request_freeze(corpus)
     cancel_job(job_id=asked.job.pk, actor=lead_of(corpus.project), at=timezone.now())
     assert "cancelled" in lead.get(page_of(corpus)).text
@@ -176,7 +176,7 @@ def test_the_api_names_what_does_not_fit(lead, corpus):
     assert post(lead, corpus.project, corpus=corpus.slug).status_code == 409
 
 
-def test_another_job_is_no_freeze(lead, corpus):
+def test_another_job_is_not_a_freeze(lead, corpus):
     asked = request_freeze(corpus)
     Job.objects.filter(pk=asked.job.pk).update(kind="corpus.apply_import")
 
@@ -190,7 +190,7 @@ def post(client, project, **values):
 
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
-def test_an_import_that_meets_a_freeze_being_asked_for_is_refused(corpus):
+def test_an_import_during_the_request_of_a_freeze_is_rejected(corpus):
     asked, refused = overlapping(lambda: request_freeze(corpus), lambda: import_texts(corpus, {"b1": "Another text."}))
 
     assert asked.job is not None

@@ -56,7 +56,7 @@ def test_search_stays_within_its_snapshot():
     assert sorted(ids(second, "words")) == ["b1", "b9"]
 
 
-def test_a_redacted_text_is_found_no_more():
+def test_a_redacted_text_is_no_longer_found():
     snapshot = make_snapshot(texts={"b1": "secret words", "b2": "other words"})
     version = snapshot.entries.get(position=0).version
 
@@ -65,7 +65,7 @@ def test_a_redacted_text_is_found_no_more():
     assert ids(snapshot, "secret words") == ["b2"]
 
 
-def test_limit_holds():
+def test_the_limit_is_respected():
     snapshot = make_snapshot(texts={f"b{n}": "words" for n in range(30)})
 
     assert len(ids(snapshot, "words", limit=7)) == 7

@@ -15,7 +15,7 @@ def lines(*rows: tuple[str, str, int]) -> str:
     )
 
 
-def test_difference_tells_added_gone_changed_and_moved_apart():
+def test_a_difference_distinguishes_added_gone_changed_and_moved():
     corpus = make_corpus(texts={})
     import_text(corpus, lines(("same", "x", 1), ("gone", "x", 1), ("changed", "x", 1), ("moved", "x", 1)))
     old = make_snapshot(corpus=corpus)

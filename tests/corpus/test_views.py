@@ -24,7 +24,7 @@ def lines(texts: dict[str, str]) -> bytes:
     return "\n".join(json.dumps(row) for row in rows).encode()
 
 
-def hand_in(client, project, content: bytes, filename: str = "blocks.jsonl", **options):
+def upload_file(client, project, content: bytes, filename: str = "blocks.jsonl", **options):
     form = {"format": "jsonl", "ids": "file", "corpus": "+", "name": "Handbook", "mode": "replace"} | options
     form["file"] = SimpleUploadedFile(filename, content)
     return client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form)
@@ -73,7 +73,7 @@ def test_a_file_named_as_another_form_is_not_read_line_by_line(client, filename,
     project = make_project()
     signed_in(client, project)
 
-    answer = hand_in(client, project, b'{"block_id": "a", "document_id": "d", "text": "x"}', filename, format=form)
+    answer = upload_file(client, project, b'{"block_id": "a", "document_id": "d", "text": "x"}', filename, format=form)
 
     assert answer.status_code == (400 if said else 302)
     assert said in answer.text
@@ -121,7 +121,21 @@ def test_freeze_leads_to_the_snapshot(client):
     )
 
     assert Snapshot.objects.get().name == "Spring"
-    assert "Spring is frozen: 3 passages." in answer.text
+    assert "Spring is frozen: 3 passages. Next: <a href=" in answer.text
+    for name, words in (("queries:list", "add queries"), ("retrieval:overview", "run a system")):
+        assert f'<a href="{reverse(name, args=[corpus.project.slug])}">{words}</a>' in answer.text
+
+
+def test_the_name_of_a_snapshot_is_text_in_the_message_after_a_freeze(client):
+    corpus = make_corpus()
+    signed_in(client, corpus.project)
+
+    answer = client.post(
+        reverse("corpus:freeze", args=[corpus.project.slug, corpus.slug]), {"name": "<b>Spring"}, follow=True
+    )
+
+    assert "&lt;b&gt;Spring is frozen" in answer.text
+    assert "<b>Spring" not in answer.text
 
 
 def test_a_freeze_that_is_refused_says_why_before_and_after_the_click(client):
@@ -178,7 +192,7 @@ def test_changes_show_metadata_and_renamed_documents(client):
     assert "<del>Handbook</del> <ins>Rules</ins>" in text
 
 
-def test_a_block_shows_its_history_and_who_holds_it(client):
+def test_a_block_shows_its_history_and_its_snapshots(client):
     snapshot = make_snapshot(texts={"b1": "one"})
     import_texts(snapshot.corpus, {"b1": "two"})
     block = Block.objects.get()
@@ -235,7 +249,7 @@ def test_an_import_is_shown_before_it_is_applied(client):
     project = make_project()
     signed_in(client, project)
 
-    answer = hand_in(client, project, lines(TEXTS))
+    answer = upload_file(client, project, lines(TEXTS))
     page = client.get(answer.url)
 
     assert Corpus.objects.count() == 0
@@ -254,10 +268,10 @@ def test_an_import_is_shown_before_it_is_applied(client):
 def test_the_same_file_again_says_that_it_changes_nothing(client):
     project = make_project()
     signed_in(client, project)
-    hand_in(client, project, lines(TEXTS))
+    upload_file(client, project, lines(TEXTS))
     client.post(reverse("corpus:import-confirm", args=[project.slug, Import.objects.get().pk]))
 
-    answer = hand_in(client, project, lines(TEXTS), corpus="handbook", name="")
+    answer = upload_file(client, project, lines(TEXTS), corpus="handbook", name="")
 
     assert "This file changes nothing: all 3 passages in it are here already." in client.get(answer.url).text
 
@@ -265,7 +279,7 @@ def test_the_same_file_again_says_that_it_changes_nothing(client):
 def test_a_file_with_mistakes_cannot_be_applied_and_lists_them(client):
     project = make_project()
     signed_in(client, project)
-    answer = hand_in(client, project, b'{"block_id": "b1", "document_id": "d1"}\nnot json\n', filename="=x.jsonl")
+    answer = upload_file(client, project, b'{"block_id": "b1", "document_id": "d1"}\nnot json\n', filename="=x.jsonl")
 
     page = client.get(answer.url)
     item = Import.objects.get()
@@ -273,6 +287,7 @@ def test_a_file_with_mistakes_cannot_be_applied_and_lists_them(client):
     mistakes = client.get(reverse("corpus:import-errors", args=[project.slug, item.pk]))
 
     assert "2 mistakes. Nothing was changed." in page.text
+    assert '<th scope="col">Mistake</th>' in page.text
     assert refused.status_code == 409
     assert mistakes["Content-Disposition"].startswith("attachment")
     assert mistakes.text.splitlines()[1] == "'=x.jsonl,1,text,,is missing"
@@ -282,7 +297,7 @@ def test_a_file_with_mistakes_cannot_be_applied_and_lists_them(client):
 def test_an_import_can_be_discarded_once(client):
     project = make_project()
     signed_in(client, project)
-    hand_in(client, project, lines(TEXTS))
+    upload_file(client, project, lines(TEXTS))
     item = Import.objects.get()
 
     client.post(reverse("corpus:import-discard", args=[project.slug, item.pk]))
@@ -294,10 +309,10 @@ def test_an_import_can_be_discarded_once(client):
     assert Block.objects.count() == 0
 
 
-def test_handing_in_another_file_begins_with_what_was_said_of_the_discarded_one(client):
+def test_uploading_another_file_starts_with_the_options_of_the_discarded_one(client):
     project = make_project()
     signed_in(client, project)
-    hand_in(client, project, b"not json", name="Staff handbook", mode="merge")
+    upload_file(client, project, b"not json", name="Staff handbook", mode="merge")
     item = Import.objects.get()
 
     page = client.post(reverse("corpus:import-discard", args=[project.slug, item.pk]), follow=True)
@@ -314,7 +329,7 @@ def test_handing_in_another_file_begins_with_what_was_said_of_the_discarded_one(
 def test_a_form_begins_with_nothing_of_another_kind_or_project(client, kind, again, status):
     project = make_project()
     signed_in(client, project)
-    hand_in(client, project, lines(TEXTS), name="Staff handbook")
+    upload_file(client, project, lines(TEXTS), name="Staff handbook")
     again = Import.objects.get().pk if again == "own" else again
 
     page = client.get(reverse("corpus:import-new", args=[project.slug, kind]), {"again": again})
@@ -329,7 +344,7 @@ def test_a_large_file_is_read_and_applied_by_jobs(client, monkeypatch):
     project = make_project()
     signed_in(client, project)
 
-    hand_in(client, project, lines(TEXTS))
+    upload_file(client, project, lines(TEXTS))
     item = Import.objects.get()
     assert item.state == ImportState.READING
     assert "Reading the file" in client.get(reverse("corpus:import", args=[project.slug, item.pk])).text
@@ -354,7 +369,7 @@ def test_a_file_that_went_wrong_meanwhile_becomes_faulty(client, monkeypatch):
     content = b"\n".join(
         json.dumps({"block_id": f"b{n}", "document_id": "other", "text": "t"}).encode() for n in (1, 2)
     )
-    hand_in(client, project, content, corpus=corpus.slug, name="")
+    upload_file(client, project, content, corpus=corpus.slug, name="")
     import_texts(corpus, {"b1": "now of document d1"})
 
     client.post(reverse("corpus:import-confirm", args=[project.slug, Import.objects.get().pk]))
@@ -377,7 +392,7 @@ def test_options_that_do_not_fit_are_refused(client, options, said):
     project = make_project()
     signed_in(client, project)
 
-    answer = hand_in(client, project, lines(TEXTS), **options)
+    answer = upload_file(client, project, lines(TEXTS), **options)
 
     assert answer.status_code == 400
     assert said in answer.text
@@ -397,4 +412,4 @@ def test_imports_are_for_leads(client):
     signed_in(client, project, Role.REVIEWER)
 
     assert client.get(reverse("corpus:imports", args=[project.slug])).status_code == 403
-    assert hand_in(client, project, lines(TEXTS)).status_code == 403
+    assert upload_file(client, project, lines(TEXTS)).status_code == 403

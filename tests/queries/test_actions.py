@@ -139,7 +139,7 @@ def test_lock_queries_keeps_the_first_time():
         "DELETE FROM queries_query",
     ],
 )
-def test_the_database_itself_holds_the_words_of_a_used_query(statement):
+def test_the_database_itself_protects_the_text_of_a_used_query(statement):
     lock(make_query())
 
     with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
@@ -226,6 +226,20 @@ def test_one_mistake_stops_the_whole_file(line, said):
     assert list(Query.objects.values_list("outside_id", "text")) == [("Q9", "words")]
 
 
+def test_all_mistakes_are_listed_at_once_and_by_line():
+    lines = ["K9,one,,hardest", "K9,two,blog,", "K8,three,,hardest"]
+
+    with pytest.raises(InputErrors) as caught:
+        import_csv(make_project(), "\n".join(["query_id,text,source,difficulty", *lines]))
+
+    assert [(error.line, error.field) for error in caught.value.errors] == [
+        (2, "difficulty"),
+        (3, "query_id"),
+        (3, "source"),
+        (4, "difficulty"),
+    ]
+
+
 def test_revoking_the_only_permission_retires_the_queries_of_the_source():
     source = make_source()
     permission = make_permission(source)
@@ -243,7 +257,7 @@ def test_revoking_the_only_permission_retires_the_queries_of_the_source():
     assert Event.objects.filter(action__in=["permission.revoked", "query.retired"]).count() == 2
 
 
-def test_a_source_rests_on_what_still_stands():
+def test_a_source_falls_back_to_a_permission_that_is_still_valid():
     source = make_source()
     first = make_permission(source, owner="First")
     second = make_permission(source, owner="Second", granted_at=AT + timedelta(days=1))
@@ -259,7 +273,7 @@ def test_a_source_rests_on_what_still_stands():
     assert valid_permission(source, AT) == first
 
 
-def test_a_permission_that_ended_does_not_stand():
+def test_a_permission_that_ended_is_not_valid():
     source = make_source()
     make_permission(source, expires_at=AT + timedelta(days=1))
 

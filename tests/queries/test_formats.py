@@ -15,6 +15,25 @@ def read(text: str, *, format: str, ids: str = "file") -> tuple[list[QueryRow], 
     return rows, errors
 
 
+@pytest.mark.parametrize(
+    ("format", "text", "field"),
+    [
+        ("csv", "query_id,text\nQ1,\nQ1,b\n", "query_id"),
+        ("jsonl", '{"query_id": "Q1"}\n{"query_id": "Q1", "text": "b"}\n', "query_id"),
+        ("beir", '{"_id": "Q1"}\n{"_id": "Q1", "text": "b"}\n', "_id"),
+        ("trec", "<top>\n<num> Q1\n</top>\n<top>\n<num> Q1\n<title> b\n</top>\n", "num"),
+        ("smart", ".I Q1\n.W\n.I Q1\n.W\nb\n", "id"),
+    ],
+)
+def test_an_id_that_occurs_twice_is_listed_even_when_its_first_row_is_rejected(format, text, field):
+    _, errors = read(text, format=format)
+
+    listed = [(error.field, error.message) for error in errors]
+    assert len(listed) == 2
+    assert listed[1][0] == field
+    assert "is in the file twice, first in line" in listed[1][1]
+
+
 def test_csv_and_jsonl_give_the_same_rows():
     csv_text = (
         "query_id,text,label,intent,description,source,difficulty,domain,query_type,group,tags,metadata.x\n"

@@ -102,7 +102,7 @@ def test_a_lead_adds_a_query(client):
         ({"outside_id": "Q7", "text": " "}, "This field is required."),
     ],
 )
-def test_a_query_that_does_not_fit_is_said_beside_its_field(client, form, said):
+def test_an_invalid_query_is_reported_at_its_field(client, form, said):
     project = make_project()
     make_query(project, outside_id="Q1")
 
@@ -111,6 +111,15 @@ def test_a_query_that_does_not_fit_is_said_beside_its_field(client, form, said):
     assert answer.status_code == 400
     assert said in answer.text
     assert Query.objects.count() == 1
+
+
+def test_the_page_of_a_source_shows_its_slug_for_commands(client):
+    source = make_source(name="Search log")
+    signed_in(client, source.project)
+
+    assert (
+        'In commands: <span class="id">search-log</span>' in page(client, "source", source.project.slug, source.pk).text
+    )
 
 
 def test_a_source_of_another_project_cannot_be_chosen(client):
@@ -125,7 +134,7 @@ def test_a_source_of_another_project_cannot_be_chosen(client):
     assert Query.objects.count() == 0
 
 
-def test_editing_a_used_query_keeps_its_words(client):
+def test_editing_a_used_query_keeps_its_text(client):
     query = make_query(text="words")
     project = query.project
     actions.lock_queries([query.pk], at=AT)
@@ -174,7 +183,7 @@ def test_all_that_fit_the_filter_get_their_source_also_those_of_later_pages(clie
     assert [query.pk for query in left.context["page"]] == [other.pk]
 
 
-def test_nothing_ticked_is_said(client):
+def test_an_empty_selection_gives_a_message(client):
     project = make_project()
     source = make_source(project)
     make_query(project)
@@ -308,3 +317,31 @@ def test_queries_are_imported_through_the_page(client):
     client.post(reverse("corpus:import-confirm", args=[project.slug, Import.objects.get().pk]))
 
     assert list(Query.objects.order_by("pk").values_list("outside_id", "text")) == [("1", "first"), ("2", "second")]
+
+
+def test_a_source_without_a_valid_permission_says_what_cannot_be_frozen(client):
+    source = make_source()
+    signed_in(client, source.project)
+    warning = "A version with queries or Q&amp;As of this source cannot be frozen."
+
+    assert warning in page(client, "source", source.project.slug, source.pk).text
+
+    make_permission(source)
+    assert warning not in page(client, "source", source.project.slug, source.pk).text
+
+
+def test_no_page_promises_what_happens_to_a_public_release(client):
+    source = make_source()
+    query = make_query(source.project, source=None)
+    slug = source.project.slug
+    signed_in(client, source.project)
+
+    pages = [
+        page(client, "list", slug),
+        page(client, "query", slug, query.pk),
+        page(client, "source", slug, source.pk),
+        client.get(reverse("corpus:import-new", args=[slug, "queries"])),
+    ]
+
+    assert [shown.status_code for shown in pages] == [200] * len(pages)
+    assert not [shown for shown in pages if "public release" in shown.text]

@@ -69,8 +69,8 @@ class FreezeDetail(ProjectAPIView):
     @extend_schema(operation_id="snapshots_freeze_read", responses=FrozenSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         job = freeze_in(self.project, pk)
-        found = (job.result or {}).get("snapshot_id")
-        snapshot = snapshot_in(self.project, found) if found else None
+        snapshot_id = (job.result or {}).get("snapshot_id")
+        snapshot = snapshot_in(self.project, snapshot_id) if snapshot_id else None
         return Response(FrozenSerializer({"snapshot": snapshot, "job": job}).data)
 
 
@@ -96,8 +96,8 @@ class BlockList(ProjectAPIView):
         only_known(request.query_params, {"after", "limit", "find"})
         snapshot = snapshot_in(self.project, pk)
         if words := request.query_params.get("find", ""):
-            found = search_blocks(snapshot, words[:1_000], limit=MOST_FOUND)
-            return Response({"results": BlockSerializer(found, many=True).data, "next": None})
+            matches = search_blocks(snapshot, words[:1_000], limit=MOST_FOUND)
+            return Response({"results": BlockSerializer(matches, many=True).data, "next": None})
         rows = entries_of(snapshot)
         page = cut(rows, request.query_params, column="position", parse=whole, read=lambda row: row.position)
         return Response({"results": BlockSerializer(page.rows, many=True).data, "next": page.next})

@@ -33,6 +33,8 @@ class ImportPlan:
             self.samples.append({"change": word, "id": outside_id, "title": title, "text": shown})
 
     def take_errors(self, errors: ErrorList) -> None:
+        """Use this list as the plan's mistakes, and sort it by line."""
+        errors.sort()
         self.errors = errors
 
     @property

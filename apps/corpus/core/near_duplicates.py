@@ -76,10 +76,10 @@ def resemblance(one: str, other: str) -> float:
 
 def signature(text: str) -> NDArray[np.uint32]:
     """The smallest value of each permutation over the text's shingles; an empty text gives the highest value."""
-    found = shingles(text)
-    if not len(found):
+    hashes = shingles(text)
+    if not len(hashes):
         return np.full(PERMUTATIONS, _EMPTY, dtype=np.uint32)
-    values = (found[:, None] * _FACTORS[None, :] + _OFFSETS[None, :]) >> np.uint64(32)
+    values = (hashes[:, None] * _FACTORS[None, :] + _OFFSETS[None, :]) >> np.uint64(32)
     return values.min(axis=0).astype(np.uint32)
 
 
@@ -88,14 +88,14 @@ def signatures(texts: Iterable[str]) -> Signatures:
     return Signatures(np.array(rows, dtype=np.uint32).reshape(len(rows), PERMUTATIONS))
 
 
-def near(found: Signatures, own: NDArray[np.uint32], at_least: float, limit: int = 20) -> list[Near]:
+def near(signatures: Signatures, own: NDArray[np.uint32], at_least: float, limit: int = 20) -> list[Near]:
     """The texts whose signature agrees with `own` in at least that share, most similar first, then by index.
 
     The text itself is among them. Empty texts resemble nothing.
     """
     if own[0] == _EMPTY and (own == _EMPTY).all():
         return []
-    share = (found.minima == own[None, :]).mean(axis=1)
+    share = (signatures.minima == own[None, :]).mean(axis=1)
     places = np.flatnonzero(share >= at_least)
     order = np.argsort(-share[places], kind="stable")[:limit]
     return [Near(int(place), float(share[place])) for place in places[order]]

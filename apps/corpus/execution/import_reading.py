@@ -33,10 +33,10 @@ def take_in(item: Import, *, actor: User, at: datetime) -> ImportPlan:
         raise InputErrors([error]) from error
 
 
-def faulty_plan(found: list[InputError]) -> dict[str, Any]:
+def faulty_plan(errors: list[InputError]) -> dict[str, Any]:
     plan = ImportPlan([])
-    errors = ErrorList()
-    for error in found:
-        errors.add(error)
-    plan.take_errors(errors)
-    return plan.as_json() | {"errors": [as_row(error) for error in found]}
+    listed = ErrorList()
+    for error in errors:
+        listed.add(error)
+    plan.take_errors(listed)
+    return plan.as_json() | {"errors": [as_row(error) for error in errors]}

@@ -131,8 +131,8 @@ def _compared(
 
 
 def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, KnownBlock]:
-    found = Block.objects.filter(corpus=corpus, outside_id__in=ids)
-    columns = found.values_list(
+    blocks = Block.objects.filter(corpus=corpus, outside_id__in=ids)
+    columns = blocks.values_list(
         "outside_id", "pk", "document__outside_id", "document__title", "current__digest", "current__metadata_digest"
     )
     return {
@@ -181,9 +181,9 @@ def _documents(corpus: Corpus, rows: list[BlockRow]) -> dict[str, int]:
     titles: dict[str, str] = {}
     for row in rows:
         titles[row.document_id] = row.document_title or titles.get(row.document_id, "")
-    found = Document.objects.filter(corpus=corpus, outside_id__in=list(titles))
+    documents = Document.objects.filter(corpus=corpus, outside_id__in=list(titles))
     keys = {}
-    for pk, outside_id, title in found.values_list("pk", "outside_id", "title"):
+    for pk, outside_id, title in documents.values_list("pk", "outside_id", "title"):
         keys[outside_id] = pk
         if titles[outside_id] and titles[outside_id] != title:
             Document.objects.filter(pk=pk).update(title=titles[outside_id])

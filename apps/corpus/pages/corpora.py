@@ -5,7 +5,9 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.edges.access import member_of, member_view
@@ -83,7 +85,15 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
     )
     if snapshot is None:
         return redirect("corpus:corpus", slug=project.slug, corpus_slug=corpus.slug)
-    messages.success(request, f"{snapshot.name} is frozen: {snapshot.block_count:,} passages.")
+    passages = "1 passage" if snapshot.block_count == 1 else f"{snapshot.block_count:,} passages"
+    text = format_html(
+        '{} is frozen: {}. Next: <a href="{}">add queries</a> or <a href="{}">run a system</a>.',
+        snapshot.name,
+        passages,
+        reverse("queries:list", args=[project.slug]),
+        reverse("retrieval:overview", args=[project.slug]),
+    )
+    messages.success(request, text)
     return redirect("corpus:snapshot", slug=project.slug, pk=snapshot.pk)
 
 
@@ -100,7 +110,7 @@ def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         "before": before,
         "counts": snapshots.difference(before, snapshot).counts() if before else None,
         "find": find,
-        "found": entries,
+        "entries": entries,
         "page_size": PAGE_SIZE,
         "page": None if find else _page(request, entries_of(snapshot)),
         "section": SECTION,
@@ -119,12 +129,12 @@ def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpRes
         word = "changed"
     context: dict[str, Any] = {"snapshot": snapshot, "before": before, "word": word, "section": SECTION}
     if before is not None:
-        found = snapshots.difference(before, snapshot)
-        page = _page(request, getattr(found, word), DIFFS)
+        difference = snapshots.difference(before, snapshot)
+        page = _page(request, getattr(difference, word), DIFFS)
         with_words = word in {"changed", "moved", "described"}
         context |= {
             "page": page,
-            "counts": [(name, title, getattr(found, name).count()) for name, title in DIFFERENCES.items()],
+            "counts": [(name, title, getattr(difference, name).count()) for name, title in DIFFERENCES.items()],
             "rows": history.word_diffs(list(page)) if with_words else None,
             "renamed": snapshots.renamed_between(before, snapshot)[:DIFFS] if word == "described" else None,
         }

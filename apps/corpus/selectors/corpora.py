@@ -46,8 +46,8 @@ def counted(corpora: QuerySet[Corpus]) -> QuerySet[Corpus]:
 
 def snapshots_in(project: Project) -> QuerySet[Snapshot]:
     """Newest first."""
-    found = Snapshot.objects.filter(corpus__project=project)
-    return found.select_related("corpus", "frozen_by").order_by("-frozen_at", "-pk")
+    snapshots = Snapshot.objects.filter(corpus__project=project)
+    return snapshots.select_related("corpus", "frozen_by").order_by("-frozen_at", "-pk")
 
 
 def snapshot_in(project: Project, pk: int) -> Snapshot:
@@ -68,8 +68,8 @@ def snapshot_before(snapshot: Snapshot) -> Snapshot | None:
 
 def current_blocks(corpus: Corpus) -> QuerySet[Block]:
     """The blocks of the corpus as it is now, document by document, in reading order."""
-    found = Block.objects.filter(corpus=corpus, current__isnull=False).select_related("document", "current")
-    return found.order_by("document__outside_id", F("current__page_start").asc(nulls_last=True), "outside_id")
+    blocks = Block.objects.filter(corpus=corpus, current__isnull=False).select_related("document", "current")
+    return blocks.order_by("document__outside_id", F("current__page_start").asc(nulls_last=True), "outside_id")
 
 
 def found_blocks(blocks: QuerySet[Block], words: str) -> QuerySet[Block]:
@@ -81,16 +81,16 @@ def found_blocks(blocks: QuerySet[Block], words: str) -> QuerySet[Block]:
 
 
 def block_by_key(project: Project, pk: int) -> Block:
-    found = Block.objects.filter(corpus__project=project, pk=pk)
-    block = found.select_related("document", "current", "corpus").first()
+    blocks = Block.objects.filter(corpus__project=project, pk=pk)
+    block = blocks.select_related("document", "current", "corpus").first()
     if block is None:
         raise Http404("No such passage.")
     return block
 
 
 def version_in(project: Project, pk: int) -> BlockVersion:
-    found = BlockVersion.objects.filter(block__corpus__project=project, pk=pk)
-    version = found.select_related("block__document", "block__corpus").first()
+    versions = BlockVersion.objects.filter(block__corpus__project=project, pk=pk)
+    version = versions.select_related("block__document", "block__corpus").first()
     if version is None:
         raise Http404("No such text.")
     return version
@@ -105,19 +105,19 @@ class TextKey(NamedTuple):
 
 def texts_of(versions: Iterable[int]) -> dict[int, TextKey]:
     """The text of each of these block versions, whichever snapshots they are in."""
-    found: dict[int, TextKey] = {}
+    texts: dict[int, TextKey] = {}
     for part in chunks(sorted(set(versions)), AT_ONCE):
         rows = BlockVersion.objects.filter(pk__in=part).values_list("pk", "block_id", "text_digest")
-        found.update((pk, TextKey(block, digest)) for pk, block, digest in rows)
-    return found
+        texts.update((pk, TextKey(block, digest)) for pk, block, digest in rows)
+    return texts
 
 
 def block_names(versions: Iterable[int]) -> dict[int, str]:
     """The outside id of the block of each of these block versions."""
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for part in chunks(sorted(set(versions)), AT_ONCE):
-        found.update(BlockVersion.objects.filter(pk__in=part).values_list("pk", "block__outside_id"))
-    return found
+        names.update(BlockVersion.objects.filter(pk__in=part).values_list("pk", "block__outside_id"))
+    return names
 
 
 def texts_in(snapshot: Snapshot) -> dict[TextKey, int]:
@@ -146,8 +146,8 @@ def entries_of(snapshot: Snapshot) -> QuerySet[SnapshotBlock]:
 
 
 def imports_in(project: Project) -> QuerySet[Import]:
-    found = Import.objects.filter(project=project).select_related("upload", "created_by", "applied_by", "job")
-    return found.order_by("-pk")
+    imports = Import.objects.filter(project=project).select_related("upload", "created_by", "applied_by", "job")
+    return imports.order_by("-pk")
 
 
 def import_in(project: Project, pk: int) -> Import:
@@ -159,5 +159,5 @@ def import_in(project: Project, pk: int) -> Import:
 
 def left_unread(before: datetime) -> list[int]:
     """Imports begun before `before` whose reading was interrupted: not read yet, and without a job."""
-    found = Import.objects.filter(state=ImportState.READING, job=None, created_at__lt=before)
-    return list(found.order_by("pk").values_list("pk", flat=True))
+    interrupted = Import.objects.filter(state=ImportState.READING, job=None, created_at__lt=before)
+    return list(interrupted.order_by("pk").values_list("pk", flat=True))

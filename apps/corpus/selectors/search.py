@@ -26,8 +26,8 @@ def search_blocks(snapshot: Snapshot, text: str, *, limit: int = 20) -> list[Sna
     entries = snapshot.entries.select_related("version", "block__document")
     named = list(entries.filter(block__outside_id=text.strip())[:1]) if text.strip() else []
     by_position = {entry.position: entry for entry in entries.filter(position__in=positions)}
-    found = [by_position[position] for position in positions]
-    return (named + [entry for entry in found if entry not in named])[:limit]
+    ranked = [by_position[position] for position in positions]
+    return (named + [entry for entry in ranked if entry not in named])[:limit]
 
 
 def _positions(snapshot: Snapshot, words: list[str], limit: int) -> list[int]:

@@ -34,7 +34,7 @@ class QueryImportForm(ImportForm):
     source = forms.ChoiceField(
         label="Source for new queries without one",
         required=False,
-        help_text="A public release needs a source with a permission for every query.",
+        help_text="A version with queries of a source without a valid permission cannot be frozen.",
     )
     field_order = ["file", "format", "ids", "source"]
 

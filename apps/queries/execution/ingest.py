@@ -50,13 +50,12 @@ class QueryComparison:
         self.errors = errors
         self.default_source = default_source
         self.sources = dict(Source.objects.filter(project=project).values_list("slug", "pk"))
-        self.lines: dict[str, int] = {}
 
     def changes(self, rows: Iterable[QueryRow]) -> Iterator[list[QueryChange]]:
         for chunk in chunks(until_broken(rows, self.errors), CHUNK):
             ids = [row.query_id for row in chunk]
-            found = Query.objects.filter(project=self.project, outside_id__in=ids)
-            known = {query.outside_id: query for query in found}
+            stored = Query.objects.filter(project=self.project, outside_id__in=ids)
+            known = {query.outside_id: query for query in stored}
             compared = []
             for row in chunk:
                 try:
@@ -66,10 +65,6 @@ class QueryComparison:
             yield compared
 
     def _compare(self, row: QueryRow, query: Query | None) -> QueryChange:
-        first = self.lines.setdefault(row.query_id, row.line)
-        if first != row.line:
-            message = f"the query is in the file twice, first in line {first}"
-            raise self.file.error(row.line, "query_id", row.query_id, message)
         values = self._values(row)
         if query is None:
             default = self.default_source.pk if self.default_source else None

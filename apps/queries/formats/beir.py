@@ -11,7 +11,7 @@ KNOWN = frozenset({"_id", "text", "metadata"})
 
 
 def read_beir_queries(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
-    return rows_from(source, errors, read_jsonl(source, errors), _row)
+    return rows_from(source, errors, read_jsonl(source, errors), _row, id_field="_id")
 
 
 def _row(fields: Fields) -> QueryRow:

@@ -35,9 +35,18 @@ def rows_from(
     errors: ErrorList,
     records: Iterable[tuple[int, dict]],
     make: Callable[[Fields], QueryRow],
+    id_field: str = "query_id",
 ) -> Iterator[QueryRow]:
-    """`make` of each record; rejected records are added to `errors`."""
+    """`make` of each record; rejected records are added to `errors`, and each id that an earlier record has.
+
+    `id_field` is the id's field in the records.
+    """
+    first_lines: dict[str, int] = {}
     for line, values in records:
+        query_id = values.get(id_field)
+        if isinstance(query_id, str) and query_id and (first := first_lines.setdefault(query_id, line)) != line:
+            message = f"the query is in the file twice, first in line {first}"
+            errors.add(source.error(line, id_field, query_id, message))
         try:
             yield make(Fields(source, line, values))
         except InputError as error:

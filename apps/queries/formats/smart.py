@@ -23,7 +23,7 @@ def read_smart_queries(source: TableFile, errors: ErrorList, *, ids: str) -> Ite
         )
         for record in read_records(source, errors, ids=ids)
     )
-    return rows_from(source, errors, records, _row)
+    return rows_from(source, errors, records, _row, id_field="id")
 
 
 def _row(fields: Fields) -> QueryRow:

@@ -28,7 +28,7 @@ class Topic(NamedTuple):
 
 
 def read_topics(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
-    return rows_from(source, errors, _records(source, errors), _row)
+    return rows_from(source, errors, _records(source, errors), _row, id_field="num")
 
 
 def _records(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
