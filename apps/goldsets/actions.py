@@ -151,12 +151,12 @@ def freeze_version(*, version_id: int, actor: User, at: datetime) -> Version:
     if reason := rules.change_refusal(version):
         raise VersionRefused(reason, code="freeze_refused")
     _lock_inputs(version)
-    found = gather(version)
-    if reason := rules.freeze_refusal(version, find_blockers(found, at=at)):
+    gathered = gather(version)
+    if reason := rules.freeze_refusal(version, find_blockers(gathered, at=at)):
         raise VersionRefused(reason, code="freeze_refused")
-    copy_items(found)
+    copy_items(gathered)
     digest = items_digest(version)
-    manifest = manifest_of(found, digest=digest, at=at)
+    manifest = manifest_of(gathered, digest=digest, at=at)
     return move(
         version,
         VersionStep.FREEZE,

@@ -50,8 +50,8 @@ class VersionForm(KaratForm):
         self.known_rounds = {round_.pk: round_ for round_ in versions.rounds_on(project)}
         kwargs["initial"] = _initial(version) if version else {"rounds": self._rounds_of_newest()}
         super().__init__(*args, **kwargs)
-        self._offer("snapshot", [(pk, _snapshot_words(found)) for pk, found in self.known_snapshots.items()])
-        self._offer("rounds", [(pk, _round_words(found)) for pk, found in self.known_rounds.items()])
+        self._offer("snapshot", [(pk, _snapshot_words(snapshot)) for pk, snapshot in self.known_snapshots.items()])
+        self._offer("rounds", [(pk, _round_words(round_)) for pk, round_ in self.known_rounds.items()])
 
     def _rounds_of_newest(self) -> list[int]:
         """Every round of the corpus that was frozen last, so that rounds are left out only by choice."""

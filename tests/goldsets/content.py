@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from apps.corpus.core.digests import SnapshotEntry, block_digests, metadata_digest, snapshot_digest
-from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, GradeRow, TripleRow
+from apps.goldsets.formats.content import Content, ExpectedBlock, FrozenBlock, FrozenQuery, GradeRow, TripleRow
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ def _entry(row: FrozenBlock) -> SnapshotEntry:
     )
 
 
-def snapshot_facts(content: ListContent) -> dict[str, str]:
+def snapshot_facts(content: Content) -> dict[str, str]:
     """What a manifest says of the snapshot that holds these blocks."""
-    return {"digest": snapshot_digest(_entry(row) for row in content.block_rows)}
+    return {"digest": snapshot_digest(_entry(row) for row in content.blocks())}
 
 
 FACTS = {"version": "v1", "snapshot": snapshot_facts(SMALL)}

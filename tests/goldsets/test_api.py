@@ -17,7 +17,7 @@ def url(name: str, version) -> str:
     return reverse(f"goldsets-api:{name}", args=[gold_set.project.slug, gold_set.slug, version.number])
 
 
-def test_list_tells_leads_of_drafts_and_others_of_releases(client):
+def test_the_list_shows_leads_drafts_and_others_releases(client):
     bench = make_bench()
     make_version(VersionState.RELEASED, bench)
     make_version(VersionState.DRAFT, bench)
@@ -40,7 +40,7 @@ def test_list_costs_the_same_number_of_queries(client, django_assert_num_queries
         client.get(reverse("goldsets-api:list", args=[bench.project.slug]))
 
 
-def test_detail_holds_the_manifest(client):
+def test_detail_includes_the_manifest(client):
     version = make_version(VersionState.RELEASED)
     client.force_login(lead_of(version.gold_set.project))
 

@@ -136,7 +136,7 @@ def test_one_draft_is_begun():
     assert Version.objects.count() == 1
 
 
-def test_of_two_frozen_versions_released_at_once_the_later_one_stands():
+def test_of_two_frozen_versions_released_at_once_the_later_one_is_released():
     bench = make_bench(queries=1)
     first = make_version(VersionState.FROZEN, bench)
     second = make_version(VersionState.FROZEN, bench)

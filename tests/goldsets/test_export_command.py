@@ -57,7 +57,7 @@ def test_without_a_name_the_latest_release_is_written_and_recorded(tmp_path):
         ([], "No version is released yet"),
     ],
 )
-def test_wrong_names_are_said_in_words(tmp_path, words, said):
+def test_wrong_names_are_reported_in_words(tmp_path, words, said):
     version = make_version(VersionState.DRAFT, make_bench(queries=1))
     given = words if "--project" in words else ["--project", version.gold_set.project.slug, *words]
 
@@ -74,7 +74,7 @@ def test_a_draft_is_refused(tmp_path):
     assert wrong.value.returncode == 3
 
 
-def test_a_folder_that_holds_something_is_never_written_into(tmp_path):
+def test_a_folder_that_is_not_empty_is_never_written_into(tmp_path):
     version = make_version(VersionState.RELEASED, make_bench(queries=1))
     (tmp_path / "mine.txt").write_text("keep")
 

@@ -17,7 +17,7 @@ from apps.goldsets.selectors.diffs import diff
 from apps.judging.actions import import_judgements
 from apps.judging.edges.imports import read_draft
 from apps.judging.selectors import resolved_grades
-from apps.metrics.files.trec_rows import read_qrels
+from apps.metrics.files.trec_rows import read_qrel_rows
 from apps.queries.models import Permission, Query
 from apps.triples.models import Triple
 from tests.factories import AT
@@ -68,19 +68,19 @@ def test_an_export_is_intact_by_its_own_manifest(tmp_path):
     assert report.manifest["digest"] == version.digest
 
 
-def test_qrels_hold_the_grades_of_the_version_and_no_other(tmp_path):
+def test_qrels_contain_the_grades_of_the_version_and_no_other(tmp_path):
     bench = make_bench(queries=3)
     version = make_version(VersionState.RELEASED, bench)
 
     exporting.write(version, tmp_path, formats=["trec"])
 
-    rows = [tuple(row) for row in read_qrels(tmp_path / "trec/qrels.txt")]
+    rows = [tuple(row) for row in read_qrel_rows(tmp_path / "trec/qrels.txt")]
     assert rows == sorted(version.grades.values_list("query__outside_id", "block_id", "grade"))
     assert len(rows) == 9
     assert {grade for _, _, grade in rows} == {0, 2, 3}
 
 
-def test_one_side_holds_nothing_of_the_other():
+def test_one_split_contains_nothing_of_the_other():
     bench = make_bench(queries=6, triples=4)
     version = make_version(VersionState.RELEASED, bench)
     sealed = set(version.queries.filter(split="test").values_list("outside_id", flat=True))

@@ -120,7 +120,7 @@ def test_a_released_version_keeps_every_byte_whatever_is_imported_renamed_and_en
     assert verify(tmp_path / "after").is_intact
 
 
-def test_a_next_version_holds_the_titles_and_metadata_of_its_own_snapshot(version, tmp_path):
+def test_a_next_version_has_the_titles_and_metadata_of_its_own_snapshot(version, tmp_path):
     change_everything(version)
 
     newest = Snapshot.objects.latest("pk")
@@ -147,7 +147,7 @@ def test_a_next_version_holds_the_titles_and_metadata_of_its_own_snapshot(versio
         ),
     ],
 )
-def test_a_forged_corpus_is_not_exported_and_is_found(version, tmp_path, statement, values, said):
+def test_a_forged_corpus_is_detected_and_not_exported(version, tmp_path, statement, values, said):
     seal_all()
     force(statement, *values)
 
@@ -176,7 +176,7 @@ def test_a_forged_corpus_is_not_exported_and_is_found(version, tmp_path, stateme
         ("UPDATE accounts_project SET scale = '[]'", "its items are not those"),
     ],
 )
-def test_a_forged_version_is_not_exported_and_is_found(version, tmp_path, statement, said):
+def test_a_forged_version_is_detected_and_not_exported(version, tmp_path, statement, said):
     seal_all()
     if "block_version_id" in statement:
         force("DELETE FROM goldsets_versiongrade WHERE block_id = 'access'")
@@ -188,7 +188,7 @@ def test_a_forged_version_is_not_exported_and_is_found(version, tmp_path, statem
     assert any(said in fault or "its items" in fault for fault in verify_chain(version.gold_set.project).faults)
 
 
-def test_a_digest_that_was_forged_along_with_the_items_is_found_by_the_audit(version):
+def test_a_digest_that_was_forged_along_with_the_items_is_detected_by_the_audit(version):
     seal_all()
     force("UPDATE goldsets_versionquery SET text = 'Other'")
     forged = items_digest(version)
@@ -198,7 +198,7 @@ def test_a_digest_that_was_forged_along_with_the_items_is_found_by_the_audit(ver
     assert fault_of(version) == f"Version {version}: the audit trail has another digest than {forged}."
 
 
-def test_a_manifest_that_was_forged_is_found(version):
+def test_a_forged_manifest_is_detected(version):
     seal_all()
     force("UPDATE goldsets_version SET manifest = %s", json.dumps({**version.manifest, "note": "Other"}))
     version.refresh_from_db()
@@ -206,7 +206,7 @@ def test_a_manifest_that_was_forged_is_found(version):
     assert fault_of(version) == f"Version {version}: its manifest is not the one that was frozen."
 
 
-def test_the_attack_of_replace_is_refused_and_found(version, tmp_path):
+def test_an_attack_by_replace_is_rejected_and_detected(version, tmp_path):
     """A text was put in the place of a released one, under its old digest, and everything called it intact."""
     if connection.vendor != "sqlite":
         pytest.skip("PostgreSQL knows no REPLACE")

@@ -112,7 +112,7 @@ def test_pairs_and_queries_of_the_version_before_are_missed_too(editions):
     assert {loss.query_name for loss in found.losses if loss.kind == "query"} == set(QUERIES)
 
 
-def test_a_pair_that_a_round_kept_is_missed_where_the_round_that_graded_it_is_not_chosen(editions):
+def test_a_pair_that_a_round_reused_is_missing_without_the_round_that_graded_it(editions):
     pool = pool_of_everything(editions.project, editions.autumn)
     second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
     judge_all(second, editions.judge, grade_of)
@@ -173,7 +173,7 @@ def test_where_the_text_went_on_under_another_block_the_sentence_says_so(edition
     }
 
 
-def test_a_freeze_keeps_the_list_and_the_manifest_counts_it(editions):
+def test_a_freeze_stores_the_losses_and_the_manifest_counts_them(editions):
     version = frozen(editions)
 
     assert version.losses.count() == 21
@@ -264,7 +264,7 @@ def test_a_new_version_begins_with_every_round_so_that_nothing_is_lost_by_not_ti
     assert answer.context["form"]["rounds"].value() == [editions.first.pk]
 
 
-def test_the_agreement_of_a_version_counts_the_pairs_that_it_holds_and_no_others(editions):
+def test_the_agreement_of_a_version_counts_its_own_pairs_and_no_others(editions):
     again = make_round(editions.project, pool=editions.first.pool, annotators=2, overlap=1.0, judge_again=True)
     for place in again.annotators.select_related("annotator"):
         judge_all(again, place.annotator, grade_of)

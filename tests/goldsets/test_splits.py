@@ -9,7 +9,7 @@ def _items(count: int, *, key: str = "") -> list[SplitItem]:
     return [SplitItem(f"q{n:03d}", f"words {n}", (("group", key),) if key else ()) for n in range(count)]
 
 
-def test_split_reaches_the_share_asked_for():
+def test_the_split_reaches_the_requested_share():
     sides = split(_items(100), test_share=0.3, seed=1)
 
     assert sum(side == TEST for side in sides.values()) == 30
@@ -36,7 +36,7 @@ def test_a_group_is_never_parted():
     assert sum(side == TEST for side in sides.values()) == 20
 
 
-def test_the_same_words_in_another_dress_stay_together():
+def test_the_same_words_in_another_spelling_stay_together():
     items = [
         SplitItem("a", "Wie groß ist der Café-Raum?"),
         SplitItem("b", "wie GROSS ist der  cafe raum"),
@@ -57,7 +57,7 @@ def test_ties_reach_through_others():
     assert [[item.name for item in group] for group in groups(items)] == [["a", "b", "c"]]
 
 
-def test_items_keep_the_side_of_the_release_before_and_new_ones_join_their_group():
+def test_items_keep_the_split_of_the_previous_release_and_new_ones_join_their_group():
     items = [SplitItem("old", "one", (("group", "x"),), TEST), SplitItem("new", "two", (("group", "x"),))]
 
     assert split(items, test_share=0.0, seed=1) == {"old": TEST, "new": TEST}

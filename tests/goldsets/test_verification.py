@@ -69,7 +69,7 @@ def test_a_manifest_that_is_none_is_refused(tmp_path, manifest):
         verify(tmp_path)
 
 
-def test_a_folder_without_manifest_is_no_export(tmp_path):
+def test_a_folder_without_manifest_is_not_an_export(tmp_path):
     with pytest.raises(NotAnExport, match=r"contains no manifest\.json; it is not an export of Karat"):
         verify(tmp_path)
 
@@ -86,7 +86,7 @@ def test_a_zip_that_unpacks_to_more_than_its_manifest_says_is_not_read_to_the_en
     assert report.size < 2 << 20
 
 
-def test_a_file_that_is_no_zip_is_refused(tmp_path):
+def test_a_file_that_is_not_a_zip_is_rejected(tmp_path):
     (tmp_path / "x").write_bytes(io.BytesIO(b"hello").getvalue())
 
     with pytest.raises(NotAnExport, match="neither a folder nor a zip file"):

@@ -102,7 +102,7 @@ def test_what_is_fixed_for_good_is_shown_in_the_one_question_before(client, stat
     assert "never" in asked
 
 
-def test_a_draft_that_is_stopped_asks_nothing(client):
+def test_a_blocked_draft_offers_no_repair(client):
     version = draft(make_bench(judge=False, triples=0))
 
     page = at_home(client, version).get(url("version", version)).content.decode()
@@ -362,3 +362,11 @@ def test_whoever_still_judges_gets_no_released_grades(client):
 
     assert (refused.status_code, given.status_code) == (403, 200)
     assert f"You are judging in {again.name}." in page.content.decode()
+
+
+def test_a_draft_of_an_open_round_warns_that_it_is_open(client):
+    version = draft(make_bench())
+
+    page = at_home(client, version).get(url("version", version)).content.decode()
+
+    assert "Round 1 is still open." in page

@@ -32,10 +32,10 @@ class VersionList(VersionAPIView):
 
     @extend_schema(responses=VersionSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        found = versions.versions_in(self.project).order_by("gold_set__slug", "-number")
+        rows = versions.versions_in(self.project).order_by("gold_set__slug", "-number")
         if not self.member.is_lead:
-            found = found.filter(released_at__isnull=False)
-        return Response(VersionSerializer(found, many=True).data)
+            rows = rows.filter(released_at__isnull=False)
+        return Response(VersionSerializer(rows, many=True).data)
 
 
 class VersionDetail(VersionAPIView):

@@ -112,9 +112,9 @@ def leaks(items: Iterable[SplitItem], sides: Mapping[str, str]) -> list[Leak]:
     for item in items:
         for tie in ties_of(item):
             held[tie][sides[item.name]].append(item.name)
-    found = [
+    crossing = (
         Leak(tie, tuple(sorted(names[DEV])), tuple(sorted(names[TEST])))
         for tie, names in held.items()
         if names[DEV] and names[TEST]
-    ]
-    return sorted(found, key=lambda leak: (leak.tie.kind, leak.dev, leak.test))
+    )
+    return sorted(crossing, key=lambda leak: (leak.tie.kind, leak.dev, leak.test))

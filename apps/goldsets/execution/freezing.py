@@ -27,11 +27,11 @@ BATCH = 1_000
 FORMAT = "karat-gold-set/1"
 
 
-def copy_items(found: Gathered) -> None:
+def copy_items(gathered: Gathered) -> None:
     """Write the queries, grades and triples of a draft. The version must still be a draft: guards refuse others."""
-    version = found.version
+    version = gathered.version
     queries = VersionQuery.objects.bulk_create(
-        [_version_query(version, query, found.side_of_query(query)) for query in found.queries.values()],
+        [_version_query(version, query, gathered.side_of_query(query)) for query in gathered.queries.values()],
         batch_size=BATCH,
     )
     by_query = {row.query_id: row for row in queries}
@@ -46,11 +46,11 @@ def copy_items(found: Gathered) -> None:
             resolution=pair.resolution,
             judges=pair.judges,
         )
-        for pair in found.pairs
+        for pair in gathered.pairs
     )
     VersionGrade.objects.bulk_create(grades, batch_size=BATCH)
-    VersionTriple.objects.bulk_create(_version_triples(found), batch_size=BATCH)
-    losses = (VersionLoss(version=version, **loss._asdict()) for loss in found.losses)
+    VersionTriple.objects.bulk_create(_version_triples(gathered), batch_size=BATCH)
+    losses = (VersionLoss(version=version, **loss._asdict()) for loss in gathered.losses)
     VersionLoss.objects.bulk_create(losses, batch_size=BATCH)
 
 
@@ -76,21 +76,21 @@ def _version_query(version: Version, query: Query, side: str) -> VersionQuery:
     )
 
 
-def _version_triples(found: Gathered) -> Iterator[VersionTriple]:
-    reviewers = reviewers_of(found.triples)
-    for triple in found.triples:
+def _version_triples(gathered: Gathered) -> Iterator[VersionTriple]:
+    reviewers = reviewers_of(gathered.triples)
+    for triple in gathered.triples:
         names = tuple(name for _, name in reviewers[triple.pk])
         yield VersionTriple(
-            version=found.version,
+            version=gathered.version,
             triple=triple,
             revision=triple.current,
             label=triple.label,
-            split=found.side_of_triple(triple),
-            content=stored_triple(_triple_row(triple, found, names)),
+            split=gathered.side_of_triple(triple),
+            content=stored_triple(_triple_row(triple, gathered, names)),
         )
 
 
-def _triple_row(triple: Triple, found: Gathered, reviewers: tuple[str, ...]) -> TripleRow:
+def _triple_row(triple: Triple, gathered: Gathered, reviewers: tuple[str, ...]) -> TripleRow:
     revision = wording_of(triple)
     author = triple.adopted_by if triple.is_machine_written and triple.adopted_by else triple.author
     return TripleRow(
@@ -99,7 +99,7 @@ def _triple_row(triple: Triple, found: Gathered, reviewers: tuple[str, ...]) -> 
         expected_answer=revision.answer,
         blocks=tuple(_expected(expected) for expected in revision.expected_blocks.all()),
         match="all" if revision.needs_all_blocks else "any",
-        query_id=triple.query.outside_id if triple.query and triple.query_id in found.queries else "",
+        query_id=triple.query.outside_id if triple.query and triple.query_id in gathered.queries else "",
         domain=triple.domain,
         difficulty=triple.difficulty,
         added_by=author.name,
@@ -155,9 +155,9 @@ def _guideline_digest(version: Version) -> str:
     return digest_of({"markdown": guideline.markdown, "grades": guideline.grades})
 
 
-def manifest_of(found: Gathered, *, digest: str, at: datetime) -> dict[str, Any]:
+def manifest_of(gathered: Gathered, *, digest: str, at: datetime) -> dict[str, Any]:
     """The facts of a version that is being frozen. It names no person."""
-    version = found.version
+    version = gathered.version
     project = version.gold_set.project
     return {
         "format": FORMAT,
@@ -170,11 +170,11 @@ def manifest_of(found: Gathered, *, digest: str, at: datetime) -> dict[str, Any]
         "snapshot": _snapshot_facts(version),
         "scale": project.scale,
         "guideline": _guideline_facts(version),
-        "counts": _counts(found),
-        "splits": split_facts(found),
-        "left_out": losses_facts(found.losses),
-        "agreement": _agreement_facts(found),
-        "sources": _source_facts(found),
+        "counts": _counts(gathered),
+        "splits": split_facts(gathered),
+        "left_out": losses_facts(gathered.losses),
+        "agreement": _agreement_facts(gathered),
+        "sources": _source_facts(gathered),
         "software": {"name": "karat", "version": settings.VERSION},
     }
 
@@ -196,29 +196,29 @@ def _guideline_facts(version: Version) -> dict[str, Any] | None:
     return {"number": version.guideline.number, "digest": _guideline_digest(version)}
 
 
-def _counts(found: Gathered) -> dict[str, Any]:
-    grades = Counter(pair.grade for pair in found.pairs)
+def _counts(gathered: Gathered) -> dict[str, Any]:
+    grades = Counter(pair.grade for pair in gathered.pairs)
     return {
-        "queries": len(found.queries),
-        "grades": len(found.pairs),
-        "triples": len(found.triples),
-        "queries_without_source": sum(query.source_id is None for query in found.queries.values()),
-        "machine_written_triples": sum(triple.is_machine_written for triple in found.triples),
+        "queries": len(gathered.queries),
+        "grades": len(gathered.pairs),
+        "triples": len(gathered.triples),
+        "queries_without_source": sum(query.source_id is None for query in gathered.queries.values()),
+        "machine_written_triples": sum(triple.is_machine_written for triple in gathered.triples),
         "by_grade": {str(grade): grades[grade] for grade in sorted(grades)},
-        "by_resolution": dict(sorted(Counter(pair.resolution for pair in found.pairs).items())),
+        "by_resolution": dict(sorted(Counter(pair.resolution for pair in gathered.pairs).items())),
     }
 
 
-def split_facts(found: Gathered) -> dict[str, Any]:
+def split_facts(gathered: Gathered) -> dict[str, Any]:
     """The counts of each side, by its name, and how the split was made."""
-    version = found.version
+    version = gathered.version
     sides: dict[str, Counter[str]] = {side: Counter() for side in Split.values}
-    for query in found.queries.values():
-        sides[found.side_of_query(query)]["queries"] += 1
-    for pair in found.pairs:
-        sides[found.side_of_query(pair.query)]["grades"] += 1
-    for triple in found.triples:
-        sides[found.side_of_triple(triple)]["triples"] += 1
+    for query in gathered.queries.values():
+        sides[gathered.side_of_query(query)]["queries"] += 1
+    for pair in gathered.pairs:
+        sides[gathered.side_of_query(pair.query)]["grades"] += 1
+    for triple in gathered.triples:
+        sides[gathered.side_of_triple(triple)]["triples"] += 1
     kinds = ("queries", "grades", "triples")
     counts = {side: {kind: counted[kind] for kind in kinds} for side, counted in sides.items()}
     return {
@@ -226,16 +226,16 @@ def split_facts(found: Gathered) -> dict[str, Any]:
         "seed": version.seed,
         "test_share": version.test_share,
         "group_by": sorted(version.group_by),
-        "leaks": len(found.leaks),
+        "leaks": len(gathered.leaks),
     }
 
 
-def _agreement_facts(found: Gathered) -> dict[str, Any]:
+def _agreement_facts(gathered: Gathered) -> dict[str, Any]:
     """The agreement on the items of the version, and on nothing else."""
-    version = found.version
+    version = gathered.version
     project = version.gold_set.project
-    grades = agreement.grade_agreement(project, version.rounds.all(), {pair.key for pair in found.pairs})
-    verdicts = agreement.verdicts_on(project, [triple.pk for triple in found.triples])
+    grades = agreement.grade_agreement(project, version.rounds.all(), {pair.key for pair in gathered.pairs})
+    verdicts = agreement.verdicts_on(project, [triple.pk for triple in gathered.triples])
     return {
         "annotators": len(grades.ratings.people),
         "pairs_judged_twice": grades.ratings.shared,
@@ -245,9 +245,9 @@ def _agreement_facts(found: Gathered) -> dict[str, Any]:
     }
 
 
-def _source_facts(found: Gathered) -> list[dict[str, Any]]:
+def _source_facts(gathered: Gathered) -> list[dict[str, Any]]:
     """Each source's share of the queries and its target, and the terms of its use."""
-    counts = Counter(query.source_id for query in found.queries.values())
+    counts = Counter(query.source_id for query in gathered.queries.values())
     total = sum(counts.values())
     sources = Source.objects.filter(pk__in=[pk for pk in counts if pk]).order_by("slug")
     terms = _terms(sources)

@@ -55,9 +55,9 @@ def _plain(outside_id: str, what: str) -> str:
 
 
 def _one_line(row: FrozenQuery, text: str) -> str:
-    if found := TAG.search(text):
+    if tag := TAG.search(text):
         raise Unwritable(
-            f"Query {row.query_id!r} contains {found.group()!r}, which TREC readers parse as a tag. "
+            f"Query {row.query_id!r} contains {tag.group()!r}, which TREC readers parse as a tag. "
             "Export JSONL, CSV or BEIR."
         )
     return " ".join(text.split())

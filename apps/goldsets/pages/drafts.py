@@ -20,22 +20,22 @@ SHOWN = 50
 
 
 def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
-    found = gather(version)
-    blockers = find_blockers(found, at=at)
-    sides = split_facts(found)
-    losses = losses_facts(found.losses)
+    gathered = gather(version)
+    blockers = find_blockers(gathered, at=at)
+    sides = split_facts(gathered)
+    losses = losses_facts(gathered.losses)
     return {
         "version": version,
         "left_out": rules.counted_losses(losses),
-        "losses": found.losses[:SHOWN],
-        "losses_total": len(found.losses),
+        "losses": gathered.losses[:SHOWN],
+        "losses_total": len(gathered.losses),
         "rounds": version.rounds.order_by("number"),
-        "found": found,
+        "content": gathered,
         "splits": [(side, sides[side]) for side in Split.values],
         "blockers": _by_kind(version, blockers),
         "counted": rules.counted(blockers),
-        "warnings": find_warnings(found),
-        "former": found.former,
+        "warnings": find_warnings(gathered),
+        "former": gathered.former,
         "waiting": versions.triples_on_their_way(version),
     }
 

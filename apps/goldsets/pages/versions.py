@@ -62,14 +62,14 @@ def new_gold_set(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_version(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
-    found = versions.gold_set_in(project, gold_set)
+    parent = versions.gold_set_in(project, gold_set)
     form = VersionForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
         version = actions.draft_version(
-            gold_set_id=found.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs
+            gold_set_id=parent.pk, actor=member_of(request).user, at=timezone.now(), **form.inputs
         )
         return redirect(page_of(version))
-    context = {"section": SECTION, "form": form, "gold_set": found, "version": None}
+    context = {"section": SECTION, "form": form, "gold_set": parent, "version": None}
     return render(request, "goldsets/version_form.html", context, status=400 if form.errors else 200)
 
 
@@ -202,16 +202,16 @@ def difference(request: HttpRequest, project: Project, gold_set: str, number: in
     split = Split.TEST if request.GET.get("split") == Split.TEST else Split.DEV
     if split == Split.TEST:
         _log_look(request, version, "difference in test")
-    found = diffs.diff(former, version, splits=[split])
+    diff = diffs.diff(former, version, splits=[split])
     context = {
         "section": SECTION,
         "version": version,
         "former": former,
         "split": split,
         "splits": Split.values,
-        "changes": _changes(found),
-        "repinned": diffs.with_texts(found.repinned[:SHOWN_REPINNED]),
-        "repinned_total": len(found.repinned),
+        "changes": _changes(diff),
+        "repinned": diffs.with_texts(diff.repinned[:SHOWN_REPINNED]),
+        "repinned_total": len(diff.repinned),
     }
     return render(request, "goldsets/difference.html", context)
 
@@ -220,13 +220,13 @@ SHOWN_CHANGES = 200
 SHOWN_REPINNED = 50
 
 
-def _changes(found: diffs.Diff) -> list[tuple[str, list[diffs.ItemChange], int]]:
+def _changes(diff: diffs.Diff) -> list[tuple[str, list[diffs.ItemChange], int]]:
     """Kind in words, the changes shown, and their total."""
     kinds = (
-        ("Added", found.added),
-        ("Removed", found.removed),
-        ("Re-graded", found.regraded),
-        ("Reworded", found.reworded),
+        ("Added", diff.added),
+        ("Removed", diff.removed),
+        ("Re-graded", diff.regraded),
+        ("Reworded", diff.reworded),
     )
     return [(words, changes[:SHOWN_CHANGES], len(changes)) for words, changes in kinds]
 

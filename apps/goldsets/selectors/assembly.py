@@ -83,21 +83,21 @@ def triple_name(label: str) -> str:
 def gather(version: Version) -> Gathered:
     """Read everything a freeze needs. Nothing is written."""
     project = version.gold_set.project
-    found = Gathered(version=version, places=places_of(version.snapshot), former=former_of(version))
+    gathered = Gathered(version=version, places=places_of(version.snapshot), former=former_of(version))
     queries = {q.pk: q for q in Query.objects.filter(project=project).select_related("source")}
-    losses = Losses(found.places, queries)
-    _gather_pairs(found, list(version.rounds.all()), queries, losses)
-    found.triples = list(accepted_triples(project, version.snapshot).select_related("source", "query__source"))
-    for triple in found.triples:
+    losses = Losses(gathered.places, queries)
+    _gather_pairs(gathered, list(version.rounds.all()), queries, losses)
+    gathered.triples = list(accepted_triples(project, version.snapshot).select_related("source", "query__source"))
+    for triple in gathered.triples:
         if triple.query_id and queries[triple.query_id].retired_at is None:
-            found.queries[triple.query_id] = queries[triple.query_id]
-    included = [(pair.query.pk, pair.text.block_id) for pair in found.pairs]
-    included += [(pair.query.pk, pair.text.block_id) for pair in found.unresolved]
-    found.losses = losses.listed(included, found.queries, found.former)
-    items = _items(found)
-    found.sides = split(items, test_share=version.test_share, seed=version.seed)
-    found.leaks = leaks(items, found.sides)
-    return found
+            gathered.queries[triple.query_id] = queries[triple.query_id]
+    included = [(pair.query.pk, pair.text.block_id) for pair in gathered.pairs]
+    included += [(pair.query.pk, pair.text.block_id) for pair in gathered.unresolved]
+    gathered.losses = losses.listed(included, gathered.queries, gathered.former)
+    items = _items(gathered)
+    gathered.sides = split(items, test_share=version.test_share, seed=version.seed)
+    gathered.leaks = leaks(items, gathered.sides)
+    return gathered
 
 
 def places_of(snapshot: Snapshot) -> dict[int, SnapshotPlace]:
@@ -117,7 +117,7 @@ def former_of(version: Version) -> Version | None:
     return earlier.order_by("-number").first()
 
 
-def _gather_pairs(found: Gathered, rounds: list[Round], queries: Mapping[int, Query], losses: Losses) -> None:
+def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int, Query], losses: Losses) -> None:
     pairs = settled_pairs(rounds)
     versions = {pair.version_id for pair in pairs}
     texts, names = texts_of(versions), block_names(versions)
@@ -130,23 +130,23 @@ def _gather_pairs(found: Gathered, rounds: list[Round], queries: Mapping[int, Qu
             continue
         if not losses.includes(judged):
             continue
-        found.queries[query.pk] = query
+        gathered.queries[query.pk] = query
         if pair.grade is None:
-            found.unresolved.append(OpenPair(query, block, pair, judged.text))
+            gathered.unresolved.append(OpenPair(query, block, pair, judged.text))
         else:
-            place = found.places[judged.text.block_id]
-            found.pairs.append(JudgedPair(query, place, pair.grade, str(pair.resolution), pair.judges, judged.text))
+            place = gathered.places[judged.text.block_id]
+            gathered.pairs.append(JudgedPair(query, place, pair.grade, str(pair.resolution), pair.judges, judged.text))
     ruled_out = {(pair.query_id, texts[pair.version_id]) for pair in pairs if pair.is_ruled_out}
-    for judged in [*kept_elsewhere(rounds), *pairs_before(found.former)]:
+    for judged in [*kept_elsewhere(rounds), *pairs_before(gathered.former)]:
         if judged.key in ruled_out:
             losses.miss(judged, LossReason.RULED_OUT)
         elif judged.key not in seen and losses.includes(judged):
             losses.miss(judged, LossReason.NOT_CHOSEN)
 
 
-def _items(found: Gathered) -> list[SplitItem]:
-    former_queries, former_triples = _former_sides(found.former)
-    group_by = set(found.version.group_by)
+def _items(gathered: Gathered) -> list[SplitItem]:
+    former_queries, former_triples = _former_sides(gathered.former)
+    group_by = set(gathered.version.group_by)
     items = [
         SplitItem(
             name=query_name(query.outside_id),
@@ -154,9 +154,9 @@ def _items(found: Gathered) -> list[SplitItem]:
             keys=tuple(_query_keys(query, group_by)),
             former=former_queries.get(query.pk, ""),
         )
-        for query in found.queries.values()
+        for query in gathered.queries.values()
     ]
-    for triple in found.triples:
+    for triple in gathered.triples:
         item = SplitItem(
             name=triple_name(triple.label),
             text=wording_of(triple).question,

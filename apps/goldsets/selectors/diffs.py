@@ -104,20 +104,20 @@ class _Compared(NamedTuple):
 
 
 def _compare(before: Mapping[str, _ItemState], after: Mapping[str, _ItemState]) -> _Compared:
-    found = _Compared([], [], [], [])
+    compared = _Compared([], [], [], [])
     for name in sorted(before.keys() | after.keys(), key=str.encode):
         old, new = before.get(name), after.get(name)
         if old is None or new is None:
-            side = found.added if old is None else found.removed
+            side = compared.added if old is None else compared.removed
             side.append(ItemChange(name, old.value if old else "", new.value if new else ""))
             continue
         if old.value != new.value:
-            found.changed.append(ItemChange(name, old.value, new.value))
+            compared.changed.append(ItemChange(name, old.value, new.value))
         if old.texts != new.texts:
             gone = tuple(pin for pin in old.pins if pin.text not in new.texts)
             come = tuple(pin for pin in new.pins if pin.text not in old.texts)
-            found.moved.append(ItemChange(name, old.value, new.value, gone, come))
-    return found
+            compared.moved.append(ItemChange(name, old.value, new.value, gone, come))
+    return compared
 
 
 def with_texts(changes: Sequence[ItemChange]) -> list[Repinned]:
@@ -159,10 +159,10 @@ def _triples(version: Version, sides: tuple[str, ...]) -> dict[str, _ItemState]:
     rows = VersionTriple.objects.filter(version=version, split__in=sides).prefetch_related(
         "revision__expected_blocks__version__block"
     )
-    found = {}
+    states = {}
     for row in rows:
         versions = [expected.version for expected in row.revision.expected_blocks.all()]
         pins = sorted(Pin(version.block.outside_id, version.text_digest, version.pk) for version in versions)
         words = f"{row.content['question']} {row.content['expected_answer']}"
-        found[row.label] = _ItemState(words, tuple(pins))
-    return found
+        states[row.label] = _ItemState(words, tuple(pins))
+    return states

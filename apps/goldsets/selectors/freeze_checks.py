@@ -13,6 +13,7 @@ from apps.goldsets.enums import BlockerKind
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, OpenPair, wording_of
 from apps.judging.core.resolution import PairState
+from apps.judging.enums import RoundState
 from apps.queries.models import Source
 from apps.queries.selectors import permission_reasons
 from apps.review.models import Verdict
@@ -45,21 +46,21 @@ class Blocker(NamedTuple):
     round_id: int | None = None
 
 
-def find_blockers(found: Gathered, *, at: datetime) -> list[Blocker]:
+def find_blockers(gathered: Gathered, *, at: datetime) -> list[Blocker]:
     """All blockers of the freeze, by kind."""
     return [
-        *_empty(found),
-        *(_unresolved(open_pair) for open_pair in found.unresolved),
-        *_not_accepted(found),
-        *_stale(found),
-        *_machine_written(found),
-        *_without_permission(found, at),
-        *(Blocker(BlockerKind.LEAK, _leak(leak)) for leak in found.leaks),
+        *_empty(gathered),
+        *(_unresolved(open_pair) for open_pair in gathered.unresolved),
+        *_not_accepted(gathered),
+        *_stale(gathered),
+        *_machine_written(gathered),
+        *_without_permission(gathered, at),
+        *(Blocker(BlockerKind.LEAK, _leak(leak)) for leak in gathered.leaks),
     ]
 
 
-def _empty(found: Gathered) -> Iterator[Blocker]:
-    if not (found.pairs or found.unresolved or found.triples):
+def _empty(gathered: Gathered) -> Iterator[Blocker]:
+    if not (gathered.pairs or gathered.unresolved or gathered.triples):
         sentence = "No grade from the chosen rounds and no accepted Q&A is on this snapshot."
         yield Blocker(BlockerKind.EMPTY, sentence)
 
@@ -78,26 +79,26 @@ def _unresolved(open_pair: OpenPair) -> Blocker:
     return Blocker(BlockerKind.UNRESOLVED, sentence, entry, pair.round_id)
 
 
-def _not_accepted(found: Gathered) -> Iterator[Blocker]:
+def _not_accepted(gathered: Gathered) -> Iterator[Blocker]:
     """Triples of the release before that are in progress: the new version would drop them silently."""
-    if found.former is None:
+    if gathered.former is None:
         return
-    gone = VersionTriple.objects.filter(version=found.former).exclude(triple__state__in=[State.ACCEPTED, *ENDED])
+    gone = VersionTriple.objects.filter(version=gathered.former).exclude(triple__state__in=[State.ACCEPTED, *ENDED])
     for item in gone.select_related("triple").order_by("label"):
         state = State(item.triple.state).label.lower()
-        sentence = f"{item.label} was in {found.former.label} and is now {state}."
+        sentence = f"{item.label} was in {gathered.former.label} and is now {state}."
         yield Blocker(BlockerKind.NOT_ACCEPTED, sentence, item.triple_id)
 
 
-def _stale(found: Gathered) -> Iterator[Blocker]:
-    for triple in found.triples:
+def _stale(gathered: Gathered) -> Iterator[Blocker]:
+    for triple in gathered.triples:
         if triple.is_stale:
             yield Blocker(
                 BlockerKind.STALE, f"{triple.label} is stale: the text of its passage has changed.", triple.pk
             )
             continue
         for expected in wording_of(triple).expected_blocks.all():
-            place = found.places.get(expected.version.block_id)
+            place = gathered.places.get(expected.version.block_id)
             block = expected.version.block.outside_id
             if place is None:
                 yield Blocker(
@@ -108,8 +109,8 @@ def _stale(found: Gathered) -> Iterator[Blocker]:
                 yield Blocker(BlockerKind.STALE, sentence, triple.pk)
 
 
-def _machine_written(found: Gathered) -> Iterator[Blocker]:
-    triples = [triple for triple in found.triples if triple.is_machine_written]
+def _machine_written(gathered: Gathered) -> Iterator[Blocker]:
+    triples = [triple for triple in gathered.triples if triple.is_machine_written]
     reviewers = reviewers_of(triples)
     for triple in triples:
         people = {pk for pk, _ in reviewers[triple.pk]} - {triple.adopted_by_id}
@@ -135,21 +136,21 @@ def reviewers_of(triples: list[Triple]) -> defaultdict[int, list[tuple[int, str]
     return people
 
 
-def _without_permission(found: Gathered, at: datetime) -> Iterator[Blocker]:
+def _without_permission(gathered: Gathered, at: datetime) -> Iterator[Blocker]:
     resting: defaultdict[int, list[str]] = defaultdict(list)
     sources: dict[int, Source] = {}
-    for name, source in _sourced_items(found):
+    for name, source in _sourced_items(gathered):
         resting[source.pk].append(name)
         sources[source.pk] = source
     for pk, reason in sorted(permission_reasons(sources.values(), at=at).items()):
         yield Blocker(BlockerKind.PERMISSION, f"{sources[pk].name} {reason}: {_listed(resting[pk])}.", pk)
 
 
-def _sourced_items(found: Gathered) -> Iterator[tuple[str, Source]]:
-    for query in found.queries.values():
+def _sourced_items(gathered: Gathered) -> Iterator[tuple[str, Source]]:
+    for query in gathered.queries.values():
         if query.source is not None:
             yield query.outside_id, query.source
-    for triple in found.triples:
+    for triple in gathered.triples:
         source = triple.source or (triple.query.source if triple.query else None)
         if source is not None:
             yield triple.label, source
@@ -169,20 +170,25 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:NAMES_SHOWN])} and {len(names) - NAMES_SHOWN} more"
 
 
-def find_warnings(found: Gathered) -> list[str]:
+def find_warnings(gathered: Gathered) -> list[str]:
     """What a lead should know before freezing, but may accept."""
     warnings = []
-    sourceless = [query.outside_id for query in found.queries.values() if query.source is None]
+    sourceless = [query.outside_id for query in gathered.queries.values() if query.source is None]
     if sourceless:
         verb = "names" if len(sourceless) == 1 else "name"
         warnings.append(f"{_listed(sourceless)} {verb} no source, so the terms of use are unknown.")
-    return [*warnings, *_off_target(found), *_lopsided(found)]
+    return [*warnings, *_open_rounds(gathered), *_off_target(gathered), *_lopsided(gathered)]
 
 
-def _lopsided(found: Gathered) -> Iterator[str]:
+def _open_rounds(gathered: Gathered) -> Iterator[str]:
+    for round_ in gathered.version.rounds.exclude(state=RoundState.CLOSED).order_by("pk"):
+        yield f"{round_} is still open. Grades that are given or changed after the freeze are not in this version."
+
+
+def _lopsided(gathered: Gathered) -> Iterator[str]:
     """Sides far from the intended share: whole groups are assigned by hash, and few groups can be unbalanced."""
-    counts = Counter(found.sides.values())
-    total, aim = counts.total(), found.version.test_share
+    counts = Counter(gathered.sides.values())
+    total, aim = counts.total(), gathered.version.test_share
     if total < FEWEST_TO_SPLIT or abs(counts[TEST] / total - aim) <= OFF_AIM:
         return
     share = percent(counts[TEST] / total, 0)
@@ -192,10 +198,10 @@ def _lopsided(found: Gathered) -> Iterator[str]:
     )
 
 
-def _off_target(found: Gathered) -> Iterator[str]:
-    counts = Counter(query.source for query in found.queries.values() if query.source is not None)
+def _off_target(gathered: Gathered) -> Iterator[str]:
+    counts = Counter(query.source for query in gathered.queries.values() if query.source is not None)
     for source, count in sorted(counts.items(), key=lambda item: item[0].slug):
-        share = count / len(found.queries)
+        share = count / len(gathered.queries)
         if source.target_share is not None and abs(share - source.target_share) > OFF_TARGET:
             aim = percent(source.target_share, 0)
             yield f"{source.name} makes {percent(share, 0)} of the queries; the target is {aim}."

@@ -128,7 +128,7 @@ class Losses:
         known = set(counts)
         if former is not None:
             known |= set(VersionQuery.objects.filter(version=former).values_list("query_id", flat=True))
-        found = []
+        missed = []
         for pk in known - included:
             query = self._queries[pk]
             reason = LossReason.NOTHING_LEFT if query.retired_at is None else LossReason.QUERY_RETIRED
@@ -136,8 +136,8 @@ class Losses:
             if reason == LossReason.NOTHING_LEFT and counts[pk]:
                 pairs = "Its judged pair is not" if counts[pk] == 1 else f"None of its {counts[pk]:,} judged pairs is"
                 sentence = f"{pairs} in this version, and no Q&A of it."
-            found.append(Loss(LossKind.QUERY, query.outside_id, "", None, reason, sentence))
-        return sorted(found, key=lambda loss: loss.query_name.encode())
+            missed.append(Loss(LossKind.QUERY, query.outside_id, "", None, reason, sentence))
+        return sorted(missed, key=lambda loss: loss.query_name.encode())
 
 
 def kept_elsewhere(rounds: Iterable[Round]) -> list[MissablePair]:

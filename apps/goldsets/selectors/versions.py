@@ -37,10 +37,10 @@ def gold_sets_of(project: Project) -> QuerySet[GoldSet]:
 
 
 def gold_set_in(project: Project, slug: str) -> GoldSet:
-    found = GoldSet.objects.filter(project=project, slug=slug).select_related("project").first()
-    if found is None:
+    gold_set = GoldSet.objects.filter(project=project, slug=slug).select_related("project").first()
+    if gold_set is None:
         raise Http404("No such gold set.")
-    return found
+    return gold_set
 
 
 def versions_in(project: Project) -> QuerySet[Version]:
@@ -50,18 +50,18 @@ def versions_in(project: Project) -> QuerySet[Version]:
 
 
 def version_in(project: Project, gold_set: str, number: int) -> Version:
-    found = versions_in(project).filter(gold_set__slug=gold_set, number=number).first()
-    if found is None:
+    version = versions_in(project).filter(gold_set__slug=gold_set, number=number).first()
+    if version is None:
         raise Http404("No such version.")
-    return found
+    return version
 
 
 def frozen_in(project: Project, pk: int) -> Version:
     """A version to score against: frozen, released or superseded. Raises Http404."""
-    found = versions_in(project).exclude(state=VersionState.DRAFT).filter(pk=pk).first()
-    if found is None:
+    version = versions_in(project).exclude(state=VersionState.DRAFT).filter(pk=pk).first()
+    if version is None:
         raise Http404("No such version.")
-    return found
+    return version
 
 
 def seen_by(member: Member, version: Version) -> Version:
@@ -100,14 +100,14 @@ def looks_at_test(version: Version) -> Looks:
 
 def scorable_versions(project: Project) -> QuerySet[Version]:
     """Versions to score against, the newest of each gold set first."""
-    found = versions_in(project).exclude(state=VersionState.DRAFT)
-    return found.order_by("gold_set__name", "gold_set_id", "-number")
+    versions = versions_in(project).exclude(state=VersionState.DRAFT)
+    return versions.order_by("gold_set__name", "gold_set_id", "-number")
 
 
 def latest_version(project: Project) -> Version | None:
     """The version released last, whatever its gold set."""
-    found = versions_in(project).filter(state=VersionState.RELEASED)
-    return found.order_by("-released_at", "-pk").first()
+    released = versions_in(project).filter(state=VersionState.RELEASED)
+    return released.order_by("-released_at", "-pk").first()
 
 
 def open_draft(project: Project) -> Version | None:
@@ -117,13 +117,13 @@ def open_draft(project: Project) -> Version | None:
 
 def rounds_on(project: Project, snapshot: Snapshot | None = None) -> QuerySet[Round]:
     """Rounds that a version may use: those judged on the snapshot's corpus."""
-    found = rounds_in(project).select_related("pool__snapshot__corpus")
-    return found.filter(pool__snapshot__corpus=snapshot.corpus_id) if snapshot else found
+    rounds = rounds_in(project).select_related("pool__snapshot__corpus")
+    return rounds.filter(pool__snapshot__corpus=snapshot.corpus_id) if snapshot else rounds
 
 
 def snapshots_of(project: Project) -> QuerySet[Snapshot]:
-    found = Snapshot.objects.filter(corpus__project=project).select_related("corpus")
-    return found.order_by("-frozen_at", "-pk")
+    snapshots = Snapshot.objects.filter(corpus__project=project).select_related("corpus")
+    return snapshots.order_by("-frozen_at", "-pk")
 
 
 def queries_of(version: Version, split: str) -> QuerySet[VersionQuery]:
@@ -160,11 +160,12 @@ def losses_of(version: Version) -> Sequence[Loss] | QuerySet[VersionLoss]:
     return version.losses.order_by("pk")
 
 
-AGREEMENT = ("grades", "verdicts")
+AGREEMENT = {"grades": "Grades", "verdicts": "Reviewers"}
+"""Between whom each coefficient of a manifest measures agreement."""
 
 
 class NamedEstimate(NamedTuple):
-    """A coefficient with its name in the manifest."""
+    """A coefficient with its name, and whether it is of grades or of reviewers."""
 
     name: str
     estimate: Estimate
@@ -173,4 +174,8 @@ class NamedEstimate(NamedTuple):
 def agreement_of(version: Version) -> list[NamedEstimate]:
     """The agreement at the time of the freeze."""
     facts = version.manifest.get("agreement", {})
-    return [NamedEstimate(facts[name]["name"], Estimate.read(facts[name])) for name in AGREEMENT if name in facts]
+    return [
+        NamedEstimate(f"{whose}: {facts[key]['name']}", Estimate.read(facts[key]))
+        for key, whose in AGREEMENT.items()
+        if key in facts
+    ]

@@ -47,7 +47,7 @@ def test_manifest_names_every_file_with_size_and_digest(tmp_path):
     assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
 
 
-def test_all_stands_for_every_form_and_an_unknown_one_is_refused():
+def test_all_means_every_format_and_an_unknown_one_is_rejected():
     assert chosen(["all"]) == ["jsonl", "csv", "trec", "beir"]
     assert chosen(["trec", "csv"]) == ["csv", "trec"]
     with pytest.raises(ValueError, match="parquet is no form; use jsonl, csv, trec, beir, all"):

@@ -8,7 +8,7 @@ import pytest
 from apps.common.files.csvsafe import restore_cell
 from apps.goldsets.formats import beir, flat, jsonl, trec
 from apps.goldsets.formats.content import GradeRow, Unwritable, in_order
-from apps.metrics.files.trec_rows import read_qrels
+from apps.metrics.files.trec_rows import read_qrel_rows
 from tests.goldsets.content import SMALL, ListContent, with_query
 
 
@@ -16,12 +16,12 @@ def _files(writer, content=SMALL) -> dict[str, str]:
     return {path: b"".join(chunks).decode() for path, chunks in writer.files(content)}
 
 
-def test_trec_qrels_hold_the_grades_of_judged_pairs_and_nothing_else(tmp_path):
+def test_trec_qrels_contain_the_grades_of_judged_pairs_and_nothing_else(tmp_path):
     files = _files(trec)
     (tmp_path / "qrels.txt").write_text(files["trec/qrels.txt"])
 
     assert files["trec/qrels.txt"] == "Q01 0 b1 3\nQ01 0 b2 0\nQ02 0 b1 1\n"
-    assert [tuple(row) for row in read_qrels(tmp_path / "qrels.txt")] == [
+    assert [tuple(row) for row in read_qrel_rows(tmp_path / "qrels.txt")] == [
         ("Q01", "b1", 3),
         ("Q01", "b2", 0),
         ("Q02", "b1", 1),
