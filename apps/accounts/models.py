@@ -19,7 +19,7 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser):
     """A person. Never deleted: deactivated people keep their rows and their name in history."""
 
-    email = models.EmailField(unique=True)
+    email = models.EmailField("e-mail address", unique=True)
     name = models.CharField(max_length=120)
     is_active = models.BooleanField(default=True)
     is_operator = models.BooleanField(default=False, help_text="May make projects and invite their first lead.")

@@ -40,11 +40,11 @@ def roles_refusal(roles: list[str]) -> str | None:
 
 
 class FormSent(Refusal):
-    """A form was sent before, and what it made is there no more."""
+    """A form was sent before, and what it created no longer exists."""
 
     def __init__(self, what_happened: str) -> None:
-        said = f"This form was sent already, and its {what_happened}. Load the page again to make another one."
-        super().__init__(said, code="form_sent")
+        sentence = f"This form was sent already, and its {what_happened}. Load the page again to make another one."
+        super().__init__(sentence, code="form_sent")
 
 
 class PeopleRefused(Forbidden):

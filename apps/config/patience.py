@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connections
 
-_kept: list[sqlite3.Connection] = []
+_open_connections: list[sqlite3.Connection] = []
 
 WEB_LOOK_SECONDS = 0.5
 WEB_CROWD = 2
@@ -48,4 +48,4 @@ def keep_open() -> None:
             continue
         connection = sqlite3.connect(database["NAME"], check_same_thread=False)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        _kept.append(connection)
+        _open_connections.append(connection)

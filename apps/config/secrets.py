@@ -34,7 +34,7 @@ def load_secret_key(from_environment: str | None, data_dir: Path, *, required: b
             "SECRET_KEY is missing. Set it to the output of: "
             'python3 -c "import secrets; print(secrets.token_urlsafe(48))"'
         )
-    return _kept_key(data_dir / "secret-key")
+    return _stored_key(data_dir / "secret-key")
 
 
 def load_audit_key(from_environment: str | None, secret_key: str, data_dir: Path, *, shared: bool) -> str:
@@ -49,7 +49,7 @@ def load_audit_key(from_environment: str | None, secret_key: str, data_dir: Path
         return from_environment
     if shared:
         return hmac.new(secret_key.encode(), b"karat audit chain", hashlib.sha256).hexdigest()
-    return _kept_key(data_dir / "audit-key")
+    return _stored_key(data_dir / "audit-key")
 
 
 def audit_heads(from_environment: str | None, data_dir: Path) -> Path | None:
@@ -59,7 +59,7 @@ def audit_heads(from_environment: str | None, data_dir: Path) -> Path | None:
     return Path(from_environment).resolve() if from_environment else data_dir / "audit-heads"
 
 
-def _kept_key(path: Path) -> str:
+def _stored_key(path: Path) -> str:
     try:
         return path.read_text().strip()
     except FileNotFoundError:

@@ -60,10 +60,10 @@ class SettingsForm(KaratForm):
         help_text="In Markdown, shown beside every review. If empty, Karat’s three questions are shown.",
     )
     calibrating_reviews = forms.IntegerField(
-        label="Calibrating",
+        label="Reviews until calibrated",
         min_value=0,
         max_value=1000,
-        help_text="How many reviews until a new person is no longer marked as calibrating.",
+        help_text="A new person is marked as calibrating until they have done this many reviews.",
     )
     calibration_reviews = forms.IntegerField(
         label="Fewest reviews for a flag rate",

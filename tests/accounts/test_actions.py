@@ -42,7 +42,7 @@ def test_no_setup_link_once_there_is_an_operator():
         invitations.create_setup_link(at=AT)
 
 
-def test_invitation_keeps_only_a_digest_and_expires():
+def test_an_invitation_stores_only_a_digest_and_expires():
     project = make_project()
     _, token = invitations.invite(project=project, actor=lead_of(project), roles=[Role.ANNOTATOR], at=AT)
 
@@ -121,7 +121,7 @@ def test_deactivated_people_keep_their_rows_and_lose_their_tokens():
     assert User.objects.get(pk=member.pk).name == member.name
 
 
-def test_token_secret_is_not_kept():
+def test_the_secret_of_a_token_is_not_stored():
     project = make_project()
     token, secret = tokens.create_token(
         project=project, user=lead_of(project), name="ci", scopes=[Scope.RUNS_READ], at=AT, lasts=timedelta(days=1)

@@ -11,7 +11,7 @@ from apps.jobs.enums import MailHow
 from apps.jobs.execution import mailing
 from apps.jobs.models import Outbox
 from tests.factories import AT, PASSWORD, lead_of, make_member, make_project, make_user
-from tests.jobs.test_notifications import tell
+from tests.jobs.test_notifications import notify_once
 
 pytestmark = pytest.mark.django_db
 EVIL = "evil.example.net"
@@ -92,7 +92,7 @@ def test_the_links_of_a_mail_begin_with_the_address_of_the_server(client, settin
     client.force_login(person)
     client.get(reverse("notifications:list", args=[project.slug]), headers={"Host": EVIL})
     choose_mail(person=person, how=MailHow.AT_ONCE, from_hour=0, to_hour=24, weekdays_only=False, at=AT)
-    tell(person, project)
+    notify_once(person, project)
 
     assert mailing.mail_what_is_due(AT) == 1
     letter = Outbox.objects.get().payload["body"]

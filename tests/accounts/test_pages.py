@@ -44,7 +44,7 @@ class TestLogin:
 
         assert response.url == reverse("dashboard:projects")
 
-    def test_wrong_words_are_told_on_the_page(self, client):
+    def test_wrong_credentials_are_reported_on_the_page(self, client):
         response = client.post("/login/", {"email": "nobody@example.org", "password": "x"})
 
         assert "Wrong e-mail address or password" in response.content.decode()
@@ -105,7 +105,21 @@ class TestSetUp:
         assert 'class="error"' in response.content.decode()
         assert not User.objects.exists()
 
-    def test_an_invitation_is_no_set_up_link(self, client):
+    def test_a_password_that_repeats_the_address_is_refused(self, client):
+        token = invitations.create_setup_link(at=timezone.now())
+
+        response = client.post(f"/setup/{token}/", {**NEW, "email": "mara@example.org", "password": "mara@example"})
+
+        assert "The password is too similar to the e-mail address." in response.content.decode()
+
+    def test_a_passphrase_that_only_shares_letters_with_the_address_is_accepted(self, client):
+        token = invitations.create_setup_link(at=timezone.now())
+
+        client.post(f"/setup/{token}/", {**NEW, "email": "mara@example.org", "password": "gravel orange lamp"})
+
+        assert User.objects.filter(email="mara@example.org").exists()
+
+    def test_an_invitation_is_not_a_set_up_link(self, client):
         project = make_project()
         _, token = invitations.invite(project=project, actor=lead_of(project), roles=["lead"], at=timezone.now())
 
@@ -142,7 +156,7 @@ class TestJoin:
 
         assert roles_of(user, project) == {Role.ANNOTATOR}
 
-    def test_taken_addresses_are_told_to_sign_in(self, client):
+    def test_a_taken_address_gets_a_message_to_sign_in(self, client):
         user = make_user()
 
         response = client.post(f"/join/{self.invite(make_project())}/", {**NEW, "email": user.email})
@@ -204,13 +218,13 @@ class TestPeople:
         assert again.status_code == 409
         assert "This form was sent already" in again.content.decode()
 
-    def test_the_key_of_a_form_tells_nobody_its_link(self, settings):
+    def test_the_key_of_a_form_does_not_reveal_its_link(self, settings):
         one = new_link_token("the key", "invitation", 1)
         settings.SECRET_KEY = "another"
 
         assert len({one, new_link_token("the key", "invitation", 1), new_link_token("the key", "token", 1)}) == 3
 
-    def test_no_role_is_told_under_the_choices(self, client):
+    def test_a_missing_role_is_reported_under_the_choices(self, client):
         project = make_project()
         client.force_login(lead_of(project))
 
@@ -252,7 +266,7 @@ class TestPeople:
         assert response.status_code == 409
         assert "needs at least one lead" in response.content.decode()
 
-    def test_members_see_names_but_no_addresses_and_no_doors(self, client):
+    def test_members_see_names_but_no_addresses_and_no_invitation_form(self, client):
         project = make_project()
         annotator = make_member(project, Role.ANNOTATOR)
         client.force_login(annotator)
@@ -301,7 +315,7 @@ class TestPeople:
 class TestTokens:
     FORM = {"name": "pipeline", "scopes": ["runs:write", "versions:read"], "days": "30"}
 
-    def test_a_token_is_shown_once_and_kept_as_a_digest(self, client):
+    def test_a_token_is_shown_once_and_stored_as_a_digest(self, client):
         project = make_project()
         client.force_login(lead_of(project))
 

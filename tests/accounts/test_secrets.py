@@ -24,7 +24,7 @@ def project():
     return make_project()
 
 
-def keep(project, value=VALUE, name="search-key", actor=None):
+def store_secret(project, value=VALUE, name="search-key", actor=None):
     return save_secret(project=project, name=name, value=value, actor=actor or lead_of(project), at=AT)
 
 
@@ -43,8 +43,8 @@ def test_sealed_text_opens_in_its_place_and_with_its_key_alone():
             unseal(bytes_, key=key, place=place)
 
 
-def test_a_secret_is_kept_sealed_and_revealed_to_the_worker(project):
-    keep(project)
+def test_a_secret_is_stored_sealed_and_decrypted_by_the_worker(project):
+    store_secret(project)
 
     assert reveal(project, "search-key") == VALUE
     with connection.cursor() as cursor:
@@ -56,23 +56,23 @@ def test_a_secret_is_kept_sealed_and_revealed_to_the_worker(project):
 
 def test_a_secret_moved_to_another_project_cannot_be_opened(project):
     other = make_project()
-    row = keep(project)
+    row = store_secret(project)
     Secret.objects.filter(pk=row.pk).update(project=other)
 
     with pytest.raises(NoSecret, match="must enter its value again"):
         reveal(other, "search-key")
 
 
-def test_another_secret_key_asks_for_the_value_again(project):
-    keep(project)
+def test_after_a_change_of_secret_key_the_value_has_to_be_entered_again(project):
+    store_secret(project)
 
     with override_settings(SECRET_KEY="another-" + settings.SECRET_KEY), pytest.raises(NoSecret, match="SECRET_KEY"):
         reveal(project, "search-key")
 
 
 def test_a_name_that_is_there_is_replaced(project):
-    first = keep(project)
-    second = keep(project, "another")
+    first = store_secret(project)
+    second = store_secret(project, "another")
 
     assert first.pk == second.pk
     assert reveal(project, "search-key") == "another"
@@ -83,7 +83,7 @@ def test_a_name_that_is_there_is_replaced(project):
 
 
 def test_a_deleted_secret_is_gone(project):
-    row = keep(project)
+    row = store_secret(project)
 
     delete_secret(project=project, secret_id=row.pk, actor=lead_of(project), at=AT)
 
@@ -95,7 +95,7 @@ def test_a_deleted_secret_is_gone(project):
 @pytest.mark.parametrize("name", ["", "Search", "a b", "-a", "a" * 61, "ä", "a/b"])
 def test_a_name_that_no_configuration_could_carry_is_refused(project, name):
     with pytest.raises(SecretRefused) as caught:
-        keep(project, name=name)
+        store_secret(project, name=name)
 
     assert caught.value.code == "bad_secret_name"
 
@@ -103,34 +103,34 @@ def test_a_name_that_no_configuration_could_carry_is_refused(project, name):
 @pytest.mark.parametrize("value", ["", " ", "a\nb", "a\r\nX-B: c", "a\x00", "wörd", "x" * 4_001])
 def test_a_value_that_no_header_could_carry_is_refused_without_repeating_it(project, value):
     with pytest.raises(SecretRefused) as caught:
-        keep(project, value)
+        store_secret(project, value)
 
     assert caught.value.code == "bad_secret"
     assert "X-B" not in caught.value.sentence
 
 
-def test_only_leads_keep_and_delete_secrets(project):
-    row = keep(project)
+def test_only_leads_store_and_delete_secrets(project):
+    row = store_secret(project)
     for actor in (make_member(project, "reviewer"), make_user("Operator", is_operator=True), lead_of(make_project())):
         with pytest.raises(SecretForbidden):
-            keep(project, "mine", actor=actor)
+            store_secret(project, "mine", actor=actor)
         with pytest.raises(SecretForbidden):
             delete_secret(project=project, secret_id=row.pk, actor=actor, at=AT)
 
     assert reveal(project, "search-key") == VALUE
 
 
-def test_a_project_keeps_only_so_many(project, monkeypatch):
+def test_a_project_has_a_limited_number_of_secrets(project, monkeypatch):
     monkeypatch.setattr(secrets, "MOST_SECRETS", 1)
-    keep(project)
-    keep(project, "replaced")
+    store_secret(project)
+    store_secret(project, "replaced")
 
     with pytest.raises(SecretRefused, match="at most 1"):
-        keep(project, name="second")
+        store_secret(project, name="second")
 
 
 def test_names_are_unique_in_the_database(project):
-    row = keep(project)
+    row = store_secret(project)
     row.pk = None
     row.sealed = b""
 
@@ -141,7 +141,7 @@ def test_names_are_unique_in_the_database(project):
 # Pages
 
 
-def test_a_secret_is_kept_and_deleted_from_its_page_and_never_shown(client, project, caplog):
+def test_a_secret_is_stored_and_deleted_from_its_page_and_never_shown(client, project, caplog):
     client.force_login(lead_of(project))
     page = reverse("people:secrets", args=[project.slug])
 
@@ -161,9 +161,9 @@ def test_a_secret_is_kept_and_deleted_from_its_page_and_never_shown(client, proj
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_the_page_asks_the_same_number_of_questions_however_long(client, project, rows, django_assert_num_queries):
+def test_the_page_runs_as_many_queries_however_long_it_is(client, project, rows, django_assert_num_queries):
     for number in range(rows):
-        keep(project, name=f"key-{number}")
+        store_secret(project, name=f"key-{number}")
     client.force_login(lead_of(project))
     page = reverse("people:secrets", args=[project.slug])
 

@@ -11,14 +11,14 @@ from tests.factories import make_user
 pytestmark = pytest.mark.django_db
 
 
-def said(*arguments: str) -> str:
+def output_of(*arguments: str) -> str:
     out = StringIO()
     call_command("user", *arguments, stdout=out, stderr=StringIO())
     return out.getvalue()
 
 
 def test_add_makes_a_person_with_a_password_shown_once():
-    email, password = said("add", "ada@example.org", "--name", "Ada", "--operator").split()
+    email, password = output_of("add", "ada@example.org", "--name", "Ada", "--operator").split()
 
     user = User.objects.get(email=email)
     assert user.is_operator
@@ -29,13 +29,13 @@ def test_add_refuses_an_address_that_is_taken():
     user = make_user("Ada")
 
     with pytest.raises(CommandError, match="has an account already"):
-        said("add", user.email, "--name", "Ada")
+        output_of("add", user.email, "--name", "Ada")
 
 
 def test_list_shows_everybody_with_their_standing():
     operator, person = make_user("Ada", is_operator=True), make_user("Bo")
 
-    assert said("list").splitlines() == [
+    assert output_of("list").splitlines() == [
         f"{operator.email}\tAda\toperator",
         f"{person.email}\tBo\tperson",
     ]
@@ -44,7 +44,7 @@ def test_list_shows_everybody_with_their_standing():
 def test_deactivate_closes_the_account():
     user = make_user("Bo")
 
-    said("deactivate", user.email)
+    output_of("deactivate", user.email)
 
     user.refresh_from_db()
     assert not user.is_active
@@ -52,4 +52,4 @@ def test_deactivate_closes_the_account():
 
 def test_an_unknown_address_is_named():
     with pytest.raises(CommandError, match=r"No person has the address x@example\.org"):
-        said("deactivate", "x@example.org")
+        output_of("deactivate", "x@example.org")

@@ -40,7 +40,7 @@ def test_an_event_says_who_did_what_to_which_object_before_and_after():
     assert (event.at, event.request_id) == (AT, "abc")
 
 
-def test_times_and_decimals_are_kept_as_text():
+def test_times_and_decimals_are_stored_as_text():
     event = make_event(after={"at": datetime(2026, 3, 2, tzinfo=UTC), "share": Decimal("0.20")})
 
     assert event.after == {"at": "2026-03-02T00:00:00Z", "share": "0.20"}
@@ -72,7 +72,7 @@ def test_an_event_without_an_action_is_refused():
         "DELETE FROM audit_event",
     ],
 )
-def test_the_database_keeps_events_from_any_client(statement):
+def test_the_database_rejects_changes_of_events_from_any_client(statement):
     make_event()
 
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
@@ -82,7 +82,7 @@ def test_the_database_keeps_events_from_any_client(statement):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_recording_asks_for_a_seal_at_most_once_in_a_while(monkeypatch):
+def test_recording_requests_a_seal_at_most_once_per_interval(monkeypatch):
     asked = []
     monkeypatch.setattr(tasks, "_not_before", 0.0)
     monkeypatch.setattr(tasks.seal, "apply_async", lambda **options: asked.append(options))
@@ -94,7 +94,7 @@ def test_recording_asks_for_a_seal_at_most_once_in_a_while(monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_broker_that_is_away_is_asked_once_and_then_left_alone(monkeypatch):
+def test_an_unreachable_broker_is_tried_once_and_then_left_alone(monkeypatch):
     tries = []
 
     def broken(**options):

@@ -67,7 +67,7 @@ def cut_tail(project) -> None:
     force("UPDATE audit_chain SET length = %s, digest = %s, signature = %s WHERE id = %s", values)
 
 
-def test_a_sealed_chain_holds_by_its_signature_and_its_note(project, folder):
+def test_a_sealed_chain_verifies_by_its_signature_and_its_note(project, folder):
     chain = Chain.objects.get(project=project)
 
     assert reason_of(project) == ""
@@ -76,7 +76,7 @@ def test_a_sealed_chain_holds_by_its_signature_and_its_note(project, folder):
     assert all(path.stat().st_mode & 0o077 == 0 for path in folder.iterdir())
 
 
-def test_a_chain_that_was_hashed_anew_is_found(project, folder):
+def test_a_rehashed_chain_is_detected(project, folder):
     for note in folder.iterdir():
         note.unlink()
 
@@ -85,13 +85,13 @@ def test_a_chain_that_was_hashed_anew_is_found(project, folder):
     assert UNSIGNED in reason_of(project)
 
 
-def test_a_chain_that_was_hashed_anew_is_found_by_the_note_too(project):
+def test_a_rehashed_chain_is_detected_by_the_note_too(project):
     hash_anew(project)
 
     assert "is not the one that was noted outside" in reason_of(project)
 
 
-def test_a_tail_that_was_cut_with_its_records_is_found(project):
+def test_a_tail_cut_with_its_records_is_detected(project):
     length = Chain.objects.get(project=project).length
 
     cut_tail(project)
@@ -99,7 +99,7 @@ def test_a_tail_that_was_cut_with_its_records_is_found(project):
     assert reason_of(project) == f"it has {length - 1:,} links and had {length:,}: its end was cut off"
 
 
-def test_a_chain_that_was_thrown_away_whole_is_found(project):
+def test_a_chain_that_was_deleted_whole_is_detected(project):
     chain = Chain.objects.get(project=project)
     force("DELETE FROM audit_link WHERE chain_id = %s", [chain.pk])
     force("DELETE FROM audit_chain WHERE id = %s", [chain.pk])
@@ -122,9 +122,7 @@ def test_sealing_on_covers_nothing_up(project, folder, attack, django_capture_on
     assert "was changed outside of Karat" in caplog.text
 
 
-def test_a_chain_that_is_sealed_from_the_start_after_it_was_thrown_away_is_not_signed(
-    project, django_capture_on_commit_callbacks
-):
+def test_a_deleted_chain_that_is_sealed_again_from_the_start_is_not_signed(project, django_capture_on_commit_callbacks):
     chain = Chain.objects.get(project=project)
     force("DELETE FROM audit_link WHERE chain_id = %s", [chain.pk])
     force("DELETE FROM audit_chain WHERE id = %s", [chain.pk])
@@ -137,7 +135,7 @@ def test_a_chain_that_is_sealed_from_the_start_after_it_was_thrown_away_is_not_s
     assert "is not the one that was noted outside" in reason_of(project)
 
 
-def test_another_key_is_told_of(project, settings):
+def test_another_key_is_reported(project, settings):
     settings.AUDIT_KEY = "another key of more than thirty-two characters"
 
     assert UNSIGNED in reason_of(project)
@@ -166,7 +164,7 @@ def test_a_chain_with_a_forged_record_is_not_signed(project, capsys):
     assert reason_of(project) == "the record has been changed"
 
 
-def test_heads_that_somebody_kept_are_compared(project, folder, tmp_path, capsys):
+def test_heads_in_a_note_are_compared(project, folder, tmp_path, capsys):
     call_command("verify_audit", "--format", "json")
     kept = tmp_path / "kept.json"
     kept.write_text(capsys.readouterr().out)
@@ -186,7 +184,7 @@ def test_heads_that_somebody_kept_are_compared(project, folder, tmp_path, capsys
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{}x", '[{"name": "site"}]'])
-def test_a_file_that_holds_no_heads_is_refused(tmp_path, text):
+def test_a_file_without_heads_is_rejected(tmp_path, text):
     (tmp_path / "kept.json").write_text(text)
 
     with pytest.raises(CommandError, match="is not an output of"):

@@ -54,7 +54,7 @@ def test_each_project_has_a_chain_of_its_own_and_the_rest_has_one(project):
     assert chains["site"] == Event.objects.filter(project=None).count()
 
 
-def test_a_sealed_chain_holds(project):
+def test_a_sealed_chain_verifies(project):
     for _ in range(3):
         make_event(project)
         seal_all()
@@ -89,7 +89,7 @@ def test_batches_follow_each_other(project, monkeypatch):
     assert verify_chain(project).unsealed == 0
 
 
-def test_a_changed_event_is_found(project):
+def test_a_changed_event_is_detected(project):
     make_event(project)
     event = make_event(project, after={"grade": 3})
     seal_all()
@@ -111,7 +111,7 @@ def test_every_field_of_an_event_counts(project, field):
     assert verify_chain(project).broken.record_id == event.pk
 
 
-def test_a_removed_event_is_found(project):
+def test_a_removed_event_is_detected(project):
     event = make_event(project)
     seal_all()
     force("DELETE FROM audit_event WHERE id = %s", [event.pk])
@@ -119,7 +119,7 @@ def test_a_removed_event_is_found(project):
     assert verify_chain(project).broken.reason == "the record is gone"
 
 
-def test_a_removed_link_is_found(project):
+def test_a_removed_link_is_detected(project):
     make_event(project)
     make_event(project)
     seal_all()
@@ -128,7 +128,7 @@ def test_a_removed_link_is_found(project):
     assert verify_chain(project).broken.reason == "link 2 is missing"
 
 
-def test_a_cut_tail_is_found(project):
+def test_a_cut_tail_is_detected(project):
     make_event(project)
     seal_all()
     chain = Chain.objects.get(project=project)
@@ -139,7 +139,7 @@ def test_a_cut_tail_is_found(project):
     assert broken.reason == f"the head counts {chain.length} links, the chain has {chain.length - 1}"
 
 
-def test_a_link_forged_with_a_matching_record_digest_is_found(project):
+def test_a_link_forged_with_a_matching_record_digest_is_detected(project):
     first, second = make_event(project), make_event(project, after={"grade": 3})
     make_event(project)
     seal_all()
@@ -154,7 +154,7 @@ def test_a_link_forged_with_a_matching_record_digest_is_found(project):
     assert first.pk < second.pk
 
 
-def test_a_chain_that_was_thrown_away_is_found(project):
+def test_a_deleted_chain_is_detected(project):
     make_event(project)
     seal_all()
     chain = Chain.objects.get(project=project)
@@ -180,7 +180,7 @@ def test_a_record_that_appears_late_below_the_mark_is_sealed(project):
     assert verify_chain(project).unsealed == 0
 
 
-def test_a_record_below_the_look_back_is_found_from_the_start(project, monkeypatch):
+def test_a_record_older_than_the_look_back_is_found_from_the_start(project, monkeypatch):
     monkeypatch.setattr(sealing, "LOOK_BACK", 0)
     event_that_appears_late(project)
 
@@ -201,7 +201,7 @@ def test_a_record_below_the_look_back_is_found_from_the_start(project, monkeypat
         ("DELETE FROM audit_chain", "never deleted"),
     ],
 )
-def test_the_database_keeps_the_mark_and_the_head(project, change, said):
+def test_the_database_protects_the_mark_and_the_head(project, change, said):
     make_event(project)
     seal_all()
 
@@ -210,7 +210,7 @@ def test_the_database_keeps_the_mark_and_the_head(project, change, said):
 
 
 @pytest.mark.parametrize("table", ["audit_link", "audit_event"])
-def test_the_database_keeps_links_and_events(project, table):
+def test_the_database_protects_links_and_events(project, table):
     seal_all()
 
     for statement in (f"DELETE FROM {table}", f"UPDATE {table} SET id = id + 1000"):
@@ -284,7 +284,7 @@ def test_those_who_record_never_wait_for_the_sealer():
     thread.join(10)
 
 
-def test_the_command_says_that_chains_hold(project, capsys):
+def test_the_command_reports_that_chains_are_intact(project, capsys):
     make_event(project)
     seal_all()
     make_event(project)

@@ -50,9 +50,7 @@ def test_a_change_is_shown_before_and_after(lead, project):
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_the_page_asks_the_same_number_of_questions_for_one_event_and_three(
-    lead, project, rows, django_assert_num_queries
-):
+def test_the_page_runs_as_many_queries_for_one_event_as_for_three(lead, project, rows, django_assert_num_queries):
     for _ in range(rows):
         make_event(project, actor=lead_of(project))
 
@@ -82,7 +80,7 @@ def test_filters_narrow_by_person_action_and_object(lead, project):
         {"id__gt": "1"},
     ],
 )
-def test_what_is_no_filter_changes_nothing(lead, project, query):
+def test_an_invalid_filter_changes_nothing(lead, project, query):
     make_event(project)
 
     assert shown(page(lead, project, **query)) == shown(page(lead, project))
@@ -120,7 +118,7 @@ def test_the_page_goes_on_with_older_events_and_keeps_the_filter(lead, project):
     assert second.context["older"] == ""
 
 
-def test_nothing_that_matches_is_said(lead, project):
+def test_a_filter_without_matches_gives_a_message(lead, project):
     assert "Nothing matches" in page(lead, project, object_id="4711").content.decode()
 
 

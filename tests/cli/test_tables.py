@@ -12,6 +12,6 @@ def test_a_heading_without_rows_is_nothing():
     assert (aligned(ROWS[:1]), aligned([])) == ("", "")
 
 
-def test_a_cell_that_holds_the_delimiter_is_quoted():
+def test_a_cell_that_contains_the_delimiter_is_quoted():
     assert delimited([["run", "n"], ["a,b", 3]], ",") == 'run,n\n"a,b",3\n'
     assert delimited([["a,b", None]], "\t") == "a,b\t\n"

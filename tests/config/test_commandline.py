@@ -19,12 +19,12 @@ pytestmark = pytest.mark.once
 FULL = Path("/dev/full")
 
 
-def test_the_version_is_told_and_is_that_of_the_settings(capsys):
+def test_the_version_is_printed_and_is_that_of_the_settings(capsys):
     assert main(["--version"]) == OK
     assert capsys.readouterr().out == f"karat {settings.VERSION}\n"
 
 
-def test_a_word_that_is_no_command_is_refused_with_the_way_to_the_list(capsys):
+def test_a_word_that_is_not_a_command_is_rejected_with_the_way_to_the_list(capsys):
     assert main(["frobnicate"]) == FAULT
     assert capsys.readouterr().err == "There is no command `karat frobnicate`; `karat --help` lists all.\n"
 
@@ -71,7 +71,7 @@ def in_a_process(data_dir, *words, **variables):
         ("SECRET_KEY", "short", "SECRET_KEY is short or well known."),
     ],
 )
-def test_a_setting_that_is_wrong_is_told_in_a_sentence(tmp_path, name, value, said):
+def test_a_wrong_setting_is_reported_in_a_sentence(tmp_path, name, value, said):
     done = in_a_process(tmp_path, "user", "list", **{name: value})
 
     assert done.returncode == FAULT
@@ -79,7 +79,7 @@ def test_a_setting_that_is_wrong_is_told_in_a_sentence(tmp_path, name, value, sa
     assert "Traceback" not in done.stderr
 
 
-def test_an_empty_data_directory_is_told_from_a_broken_one(tmp_path):
+def test_an_empty_data_directory_has_a_message_of_its_own(tmp_path):
     done = in_a_process(tmp_path, "user", "list")
 
     assert done.returncode == FAULT
@@ -156,7 +156,7 @@ def test_a_terminal_without_the_letters_gets_them_spelt(odd_files, command, enco
     assert done.stdout or done.stderr
 
 
-def test_letters_that_are_lacking_are_told_apart_still(odd_files):
+def test_letters_missing_from_the_encoding_are_escaped(odd_files):
     done = in_letters_of(odd_files, LATIN, "score", "--qrels", "qrels", "--run", "run", "--per-query")
 
     assert "\\u03a92" in done.stdout.decode("latin-1")

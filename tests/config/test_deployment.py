@@ -21,7 +21,7 @@ def test_compose_has_web_worker_postgres_and_redis(compose):
     assert set(compose["services"]) == {"migrate", "web", "worker", "postgres", "redis"}
 
 
-def test_redis_keeps_what_it_is_told(compose):
+def test_redis_persists_its_data(compose):
     assert compose["services"]["redis"]["command"][1:3] == ["--appendonly", "yes"]
 
 
@@ -124,7 +124,7 @@ def test_a_number_of_proxies_that_is_none_is_refused(tmp_path):
     assert "KARAT_PROXY_HOPS=0 is no number of proxies. One in front is 1." in done.stderr
 
 
-def test_what_the_address_of_the_database_says_of_its_connection_is_kept(tmp_path):
+def test_connection_options_in_the_address_of_the_database_are_kept(tmp_path):
     url = "postgres://u:p@db.example.org/karat?sslmode=verify-full"
 
     done = settings_of(

@@ -30,7 +30,7 @@ def databases(tmp_path, monkeypatch):
         settings = mine
 
     monkeypatch.setattr(patience, "connections", Connections)
-    monkeypatch.setattr(patience, "_kept", [])
+    monkeypatch.setattr(patience, "_open_connections", [])
     return mine
 
 
@@ -60,4 +60,4 @@ def test_the_files_that_readers_share_stay_when_the_last_reader_leaves(databases
         reader.execute("SELECT * FROM grade")
 
     assert shared.exists()
-    patience._kept.pop().close()
+    patience._open_connections.pop().close()

@@ -22,7 +22,7 @@ def manage(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["run", "test"])
-def test_an_environment_is_kept_while_nothing_changed_that_it_is_made_from(manage, kind):
+def test_an_environment_is_reused_while_its_inputs_are_unchanged(manage, kind):
     manage.STAMP.write_text(manage.digest_of(kind) + "\n")
 
     assert manage.is_ready(kind)

@@ -1,7 +1,7 @@
 from apps.config.supervisor import Supervisor
 
 
-def test_a_helper_that_fails_keeps_nobody_from_being_started_again(caplog) -> None:
+def test_a_failing_helper_does_not_stop_others_from_being_restarted(caplog) -> None:
     said: list[str] = []
 
     def say(line: str) -> None:

@@ -245,7 +245,7 @@ def refused(*arguments: str, data_dir: Path) -> subprocess.CompletedProcess:
     )
 
 
-def test_a_port_that_is_taken_is_said_in_one_sentence_with_the_cure(tmp_path):
+def test_a_port_that_is_taken_is_reported_in_one_sentence_with_the_remedy(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -257,7 +257,7 @@ def test_a_port_that_is_taken_is_said_in_one_sentence_with_the_cure(tmp_path):
     assert answer.stderr == f"Port {port} is taken. Stop what listens there, or choose another: --port {port + 1}\n"
 
 
-def test_a_folder_that_cannot_be_written_is_said_in_one_sentence_with_the_cure(tmp_path):
+def test_a_folder_that_cannot_be_written_is_reported_in_one_sentence_with_the_remedy(tmp_path):
     (tmp_path / "data").write_text("a file, not a folder")
 
     answer = refused("--port", str(free_port()), data_dir=tmp_path / "data")

@@ -135,7 +135,7 @@ def test_a_version_that_was_released_before_an_upgrade_is_exported_with_the_same
     assert now == released
 
 
-def test_after_an_upgrade_the_guards_stand_over_the_rows_that_were_there(upgraded):
+def test_after_an_upgrade_the_guards_protect_the_existing_rows(upgraded):
     with closing(sqlite3.connect(upgraded / "karat.sqlite3")) as there:
         for table in ("judging_judgement", "corpus_blockversion", "goldsets_version", "audit_event"):
             with pytest.raises(sqlite3.IntegrityError, match="never replaced"):

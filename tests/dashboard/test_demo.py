@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -26,6 +27,7 @@ from apps.judging.actions import claim_seats
 from apps.judging.models import Judgement, Round
 from apps.judging.selectors import adjudicable
 from apps.queries.models import Query
+from apps.retrieval.models import Run
 from apps.review.models import Verdict
 from apps.triples.models import Triple
 from tests import database
@@ -125,7 +127,7 @@ def demo(loaded, db) -> Project:
 
 @pytest.mark.once
 @pytest.mark.slow
-def test_a_demo_that_is_loaded_says_nothing_of_it(demo, client):
+def test_a_loaded_demo_shows_no_loading_message(demo, client):
     client.force_login(User.objects.get(is_operator=True))
 
     assert "being loaded" not in client.get(reverse("dashboard:home", args=[demo.slug])).text
@@ -133,7 +135,7 @@ def test_a_demo_that_is_loaded_says_nothing_of_it(demo, client):
 
 @pytest.mark.once
 @pytest.mark.slow
-def test_demo_tells_the_whole_story(demo):
+def test_the_demo_shows_the_whole_workflow(demo):
     assert Snapshot.objects.filter(corpus__project=demo).count() == 2
     assert Block.objects.filter(corpus__project=demo).count() == 88
     assert Query.objects.filter(project=demo).count() == 66
@@ -174,7 +176,7 @@ def test_who_loads_the_demo_finds_pairs_to_grade_on_g_and_pairs_to_decide(demo, 
 
 @pytest.mark.once
 @pytest.mark.slow
-def test_a_second_demo_stands_beside_the_first(demo, loaded):
+def test_a_second_demo_can_be_loaded_beside_the_first(demo, loaded):
     assert loaded[1].strip() == reverse("dashboard:home", args=["second-look"])
     assert Project.objects.filter(is_demo=True).count() == 2
 
@@ -187,3 +189,22 @@ def test_demo_has_drift_to_show(demo):
     found = drift(membership_in(host, demo.slug), Snapshot.objects.get(corpus__project=demo, number=1), AT)
 
     assert [line.what for line in found.sparks] == ["Self-consistency", "Mean grade", "Passages changed"]
+
+
+@pytest.mark.once
+@pytest.mark.slow
+def test_the_runs_of_the_demo_have_the_dates_of_its_calendar(demo):
+    week = timedelta(weeks=1)
+
+    for run in Run.objects.filter(project=demo):
+        assert run.created_at <= run.completed_at < run.created_at + week
+        assert run.ledger.written_at > run.completed_at
+
+
+@pytest.mark.once
+@pytest.mark.slow
+def test_a_run_of_the_demo_has_the_same_text_on_runs_and_in_the_ledger(demo):
+    notes = RunNote.objects.filter(run__project=demo).select_related("run")
+
+    assert [note.run.note for note in notes] == [note.tried for note in notes]
+    assert all(note.tried for note in notes)

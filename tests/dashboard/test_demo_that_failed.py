@@ -12,7 +12,7 @@ from apps.goldsets.models import GoldSet
 from apps.jobs.models import JobChunk
 from apps.judging.models import Judgement
 from apps.triples.models import Triple
-from tests.dashboard.test_demo import test_demo_tells_the_whole_story as tells_the_whole_story
+from tests.dashboard.test_demo import test_the_demo_shows_the_whole_workflow as tells_the_whole_story
 from tests.factories import AT, make_user
 from tests.running_jobs import run_jobs
 

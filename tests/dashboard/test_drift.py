@@ -84,11 +84,11 @@ def test_without_duplicates_there_is_no_drift():
     assert as_lead(judge_over_weeks(again=0.0, queries=12)) is None
 
 
-def test_weeks_long_past_are_not_told(round_):
+def test_weeks_long_past_are_not_shown(round_):
     assert as_lead(round_, weeks=30) is None
 
 
-def test_people_who_agree_with_themselves_less_are_told_to_talk():
+def test_declining_self_agreement_gives_the_advice_to_talk():
     round_ = judge_over_weeks(weeks=8, second_look=lambda week, grade: grade if week < 4 else (grade + 1) % 4)
 
     found = as_lead(round_, weeks=8)
@@ -96,7 +96,7 @@ def test_people_who_agree_with_themselves_less_are_told_to_talk():
     assert found.advice.startswith("People repeat their own grade less often: on 0")
 
 
-def test_an_annotator_who_also_watches_sees_nothing_of_an_open_round(round_):
+def test_an_annotator_who_is_also_a_viewer_sees_nothing_of_an_open_round(round_):
     person = people_of(round_)[0]
     set_roles(
         project=round_.project, user=person, roles=[Role.ANNOTATOR, Role.VIEWER], actor=lead_of(round_.project), at=AT
@@ -117,7 +117,7 @@ def test_a_lead_who_grades_in_an_open_round_sees_nothing_of_it(round_):
     assert as_lead(round_) is not None
 
 
-def test_no_name_is_told(round_):
+def test_no_name_is_shown(round_):
     viewer = make_member(round_.project, Role.VIEWER)
     assert seen_by(viewer, round_) is None
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)

@@ -8,7 +8,7 @@ from apps.common.web.problems import problem_handler
 from apps.dashboard.edges.errors import forbidden, not_found
 
 
-def test_an_address_that_the_api_does_not_know_is_told_as_a_problem(rf):
+def test_an_unknown_address_of_the_api_is_returned_as_a_problem(rf):
     answer = not_found(rf.get("/api/nowhere/"), Http404())
 
     assert (answer.status_code, answer["Content-Type"]) == (404, CONTENT_TYPE)
@@ -21,7 +21,7 @@ def test_an_address_that_the_api_does_not_know_is_told_as_a_problem(rf):
     }
 
 
-def test_both_ways_to_a_problem_tell_the_same_facts(rf):
+def test_both_ways_to_a_problem_give_the_same_facts(rf):
     outside = json.loads(forbidden(rf.get("/api/nowhere/"), Exception()).content)
     inside = problem_handler(Refusal("Freeze it first.", code="draft"), {})
 

@@ -19,7 +19,7 @@ def monitor(settings) -> dict[str, str]:
     return {"Authorization": "Bearer sesame-open-3"}
 
 
-def test_strangers_are_told_ok_and_nothing_else(client, monitor):
+def test_strangers_get_ok_and_nothing_else(client, monitor):
     answer = client.get("/healthz")
 
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
@@ -33,7 +33,7 @@ def test_without_a_token_of_the_server_none_opens_it(client, settings):
     assert client.get("/healthz", headers={"Authorization": "Bearer "}).json() == {"status": "ok"}
 
 
-def test_a_monitor_with_the_token_is_told_versions_and_that_no_worker_was_seen(client, monitor):
+def test_a_monitor_with_the_token_gets_versions_and_that_no_worker_was_seen(client, monitor):
     answer = client.get("/healthz", headers=monitor)
 
     about = answer.json()
@@ -44,14 +44,14 @@ def test_a_monitor_with_the_token_is_told_versions_and_that_no_worker_was_seen(c
     assert (about["worker"], about["worker_seconds"]) == ("worker never seen", None)
 
 
-def test_health_tells_when_the_worker_was_last_seen(client, monitor):
+def test_health_shows_when_the_worker_was_last_seen(client, monitor):
     sweep.beat("one")
 
     assert client.get("/healthz", headers=monitor).json()["worker"] == "worker last seen 0 s ago"
 
 
 @pytest.mark.parametrize("is_operator", [True, False])
-def test_operators_who_are_signed_in_are_told_more_and_others_are_not(client, is_operator):
+def test_operators_who_are_signed_in_get_more_and_others_do_not(client, is_operator):
     client.force_login(make_user("Olga", is_operator=is_operator))
 
     assert ("worker" in client.get("/healthz").json()) is is_operator
@@ -93,7 +93,7 @@ def test_health_carries_the_headers_of_every_answer(client):
     assert answer["Cache-Control"] == "no-store, private"
 
 
-def test_a_static_file_may_load_nothing_and_is_not_kept_from_caches():
+def test_a_static_file_may_load_nothing_and_may_be_cached():
     answer = security_headers(lambda request: HttpResponse("a {}", content_type="text/css"))(
         RequestFactory().get("/static/css/components/bar.css")
     )

@@ -37,7 +37,7 @@ def waits_for(user, project, at=AT):
 
 
 class TestWaiting:
-    def test_nothing_waits_in_an_empty_project(self):
+    def test_there_is_no_open_work_in_an_empty_project(self):
         project = make_project()
 
         assert waits_for(lead_of(project), project) == {}
@@ -80,7 +80,7 @@ class TestWaiting:
 
         assert set(waits_for(lead_of(project), project)) == {"Disputes to decide", "Stale Q&As"}
 
-    def test_leads_are_told_of_permissions_that_end_within_a_month(self):
+    def test_leads_see_permissions_that_end_within_a_month(self):
         project = make_project()
         source = Source.objects.create(project=project, slug="s", name="S", kind="interview", created_at=AT)
         for days in (23, 40):
@@ -92,7 +92,7 @@ class TestWaiting:
 
         assert (row.count, row.when) == (1, "in 23 days")
 
-    def test_leads_are_told_of_jobs_that_failed_this_week(self):
+    def test_leads_see_jobs_that_failed_this_week(self):
         project = make_project()
         for days in (1, 9):
             Job.objects.create(
@@ -119,7 +119,7 @@ class TestWaiting:
         assert client.get(row.url).status_code == 200
         assert waits_for(made.partner, made.project)["Calibrate, C-001"].count == 4
 
-    def test_a_calibration_that_is_answered_or_of_others_does_not_wait(self):
+    def test_an_answered_calibration_or_one_of_others_is_not_open_work(self):
         made = make_calibration()
         answer_items(made, made.subject)
 
@@ -275,7 +275,7 @@ def test_a_reviewer_reads_the_same_home_whatever_the_other_answered(client):
 
 
 @pytest.mark.parametrize("role", Role.values)
-def test_the_navigation_holds_only_doors_that_open(client, role):
+def test_the_navigation_has_only_links_that_open(client, role):
     project = make_team()
     user = make_member(project, role)
     client.force_login(user)

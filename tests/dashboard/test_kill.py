@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from apps.dashboard.actions.demo import request_demo
 from apps.jobs.models import Job, JobChunk
-from tests.dashboard.test_demo import test_demo_tells_the_whole_story as tells_the_whole_story
+from tests.dashboard.test_demo import test_the_demo_shows_the_whole_workflow as tells_the_whole_story
 from tests.factories import make_user
 from tests.jobs.workers import wait_until
 
@@ -17,7 +17,7 @@ def test_the_demo_is_whole_and_single_after_kills(workers):
 
     for chapters in (1, 4):
         worker = workers.start(concurrency=1)
-        wait_until(lambda chapters=chapters: has_told(job, chapters), "the telling")
+        wait_until(lambda chapters=chapters: has_chapters(job, chapters), "the telling")
         workers.kill(worker)
     workers.start(concurrency=1)
     wait_until(lambda: Job.objects.get(pk=job.pk).is_ended, "the end of the job")
@@ -29,6 +29,6 @@ def test_the_demo_is_whole_and_single_after_kills(workers):
     tells_the_whole_story(job.project)
 
 
-def has_told(job, chapters):
+def has_chapters(job, chapters):
     assert Job.objects.get(pk=job.pk).state != "done", "the kill came too late"
     return JobChunk.objects.filter(job=job).count() >= chapters

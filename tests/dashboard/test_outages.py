@@ -98,7 +98,7 @@ def machine():
     return round_, seat, {"Authorization": f"Bearer {secret}"}
 
 
-def test_the_api_says_it_as_a_problem_and_takes_the_same_grade_later(client, machine):
+def test_the_api_returns_a_problem_and_accepts_the_same_grade_later(client, machine):
     round_, seat, headers = machine
     address = f"/api/v1/projects/{round_.project.slug}/judging/rounds/{round_.pk}/judgements/"
     grade = {"seat": seat.pk, "grade": 2, "idempotency_key": "one"}

@@ -29,7 +29,7 @@ def as_lead(project):
 
 
 class TestStates:
-    def test_nothing_written_is_no_chart(self):
+    def test_without_triples_there_is_no_chart(self):
         assert progress.states(make_project()) is None
 
     def test_stale_triples_are_taken_out_of_the_accepted(self):
@@ -47,7 +47,7 @@ class TestStates:
 
 
 class TestJudging:
-    def test_no_round_is_no_progress(self):
+    def test_without_a_round_there_is_no_progress(self):
         assert progress.judging_progress(make_project(), AT) is None
 
     def test_it_counts_the_newest_round(self):
@@ -78,7 +78,7 @@ class TestAgreement:
         assert "Judge" not in viewer_sees
         assert "A and B" in viewer_sees
 
-    def test_everybody_and_each_pair_of_people_stand_under_one_coefficient(self):
+    def test_everybody_and_each_pair_of_people_are_shown_under_one_coefficient(self):
         round_ = make_round(queries=3, blocks=4, annotators=2, overlap=1.0)
         for person in people_of(round_):
             judge_all(round_, person, lambda seat: seat.entry_id % 4)
@@ -89,7 +89,7 @@ class TestAgreement:
         assert "κ quadratic" not in figures
 
     @pytest.mark.parametrize("roles", [[Role.VIEWER], [Role.ANNOTATOR, Role.VIEWER]])
-    def test_who_is_no_lead_sees_no_open_round(self, roles):
+    def test_only_leads_see_open_rounds(self, roles):
         round_ = make_round(queries=3, blocks=4, annotators=2, overlap=1.0)
         for person in people_of(round_):
             judge_all(round_, person, lambda seat: seat.entry_id % 4)
@@ -102,9 +102,11 @@ class TestAgreement:
         for person in people_of(round_):
             judge_all(round_, person, lambda seat: 2)
 
-        figures = progress.agreement_chart(as_lead(round_.project)).figures
+        chart = progress.agreement_chart(as_lead(round_.project))
 
-        assert "1.00" not in figures
+        assert "1.00" not in chart.figures
+        assert ">not defined</text>" in chart.drawing
+        assert "<figcaption>Not defined for All annotators, Judge 0 and Judge 1: only one" in chart.drawing
 
     def test_a_new_verdict_is_seen_at_once(self):
         project = make_team()
@@ -175,10 +177,10 @@ def close_first_round(project, at, *, flags):
 
 
 class TestSourceMix:
-    def test_queries_without_a_source_are_no_mix(self):
+    def test_queries_without_a_source_have_no_source_mix(self):
         assert progress.source_mix(make_query().project) is None
 
-    def test_shares_stand_beside_their_targets(self):
+    def test_shares_are_shown_with_their_targets(self):
         source = make_source(name="Interview", target_share=0.4)
         for _ in range(2):
             make_query(source.project, source=source)

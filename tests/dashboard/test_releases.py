@@ -9,7 +9,7 @@ from tests.goldsets.factories import make_bench, make_version
 pytestmark = pytest.mark.django_db
 
 
-def test_one_query_is_told_in_the_singular():
+def test_one_query_is_written_in_the_singular():
     version = make_version(VersionState.RELEASED, make_bench(queries=1))
 
     facts = dict(releases.latest(version.gold_set.project, with_draft=False).facts)

@@ -41,7 +41,7 @@ def line(round_, at):
 
 
 @pytest.mark.django_db
-def test_an_open_round_says_who_judges_and_what_is_held():
+def test_an_open_round_shows_who_judges_and_what_is_leased():
     round_ = make_round(queries=2, blocks=4, annotators=2, overlap=0.5)
     first, second = people_of(round_)
     judge_all(round_, first)

@@ -32,7 +32,7 @@ def url(project):
     return reverse("dashboard:settings", kwargs={"slug": project.slug})
 
 
-def test_name_and_policies_are_saved_and_others_kept(client):
+def test_name_and_policies_are_saved_and_others_unchanged(client):
     project = make_project()
     project.policies["source_targets"] = {"kept": 1}
     project.save()
@@ -106,7 +106,7 @@ def test_a_policy_that_makes_no_sense_is_refused(client, policy, value):
     assert answer.status_code == 400
 
 
-def test_numbers_out_of_range_are_told(client):
+def test_numbers_out_of_range_are_reported(client):
     project = make_project()
     client.force_login(lead_of(project))
 

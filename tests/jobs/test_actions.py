@@ -79,7 +79,7 @@ def test_a_waiting_job_is_cancelled_at_once():
     assert effects(job.pk) == []
 
 
-def test_a_running_job_is_asked_to_stop():
+def test_a_running_job_is_requested_to_stop():
     project = make_project()
     job = running(make_job(project=project))
 

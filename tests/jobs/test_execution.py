@@ -95,7 +95,7 @@ def test_the_old_holder_cannot_extend_its_lease_after_a_take_over():
     assert extend_lease(job.pk, 2) is True
 
 
-def test_a_part_that_is_written_keeps_the_job_for_another_lease():
+def test_writing_a_part_renews_the_lease_of_the_job():
     job = make_job()
     ctx = JobContext(claim(job.pk, worker="a", at=AT), clock=timezone.now)
     lapse(job)
@@ -196,7 +196,7 @@ def test_a_kind_that_nobody_knows_fails_with_words():
     assert (ended.state, ended.error) == ("failed", "There is no job of the kind “test.unknown”.")
 
 
-def test_a_job_asked_to_stop_stops_at_its_next_step():
+def test_a_job_requested_to_stop_stops_at_its_next_step():
     job = make_job("test.chunks", parts=3)
     ctx = JobContext(claim(job.pk, worker="a", at=AT), clock=timezone.now)
     Job.objects.filter(pk=job.pk).update(cancel_requested_at=AT)
@@ -220,7 +220,7 @@ def test_leases_follow_the_database_clock_and_not_the_host(monkeypatch):
     assert Job.objects.filter(pk=first.pk, lease_expires_at__gt=Now()).exists()
 
 
-def test_progress_is_kept_with_the_end():
+def test_progress_is_stored_when_the_job_ends():
     job = make_job("test.chunks", parts=3)
 
     run_jobs()

@@ -19,7 +19,7 @@ from apps.jobs.execution import mailing
 from apps.jobs.execution.mailing import is_due, mail_to, mail_what_is_due
 from apps.jobs.models import MailChoice, Notification, Outbox
 from tests.factories import lead_of, make_member, make_project, make_user
-from tests.jobs.test_notifications import tell
+from tests.jobs.test_notifications import notify_once
 from tests.races import at_once
 
 pytestmark = pytest.mark.django_db
@@ -57,11 +57,11 @@ def mails() -> list[dict]:
 
 
 def test_without_a_choice_there_is_one_digest_on_a_working_day(project, person):
-    tell(person, project, "one")
+    notify_once(person, project, "one")
     assert mail_what_is_due(MONDAY - HOUR) == 0
     assert mail_what_is_due(MONDAY) == 1
 
-    tell(person, project, "two")
+    notify_once(person, project, "two")
     assert mail_what_is_due(MONDAY + HOUR) == 0, "one a day"
     assert mail_what_is_due(MONDAY + DAY) == 1
     assert [mail["subject"] for mail in mails()] == ["Karat: 1 notification"] * 2
@@ -84,7 +84,7 @@ def test_nothing_is_mailed_outside_of_working_hours(person, how, at, is_told):
     assert is_due(MailChoice(person=person, how=how), person, at) is is_told
 
 
-def test_weekends_are_told_to_whoever_wants_that(person):
+def test_whoever_wants_it_gets_mail_on_weekends(person):
     choice = MailChoice(person=person, weekdays_only=False)
 
     assert is_due(choice, person, SATURDAY) is True
@@ -93,7 +93,7 @@ def test_weekends_are_told_to_whoever_wants_that(person):
 def test_at_once_means_at_the_next_look_and_at_night_at_the_start_of_the_day(project, person):
     choose(person, MailHow.AT_ONCE)
     for number, at in enumerate([MONDAY, MONDAY + HOUR, FRIDAY_EVENING, FRIDAY_EVENING + 2 * DAY]):
-        tell(person, project, f"key-{number}")
+        notify_once(person, project, f"key-{number}")
         mail_what_is_due(at)
     assert len(mails()) == 2
 
@@ -104,14 +104,14 @@ def test_at_once_means_at_the_next_look_and_at_night_at_the_start_of_the_day(pro
 
 def test_never_is_never(project, person):
     choose(person, MailHow.NEVER)
-    tell(person, project)
+    notify_once(person, project)
 
     assert [mail_what_is_due(MONDAY + hours * HOUR) for hours in range(24)] == [0] * 24
 
 
-def test_what_was_kept_back_follows_a_new_choice(project, person):
+def test_mail_that_was_held_back_is_sent_after_a_new_choice(project, person):
     choose(person, MailHow.NEVER)
-    tell(person, project)
+    notify_once(person, project)
     mail_what_is_due(MONDAY)
 
     choose(person, MailHow.DIGEST)
@@ -151,7 +151,7 @@ def test_a_day_of_23_or_25_hours_has_one_digest(project, person, zone, day):
     start = day.replace(tzinfo=UTC) - DAY
 
     for quarter in range(3 * 24 * 4):
-        tell(person, project, f"key-{quarter}")
+        notify_once(person, project, f"key-{quarter}")
         mail_what_is_due(start + quarter * timedelta(minutes=15))
 
     days = [row.created_at.astimezone(mailing.zone_of(person)).date() for row in Outbox.objects.all()]
@@ -159,17 +159,17 @@ def test_a_day_of_23_or_25_hours_has_one_digest(project, person, zone, day):
 
 
 def test_a_clock_that_ran_ahead_does_not_silence_anybody(project, person):
-    tell(person, project, "told in the wrong year")
+    notify_once(person, project, "told in the wrong year")
     mail_what_is_due(MONDAY + 364 * DAY)
-    tell(person, project, "told once the clock was right")
+    notify_once(person, project, "told once the clock was right")
 
     assert mail_what_is_due(MONDAY) == 1
 
 
 def test_a_clock_that_steps_back_within_the_day_sends_nothing_twice(project, person):
-    tell(person, project)
+    notify_once(person, project)
     mail_what_is_due(MONDAY + 2 * HOUR)
-    tell(person, project, "later")
+    notify_once(person, project, "later")
 
     assert mail_what_is_due(MONDAY) == 0
 
@@ -178,25 +178,25 @@ def test_a_clock_that_steps_back_within_the_day_sends_nothing_twice(project, per
 
 
 def test_what_was_read_is_not_mailed(project, person):
-    row = tell(person, project)
+    row = notify_once(person, project)
     mark_all_read(person=person, project=project, up_to=row.pk, at=MONDAY)
 
     assert mail_what_is_due(MONDAY) == 0
 
 
 def test_what_was_mailed_is_not_mailed_again(project, person):
-    tell(person, project)
+    notify_once(person, project)
     mail_what_is_due(MONDAY)
 
     assert mail_what_is_due(MONDAY + DAY) == 0
     assert Notification.objects.get().mailed_at == MONDAY
 
 
-def test_who_left_the_project_hears_no_more_of_it(project, person):
+def test_who_left_the_project_gets_no_more_notifications(project, person):
     other = make_project("Other")
     set_roles(project=other, user=person, roles=[Role.VIEWER], actor=lead_of(other), at=MONDAY)
-    tell(person, project, sentence="OLD-PROJECT")
-    tell(person, other, "two", sentence="STILL-THERE")
+    notify_once(person, project, sentence="OLD-PROJECT")
+    notify_once(person, other, "two", sentence="STILL-THERE")
     set_roles(project=project, user=person, roles=[], actor=lead_of(project), at=MONDAY)
 
     mail_what_is_due(MONDAY)
@@ -207,14 +207,14 @@ def test_who_left_the_project_hears_no_more_of_it(project, person):
 
 
 def test_who_left_every_project_gets_no_mail(project, person):
-    tell(person, project)
+    notify_once(person, project)
     set_roles(project=project, user=person, roles=[], actor=lead_of(project), at=MONDAY)
 
     assert (mail_what_is_due(MONDAY), mail_to(person, MONDAY), mails()) == (0, False, [])
 
 
 def test_deactivated_people_get_no_mail(project, person):
-    tell(person, project)
+    notify_once(person, project)
     deactivate_user(user_id=person.pk, actor=make_user("Operator", is_operator=True), at=MONDAY)
 
     assert mail_what_is_due(MONDAY) == 0
@@ -224,8 +224,8 @@ def test_of_a_demo_project_real_people_are_mailed_and_made_up_people_are_not(pro
     Project.objects.update(is_demo=True)
     mara = create_user(email="mara@tarnwick.example", name="Mara", password=None, at=MONDAY)
     set_roles(project=project, user=mara, roles=[Role.ANNOTATOR], actor=lead_of(project), at=MONDAY)
-    tell(person, project)
-    tell(mara, project)
+    notify_once(person, project)
+    notify_once(mara, project)
 
     assert (mail_what_is_due(MONDAY), [mail["to"] for mail in mails()]) == (1, [[person.email]])
 
@@ -240,8 +240,8 @@ def test_the_demo_makes_people_up_where_nobody_has_an_address():
 
 def test_each_person_gets_their_own(project, person):
     bo = make_member(project, Role.REVIEWER, name="Bo")
-    tell(person, project, sentence="FOR-ANN")
-    tell(bo, project, sentence="FOR-BO")
+    notify_once(person, project, sentence="FOR-ANN")
+    notify_once(bo, project, sentence="FOR-BO")
 
     mail_what_is_due(MONDAY)
 
@@ -258,9 +258,9 @@ def test_the_mail_names_projects_sentences_links_and_how_to_change_it(project, p
     settings.PUBLIC_URL = "https://karat.example.org"
     other = make_project("Appendix")
     set_roles(project=other, user=person, roles=[Role.REVIEWER], actor=lead_of(other), at=MONDAY)
-    tell(person, project, "one", sentence="T-0001 waits for your review.")
-    tell(person, other, "two", sentence="Bo wrote to you about T-0002.")
-    tell(person, project, "three", sentence="T-0003 waits for your review.")
+    notify_once(person, project, "one", sentence="T-0001 waits for your review.")
+    notify_once(person, other, "two", sentence="Bo wrote to you about T-0002.")
+    notify_once(person, project, "three", sentence="T-0003 waits for your review.")
 
     mail_what_is_due(MONDAY)
 
@@ -283,7 +283,7 @@ def test_the_mail_names_projects_sentences_links_and_how_to_change_it(project, p
 def test_a_long_absence_makes_a_mail_of_bounded_length(project, person, monkeypatch):
     monkeypatch.setattr(mailing, "MOST_IN_A_MAIL", 2)
     for number in range(5):
-        tell(person, project, f"key-{number}")
+        notify_once(person, project, f"key-{number}")
 
     mail_what_is_due(MONDAY)
 
@@ -304,7 +304,7 @@ def test_of_eight_workers_one_writes_the_mail(how):
     person = make_member(project, Role.ANNOTATOR)
     choose(person, how)
     for day in range(5):
-        tell(person, project, f"key-{day}")
+        notify_once(person, project, f"key-{day}")
         answers = at_once(*(lambda day=day: mail_to(person, MONDAY + day * DAY) for _ in range(8)))
         assert sorted(map(str, answers)) == ["False"] * 7 + ["True"], answers
 
@@ -315,7 +315,7 @@ def test_of_eight_workers_one_writes_the_mail(how):
 def test_of_eight_workers_that_meet_a_person_without_a_choice_one_writes_the_mail():
     project = make_project()
     person = make_member(project, Role.ANNOTATOR)
-    tell(person, project)
+    notify_once(person, project)
 
     answers = at_once(*(lambda: mail_to(person, MONDAY) for _ in range(8)))
 
@@ -323,8 +323,8 @@ def test_of_eight_workers_that_meet_a_person_without_a_choice_one_writes_the_mai
     assert (Outbox.objects.count(), MailChoice.objects.count()) == (1, 1)
 
 
-def test_a_worker_that_dies_before_the_end_leaves_everything_to_be_told(project, person, monkeypatch):
-    tell(person, project)
+def test_a_worker_that_dies_before_the_end_leaves_everything_to_be_sent(project, person, monkeypatch):
+    notify_once(person, project)
 
     def killed(self, **kwargs):
         raise RuntimeError("killed")
@@ -338,9 +338,9 @@ def test_a_worker_that_dies_before_the_end_leaves_everything_to_be_told(project,
     assert mail_to(person, MONDAY) is True
 
 
-def test_looking_for_whom_to_tell_is_one_query_however_many_there_are(project, django_assert_num_queries):
+def test_finding_the_recipients_is_one_query_however_many_there_are(project, django_assert_num_queries):
     for number in range(3):
-        tell(make_member(project, Role.ANNOTATOR), project, f"key-{number}")
+        notify_once(make_member(project, Role.ANNOTATOR), project, f"key-{number}")
 
     with django_assert_num_queries(1):
         assert mail_what_is_due(SATURDAY) == 0
@@ -371,7 +371,7 @@ def test_a_person_changes_their_choice(client, person):
     assert Event.objects.filter(action="user.mail_chosen", actor=person).count() == 1
 
 
-def test_the_page_shows_what_holds(client, person):
+def test_the_page_shows_the_current_choice(client, person):
     client.force_login(person)
 
     shown = client.get(page()).content.decode()
@@ -399,7 +399,7 @@ def test_the_page_says_when_no_mail_server_is_set_up(client, person, settings, h
         {},
     ],
 )
-def test_a_choice_that_makes_no_sense_is_refused_and_told(client, person, sent):
+def test_an_invalid_choice_is_rejected_with_a_message(client, person, sent):
     client.force_login(person)
 
     answer = client.post(page(), sent or {"x": "y"})
@@ -409,11 +409,11 @@ def test_a_choice_that_makes_no_sense_is_refused_and_told(client, person, sent):
     assert not MailChoice.objects.exists()
 
 
-def test_saving_a_choice_keeps_when_the_last_digest_was(project, person):
-    tell(person, project)
+def test_saving_a_choice_keeps_the_time_of_the_last_digest(project, person):
+    notify_once(person, project)
     mail_what_is_due(MONDAY)
 
     choose(person, MailHow.DIGEST)
 
-    tell(person, project, "later")
+    notify_once(person, project, "later")
     assert mail_what_is_due(MONDAY + HOUR) == 0

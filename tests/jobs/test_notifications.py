@@ -18,7 +18,7 @@ from tests.factories import AT, lead_of, make_member, make_project
 pytestmark = pytest.mark.django_db
 
 
-def tell(person, project, key="one", *, sentence="T-0001 waits for your review.", at=AT) -> Notification | None:
+def notify_once(person, project, key="one", *, sentence="T-0001 waits for your review.", at=AT) -> Notification | None:
     path = reverse("jobs:list", args=(project.slug,))
     return notify(person=person, project=project, kind="test", sentence=sentence, path=path, key=key, at=at)
 
@@ -40,16 +40,16 @@ def list_url(project) -> str:
 # Telling -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_thing_is_told_once_to_each_person(project, person):
-    first = tell(person, project)
+def test_each_person_is_notified_once_of_a_thing(project, person):
+    first = notify_once(person, project)
 
     assert first is not None
-    assert tell(person, project) is None
-    assert tell(lead_of(project), project) is not None
+    assert notify_once(person, project) is None
+    assert notify_once(lead_of(project), project) is not None
 
 
 def test_a_sentence_is_one_line_of_bounded_length(project, person):
-    row = tell(person, project, sentence="One\n\rtwo " + "x" * 400)
+    row = notify_once(person, project, sentence="One\n\rtwo " + "x" * 400)
 
     assert row.sentence.startswith("One two x")
     assert (len(row.sentence), row.sentence[-1]) == (300, "…")
@@ -57,7 +57,7 @@ def test_a_sentence_is_one_line_of_bounded_length(project, person):
 
 def test_what_was_dealt_with_counts_as_read(project, person):
     for key in ("triple:1:opened", "triple:1:closed", "triple:11:opened"):
-        tell(person, project, key)
+        notify_once(person, project, key)
 
     read_about(person=person, project=project, prefix="triple:1:", at=AT)
 
@@ -65,7 +65,7 @@ def test_what_was_dealt_with_counts_as_read(project, person):
 
 
 def test_reading_again_keeps_the_first_time(project, person):
-    row = tell(person, project)
+    row = notify_once(person, project)
     mark_read(notification=row, at=AT)
 
     mark_read(notification=row, at=AT.replace(year=2030))
@@ -75,8 +75,8 @@ def test_reading_again_keeps_the_first_time(project, person):
 
 
 def test_marking_all_leaves_what_came_in_since(project, person):
-    seen = tell(person, project, "seen")
-    later = tell(person, project, "later")
+    seen = notify_once(person, project, "seen")
+    later = notify_once(person, project, "later")
 
     assert mark_all_read(person=person, project=project, up_to=seen.pk, at=AT) == 1
     later.refresh_from_db()
@@ -89,7 +89,7 @@ def test_marking_all_leaves_what_came_in_since(project, person):
 @pytest.mark.parametrize(("unread", "word"), [(0, ""), (1, "1"), (9, "9"), (10, "9+"), (15, "9+")])
 def test_the_count_is_bounded(project, person, unread, word, django_assert_num_queries):
     for number in range(unread):
-        tell(person, project, f"key-{number}")
+        notify_once(person, project, f"key-{number}")
 
     with django_assert_num_queries(1):
         assert unread_words(person, project) == word
@@ -100,7 +100,7 @@ def test_the_bar_says_how_many_are_unread_and_nothing_when_none_is(client, proje
     home = reverse("jobs:list", args=(project.slug,))
     assert 'class="unread"' not in client.get(home).content.decode()
 
-    tell(person, project)
+    notify_once(person, project)
 
     assert '<b>1</b> <span class="when-wide">unread</span>' in client.get(home).content.decode()
 
@@ -108,8 +108,8 @@ def test_the_bar_says_how_many_are_unread_and_nothing_when_none_is(client, proje
 def test_the_list_of_projects_marks_those_with_something_unread(client, project, person):
     other = make_project("Quiet")
     set_roles(project=other, user=person, roles=[Role.ANNOTATOR], actor=lead_of(other), at=AT)
-    tell(lead_of(other), other)
-    tell(person, project)
+    notify_once(lead_of(other), other)
+    notify_once(person, project)
     client.force_login(person)
 
     page = client.get("/").content.decode()
@@ -122,7 +122,7 @@ def test_the_list_of_projects_marks_those_with_something_unread(client, project,
 
 
 def test_unread_come_first_and_newest_first_in_both_parts(project, person):
-    rows = [tell(person, project, f"key-{number}") for number in range(4)]
+    rows = [notify_once(person, project, f"key-{number}") for number in range(4)]
     mark_read(notification=rows[1], at=AT)
     mark_read(notification=rows[3], at=AT)
 
@@ -134,7 +134,7 @@ def test_unread_come_first_and_newest_first_in_both_parts(project, person):
 @pytest.mark.parametrize("read", [0, 1, 20, PAGE_SIZE - 1, PAGE_SIZE, PAGE_SIZE + 1, 2 * PAGE_SIZE + 1])
 def test_pages_show_each_row_once_and_in_order(project, person, read):
     total = 2 * PAGE_SIZE + 1
-    rows = [tell(person, project, f"key-{number}") for number in range(total)]
+    rows = [notify_once(person, project, f"key-{number}") for number in range(total)]
     mark_all_read(person=person, project=project, up_to=rows[read].pk - 1 if read < total else rows[-1].pk, at=AT)
 
     shown, before = [], ""
@@ -152,39 +152,37 @@ def test_pages_show_each_row_once_and_in_order(project, person, read):
 
 @pytest.mark.parametrize("before", ["", "read-x", "unread-", "read-99999999999999999999", "' OR 1=1", "unread-²"])
 def test_a_place_that_is_none_is_the_top_or_below_the_end(client, project, person, before):
-    tell(person, project)
+    notify_once(person, project)
     client.force_login(person)
 
     assert client.get(list_url(project), {"before": before}).status_code == 200
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_the_page_asks_the_same_number_of_questions_for_one_and_three(
-    client, project, person, count, django_assert_num_queries
-):
+def test_the_page_runs_as_many_queries_for_one_as_for_three(client, project, person, count, django_assert_num_queries):
     for number in range(count):
-        tell(person, project, f"read-{number}")
+        notify_once(person, project, f"read-{number}")
     mark_all_read(person=person, project=project, up_to=2**62, at=AT)
     for number in range(count):
-        tell(person, project, f"unread-{number}")
+        notify_once(person, project, f"unread-{number}")
     client.force_login(person)
 
     with django_assert_num_queries(8):
         client.get(list_url(project))
 
 
-def test_nobody_sees_what_another_was_told(client, project, person):
-    row = tell(person, project, sentence="ONLY-FOR-ANN")
+def test_nobody_sees_the_notifications_of_another(client, project, person):
+    row = notify_once(person, project, sentence="ONLY-FOR-ANN")
     client.force_login(lead_of(project))
 
     assert "ONLY-FOR-ANN" not in client.get(list_url(project)).content.decode()
     assert client.post(reverse("notifications:open", args=(project.slug, row.pk))).status_code == 404
 
 
-def test_a_list_holds_one_project_only(client, project, person):
+def test_a_list_contains_one_project_only(client, project, person):
     other = make_project()
     set_roles(project=other, user=person, roles=[Role.ANNOTATOR], actor=lead_of(other), at=AT)
-    tell(person, other, sentence="ELSEWHERE")
+    notify_once(person, other, sentence="ELSEWHERE")
     client.force_login(person)
 
     assert "ELSEWHERE" not in client.get(list_url(project)).content.decode()
@@ -192,7 +190,7 @@ def test_a_list_holds_one_project_only(client, project, person):
 
 
 def test_opening_marks_as_read_and_goes_there(client, project, person):
-    row = tell(person, project)
+    row = notify_once(person, project)
     client.force_login(person)
 
     answer = client.post(reverse("notifications:open", args=(project.slug, row.pk)))
@@ -209,7 +207,7 @@ def test_an_id_that_no_row_can_have_is_not_found(client, project, person):
 
 
 def test_all_on_the_page_are_marked_at_once(client, project, person):
-    rows = [tell(person, project, f"key-{number}") for number in range(3)]
+    rows = [notify_once(person, project, f"key-{number}") for number in range(3)]
     client.force_login(person)
 
     client.post(reverse("notifications:read-all", args=(project.slug,)), {"up_to": rows[1].pk})
@@ -219,7 +217,7 @@ def test_all_on_the_page_are_marked_at_once(client, project, person):
 
 @pytest.mark.parametrize("up_to", ["", "x", "-1", "²"])
 def test_marking_up_to_nothing_marks_nothing(client, project, person, up_to):
-    tell(person, project)
+    notify_once(person, project)
     client.force_login(person)
 
     client.post(reverse("notifications:read-all", args=(project.slug,)), {"up_to": up_to})
@@ -228,13 +226,13 @@ def test_marking_up_to_nothing_marks_nothing(client, project, person, up_to):
 
 
 def test_a_sentence_is_text_and_never_markup(client, project, person):
-    tell(person, project, sentence="<script>alert(1)</script> wrote to you.")
+    notify_once(person, project, sentence="<script>alert(1)</script> wrote to you.")
     client.force_login(person)
 
     assert "<script>alert" not in client.get(list_url(project)).content.decode()
 
 
-def test_the_empty_list_says_what_will_stand_here(client, project, person):
+def test_the_empty_list_says_what_will_appear_here(client, project, person):
     client.force_login(person)
 
     assert "No notifications yet" in client.get(list_url(project)).content.decode()
@@ -260,9 +258,9 @@ def machine(client, project, person):
 
 
 def test_a_machine_reads_what_came_since(machine, project, person):
-    rows = [tell(person, project, f"key-{number}") for number in range(3)]
+    rows = [notify_once(person, project, f"key-{number}") for number in range(3)]
     mark_read(notification=rows[1], at=AT)
-    tell(lead_of(project), project)
+    notify_once(lead_of(project), project)
 
     first = json.loads(machine("", limit=2).content)
     rest = json.loads(machine("", after=first["next"]).content)
@@ -275,7 +273,7 @@ def test_a_machine_reads_what_came_since(machine, project, person):
 
 
 def test_a_machine_marks_its_own_persons_rows_only(machine, project, person):
-    mine, other = tell(person, project), tell(lead_of(project), project)
+    mine, other = notify_once(person, project), notify_once(lead_of(project), project)
 
     marked = machine(f"{mine.pk}/read/", "post")
 

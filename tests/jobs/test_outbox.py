@@ -71,7 +71,7 @@ def test_waits_double_up_to_three_hours():
     assert [outbox.wait_after(tries) for tries in (1, 2, 3, 8, 20)] == [30, 60, 120, 3840, 10_800]
 
 
-def test_who_is_down_for_a_night_is_still_told():
+def test_retries_last_through_a_night():
     hours = sum(outbox.wait_after(tries) for tries in range(1, outbox.MAX_TRIES)) / 3600
 
     assert 10 < hours < 11

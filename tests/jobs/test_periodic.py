@@ -87,7 +87,7 @@ def test_looking_for_periodic_tasks_is_one_query(done, django_assert_num_queries
         periodic.due()
 
 
-def test_a_sweep_hands_what_is_due_to_a_task(done, monkeypatch):
+def test_a_sweep_passes_what_is_due_to_a_task(done, monkeypatch):
     sent = []
     monkeypatch.setattr(run_periodic_task, "apply_async", lambda **options: sent.append(options["kwargs"]))
 

@@ -47,5 +47,5 @@ def test_per_cent_is_whole_and_never_above_a_hundred(done, total, percent):
     ("seconds", "words"),
     [(0, "0 s"), (0.2, "under 1 s"), (89, "89 s"), (90, "2 min"), (3600, "60 min"), (7200, "2 h"), (200_000, "2 days")],
 )
-def test_spans_are_spoken_in_one_unit(seconds, words):
+def test_time_spans_are_written_in_one_unit(seconds, words):
     assert spoken(seconds) == words

@@ -24,7 +24,7 @@ def test_a_waiting_job_without_a_message_is_nudged_and_then_left_alone_for_a_whi
     assert sweep.jobs_to_nudge() == []
 
 
-def test_a_job_that_waits_for_its_next_attempt_is_not_nudged():
+def test_a_job_that_waits_for_its_next_attempt_is_not_requeued():
     job = make_job()
     Job.objects.filter(pk=job.pk).update(next_at=from_now(60))
 

@@ -46,11 +46,11 @@ def store_upload(*, file, at, filename="", **said) -> Upload:
         return keep_upload(file=on_disk, at=at, **said)
 
 
-def kept(files: Path) -> list[Path]:
+def stored_files(files: Path) -> list[Path]:
     return [path for path in files.rglob("*") if path.is_file()]
 
 
-def test_a_file_is_kept_with_its_digest_under_a_name_of_our_own(files):
+def test_a_file_is_stored_with_its_digest_under_a_generated_name(files):
     upload = store(b"some bytes")
 
     assert upload.file.read_bytes() == b"some bytes"
@@ -101,7 +101,7 @@ def test_a_file_above_the_cap_is_refused_and_nothing_stays(settings, files):
     with pytest.raises(UploadRefused, match="larger than 3 MiB"):
         store(b"x" * (3 * 1024 * 1024 + 1))
 
-    assert kept(files) == []
+    assert stored_files(files) == []
     assert not Upload.objects.exists()
 
 
@@ -109,7 +109,7 @@ def test_an_empty_file_is_refused_and_nothing_stays(files):
     with pytest.raises(UploadRefused, match="empty"):
         store_upload(project=make_project(), kind="run", purpose="import", file=io.BytesIO(), actor=None, at=AT)
 
-    assert kept(files) == []
+    assert stored_files(files) == []
 
 
 def test_a_row_that_cannot_be_written_leaves_no_file(files, monkeypatch):
@@ -121,7 +121,7 @@ def test_a_row_that_cannot_be_written_leaves_no_file(files, monkeypatch):
     with pytest.raises(RuntimeError):
         store()
 
-    assert kept(files) == []
+    assert stored_files(files) == []
 
 
 def test_a_large_file_is_not_read_at_once(files):

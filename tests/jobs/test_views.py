@@ -47,9 +47,7 @@ def test_the_list_of_a_new_project_says_what_starts_a_job(lead, project):
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_the_list_asks_the_same_number_of_questions_for_one_job_and_three(
-    lead, project, rows, django_assert_num_queries
-):
+def test_the_list_runs_as_many_queries_for_one_job_as_for_three(lead, project, rows, django_assert_num_queries):
     for _ in range(rows):
         make_job(project=project, actor=lead_of(project))
 
@@ -112,14 +110,14 @@ def test_an_ended_job_stops_the_polling(lead, project):
     assert "HX-Refresh" not in answer
 
 
-def test_the_end_of_a_job_reloads_a_page_that_asked_for_it(lead, project):
+def test_the_end_of_a_job_reloads_a_page_that_requested_it(lead, project):
     job = make_job(project=project)
     run_jobs()
 
     assert lead.get(url("progress", job), {"refresh": "1"})["HX-Refresh"] == "true"
 
 
-def test_the_polling_keeps_what_it_was_asked_with(lead, project):
+def test_polling_keeps_its_query_parameters(lead, project):
     job = running(make_job(project=project))
 
     fragment = lead.get(url("progress", job), {"refresh": "1", "bare": "1"}).content.decode()
@@ -245,3 +243,11 @@ def test_the_api_finds_nothing_for_another_project(client, project):
 
     assert client.get(reverse("jobs-api:job", args=[project.slug, job.pk])).status_code == 404
     assert client.get(reverse("jobs-api:job", args=[other.slug, job.pk])).status_code == 404
+
+
+def test_a_done_job_says_once_how_long_it_took(lead, project):
+    job = make_job(project=project)
+    run_jobs()
+    Job.objects.filter(pk=job.pk).update(started_at=from_now(-17), finished_at=from_now(0))
+
+    assert lead.get(url("job", job)).content.decode().count("took 17 s") == 1

@@ -31,7 +31,7 @@ def project():
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def webhook_wire(monkeypatch):
     """What would have gone over the wire; `answers` holds the states to answer with, 204 when empty."""
 
     class Wire:
@@ -52,17 +52,17 @@ def add(project, url: str = URL) -> Webhook:
     return webhooks.add_webhook(project=project, url=url, secret="hook", actor=lead_of(project), at=AT)
 
 
-def tell(project) -> None:
+def post_event(project) -> None:
     webhooks.post_to_webhooks(project=project, event="gate.changed", facts={"gate": "Good é"}, at=AT)
 
 
-def test_a_message_goes_out_signed_with_the_secret_of_the_project(project, asked):
+def test_a_message_goes_out_signed_with_the_secret_of_the_project(project, webhook_wire):
     add(project)
-    tell(project)
+    post_event(project)
 
     assert outbox.deliver_due(at=AT) == 1
 
-    ((host, method, path, headers, body),) = asked.sent
+    ((host, method, path, headers, body),) = webhook_wire.sent
     row = Outbox.objects.get()
     seconds, _, told = headers["Karat-Signature"].partition(",v1=")
     assert (host, method, path) == ("hooks.example", "POST", "/karat?room=7")
@@ -77,10 +77,10 @@ def test_a_message_goes_out_signed_with_the_secret_of_the_project(project, asked
     assert (row.state, row.sent_at) == ("sent", AT)
 
 
-def test_a_refused_message_is_tried_again_under_the_same_delivery(project, asked):
+def test_a_refused_message_is_tried_again_under_the_same_delivery(project, webhook_wire):
     add(project)
-    tell(project)
-    asked.answers = [500]
+    post_event(project)
+    webhook_wire.answers = [500]
 
     outbox.deliver_due(at=AT)
     row = Outbox.objects.get()
@@ -88,13 +88,13 @@ def test_a_refused_message_is_tried_again_under_the_same_delivery(project, asked
     outbox.deliver_due(at=AT)
 
     assert (row.state, row.error) == ("waiting", "hooks.example answered 500.")
-    assert len({sent[3]["Karat-Delivery"] for sent in asked.sent}) == 1
+    assert len({sent[3]["Karat-Delivery"] for sent in webhook_wire.sent}) == 1
     assert Outbox.objects.get().state == "sent"
 
 
-def test_a_message_that_was_given_up_is_sent_again_by_a_lead_under_the_same_delivery(project, asked):
+def test_a_message_that_was_given_up_is_sent_again_by_a_lead_under_the_same_delivery(project, webhook_wire):
     add(project)
-    tell(project)
+    post_event(project)
     Outbox.objects.update(state="failed", attempts=outbox.MAX_TRIES, error="hooks.example answered 500.")
     given_up = Outbox.objects.get()
 
@@ -103,14 +103,14 @@ def test_a_message_that_was_given_up_is_sent_again_by_a_lead_under_the_same_deli
 
     row = Outbox.objects.get()
     assert (row.state, row.attempts, row.error) == ("sent", 1, "")
-    assert asked.sent[0][3]["Karat-Delivery"] == str(given_up.delivery_id)
+    assert webhook_wire.sent[0][3]["Karat-Delivery"] == str(given_up.delivery_id)
     assert Event.objects.get(action="webhook.sent_again").before == {"state": "failed", "tries": outbox.MAX_TRIES}
 
 
-def test_a_message_that_waits_for_its_next_try_need_not_wait(project, asked):
+def test_a_message_that_waits_for_its_retry_can_be_sent_again_at_once(project, webhook_wire):
     add(project)
-    tell(project)
-    asked.answers = [500]
+    post_event(project)
+    webhook_wire.answers = [500]
     outbox.deliver_due(at=AT)
     assert outbox.deliver_due(at=AT) == 0, "its time has not come"
 
@@ -120,45 +120,45 @@ def test_a_message_that_waits_for_its_next_try_need_not_wait(project, asked):
     assert Outbox.objects.get().attempts == 2
 
 
-def test_what_was_taken_or_whose_webhook_ended_is_not_sent_again(project, asked):
+def test_what_was_taken_or_whose_webhook_ended_is_not_sent_again(project, webhook_wire):
     webhook = add(project)
-    tell(project)
+    post_event(project)
     outbox.deliver_due(at=AT)
     taken = Outbox.objects.get()
     with pytest.raises(webhooks.WebhookRefused, match="was accepted"):
         webhooks.send_again(delivery=taken, actor=lead_of(project), at=AT)
 
-    tell(project)
+    post_event(project)
     webhooks.end_webhook(webhook=webhook, actor=lead_of(project), at=AT)
 
     with pytest.raises(webhooks.WebhookRefused, match="was removed"):
         webhooks.send_again(delivery=Outbox.objects.latest("pk"), actor=lead_of(project), at=AT)
-    assert len(asked.sent) == 1
+    assert len(webhook_wire.sent) == 1
 
 
-def test_every_webhook_of_the_project_is_told_and_no_other(project, asked):
+def test_every_webhook_of_the_project_gets_the_event_and_no_other(project, webhook_wire):
     other = make_project()
     save_secret(project=other, name="hook", value=KEY, actor=lead_of(other), at=AT)
     add(project)
     add(project, "https://second.example/")
     add(other)
 
-    tell(project)
+    post_event(project)
 
     assert [row.payload["url"] for row in webhooks.deliveries_in(project)] == ["https://second.example/", URL]
     assert webhooks.deliveries_in(other) == []
 
 
-def test_a_webhook_that_ended_is_told_nothing_more(project, asked):
+def test_a_webhook_that_ended_gets_nothing_more(project, webhook_wire):
     webhook = add(project)
-    tell(project)
+    post_event(project)
 
     webhooks.end_webhook(webhook=webhook, actor=lead_of(project), at=AT)
     webhooks.end_webhook(webhook=webhook, actor=lead_of(project), at=AT)
     outbox.deliver_due(at=AT)
-    tell(project)
+    post_event(project)
 
-    assert asked.sent == []
+    assert webhook_wire.sent == []
     assert (Outbox.objects.get().state, Outbox.objects.get().error) == ("failed", webhooks.ENDED)
     assert list(Event.objects.filter(action__startswith="webhook").values_list("action", flat=True)) == [
         "webhook.added",
@@ -167,25 +167,25 @@ def test_a_webhook_that_ended_is_told_nothing_more(project, asked):
     assert add(project).pk != webhook.pk, "the address may be told again"
 
 
-def test_a_message_taken_up_while_its_webhook_ends_is_not_sent(project, asked):
+def test_a_message_taken_up_while_its_webhook_ends_is_not_sent(project, webhook_wire):
     webhook = add(project)
-    tell(project)
+    post_event(project)
     Webhook.objects.filter(pk=webhook.pk).update(ended_at=AT, ended_by=lead_of(project))
 
     assert outbox.deliver_due(at=AT) == 0
 
-    assert asked.sent == []
+    assert webhook_wire.sent == []
 
 
-def test_without_its_secret_nothing_goes_out(project, asked):
+def test_without_its_secret_nothing_goes_out(project, webhook_wire):
     add(project)
-    tell(project)
+    post_event(project)
     secret = secrets_in(project).get()
     delete_secret(project=project, secret_id=secret.pk, actor=lead_of(project), at=AT)
 
     outbox.deliver_due(at=AT)
 
-    assert asked.sent == []
+    assert webhook_wire.sent == []
     row = Outbox.objects.get()
     assert (row.state, row.attempts) == ("failed", 1)
     assert row.error.startswith("The project has no secret called hook.")
@@ -194,7 +194,7 @@ def test_without_its_secret_nothing_goes_out(project, asked):
 def test_a_port_where_nothing_listens_is_named_at_once_and_tried_again(project, settings):
     settings.OUTBOUND_ALLOW = parse_openings(["127.0.0.1:9"])
     add(project, "http://127.0.0.1:9/hook")
-    tell(project)
+    post_event(project)
 
     outbox.deliver_due(at=AT)
 
@@ -203,9 +203,9 @@ def test_a_port_where_nothing_listens_is_named_at_once_and_tried_again(project, 
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/hook", "http://169.254.169.254/latest", "http://localhost:9/"])
-def test_an_address_inside_the_network_is_never_asked(project, url):
+def test_an_address_inside_the_network_is_never_requested(project, url):
     add(project, url)
-    tell(project)
+    post_event(project)
 
     assert outbox.deliver_due(at=AT) == 0
 
@@ -224,7 +224,7 @@ def test_an_address_inside_the_network_is_never_asked(project, url):
         (URL, "webhook_there"),
     ],
 )
-def test_an_address_that_cannot_be_told_is_refused(project, url, code):
+def test_an_address_that_cannot_be_used_is_rejected(project, url, code):
     add(project)
 
     with pytest.raises(webhooks.WebhookRefused) as refused:
@@ -238,7 +238,7 @@ def test_a_webhook_needs_a_secret_that_is_there(project):
         webhooks.add_webhook(project=project, url=URL, secret="other", actor=lead_of(project), at=AT)
 
 
-def test_a_project_tells_twenty_addresses_at_most(project):
+def test_a_project_has_twenty_webhooks_at_most(project):
     for number in range(webhooks.MOST_WEBHOOKS):
         add(project, f"https://hooks.example/{number}")
 

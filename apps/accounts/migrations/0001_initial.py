@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("password", models.CharField(max_length=128, verbose_name="password")),
                 ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
-                ("email", models.EmailField(max_length=254, unique=True)),
+                ("email", models.EmailField(max_length=254, unique=True, verbose_name="e-mail address")),
                 ("name", models.CharField(max_length=120)),
                 ("is_active", models.BooleanField(default=True)),
                 (

@@ -127,11 +127,11 @@ def secrets(request: MemberRequest, project: Project) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:
-            kept = save_secret(project=project, **values, actor=request.user, at=timezone.now())
+            secret = save_secret(project=project, **values, actor=request.user, at=timezone.now())
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            messages.success(request, f"{kept.name} is saved. Systems use it by its name; its value is never shown.")
+            messages.success(request, f"{secret.name} is saved. Systems use it by its name; its value is never shown.")
             return redirect("people:secrets", slug=project.slug)
     context = {"secrets": secrets_in(project), "form": form}
     return render(request, "accounts/secrets.html", context, status=400 if form.errors else 200)

@@ -99,8 +99,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         form, labelling = _labelling(args)
         strata = _strata(args, labelling)
-    except InputErrors as found:
-        for line in as_lines(found):
+    except InputErrors as errors:
+        for line in as_lines(errors):
             print(f"karat agree: {line}", file=sys.stderr)
         return EXIT_BAD_INPUT
     for remark in [*form.remarks(), *remarks_on(labelling)]:

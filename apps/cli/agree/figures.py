@@ -89,12 +89,12 @@ def figures_of(
 
 def _by_stratum(labelling: Labelling, strata: LabelStrata, settings: Settings) -> list[StratumFigures]:
     """Each stratum by itself, on the scale of the whole file: by field, then most items first, then by name."""
-    found = []
+    figures = []
     for division in strata.divisions:
         labels = np.array(division.labels)
         own = [_stratum(labelling, division.field, name, labels == name, settings) for name in division.strata]
-        found += sorted(own, key=lambda one: -one.items)
-    return found
+        figures += sorted(own, key=lambda one: -one.items)
+    return figures
 
 
 def _stratum(
@@ -121,12 +121,12 @@ def _again(labelling: Labelling, settings: Settings) -> list[SelfAgreement]:
     if not len(labelling.again):
         return []
     annotators = labelling.again[:, 1]
-    found = [_self_agreement(labelling, labelling.again, None, settings)]
+    overall = [_self_agreement(labelling, labelling.again, None, settings)]
     alone = [
         _self_agreement(labelling, labelling.again[annotators == who], who, settings)
         for who in sorted(set(annotators.tolist()))
     ]
-    return found + sorted(alone, key=lambda one: -one.n)
+    return overall + sorted(alone, key=lambda one: -one.n)
 
 
 def _self_agreement(labelling: Labelling, rows: Counts, who: int | None, settings: Settings) -> SelfAgreement:

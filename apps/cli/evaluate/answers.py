@@ -51,8 +51,8 @@ class AnswerFile:
                 f"{self.path} contains answers to another release, system or depth. Name another file with --answers, "
                 "or delete it."
             )
-        found = [self._answer(line, number) for number, line in enumerate(lines[1:], 2)]
-        return {answer.query_id: answer for answer in found}
+        answers = [self._answer(line, number) for number, line in enumerate(lines[1:], 2)]
+        return {answer.query_id: answer for answer in answers}
 
     def add(self, answers: Iterable[SystemAnswer]) -> None:
         """Append answers; they are on disk when this returns."""
@@ -79,12 +79,12 @@ class AnswerFile:
 
     def _values(self, line: str, number: int) -> dict[str, Any]:
         try:
-            found = json.loads(line)
+            values = json.loads(line)
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            values = None
+        if not isinstance(values, dict):
             raise InputError(str(self.path), number, "", "", "is not a JSON object.")
-        return found
+        return values
 
 
 def _line(values: Mapping[str, Any]) -> str:

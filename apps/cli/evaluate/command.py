@@ -32,7 +32,7 @@ from apps.metrics.vocabulary import Vocabulary
 from apps.retrieval.core.engines.base import BadParameters
 
 PASS, GATE_FAILED, USAGE, DATA_ERROR, STOPPED = 0, 1, 2, 3, 130
-KEPT = Path(".karat-eval")
+ANSWERS_FOLDER = Path(".karat-eval")
 NAMED = 3
 
 
@@ -69,26 +69,26 @@ def run(args: argparse.Namespace) -> int:
         judged = release.judged(blocks)
         with Digests(_files(args)) as digests:
             if engine is None:
-                found = _from_file(args.run_file, judged, blocks, name=args.name)
+                answered = _from_file(args.run_file, judged, blocks, name=args.name)
             else:
                 _remark_on_depth(args.depth, [*measures, *measures_of(rules)])
-                found = _from_system(args, engine, pace, headers, release, judged, blocks)
-            sheet = _sheet(args, release, judged, blocks, found, measures, rules)
+                answered = _from_system(args, engine, pace, headers, release, judged, blocks)
+            sheet = _sheet(args, release, judged, blocks, answered, measures, rules)
         _write_reports(args, sheet, digests)
     except (InputError, InputErrors, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
         return _refuse(error, DATA_ERROR)
     except KeyboardInterrupt:
         if engine is None:
             raise
-        return _refuse("stopped. The answers so far are kept: the same command continues with the rest.", STOPPED)
-    for run in sheet.found.card.runs:
+        return _refuse("stopped. The answers so far are saved. Run the same command again to continue.", STOPPED)
+    for run in sheet.evaluated.card.runs:
         for remark in remarks_on_judged(run.scores.judged_at_10):
             print(f"{run.tag}: {remark}", file=sys.stderr)
     if engine is None:
-        for remark in remarks_on_depth(sheet.found.card.measures, found.ranked):
-            print(f"{found.name}: {remark}", file=sys.stderr)
+        for remark in remarks_on_depth(sheet.evaluated.card.measures, answered.ranked):
+            print(f"{answered.name}: {remark}", file=sys.stderr)
     sys.stdout.write(FORMATS[args.format](sheet))
-    return PASS if sheet.found.state in (None, PASSED) else GATE_FAILED
+    return PASS if sheet.evaluated.state in (None, PASSED) else GATE_FAILED
 
 
 def _refuse(error: Exception | str, code: int) -> int:
@@ -151,7 +151,7 @@ def _from_system(
         "system": {key: value for key, value in engine.identity().items() if key != "auth"},
         "depth": args.depth,
     }
-    file = AnswerFile(args.answers or KEPT / f"{digest_of(identity)[:16]}.jsonl", identity)
+    file = AnswerFile(args.answers or ANSWERS_FOLDER / f"{digest_of(identity)[:16]}.jsonl", identity)
     progress = Progress(sys.stderr, is_quiet=args.quiet)
     outcome = retrieval.retrieve(
         engine, release.queries, file, k=args.depth, pace=pace, headers=headers, progress=progress
@@ -178,7 +178,7 @@ def _unanswered(outcome: retrieval.RetrievalOutcome, total: int, file: AnswerFil
     if others := sum(map(len, list(by_reason.values())[NAMED:])):
         sentences.append(f"{others:,} more for other reasons.")
     if outcome.answers:
-        sentences.append(f"The answers so far are kept in {file.path}: the same command continues with the rest.")
+        sentences.append(f"The answers so far are saved in {file.path}. Run the same command again to continue.")
     return " ".join(sentences)
 
 
@@ -201,7 +201,7 @@ def _sheet(
     release: ReleaseSplit,
     judged: Judged,
     blocks: Vocabulary,
-    found: Answered,
+    answered: Answered,
     measures: Sequence[Measure],
     rules: Sequence[GateRule],
 ) -> ResultSheet:
@@ -209,7 +209,7 @@ def _sheet(
     scored = evaluate(
         release,
         judged,
-        found,
+        answered,
         measures=measures,
         rules=rules,
         baseline=baseline,
@@ -234,6 +234,6 @@ def _write_reports(args: argparse.Namespace, sheet: ResultSheet, digests: Digest
         from apps.cli.evaluate.report import document_of  # only for a report
         from apps.reports.formats.files import write_reports
 
-        card = sheet.found.card._replace(inputs=list(digests.taken()))
-        sheet = sheet._replace(found=sheet.found._replace(card=card))
+        card = sheet.evaluated.card._replace(inputs=list(digests.taken()))
+        sheet = sheet._replace(evaluated=sheet.evaluated._replace(card=card))
         write_reports(document_of(sheet), html=args.html, markdown=args.markdown)

@@ -22,13 +22,13 @@ class ResultSheet(NamedTuple):
     """Everything to print. `tier` is None without gates; `timed` describes how latency was measured."""
 
     release: ReleaseSplit
-    found: Evaluated
+    evaluated: Evaluated
     tier: str | None
     timed: str = ""
 
     @property
     def system(self) -> str:
-        return self.found.run.tag
+        return self.evaluated.run.tag
 
     @property
     def title(self) -> str:
@@ -37,19 +37,19 @@ class ResultSheet(NamedTuple):
 
 
 def as_table(sheet: ResultSheet) -> str:
-    found = sheet.found
+    evaluated = sheet.evaluated
     parts = [f"{sheet.title}: {len(sheet.release.queries):,} queries."]
-    if found.gates:
-        parts.append("\n".join(_gate_lines(found.gates)))
-    if found.latency:
-        parts.append(latency_words(found.latency, sheet.timed))
-    return "\n\n".join([*parts, scorecards.as_table(found.card)])
+    if evaluated.gates:
+        parts.append("\n".join(_gate_lines(evaluated.gates)))
+    if evaluated.latency:
+        parts.append(latency_words(evaluated.latency, sheet.timed))
+    return "\n\n".join([*parts, scorecards.as_table(evaluated.card)])
 
 
-def latency_words(found: LatencyFigures, timed: str) -> str:
+def latency_words(latency: LatencyFigures, timed: str) -> str:
     words = (
-        f"Latency in ms: p50 {number(found.p50, 0)}, p95 {number(found.p95, 0)}, p99 {number(found.p99, 0)}, "
-        f"mean {number(found.mean, 0)}, n = {found.n:,}"
+        f"Latency in ms: p50 {number(latency.p50, 0)}, p95 {number(latency.p95, 0)}, p99 {number(latency.p99, 0)}, "
+        f"mean {number(latency.mean, 0)}, n = {latency.n:,}"
     )
     return f"{words}; {timed}." if timed else f"{words}."
 
@@ -61,29 +61,29 @@ def gates_words(gates: tuple[DecidedRule, ...]) -> str:
 
 def _gate_lines(gates: tuple[DecidedRule, ...]) -> Iterator[str]:
     yield gates_words(gates)
-    for one in gates:
-        yield f"  {SIGNS[one.verdict.state]:<4}  {one.rule.name}: {one.verdict.words}"
+    for gate in gates:
+        yield f"  {SIGNS[gate.verdict.state]:<4}  {gate.rule.name}: {gate.verdict.words}"
 
 
 def as_json(sheet: ResultSheet) -> str:
     """The object of `karat score`, with release, latency and gates."""
-    release, found = sheet.release, sheet.found
+    release, evaluated = sheet.release, sheet.evaluated
     body = {
         "release": {"name": release.name, "digest": release.digest, "split": release.split or None},
         "system": sheet.system,
-        "passed": None if found.state is None else found.state == PASSED,
+        "passed": None if evaluated.state is None else evaluated.state == PASSED,
         "tier": sheet.tier,
-        "gates": [_gate(one) for one in found.gates],
-        "latency_ms": found.latency._asdict() if found.latency else None,
-        **json.loads(scorecards.as_json(found.card)),
+        "gates": [_gate(one) for one in evaluated.gates],
+        "latency_ms": evaluated.latency._asdict() if evaluated.latency else None,
+        **json.loads(scorecards.as_json(evaluated.card)),
     }
     return json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _gate(one: DecidedRule) -> dict[str, Any]:
-    verdict = one.verdict
+def _gate(decided: DecidedRule) -> dict[str, Any]:
+    verdict = decided.verdict
     return {
-        "name": one.rule.name,
+        "name": decided.rule.name,
         "state": verdict.state,
         **verdict.estimate.as_json,
         "bound": verdict.bound,
@@ -93,22 +93,22 @@ def _gate(one: DecidedRule) -> dict[str, Any]:
 
 def as_csv(sheet: ResultSheet) -> str:
     """Rows of COLUMNS for measures, latency and gates."""
-    return delimited([COLUMNS, *_rows(sheet.found)], ",")
+    return delimited([COLUMNS, *_rows(sheet.evaluated)], ",")
 
 
 def as_tsv(sheet: ResultSheet) -> str:
     """As CSV, separated by tabs."""
-    return delimited([COLUMNS, *_rows(sheet.found)], "\t")
+    return delimited([COLUMNS, *_rows(sheet.evaluated)], "\t")
 
 
-def _rows(found: Evaluated) -> Iterator[list[Any]]:
-    for name, one in zip(found.card.measures, found.run.scores.summaries, strict=True):
-        low, high = one.interval or ("", "")
-        yield ["measure", name, "", "" if one.mean is None else one.mean, low, high, one.n, ""]
-    if found.latency:
+def _rows(evaluated: Evaluated) -> Iterator[list[Any]]:
+    for name, summary in zip(evaluated.card.measures, evaluated.run.scores.summaries, strict=True):
+        low, high = summary.interval or ("", "")
+        yield ["measure", name, "", "" if summary.mean is None else summary.mean, low, high, summary.n, ""]
+    if evaluated.latency:
         for name in ("p50", "p95", "p99", "mean"):
-            yield ["latency", name, "", getattr(found.latency, name), "", "", found.latency.n, ""]
-    for gate in found.gates:
+            yield ["latency", name, "", getattr(evaluated.latency, name), "", "", evaluated.latency.n, ""]
+    for gate in evaluated.gates:
         verdict = gate.verdict
         low, high = verdict.interval or ("", "")
         value = "" if verdict.value is None else verdict.value

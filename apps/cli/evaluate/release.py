@@ -105,14 +105,14 @@ def _release(
     manifest: dict[str, Any], path: Path, split: str, queries: list[ReleasedQuery], grades: list[Grade]
 ) -> ReleaseSplit:
     inside = {query.query_id for query in queries if not split or query.split == split}
-    kept = tuple(row for row in grades if row.query_id in inside)
-    graded = {row.query_id for row in kept}
+    side_grades = tuple(row for row in grades if row.query_id in inside)
+    graded = {row.query_id for row in side_grades}
     if not graded:
         raise NotAnExport(f"{path} contains no grades{f' of the {split} split' if split else ''} to score against.")
     judged = sorted((query for query in queries if query.query_id in graded), key=lambda q: q.query_id.encode())
     gold_set = manifest.get("gold_set")
     name = f"{gold_set['name']} {manifest.get('version', '')}" if isinstance(gold_set, dict) else path.name
-    return ReleaseSplit(name, str(manifest.get("digest", "")), split, tuple(judged), kept)
+    return ReleaseSplit(name, str(manifest.get("digest", "")), split, tuple(judged), side_grades)
 
 
 def _from_jsonl(files: _Files) -> tuple[list[ReleasedQuery], list[Grade]]:
@@ -169,15 +169,15 @@ def _from_csv(files: _Files) -> tuple[list[ReleasedQuery], list[Grade]]:
 def _object(files: _Files, name: str, number: int, line: str, *needed: str) -> dict[str, Any]:
     """The object of a line with all `needed` keys. Raises InputError."""
     try:
-        found = json.loads(line)
+        values = json.loads(line)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        values = None
+    if not isinstance(values, dict):
         raise files.fault(name, number, "", "", "is not a JSON object.")
     for key in needed:
-        if key not in found:
+        if key not in values:
             raise files.fault(name, number, key, "", "is missing.")
-    return found
+    return values
 
 
 def _whole(files: _Files, name: str, number: int, field: str, text: str) -> int:

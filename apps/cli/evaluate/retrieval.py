@@ -13,12 +13,12 @@ from apps.common.web.addresses import parse_openings, parse_url
 from apps.retrieval.core.engines.base import Hits
 from apps.retrieval.core.engines.remote import (
     Pace,
+    RemoteConnection,
     RemoteEngine,
-    RemoteLine,
     RemoteQuery,
-    ask_all,
+    search_all,
 )
-from apps.retrieval.core.engines.remote.line import http_line
+from apps.retrieval.core.engines.remote.connection import http_connection
 
 PARTS_PER_LANE = 5
 EVERYWHERE = parse_openings(["0.0.0.0/0", "::/0"])
@@ -67,35 +67,35 @@ def retrieve(
         step = max(1, pace.at_once) * PARTS_PER_LANE
         for first in range(0, len(open_queries), step):
             part = [RemoteQuery(query.query_id, query.text) for query in open_queries[first : first + step]]
-            found = ask_all(engine, line, part, k)
-            fresh = _answers(part, found.answered, found.found, ids.names)
+            results = search_all(engine, line, part, k)
+            fresh = _answers(part, results.answered, results.hits, ids.names)
             if fresh:
                 file.add(fresh)
             answers |= {answer.query_id: answer for answer in fresh}
-            failed |= {one.query_id: one.sentence for one in found.failed}
+            failed |= {one.query_id: one.sentence for one in results.failed}
             progress(len(answers), len(queries))
-            if found.stopped:
-                return RetrievalOutcome(answers, failed, found.stopped)
+            if results.stopped:
+                return RetrievalOutcome(answers, failed, results.stopped)
     return RetrievalOutcome(answers, failed, "")
 
 
 def _answers(
-    part: Sequence[RemoteQuery], answered: Sequence[int], found: Hits, names: Sequence[str]
+    part: Sequence[RemoteQuery], answered: Sequence[int], hits_by_query: Hits, names: Sequence[str]
 ) -> list[SystemAnswer]:
-    """The answers of one part; `answered` are the indices in it of the queries in `found`."""
+    """The answers of one part; `answered` are the indices in it of the queries in `hits_by_query`."""
     answers = []
     for place, number in enumerate(answered):
-        positions, scores = found.of(place)
+        positions, scores = hits_by_query.of(place)
         hits = tuple((names[position], score) for position, score in zip(positions, scores.tolist(), strict=True))
-        answers.append(SystemAnswer(part[number].query_id, hits, float(found.seconds[place])))
+        answers.append(SystemAnswer(part[number].query_id, hits, float(hits_by_query.seconds[place])))
     return answers
 
 
 @contextmanager
-def _line_to(engine: RemoteEngine, pace: Pace, headers: Mapping[str, str]) -> Iterator[tuple[RemoteLine, _Ids]]:
+def _line_to(engine: RemoteEngine, pace: Pace, headers: Mapping[str, str]) -> Iterator[tuple[RemoteConnection, _Ids]]:
     ids = _Ids()
     if isinstance(engine, CommandEngine):
-        yield RemoteLine(lambda request: run_command(request, seconds=pace.whole), ids.locate, pace), ids
+        yield RemoteConnection(lambda request: run_command(request, seconds=pace.whole), ids.locate, pace), ids
         return
-    with http_line(parse_url(engine.address), ids.locate, pace, headers=headers, openings=EVERYWHERE) as line:
+    with http_connection(parse_url(engine.address), ids.locate, pace, headers=headers, openings=EVERYWHERE) as line:
         yield line, ids

@@ -120,9 +120,9 @@ def _card(
     """The scores of the runs, also by stratum; of two runs the first is the baseline."""
     values = [one.scores.values for one in runs]
     strata = [
-        found
+        stratum
         for division in divisions
-        for found in stratum_scores(division, values, confidence=confidence, with_interval=True)
+        for stratum in stratum_scores(division, values, confidence=confidence, with_interval=True)
     ]
     return Scorecard(
         measures=measures,

@@ -136,8 +136,8 @@ def run(args: argparse.Namespace) -> int:
         for fault in faults_of(error):
             print(f"karat score: {fault}", file=sys.stderr)
         return EXIT_BAD_INPUT
-    except (InputError, InputErrors) as found:
-        for line in as_lines(found):
+    except (InputError, InputErrors) as errors:
+        for line in as_lines(errors):
             print(f"karat score: {line}", file=sys.stderr)
         return EXIT_BAD_INPUT
     sys.stdout.write(FORMATS[args.format](card))

@@ -76,11 +76,11 @@ def _run_paths(args: argparse.Namespace) -> list[str]:
 
 def _files(args: argparse.Namespace, paths: Sequence[str]) -> list[tuple[str, str]]:
     """Every file that is read, with its role."""
-    found = [("judgements", args.qrels)]
-    found += [("baseline" if path == args.compare else "run", path) for path in paths]
-    found += [("strata", args.by), ("attributes of blocks", args.blocks)]
-    found += [("attributes of queries", args.query_attributes)]
-    return [(role, path) for role, path in found if path]
+    files = [("judgements", args.qrels)]
+    files += [("baseline" if path == args.compare else "run", path) for path in paths]
+    files += [("strata", args.by), ("attributes of blocks", args.blocks)]
+    files += [("attributes of queries", args.query_attributes)]
+    return [(role, path) for role, path in files if path]
 
 
 def _ground(args: argparse.Namespace, remarks: TextIO) -> ScoringGround:
@@ -105,12 +105,12 @@ def _ground(args: argparse.Namespace, remarks: TextIO) -> ScoringGround:
 def _stratified(args: argparse.Namespace, divisions: Sequence[QueryDivision]) -> QueryDivision | None:
     if not args.stratify:
         return None
-    found = next((division for division in divisions if division.field == args.stratify), None)
-    if found is None:
+    chosen = next((division for division in divisions if division.field == args.stratify), None)
+    if chosen is None:
         named = ", ".join(division.field for division in divisions)
         hint = f"{name_of(args.by)} has {named}." if divisions else "Name the file of strata with --by."
         raise MeasureError(f"--stratify {args.stratify}: there is no such column. {hint}")
-    return found
+    return chosen
 
 
 def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks: TextIO) -> ScoredRun:
@@ -145,9 +145,9 @@ def _chosen(summary: Summary, kind: str) -> Summary:
 def _strata(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace) -> Iterator[StratumScores]:
     values = [run.scores.values for run in runs]
     for division in ground.divisions:
-        for found in stratum_scores(division, values, confidence=args.confidence, with_interval=args.ci != NONE):
-            chosen = tuple([_chosen(summary, args.ci) for summary in one] for one in found.summaries)
-            yield found._replace(summaries=chosen)
+        for stratum in stratum_scores(division, values, confidence=args.confidence, with_interval=args.ci != NONE):
+            chosen = tuple([_chosen(summary, args.ci) for summary in one] for one in stratum.summaries)
+            yield stratum._replace(summaries=chosen)
 
 
 def _comparisons(ground: ScoringGround, runs: Sequence[ScoredRun], args: argparse.Namespace) -> list[RunComparison]:

@@ -37,20 +37,20 @@ def as_json(card: Scorecard) -> str:
 
 def _run(card: Scorecard, place: int) -> dict[str, Any]:
     run = card.runs[place]
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "tag": run.tag,
         "queries": {"in_run": run.scores.answered, "missing": run.scores.missing},
         "measures": _estimates(card, run.scores.summaries),
         "judged@10": run.scores.judged_at_10,
     }
     if card.strata:
-        found["strata"] = {field: {} for field in dict.fromkeys(stratum.field for stratum in card.strata)}
+        entry["strata"] = {field: {} for field in dict.fromkeys(stratum.field for stratum in card.strata)}
     for stratum in card.strata:
         measures = _estimates(card, stratum.summaries[place])
-        found["strata"][stratum.field][stratum.name] = {"n": stratum.n, "measures": measures}
+        entry["strata"][stratum.field][stratum.name] = {"n": stratum.n, "measures": measures}
     if card.with_queries:
-        found["per_query"] = _per_query(card, run)
-    return found
+        entry["per_query"] = _per_query(card, run)
+    return entry
 
 
 def _estimates(card: Scorecard, summaries: Sequence[Summary]) -> dict[str, Any]:
@@ -67,22 +67,22 @@ def _comparisons(card: Scorecard) -> dict[str, Any]:
     return {
         "comparisons": [
             {
-                "baseline": found.baseline.name,
-                "candidate": found.candidate.name,
-                "measures": {one.measure: _measure(found, one) for one in found.measures},
-                "left_out": list(found.left_out),
+                "baseline": compared.baseline.name,
+                "candidate": compared.candidate.name,
+                "measures": {row.measure: _measure(compared, row) for row in compared.measures},
+                "left_out": list(compared.left_out),
             }
-            for found in card.comparisons
+            for compared in card.comparisons
         ],
         "family": card.family,
         "compared_resamples": RESAMPLES,
     }
 
 
-def _measure(found: RunComparison, one: MeasureComparison) -> dict[str, Any]:
-    drops = found.drops(one.measure)
+def _measure(compared: RunComparison, row: MeasureComparison) -> dict[str, Any]:
+    drops = compared.drops(row.measure)
     return {
-        **one.as_json,
+        **row.as_json,
         "regressions": len(drops),
         "regressed": [
             {"query": drop.query_id, "baseline": drop.baseline, "candidate": drop.candidate, "difference": drop.change}

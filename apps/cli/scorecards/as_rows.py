@@ -81,7 +81,7 @@ def _of_strata(card: Scorecard, place: int) -> Iterator[Cells]:
 def _of_comparisons(card: Scorecard) -> Iterator[Cells]:
     for compared in card.comparisons:
         baseline, candidate = map(safe_cell, compared.names)
-        for one in compared.measures:
-            found = one.difference
-            (cells,) = _means(candidate, [one.measure], [Summary(found.mean, found.interval, found.n)])
-            yield {**cells, "against": baseline, "p": str(found.p), "p_holm": str(found.holm)}
+        for row in compared.measures:
+            difference = row.difference
+            (cells,) = _means(candidate, [row.measure], [Summary(difference.mean, difference.interval, difference.n)])
+            yield {**cells, "against": baseline, "p": str(difference.p), "p_holm": str(difference.holm)}

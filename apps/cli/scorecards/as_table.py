@@ -81,11 +81,11 @@ def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
     baseline, candidate = compared.names
     head = [f"{candidate} against {baseline}", "difference", _heading(card), "p", "p, Holm"]
     rows = [[*head, "better", "equal", "worse", "fell", "n"]]
-    for one in compared.measures:
-        found = one.difference
-        counts = [found.better, found.equal, found.worse, len(compared.drops(one.measure)), found.n]
-        between = _between(found.interval, signs=True)
-        rows.append([one.measure, signed(found.mean, 4), between, f"{found.p:.4f}", f"{found.holm:.4f}"])
+    for row in compared.measures:
+        difference = row.difference
+        counts = [difference.better, difference.equal, difference.worse, len(compared.drops(row.measure)), difference.n]
+        between = _between(difference.interval, signs=True)
+        rows.append([row.measure, signed(difference.mean, 4), between, f"{difference.p:.4f}", f"{difference.holm:.4f}"])
         rows[-1] += [str(count) for count in counts]
     rows += [[name, "undefined", *[""] * 8] for name in compared.left_out]
     yield aligned(rows)
@@ -97,18 +97,18 @@ def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
 
 
 def _supplement_rows(compared: RunComparison) -> list[list[str]]:
-    rows = [["beside it", "p, t test", "p, Wilcoxon", "effect size", "detectable", "queries needed"]]
-    for one in compared.measures:
-        supplement, tests = one.supplement, one.supplement.tests
-        p_values = [p_value(found.p) if found else "undefined" for found in (tests.t, tests.wilcoxon)]
+    rows = [["other tests", "p, t test", "p, Wilcoxon", "effect size", "detectable", "queries needed"]]
+    for row in compared.measures:
+        supplement, tests = row.supplement, row.supplement.tests
+        p_values = [p_value(test.p) if test else "undefined" for test in (tests.t, tests.wilcoxon)]
         detectable = "" if supplement.detectable is None else f"{supplement.detectable:.4f}"
-        rows.append([one.measure, *p_values, signed(tests.effect, 3), detectable, supplement.needed_words])
+        rows.append([row.measure, *p_values, signed(tests.effect, 3), detectable, supplement.needed_words])
     return rows
 
 
 def _fell(compared: RunComparison, measure: str) -> Iterator[str]:
     if drops := compared.drops(measure):
-        listed = ", ".join(f"{one.query_id} {signed(one.change)}" for one in drops[:MOST_FELL])
+        listed = ", ".join(f"{drop.query_id} {signed(drop.change)}" for drop in drops[:MOST_FELL])
         more = f", and {len(drops) - MOST_FELL:,} more" if len(drops) > MOST_FELL else ""
         yield textwrap.fill(f"Fell by more than {compared.bar:g} {measure}: {listed}{more}.", NOTE_WIDTH)
 

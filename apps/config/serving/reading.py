@@ -144,8 +144,8 @@ class Body:
             self.request.body.reader.unreader = source
             return
         self.request.body.reader = ChunkedReader(self.request, source)
-        kept = [(name, value) for name, value in self.request.headers if name != "TRANSFER-ENCODING"]
-        self.request.headers = [*kept, ("CONTENT-LENGTH", str(self.counter.total))]
+        headers = [(name, value) for name, value in self.request.headers if name != "TRANSFER-ENCODING"]
+        self.request.headers = [*headers, ("CONTENT-LENGTH", str(self.counter.total))]
 
     def close(self) -> None:
         self.spool.close()

@@ -71,8 +71,8 @@ def done(project: Project) -> dict[str, bool]:
         "scores": Evaluation.objects.filter(project=project, scored_at__isnull=False),
     }
     named = {f"has_{key}": Exists(rows) for key, rows in facts.items()}
-    found = Project.objects.filter(pk=project.pk).values(**named).get()
-    taken = {key: bool(dict(found)[f"has_{key}"]) for key in facts}
+    row = Project.objects.filter(pk=project.pk).values(**named).get()
+    taken = {key: bool(dict(row)[f"has_{key}"]) for key in facts}
     # A project that has released a version is past its first steps, whatever round is open in it.
     taken["grades"] = taken["grades"] and (taken["version"] or judging.is_judged(project))
     return taken

@@ -114,10 +114,10 @@ def _grades(member: Member, rounds: Sequence[Round], today: date) -> Grades | No
     """Cached until the next grade or week; None while a job still computes them."""
     project = member.project
     try:
-        found: Grades = cached(project, rounds, f"drift {monday_of(today)}", lambda: _read(member, rounds, today))
+        grades: Grades = cached(project, rounds, f"drift {monday_of(today)}", lambda: _read(member, rounds, today))
     except GradesNotRead:
         return None
-    return found
+    return grades
 
 
 def _read(member: Member, rounds: Sequence[Round], today: date) -> Grades:

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.agreement.actions import have_grades_read
-from apps.agreement.edges import short_names
+from apps.agreement.edges import estimate, short_names
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of
 from apps.agreement.selectors.grade_cache import GradesNotRead
@@ -63,14 +63,14 @@ class States(NamedTuple):
 
 def states(project: Project) -> States | None:
     """The triples of a project by state, or None when there is none."""
-    found = triples.states_of(project)
-    found["accepted"] -= found["stale"]
-    total = sum(found.values())
+    counts = triples.states_of(project)
+    counts["accepted"] -= counts["stale"]
+    total = sum(counts.values())
     if not total:
         return None
-    usual = [StateCount(state, found[state]) for state in STATE_FILLS]
-    others = [StateCount(state, count) for state, count in found.items() if count and state not in STATE_FILLS]
-    parts = [charts.BarPart(state.replace("_", " "), found[state], fill) for state, fill in STATE_FILLS.items()]
+    usual = [StateCount(state, counts[state]) for state in STATE_FILLS]
+    others = [StateCount(state, count) for state, count in counts.items() if count and state not in STATE_FILLS]
+    parts = [charts.BarPart(state.replace("_", " "), counts[state], fill) for state, fill in STATE_FILLS.items()]
     return States(total, usual + others, charts.parts_bar(f"{total:,} Q&As by state", parts))
 
 
@@ -107,21 +107,12 @@ def agreement_chart(member: Member) -> ProgressChart | None:
         return None
     names = agreement.names_for(member, {pk for people, _, _ in rows for pk in people})
     short = short_names({pk: name.removeprefix("Person ") for pk, name in names.items()})
-    estimates = []
+    shown = []
     for people, measure, coefficient in rows:
         label = " and ".join(short[pk] for pk in people) if people else WHO[measure]
-        estimates.append(_estimate(charts.clip(label, 20), measure, coefficient, strong=not people))
-    drawing = charts.estimates("Agreement with 95 % intervals", estimates)
-    return ProgressChart(charts.plot(drawing), charts.estimate_figures(estimates))
-
-
-def _estimate(label: str, measure: str, coefficient: Coefficient, *, strong: bool) -> charts.DrawnEstimate:
-    """A coefficient without an interval is not shown; the row gives the reason instead."""
-    if coefficient.value is None or coefficient.interval is None:
-        why = coefficient.reason or "too few items for an interval"
-        return charts.DrawnEstimate(label, None, n=coefficient.n, measure=measure, strong=strong, why=why)
-    low, high = coefficient.interval
-    return charts.DrawnEstimate(label, coefficient.value, low, high, coefficient.n, measure, strong)
+        shown.append(estimate(charts.clip(label, 20), measure, coefficient, strong=not people))
+    drawing = charts.estimates("Agreement with 95 % intervals", shown)
+    return ProgressChart(charts.plot(drawing, caption=charts.undefined_note(shown)), charts.estimate_figures(shown))
 
 
 ALPHA, FLEISS = "α ordinal", "κ Fleiss"
@@ -164,10 +155,10 @@ class FlagRates(NamedTuple):
 
 def flag_rates(member: Member) -> FlagRates | None:
     """First-round flag rates by author and by week; None before the first closed round. Members see their own only."""
-    found = rates.side_rates(member.project, RateSide.AUTHOR)
-    if not found.everybody.n:
+    author_rates = rates.side_rates(member.project, RateSide.AUTHOR)
+    if not author_rates.everybody.n:
         return None
-    shown = [row for row in found.people if person_refusal(member, row.person) is None]
+    shown = [row for row in author_rates.people if person_refusal(member, row.person) is None]
     names = agreement.names_for(member, [row.person for row in shown])
     authors = []
     for row in shown:

@@ -53,4 +53,4 @@ def _figure(facts: dict[str, Any]) -> str:
     figure = Estimate.read(facts)
     if figure.value is None:
         return f"{NOT_DEFINED}: {figure.reason}"
-    return f"{number(figure.value, 2)}, {interval(figure.interval)}, n {count(figure.n)}"
+    return f"{number(figure.value, 2)}, {interval(figure.interval)}, n {count(figure.n)}, when frozen"

@@ -45,10 +45,10 @@ class WaitingItem:
 
 def rows(member: Member, at: datetime) -> list[WaitingItem]:
     """The open tasks of this person, most urgent kind first."""
-    found = [*_judging(member, at), *_review(member, at), *_calibrations(member, at)]
+    items = [*_judging(member, at), *_review(member, at), *_calibrations(member, at)]
     if member.is_lead:
-        found += [*_permissions(member, at), *_failed_jobs(member, at)]
-    return found
+        items += [*_permissions(member, at), *_failed_jobs(member, at)]
+    return items
 
 
 def _oldest(since: datetime | None, at: datetime) -> str:
@@ -59,9 +59,9 @@ def _oldest(since: datetime | None, at: datetime) -> str:
 
 def _judging(member: Member, at: datetime) -> list[WaitingItem]:
     waits = judging.waiting_for(member.user, member.project)
-    found = []
+    items = []
     if waits.to_adjudicate and waits.adjudicate_round:
-        found.append(
+        items.append(
             WaitingItem(
                 "a",
                 "Adjudicate grades",
@@ -72,7 +72,7 @@ def _judging(member: Member, at: datetime) -> list[WaitingItem]:
             )
         )
     if waits.to_grade and waits.grade_round:
-        found.append(
+        items.append(
             WaitingItem(
                 "g",
                 "Grade pairs",
@@ -85,21 +85,21 @@ def _judging(member: Member, at: datetime) -> list[WaitingItem]:
     if waits.full_round:
         url = path("judging:round", member.project, pk=waits.full_round.pk)
         small = "all grades are in; close it to fix them"
-        found.append(WaitingItem("e", f"Close {waits.full_round}", small, 1, "", url))
+        items.append(WaitingItem("e", f"Close {waits.full_round}", small, 1, "", url))
     if waits.left and waits.left_round:
         url = path("adjudicate", member.project, pk=waits.left_round.pk)
         small = "you judged these pairs yourself, so another lead must decide"
-        found.append(WaitingItem("o", "Grades for another lead", small, waits.left, "", url))
-    return found
+        items.append(WaitingItem("o", "Grades for another lead", small, waits.left, "", url))
+    return items
 
 
 def _review(member: Member, at: datetime) -> list[WaitingItem]:
-    found = []
+    items = []
     for wait in review.waiting_for(member.user, member.project, member.roles, at):
         key, title, small = REVIEW_ROWS[wait.word]
         url = path(wait.url_name, member.project)
-        found.append(WaitingItem(key, title, small, wait.count, _oldest(wait.since, at), url))
-    return found
+        items.append(WaitingItem(key, title, small, wait.count, _oldest(wait.since, at), url))
+    return items
 
 
 def _calibrations(member: Member, at: datetime) -> list[WaitingItem]:
@@ -118,13 +118,13 @@ def _permissions(member: Member, at: datetime) -> list[WaitingItem]:
     ending = Permission.objects.filter(
         source__project=member.project, revoked_at=None, expires_at__gt=at, expires_at__lte=at + PERMISSION_WARNING
     )
-    found = ending.aggregate(count=Count("pk"), first=Min("expires_at"))
-    if not found["count"]:
+    expiring = ending.aggregate(count=Count("pk"), first=Min("expires_at"))
+    if not expiring["count"]:
         return []
-    small = f"the first on {day(found['first'].date(), at.date())}; later exports leave out what depends on it"
-    when = f"in {age(found['first'], at)}"
+    small = f"the first on {day(expiring['first'].date(), at.date())}; later exports leave out what depends on it"
+    when = f"in {age(expiring['first'], at)}"
     return [
-        WaitingItem("p", "Permissions about to expire", small, found["count"], when, path("sources", member.project))
+        WaitingItem("p", "Permissions about to expire", small, expiring["count"], when, path("sources", member.project))
     ]
 
 

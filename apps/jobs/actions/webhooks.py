@@ -52,10 +52,10 @@ def webhooks_in(project: Project) -> QuerySet[Webhook]:
 
 
 def webhook_in(project: Project, pk: int) -> Webhook:
-    found = webhooks_in(project).filter(pk=pk).first()
-    if found is None:
+    webhook = webhooks_in(project).filter(pk=pk).first()
+    if webhook is None:
         raise Http404("No such webhook.")
-    return found
+    return webhook
 
 
 def deliveries_in(project: Project) -> list[Outbox]:
@@ -115,10 +115,10 @@ def try_webhook(*, webhook: Webhook, at: datetime) -> Outbox:
 
 
 def delivery_in(project: Project, pk: int) -> Outbox:
-    found = Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK, pk=pk).first()
-    if found is None:
+    delivery = Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK, pk=pk).first()
+    if delivery is None:
         raise Http404("No such message.")
-    return found
+    return delivery
 
 
 @transaction.atomic

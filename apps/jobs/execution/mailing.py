@@ -33,8 +33,8 @@ def _unmailed() -> QuerySet[Notification]:
     Excludes the made-up people of the demo. People who were invited to a demo project get mail about it.
     """
     member = Membership.objects.live().filter(user=OuterRef("person"), project=OuterRef("project"))
-    found = Notification.objects.filter(Exists(member), read_at=None, mailed_at=None)
-    return found.exclude(project__is_demo=True, person__email__endswith=MADE_UP)
+    notifications = Notification.objects.filter(Exists(member), read_at=None, mailed_at=None)
+    return notifications.exclude(project__is_demo=True, person__email__endswith=MADE_UP)
 
 
 def _choice(person: User) -> MailChoice:
@@ -47,14 +47,14 @@ def mail_to(person: User, at: datetime) -> bool:
     MailChoice.objects.get_or_create(person=person)
     choice = MailChoice.objects.select_for_update().get(person=person)
     unread = _unmailed().filter(person=person).exclude(hidden_for(person))
-    found = unread.aggregate(count=Count("pk"), newest=Max("pk"))
-    if not found["count"] or not is_due(choice, person, at):
+    totals = unread.aggregate(count=Count("pk"), newest=Max("pk"))
+    if not totals["count"] or not is_due(choice, person, at):
         return False
-    unread = unread.filter(pk__lte=found["newest"])
+    unread = unread.filter(pk__lte=totals["newest"])
     post_mail(
         to=[person.email],
-        subject=f"Karat: {found['count']:,} notification{'' if found['count'] == 1 else 's'}",
-        body=body_of(unread, found["count"], choice, person),
+        subject=f"Karat: {totals['count']:,} notification{'' if totals['count'] == 1 else 's'}",
+        body=body_of(unread, totals["count"], choice, person),
         project=None,
         at=at,
     )

@@ -27,7 +27,7 @@ def hidden_for(person: User) -> Q:
 
 def hidden_by_id(person: User, column: str) -> Q:
     """The rows whose `column` is an id hidden from the person, as a condition."""
-    found = Q(pk__in=[])
+    condition = Q(pk__in=[])
     for select in _hidden:
-        found |= Q(**{f"{column}__in": select(person)})
-    return found
+        condition |= Q(**{f"{column}__in": select(person)})
+    return condition

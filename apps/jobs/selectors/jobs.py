@@ -60,16 +60,16 @@ def notifications_of(person: User, project: Project) -> QuerySet[Notification]:
 
 def notification_for(person: User, project: Project, pk: int) -> Notification:
     """The person's own notification in this project; Http404 otherwise."""
-    found = notifications_of(person, project).filter(pk=pk).first() if pk <= BIGGEST_ID else None
-    if found is None:
+    notification = notifications_of(person, project).filter(pk=pk).first() if pk <= BIGGEST_ID else None
+    if notification is None:
         raise Http404("No such notification.")
-    return found
+    return notification
 
 
 def unread_words(person: User, project: Project) -> str:
     """ "3", or "9+" however many there are more, or "": one query that reads ten rows at most."""
-    found = notifications_of(person, project).filter(read_at=None).order_by().values_list("pk", flat=True)
-    count = len(found[: MOST_COUNTED + 1])
+    unread = notifications_of(person, project).filter(read_at=None).order_by().values_list("pk", flat=True)
+    count = len(unread[: MOST_COUNTED + 1])
     return f"{MOST_COUNTED}+" if count > MOST_COUNTED else str(count or "")
 
 

@@ -34,7 +34,7 @@ def test_json_has_the_documented_layout(file, capsys):
     assert (found["confidence"], found["seed"], found["resamples"]) == (0.95, DEFAULT_SEED, 200)
 
 
-def test_long_and_wide_files_say_the_same(file, capsys):
+def test_long_and_wide_files_give_the_same_result(file, capsys):
     assert agree_json(capsys, file(LONG)) == agree_json(capsys, file(WIDE, "wide.csv"))
 
 
@@ -69,7 +69,7 @@ def test_one_category_throughout_has_a_share_and_no_coefficient(file, capsys):
     own = found["coefficients"]
     assert own["percent_agreement"]["value"] == 1.0
     assert own["percent_agreement"]["low"] < 0.5
-    assert own["cohen_kappa"]["reason"] == "Both used one category only; chance explains all of their agreement."
+    assert own["cohen_kappa"]["reason"] == "Both used only one category; chance explains all of their agreement."
     assert {one["value"] for key, one in own.items() if key != "percent_agreement"} == {None}
 
 
@@ -83,7 +83,7 @@ def test_later_passes_are_agreement_with_oneself(file, capsys):
     assert (together["annotator"], together["n"]) == (None, 3)
     assert (ann["annotator"], ann["n"], ann["percent_agreement"]["value"]) == ("ann", 2, 0.5)
     assert (bob["annotator"], bob["n"], bob["percent_agreement"]["value"]) == ("bob", 1, 1.0)
-    assert bob["cohen_kappa"]["reason"].startswith("They share one item only")
+    assert bob["cohen_kappa"]["reason"].startswith("They share only one item")
     assert (found["n_labels"], found["n_labels_again"]) == (9, 3)
     assert found["coefficients"]["percent_agreement"]["value"] == 1.0
 
@@ -170,7 +170,7 @@ def test_the_command_needs_no_django_and_no_scipy():
     assert shown.stdout == "[False, False]\n"
 
 
-def test_json_holds_each_usual_coefficient_under_its_documented_name(file, capsys):
+def test_json_has_each_usual_coefficient_under_its_documented_name(file, capsys):
     found = agree_json(capsys, file("item,ann,bob\na,yes,yes\nb,yes,yes\n"))
 
     assert list(found)[:3] == ["n_items", "n_annotators", "n_labels"]

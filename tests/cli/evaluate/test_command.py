@@ -104,7 +104,7 @@ def test_a_run_whose_ids_hardly_fit_is_remarked(at, capsys):
     ]
 
 
-def test_a_measure_that_reads_further_than_is_asked_for_is_remarked_before_asking(at, capsys):
+def test_a_measure_that_reads_beyond_the_depth_gives_a_warning_before_the_first_request(at, capsys):
     assert evaluate("--command", "echo a", "--depth", "20", "--measures", "RR P@20 Recall@100") == 0
 
     assert capsys.readouterr().err == (
@@ -122,7 +122,7 @@ def test_a_run_without_a_line_or_a_judged_query_is_refused(at, capsys):
     assert "mine.run: answers none of the judged queries. Judged is 'Q1', the run has 'q1'" in capsys.readouterr().err
 
 
-def test_gates_that_hold_pass_and_one_that_does_not_is_code_1(at, capsys):
+def test_exit_code_is_0_when_all_gates_pass_and_1_when_one_fails(at, capsys):
     assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 0
     assert "2 of 2 gates passed." in capsys.readouterr().out
 
@@ -146,7 +146,7 @@ def test_a_baseline_is_compared_with(at, capsys):
     assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 1
 
 
-def test_an_endpoint_is_asked_timed_and_scored(at, port, capsys):
+def test_an_endpoint_is_queried_timed_and_scored(at, port, capsys):
     assert evaluate(*endpoint(port), "--measures", "Success@5", "--format", "json", "--depth", "5") == 0
 
     said = printed(capsys)
@@ -165,7 +165,7 @@ def test_latency_says_how_it_was_measured(at, port, capsys):
         assert "n = 3; up to 4 at a time, the program is started for each query.\n" in said
 
 
-def test_a_command_is_run_once_a_query_and_kept_as_a_run(at, capsys):
+def test_a_command_is_run_once_a_query_and_saved_as_a_run(at, capsys):
     line = f"{sys.executable} -c \"print('a\\t2'); print('d\\t1')\" {{query}}"
 
     assert evaluate("--command", line, "--save-run", "kept.run", "--measures", "RR") == 0
@@ -185,7 +185,7 @@ def test_a_system_is_called_as_it_was_named(at, capsys):
     assert printed(capsys)["system"] == "live"
 
 
-def test_a_system_that_fails_keeps_its_answers_and_the_same_command_asks_for_the_rest(at, capsys):
+def test_after_a_failure_answers_are_kept_and_the_same_command_fetches_the_rest(at, capsys):
     program = at / "find.py"
     code = "import sys\nif sys.argv[1] == 'green wall': sys.exit('index is being built')\nprint('c')\n"
     program.write_text(code)
@@ -267,10 +267,10 @@ def test_a_stopped_command_says_that_it_can_go_on(at, capsys, monkeypatch):
     monkeypatch.setattr("apps.cli.evaluate.progress.Progress.__call__", stop)
 
     assert evaluate("--command", "echo a") == 130
-    assert "the same command continues with the rest" in capsys.readouterr().err
+    assert "Run the same command again to continue." in capsys.readouterr().err
 
 
-def test_the_smoke_tier_asks_a_sample(tmp_path, monkeypatch, capsys):
+def test_the_smoke_tier_sends_a_sample(tmp_path, monkeypatch, capsys):
     release = write_release(tmp_path / "many", content=many_questions(80))
     monkeypatch.chdir(tmp_path)
 
@@ -283,7 +283,7 @@ def test_the_deep_tier_takes_every_split(at, capsys):
     assert printed(capsys)["queries"] == {"judged": 4, "with_relevant": 4, "in_run": 3, "missing": 1}
 
 
-def test_reports_tell_gates_scores_strata_and_what_they_rest_on(at):
+def test_reports_contain_gates_scores_strata_and_their_inputs(at):
     options = ["--gates", "gates.toml", "--html", "report.html", "--markdown", "report.md"]
 
     assert evaluate("--run", "mine.run", *options) == 0
@@ -300,7 +300,7 @@ def test_reports_tell_gates_scores_strata_and_what_they_rest_on(at):
     assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)[^\s\"]*", page) == []
 
 
-def test_gates_stand_before_figures_and_small_strata_are_left_out(at, capsys):
+def test_gates_precede_figures_and_small_strata_are_left_out(at, capsys):
     release = write_release(at / "many", content=many_questions(12, on_walls=4))
     (at / "mine.run").write_text("".join(f"Q{n:03} Q0 a 1 1.0 mine\n" for n in range(12)))
 
@@ -329,7 +329,7 @@ def test_a_zip_serves_too(at, release_folder):
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])
-def test_rows_hold_measures_and_gates(at, capsys, form):
+def test_rows_contain_measures_and_gates(at, capsys, form):
     assert evaluate("--run", "mine.run", "--gates", "gates.toml", "--measures", "RR", "--format", form) == 0
 
     mark = {"csv": ",", "tsv": "\t"}[form]
@@ -356,7 +356,7 @@ def test_rows_hold_measures_and_gates(at, capsys, form):
         (["--command", "/nowhere/find {query}"], 3, "cannot be run"),
     ],
 )
-def test_codes_tell_usage_from_data(at, capsys, options, code, sentence):
+def test_exit_codes_distinguish_usage_from_data(at, capsys, options, code, sentence):
     if options[0] == "--endpoint":
         options = [*options, "--body", '{"q": 1}']
 
@@ -364,7 +364,7 @@ def test_codes_tell_usage_from_data(at, capsys, options, code, sentence):
     assert sentence is None or sentence in capsys.readouterr().err
 
 
-def test_all_wrong_measures_are_told_at_once(at, capsys):
+def test_all_wrong_measures_are_reported_at_once(at, capsys):
     assert evaluate("--run", "mine.run", "--measures", "nDGC@10 P") == 2
 
     first, second = capsys.readouterr().err.splitlines()
@@ -372,7 +372,7 @@ def test_all_wrong_measures_are_told_at_once(at, capsys):
     assert second.startswith("karat eval: P needs a cutoff")
 
 
-def test_a_folder_that_is_no_release_is_code_3(at, capsys):
+def test_a_folder_that_is_not_a_release_gives_exit_code_3(at, capsys):
     (at / "empty").mkdir()
 
     assert evaluate("--run", "mine.run", release="empty") == 3

@@ -10,7 +10,7 @@ from apps.retrieval.core.engines.remote.base import RemoteHit
 PYTHON = sys.executable
 
 
-def ask(line, text="red key", k=10):
+def run_line(line, text="red key", k=10):
     engine = CommandEngine(line)
     return engine.read(run_command(engine.request(RemoteQuery("Q1", text), k), seconds=10)).hits
 
@@ -27,15 +27,15 @@ def test_places_are_filled_in_one_pass_and_no_shell_reads_them():
 
 
 def test_without_a_place_the_words_come_on_standard_input():
-    assert ask(prints("print(input().upper())")) == [RemoteHit("RED KEY", None)]
+    assert run_line(prints("print(input().upper())")) == [RemoteHit("RED KEY", None)]
 
 
-def test_one_id_a_line_keeps_its_order():
-    assert ask(prints("print('b\\na')") + " {query}") == [RemoteHit("b", None), RemoteHit("a", None)]
+def test_ids_one_per_line_keep_their_order():
+    assert run_line(prints("print('b\\na')") + " {query}") == [RemoteHit("b", None), RemoteHit("a", None)]
 
 
 def test_ids_come_with_scores_behind_a_tab():
-    assert ask(prints("print('b\\t2.5\\na\\t1')")) == [RemoteHit("b", 2.5), RemoteHit("a", 1.0)]
+    assert run_line(prints("print('b\\t2.5\\na\\t1')")) == [RemoteHit("b", 2.5), RemoteHit("a", 1.0)]
 
 
 @pytest.mark.parametrize(
@@ -47,28 +47,28 @@ def test_ids_come_with_scores_behind_a_tab():
     ],
 )
 def test_json_is_read_too(printed, hits):
-    assert ask(prints(f"import json; print(json.dumps({printed}))")) == hits
+    assert run_line(prints(f"import json; print(json.dumps({printed}))")) == hits
 
 
 def test_a_third_column_is_refused_with_its_line():
     with pytest.raises(RemoteError, match="Line 2 of the answer has 3 columns, separated by tabs"):
-        ask(prints("print('b\\t2.5\\na\\t1\\t8.5')"))
+        run_line(prints("print('b\\t2.5\\na\\t1\\t8.5')"))
 
 
 def test_only_a_line_feed_ends_a_line():
-    assert ask(prints("print('b\\u2028c\\r\\na')")) == [RemoteHit("b\u2028c", None), RemoteHit("a", None)]
-    with pytest.raises(RemoteError, match="The id of item 1 holds a character that no id can hold"):
-        ask(prints("print('b\\ra\\rc')"))
+    assert run_line(prints("print('b\\u2028c\\r\\na')")) == [RemoteHit("b\u2028c", None), RemoteHit("a", None)]
+    with pytest.raises(RemoteError, match="The id of item 1 has a character that is not allowed in an id"):
+        run_line(prints("print('b\\ra\\rc')"))
 
 
-def test_a_failure_is_told_with_its_code_and_last_words():
+def test_a_failure_is_reported_with_its_code_and_last_output():
     with pytest.raises(RemoteError, match="ended with code 3: no index"):
-        ask(prints("import sys; print('no index', file=sys.stderr); sys.exit(3)"))
+        run_line(prints("import sys; print('no index', file=sys.stderr); sys.exit(3)"))
 
 
 def test_a_score_that_is_none_is_named():
     with pytest.raises(RemoteError, match="The score of item 1 is not a number"):
-        ask(prints("print('b\\thigh')"))
+        run_line(prints("print('b\\thigh')"))
 
 
 def test_a_program_that_takes_too_long_is_ended():
@@ -80,12 +80,12 @@ def test_a_program_that_takes_too_long_is_ended():
 
 def test_a_program_that_is_not_there_ends_the_run():
     with pytest.raises(RemoteError, match="cannot be run") as caught:
-        ask("/nowhere/search {query}")
+        run_line("/nowhere/search {query}")
     assert caught.value.is_final
 
 
 @pytest.mark.parametrize(("line", "sentence"), [("", "is empty"), ("find 'x", "split into words")])
-def test_a_line_that_is_no_command_is_refused(line, sentence):
+def test_a_line_that_is_not_a_command_is_rejected(line, sentence):
     with pytest.raises(BadParameters, match=sentence):
         CommandEngine(line)
 

@@ -22,7 +22,7 @@ def rewrite(folder, name, data: bytes) -> None:
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
-def test_dev_is_read_unless_another_split_is_asked_for(release_folder):
+def test_dev_is_read_unless_another_split_is_chosen(release_folder):
     dev, test, every = (read_release(release_folder, split) for split in (None, "test", ""))
 
     assert (dev.name, dev.digest, dev.split) == ("Doors v2", "d" * 64, "dev")

@@ -32,7 +32,7 @@ def endpoint(port, path="search"):
     )
 
 
-def test_every_query_is_asked_and_kept(port, queries, file):
+def test_every_query_is_sent_and_its_answer_saved(port, queries, file):
     told = []
 
     outcome = retrieve(endpoint(port), queries, file, k=10, pace=QUICK, progress=lambda *now: told.append(now))
@@ -43,14 +43,14 @@ def test_every_query_is_asked_and_kept(port, queries, file):
     assert (told[0], told[-1]) == ((0, 3), (3, 3))
 
 
-def test_ties_stand_by_id_descending(port, queries, file):
+def test_ties_are_by_id_descending(port, queries, file):
     outcome = retrieve(endpoint(port), queries, file, k=2, pace=QUICK)
 
     assert outcome.answers["Q2"].hits == (("c", 2.0), ("b", 1.0))
     assert outcome.answers["Q3"].hits == (("d", 2.0), ("c", 1.0))
 
 
-def test_a_stopped_run_goes_on_where_it_was(port, queries, file):
+def test_a_stopped_run_resumes_where_it_was(port, queries, file):
     file.add([SystemAnswer("Q1", (("kept", 9.0),), 0.5)])
     told = []
 
@@ -61,7 +61,7 @@ def test_a_stopped_run_goes_on_where_it_was(port, queries, file):
     assert sorted(outcome.answers) == ["Q1", "Q2", "Q3"]
 
 
-def test_a_line_that_a_kill_cut_short_is_asked_again(port, queries, file):
+def test_a_line_that_a_kill_cut_short_is_sent_again(port, queries, file):
     file.add([SystemAnswer("Q1", (("kept", 9.0),), 0.5)])
     with file.path.open("a") as stream:
         stream.write('{"query_id": "Q2", "hi')

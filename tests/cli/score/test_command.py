@@ -72,13 +72,13 @@ def test_values_equal_trec_eval(files, capsys):
         assert row == pytest.approx({name: theirs[query][name] for name in names}, abs=1e-12)
 
 
-def test_measures_keep_the_name_they_were_asked_for(files, capsys):
+def test_measures_keep_the_name_they_were_requested_by(files, capsys):
     found = score_json(capsys, "--measures", "R@100,P(rel=2)@5")
 
     assert list(found["runs"][0]["measures"]) == ["R@100", "P(rel=2)@5"]
 
 
-def test_the_relevance_level_holds_where_a_measure_names_none(files, capsys):
+def test_the_relevance_level_applies_where_a_measure_names_none(files, capsys):
     found = score_json(capsys, "--measures", "RR RR(rel=1)@10", "--rel-level", "2", "--per-query")
 
     assert found["queries"]["with_relevant"] == 1
@@ -102,7 +102,7 @@ def test_several_runs_are_counted_together_and_apart(files, capsys):
     assert [run["queries"]["missing"] for run in found["runs"]] == [1, 2]
 
 
-def test_runs_that_share_a_tag_are_told_apart_by_file(files, capsys):
+def test_runs_that_share_a_tag_are_distinguished_by_file(files, capsys):
     (files / "run2").write_text(RUN)
 
     found = score_json(capsys, "--run", "run2")
@@ -111,7 +111,7 @@ def test_runs_that_share_a_tag_are_told_apart_by_file(files, capsys):
 
 
 @pytest.mark.parametrize("place", [2, 60_000], ids=["near", "far"])
-def test_a_file_that_holds_two_tags_is_remarked(files, capsys, place):
+def test_a_file_that_contains_two_tags_gives_a_warning(files, capsys, place):
     lines = [f"Q1 Q0 x{number} {number} 1.0 bm25\n" for number in range(1, place)]
     (files / "run").write_text("".join(lines) + "Q1 Q0 a 1 2.0 dense\n")
 
@@ -121,7 +121,7 @@ def test_a_file_that_holds_two_tags_is_remarked(files, capsys, place):
     assert said in capsys.readouterr().err.splitlines()
 
 
-def test_the_same_run_twice_is_told_apart_by_number(files, capsys):
+def test_the_same_run_twice_is_distinguished_by_number(files, capsys):
     found = score_json(capsys, "--run", "run")
 
     assert [run["tag"] for run in found["runs"]] == ["bm25 (run, 1)", "bm25 (run, 2)"]
@@ -161,7 +161,7 @@ def test_the_table_states_its_conventions(files, capsys):
 
     out = capsys.readouterr().out
     assert out.splitlines()[0].split() == ["measure", "run", "mean", "95", "%", "interval", "n"]
-    assert "Ties by block id, descending. Judged queries missing from a run count as zero." in out
+    assert "Equal scores rank by id, descending. Judged queries missing from a run count as zero." in out
     assert "3 queries judged, 2 with a relevant block." in out
     assert "bm25 lacks 1 of them." in out
     assert "judged@10" in out
@@ -246,7 +246,7 @@ def test_a_bad_file_is_exit_code_two_and_a_sentence(files, capsys, name, text, s
     assert captured.err.startswith(said)
 
 
-def test_every_mistake_of_a_file_is_told_up_to_ten(files, capsys):
+def test_every_mistake_of_a_file_is_reported_up_to_ten(files, capsys):
     (files / "run").write_text("Q1 Q0 a 1 1.0 t\n" + "Q1 Q0 b one 2.0 t\n" + "Q1 Q0 c 1 high t\n" * 10)
 
     assert score("--qrels", "qrels", "--run", "run") == 2
@@ -265,7 +265,7 @@ def test_every_mistake_of_a_file_is_told_up_to_ten(files, capsys):
         ("AP", RUN.replace("Q2 Q0 x", "Q2 Q0 a"), False),
     ],
 )
-def test_what_nobody_judged_is_told_where_it_counts_against_a_run(files, capsys, measures, run, is_told):
+def test_unjudged_blocks_are_mentioned_where_they_lower_the_score_of_a_run(files, capsys, measures, run, is_told):
     (files / "run").write_text(run)
 
     assert score("--qrels", "qrels", "--run", "run", "--measures", measures) == 0
@@ -281,7 +281,7 @@ def test_an_unknown_measure_is_exit_code_two(files, capsys):
     assert capsys.readouterr().err.startswith("karat score: 'NDGC@10' is not a measure Karat knows; nearest: nDCG@10,")
 
 
-def test_all_wrong_measures_are_told_at_once(files, capsys):
+def test_all_wrong_measures_are_reported_at_once(files, capsys):
     assert score("--qrels", "qrels", "--run", "run", "--measures", "NDGC@10 RR P") == 2
 
     first, second = capsys.readouterr().err.splitlines()
@@ -352,7 +352,7 @@ def test_block_ids_that_were_written_another_way_are_named_as_query_ids_are(file
     assert said in capsys.readouterr().err
 
 
-def test_blocks_that_were_found_too_are_not_called_alike(files, capsys):
+def test_returned_blocks_are_not_mentioned_as_similar_ids(files, capsys):
     (files / "qrels").write_text("Q1 0 7 2\nQ1 0 x 1\n")
     (files / "run").write_text("Q1 Q0 07 1 2 t\nQ1 Q0 7 2 1 t\n")
 

@@ -144,7 +144,7 @@ def test_queries_of_the_strata_that_nobody_judged_are_remarked(files, capsys):
         ("query,stratum\nQ01,x\nQ01,y\n", "strata.csv, line 3, query: 'Q01' appears twice, first in line 2."),
     ],
 )
-def test_strata_that_say_nothing_are_refused(files, capsys, text, said):
+def test_strata_that_cannot_be_used_are_rejected(files, capsys, text, said):
     (files / "strata.csv").write_text(text)
 
     assert scored(capsys, "--by", "strata.csv", code=2) == f"karat score: {said}\n"
@@ -168,7 +168,7 @@ def test_strata_may_come_from_standard_input(files, capsys, monkeypatch):
     assert scored(capsys, "--by", "-", "--blocks", "-", code=2) == "karat score: Only one file can be standard input.\n"
 
 
-def test_every_mistake_of_the_strata_is_told(files, capsys):
+def test_every_mistake_of_the_strata_is_reported(files, capsys):
     (files / "strata.csv").write_text("query,stratum\nQ01,x\n,x\nQ02\nQ01,y\n")
 
     assert scored(capsys, "--by", "strata.csv", code=2).splitlines() == [
@@ -178,7 +178,7 @@ def test_every_mistake_of_the_strata_is_told(files, capsys):
     ]
 
 
-def test_the_kind_of_interval_is_told_and_kept(files, capsys):
+def test_the_kind_of_interval_is_applied_and_reported(files, capsys):
     kinds = {kind: scored_json(capsys, "--ci", kind, "--compare", "base") for kind in ("percentile", "bca", "none")}
 
     ends = {kind: ends_of(found["runs"][0]["measures"]["RR"]) for kind, found in kinds.items()}
@@ -235,7 +235,7 @@ def test_times_and_domains_of_queries_feed_the_decayed_measure(files, capsys):
     assert found["TD_nDCG(rate=0.1)@10"]["value"] == pytest.approx(found["nDCG@10"]["value"])
 
 
-def test_facets_stand_in_the_second_column(files, capsys):
+def test_facets_are_in_the_second_column(files, capsys):
     (files / "qrels").write_text("Q01 1 a 1\nQ01 2 a 1\nQ01 2 b 1\n")
 
     found = scored_json(capsys, "--measures", "STREC@1 alpha_nDCG@5")["runs"][0]["measures"]
@@ -254,7 +254,7 @@ def test_csv_gains_columns_only_where_they_are_needed(files, capsys):
     assert {row["stratum"] for row in rows} == {"", "stratum=even", "stratum=odd", "part=x"}
 
 
-def test_the_table_tells_differences_and_what_fell(files, capsys):
+def test_the_table_shows_differences_and_drops(files, capsys):
     out = scored(capsys, "--compare", "base", "--by", "strata.csv")
 
     assert "new against base" in out
@@ -262,7 +262,7 @@ def test_the_table_tells_differences_and_what_fell(files, capsys):
     assert "corrected by Holm over 2 differences" in " ".join(out.split())
 
 
-def test_reports_hold_the_digest_of_every_input(files, capsys):
+def test_reports_contain_the_digest_of_every_input(files, capsys):
     scored(capsys, "--compare", "base", "--by", "strata.csv", "--html", "r.html", "--markdown", "r.md")
 
     for name in ("qrels", "base", "new", "strata.csv"):
@@ -385,6 +385,6 @@ def test_a_report_says_on_how_few_queries_a_difference_rests(handful, capsys):
         assert "the interval is less reliable than it claims" in said
 
 
-def test_a_difference_on_many_queries_says_nothing_of_it(files, capsys):
+def test_a_difference_on_many_queries_has_no_such_note(files, capsys):
     assert "queries differ" not in scored(capsys, "--compare", "base")
     assert scored_json(capsys, "--compare", "base")["comparisons"][0]["measures"]["RR"]["rests_on"] is None

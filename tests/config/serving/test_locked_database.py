@@ -78,7 +78,7 @@ def sign_in(server: Server, email: str) -> str:
     return re.findall(r"Set-Cookie: (karat-session=[^;]+)", answer)[0]
 
 
-def test_writers_are_told_and_readers_served_while_the_database_stays_locked(server, grader):
+def test_while_the_database_stays_locked_writers_get_an_error_and_readers_are_served(server, grader):
     email, grade, _ = grader
     with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

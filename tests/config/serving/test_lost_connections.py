@@ -13,7 +13,7 @@ READS = request("/profile/", "Cookie: karat-session=abcdefghijklmnopqrstuvwxyz01
 TOGETHER = 16
 
 
-def ask_together(server: Server) -> set[bytes]:
+def request_together(server: Server) -> set[bytes]:
     """The status lines of many requests that read the database at the same time."""
     with ThreadPoolExecutor(TOGETHER) as people:
         answers = list(people.map(server.ask, [READS] * TOGETHER))
@@ -24,6 +24,6 @@ def test_no_request_fails_after_the_database_dropped_its_connections(tmp_path):
     signed_out = {b"HTTP/1.1 302 Found"}
     with running_server(tmp_path / "data", DATABASE_URL=database_url(), KARAT_DB_POOL="8") as server:
         for _ in range(3):
-            assert ask_together(server) == signed_out
+            assert request_together(server) == signed_out
             assert drop_connections() > 0
-        assert ask_together(server) == signed_out
+        assert request_together(server) == signed_out

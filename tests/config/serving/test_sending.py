@@ -42,7 +42,7 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_what_is_not_read_is_kept_in_a_file_and_comes_in_order(tmp_path, pair):
+def test_unread_output_is_buffered_in_a_file_and_sent_in_order(tmp_path, pair):
     ours, theirs = pair
     outgoing = Outgoing(ours, limits(tmp_path, memory_bytes=1000))
 
@@ -70,7 +70,7 @@ def test_a_file_is_sent_even_when_it_was_closed_meanwhile(tmp_path, pair):
     assert read_all(outgoing, theirs) == b"head" + MUCH[10:2_000_010]
 
 
-def test_a_client_far_behind_holds_the_thread_only_until_the_deadline(tmp_path, pair, monkeypatch):
+def test_a_client_far_behind_blocks_the_thread_only_until_the_deadline(tmp_path, pair, monkeypatch):
     ours, _ = pair
     outgoing = Outgoing(ours, limits(tmp_path, answer_bytes=1000, memory_bytes=1000, grace_seconds=0))
 

@@ -97,7 +97,7 @@ def test_a_slow_client_gets_the_whole_answer_in_the_end(patient: Server) -> None
 
 
 @pytest.mark.parametrize("kind", [slow_head, slow_body])
-def test_who_never_ends_a_request_is_told_and_let_go(hasty: Server, kind) -> None:
+def test_a_client_that_never_ends_a_request_gets_an_error_and_is_disconnected(hasty: Server, kind) -> None:
     with kind(hasty) as client:
         answer = rest_of(client)
 
@@ -105,12 +105,12 @@ def test_who_never_ends_a_request_is_told_and_let_go(hasty: Server, kind) -> Non
     assert answer.endswith(b"The request took too long to arrive. Send it again.\n")
 
 
-def test_who_says_nothing_is_let_go_without_a_word(hasty: Server) -> None:
+def test_a_silent_client_is_disconnected_without_an_answer(hasty: Server) -> None:
     with hasty.connect() as client:
         assert rest_of(client) == b""
 
 
-def test_who_never_reads_is_let_go(hasty: Server) -> None:
+def test_a_client_that_never_reads_is_disconnected(hasty: Server) -> None:
     with slow_reader(hasty) as client:
         client.sendall(request(LARGE, closes=False) * 20)
 
@@ -134,7 +134,7 @@ def test_a_body_beyond_the_limit_is_refused_before_it_is_sent(hasty: Server) -> 
     }
 
 
-def test_a_client_that_waits_to_be_asked_for_its_body_is_asked(hasty: Server) -> None:
+def test_a_client_that_expects_100_continue_gets_it(hasty: Server) -> None:
     with hasty.connect() as client:
         client.sendall(request("/login/", "Content-Length: 2", "Expect: 100-continue", method="POST"))
 

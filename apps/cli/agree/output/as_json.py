@@ -22,7 +22,7 @@ def as_json(figures: Figures) -> str:
 def as_object(figures: Figures) -> dict[str, Any]:
     """The figures as plain values, in the documented order."""
     labelling, settings = figures.labelling, figures.settings
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "n_items": len(labelling.items),
         "n_annotators": len(labelling.annotators),
         "n_labels": labelling.labels,
@@ -42,59 +42,59 @@ def as_object(figures: Figures) -> dict[str, Any]:
         ],
         "by_category": [
             {
-                "category": one.category,
-                "n_labels": one.used,
-                "specific_agreement": coefficient_as_object(one.specific, settings.confidence),
-                "kappa": coefficient_as_object(one.kappa, settings.confidence),
+                "category": category.category,
+                "n_labels": category.used,
+                "specific_agreement": coefficient_as_object(category.specific, settings.confidence),
+                "kappa": coefficient_as_object(category.kappa, settings.confidence),
             }
-            for one in figures.categories
+            for category in figures.categories
         ],
         "self_agreement": [_self_as_object(one, labelling, settings.confidence) for one in figures.again],
     }
     if figures.strata is not None:
-        found["by_stratum"] = [_stratum_as_object(one, settings.confidence) for one in figures.strata]
+        document["by_stratum"] = [_stratum_as_object(one, settings.confidence) for one in figures.strata]
     if figures.model is not None:
-        found["label_model"] = _model_as_object(figures.model, labelling)
-    return found | {"confidence": settings.confidence, "seed": settings.seed, "resamples": settings.resamples}
+        document["label_model"] = _model_as_object(figures.model, labelling)
+    return document | {"confidence": settings.confidence, "seed": settings.seed, "resamples": settings.resamples}
 
 
-def coefficient_as_object(found: Coefficient, confidence: float) -> dict[str, Any]:
+def coefficient_as_object(coefficient: Coefficient, confidence: float) -> dict[str, Any]:
     """The figure, its standard error, and the interval computed from that error."""
-    analytic = standard_interval(found, confidence)
+    analytic = standard_interval(coefficient, confidence)
     return {
-        **found.estimate.as_json,
-        "standard_error": found.standard_error,
+        **coefficient.estimate.as_json,
+        "standard_error": coefficient.standard_error,
         "analytic": list(analytic) if analytic else None,
     }
 
 
-def _coefficients(found: Mapping[str, Coefficient], confidence: float) -> dict[str, Any]:
-    return {key: coefficient_as_object(one, confidence) for key, one in found.items()}
+def _coefficients(coefficients: Mapping[str, Coefficient], confidence: float) -> dict[str, Any]:
+    return {key: coefficient_as_object(one, confidence) for key, one in coefficients.items()}
 
 
-def _everybody(found: Mapping[str, Coefficient], confidence: float) -> dict[str, Any]:
+def _everybody(coefficients: Mapping[str, Coefficient], confidence: float) -> dict[str, Any]:
     """The coefficients over all annotators: the usual ones, and further ones."""
     return {
-        "coefficients": _coefficients({key: found[key] for key in COEFFICIENTS}, confidence),
-        "further": _coefficients({key: found[key] for key in FURTHER}, confidence),
+        "coefficients": _coefficients({key: coefficients[key] for key in COEFFICIENTS}, confidence),
+        "further": _coefficients({key: coefficients[key] for key in FURTHER}, confidence),
     }
 
 
-def _stratum_as_object(one: StratumFigures, confidence: float) -> dict[str, Any]:
+def _stratum_as_object(stratum: StratumFigures, confidence: float) -> dict[str, Any]:
     return {
-        "field": one.field,
-        "stratum": one.stratum,
-        "n_items": one.items,
-        "n_annotators": one.annotators,
-        "n_labels": one.labels,
-        "n_items_shared": one.shared,
-        **_everybody(one.coefficients, confidence),
+        "field": stratum.field,
+        "stratum": stratum.stratum,
+        "n_items": stratum.items,
+        "n_annotators": stratum.annotators,
+        "n_labels": stratum.labels,
+        "n_items_shared": stratum.shared,
+        **_everybody(stratum.coefficients, confidence),
     }
 
 
-def _self_as_object(one: SelfAgreement, labelling: Labelling, confidence: float) -> dict[str, Any]:
-    name = None if one.annotator is None else labelling.annotators[one.annotator]
-    return {"annotator": name, "n": one.n, **_coefficients(one.figures, confidence)}
+def _self_as_object(row: SelfAgreement, labelling: Labelling, confidence: float) -> dict[str, Any]:
+    name = None if row.annotator is None else labelling.annotators[row.annotator]
+    return {"annotator": name, "n": row.n, **_coefficients(row.figures, confidence)}
 
 
 def _model_as_object(model: Diagnosis, labelling: Labelling) -> dict[str, Any]:
@@ -111,11 +111,11 @@ def _model_as_object(model: Diagnosis, labelling: Labelling) -> dict[str, Any]:
         "annotators": [
             {
                 "annotator": name,
-                "n": one.n,
-                "right": Estimate.of(one.right, one.interval, one.n, "bootstrap").as_json,
-                "confusion": np.round(one.confusion, 12).tolist(),
-                "met": np.round(one.met, 12).tolist(),
+                "n": annotator.n,
+                "right": Estimate.of(annotator.right, annotator.interval, annotator.n, "bootstrap").as_json,
+                "confusion": np.round(annotator.confusion, 12).tolist(),
+                "met": np.round(annotator.met, 12).tolist(),
             }
-            for name, one in zip(labelling.annotators, model.annotators, strict=True)
+            for name, annotator in zip(labelling.annotators, model.annotators, strict=True)
         ],
     }

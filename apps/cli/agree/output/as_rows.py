@@ -42,9 +42,9 @@ def _rows(figures: Figures) -> Iterator[Row]:
         yield from _coefficients("stratum", stratum.field, stratum.stratum, stratum.coefficients)
     for pair in figures.pairs:
         yield from _coefficients("pair", names[pair.first], names[pair.second], pair.figures)
-    for one in figures.categories:
-        own = {"specific_agreement": one.specific, "kappa": one.kappa}
-        yield from _coefficients("category", str(one.category), "", own)
+    for category in figures.categories:
+        own = {"specific_agreement": category.specific, "kappa": category.kappa}
+        yield from _coefficients("category", str(category.category), "", own)
     for again in figures.again:
         name = "" if again.annotator is None else names[again.annotator]
         yield from _coefficients("self", name, "", again.figures)
@@ -67,10 +67,10 @@ def _model(figures: Figures) -> Iterator[Row]:
         yield ["model", safe_cell(name), "", "right", str(one.right), str(low), str(high), str(one.n), "", method, ""]
 
 
-def _coefficients(scope: str, first: str, second: str, found: Mapping[str, Coefficient]) -> Iterator[Row]:
-    for key, one in found.items():
-        low, high = one.interval or ("", "")
-        value = "" if one.value is None else str(one.value)
-        error = "" if one.standard_error is None else str(one.standard_error)
+def _coefficients(scope: str, first: str, second: str, coefficients: Mapping[str, Coefficient]) -> Iterator[Row]:
+    for key, coefficient in coefficients.items():
+        low, high = coefficient.interval or ("", "")
+        value = "" if coefficient.value is None else str(coefficient.value)
+        error = "" if coefficient.standard_error is None else str(coefficient.standard_error)
         head = [scope, safe_cell(first), safe_cell(second), key]
-        yield [*head, value, str(low), str(high), str(one.n), error, one.method, one.reason]
+        yield [*head, value, str(low), str(high), str(coefficient.n), error, coefficient.method, coefficient.reason]

@@ -58,11 +58,11 @@ def _coefficient_rows(figures: Figures) -> list[list[str]]:
 def _stratum_tables(figures: Figures) -> Iterator[list[list[str]]]:
     """One table for each field: its first strata with the coefficients for any number of annotators."""
     keys = ("percent_agreement", figures.headline, "gwet_ac1")
-    for field, found in groupby(figures.strata or [], key=lambda one: one.field):
+    for field, strata in groupby(figures.strata or [], key=lambda one: one.field):
         rows = [[field, "items", "shared", *_headings(keys)]]
-        for one in list(found)[:MOST_ROWS]:
-            cells = [_with_interval(one.coefficients[key]) for key in keys]
-            rows.append([one.stratum, f"{one.items:,}", f"{one.shared:,}", *cells])
+        for stratum in list(strata)[:MOST_ROWS]:
+            cells = [_with_interval(stratum.coefficients[key]) for key in keys]
+            rows.append([stratum.stratum, f"{stratum.items:,}", f"{stratum.shared:,}", *cells])
         yield rows
 
 
@@ -80,8 +80,8 @@ def _pair_rows(figures: Figures) -> list[list[str]]:
 def _category_rows(figures: Figures) -> list[list[str]]:
     rows = [["category", "labels", "specific agreement", "kappa against the rest"]]
     rows += [
-        [str(one.category), str(one.used), _with_interval(one.specific), _with_interval(one.kappa)]
-        for one in figures.categories[:MOST_ROWS]
+        [str(category.category), str(category.used), _with_interval(category.specific), _with_interval(category.kappa)]
+        for category in figures.categories[:MOST_ROWS]
     ]
     return rows
 
@@ -90,9 +90,9 @@ def _self_rows(figures: Figures) -> list[list[str]]:
     if not figures.again:
         return []
     rows = [["annotator with themselves", "n", *_headings(PAIR_FIGURES)]]
-    for one in figures.again[: MOST_ROWS + 1]:
-        name = "all together" if one.annotator is None else figures.labelling.annotators[one.annotator]
-        rows.append([name, str(one.n), *(_with_interval(one.figures[key]) for key in PAIR_FIGURES)])
+    for row in figures.again[: MOST_ROWS + 1]:
+        name = "all together" if row.annotator is None else figures.labelling.annotators[row.annotator]
+        rows.append([name, str(row.n), *(_with_interval(row.figures[key]) for key in PAIR_FIGURES)])
     return rows
 
 
@@ -114,12 +114,12 @@ def _model_parts(figures: Figures) -> Iterator[str]:
 
 def _confusion_rows(model: Diagnosis, labelling: Labelling) -> list[list[str]]:
     """A row for each annotator and category that they met: the label model's probabilities of their labels."""
-    rows = [["annotator", "n", "right", "where true", "met", *(f"says {name}" for name in labelling.categories)]]
-    for name, one in list(zip(labelling.annotators, model.annotators, strict=True))[:MOST_ROWS]:
-        head = [name, str(one.n), _numbers(one.right, one.interval)]
-        for place in np.flatnonzero(one.met > 0).tolist():
-            chances = [f"{chance:.2f}" for chance in one.confusion[place]]
-            rows.append([*head, labelling.categories[place], f"{one.met[place]:.1f}", *chances])
+    rows = [["annotator", "n", "right", "where true", "met", *(f"gives {name}" for name in labelling.categories)]]
+    for name, annotator in list(zip(labelling.annotators, model.annotators, strict=True))[:MOST_ROWS]:
+        head = [name, str(annotator.n), _numbers(annotator.right, annotator.interval)]
+        for place in np.flatnonzero(annotator.met > 0).tolist():
+            chances = [f"{chance:.2f}" for chance in annotator.confusion[place]]
+            rows.append([*head, labelling.categories[place], f"{annotator.met[place]:.1f}", *chances])
             head = ["", "", ""]
     return rows
 
@@ -145,23 +145,24 @@ def _notes(figures: Figures) -> Iterator[str]:
 
 def _undefined(figures: Figures) -> dict[str, list[str]]:
     """The keys of coefficients without a value, by reason."""
-    found: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for key in COEFFICIENTS:
         if not figures.coefficients[key].is_defined:
-            found.setdefault(figures.coefficients[key].reason, []).append(key)
-    return found
+            by_reason.setdefault(figures.coefficients[key].reason, []).append(key)
+    return by_reason
 
 
-def _value(one: Coefficient) -> str:
-    return "undefined" if one.value is None else number(one.value, 4)
+def _value(coefficient: Coefficient) -> str:
+    return "undefined" if coefficient.value is None else number(coefficient.value, 4)
 
 
-def _between(one: Coefficient) -> str:
-    return f"{number(one.interval[0], 4)} to {number(one.interval[1], 4)}" if one.interval else ""
+def _between(coefficient: Coefficient) -> str:
+    interval = coefficient.interval
+    return f"{number(interval[0], 4)} to {number(interval[1], 4)}" if interval else ""
 
 
-def _with_interval(one: Coefficient) -> str:
-    return "undefined" if one.value is None else _numbers(one.value, one.interval)
+def _with_interval(coefficient: Coefficient) -> str:
+    return "undefined" if coefficient.value is None else _numbers(coefficient.value, coefficient.interval)
 
 
 def _numbers(value: float, interval: tuple[float, float] | None) -> str:

@@ -85,8 +85,8 @@ def _grade_batch(stage: Stage, round_: Round, key: str, user: User, wanted: int,
     pairs = Seat.objects.filter(pk__in=[seat.pk for seat in seats]).select_related(
         "query", "entry__version__block", "round__project"
     )
-    found = {seat.pk: seat for seat in pairs}
-    for place, seat in enumerate((found[seat.pk] for seat in seats), start=1):
+    by_id = {seat.pk: seat for seat in pairs}
+    for place, seat in enumerate((by_id[seat.pk] for seat in seats), start=1):
         at += timedelta(seconds=SECONDS_A_PAIR[key])
         query_id, block_id = seat.query.outside_id, seat.entry.version.block.outside_id
         careful = material.careful_grade(query_id, block_id)

@@ -47,8 +47,10 @@ def second_version() -> list[HandbookSection]:
     """The handbooks half a year later: some blocks changed, some removed, some new."""
     news = read("second-version.yaml")
     titles = {section.document_id: section.document_title for section in first_version()}
-    kept = [section for section in first_version() if section.block_id not in news["gone"]]
-    changed = [section._replace(text=news["changed"].get(section.block_id, section.text).strip()) for section in kept]
+    remaining = [section for section in first_version() if section.block_id not in news["gone"]]
+    changed = [
+        section._replace(text=news["changed"].get(section.block_id, section.text).strip()) for section in remaining
+    ]
     added = [_section(block, block["document"], titles[block["document"]], block["section"]) for block in news["new"]]
     return changed + added
 

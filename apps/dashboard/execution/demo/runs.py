@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from apps.dashboard.execution.demo.scores import LEDGER
 from apps.dashboard.execution.demo.stage import Stage, finish
 from apps.queries.models import Query
 from apps.retrieval.actions import create_system, request_pool, request_run
 from apps.retrieval.core.ranking import unpack
 from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.intake import import_run
-from apps.retrieval.formats.runs import read_run
+from apps.retrieval.formats.runs import draft_from_lines
 from apps.retrieval.models import Pool, Ranking, Run, System
 from apps.retrieval.selectors import QueryChoice, position_of_blocks
 
@@ -18,7 +19,7 @@ DEPTH = 20
 POOL_DEPTH = 6
 FUSION_CONSTANT = 60
 HYBRID = "hybrid-rrf"
-HYBRID_NOTE = "Reciprocal rank fusion of BM25 and TF-IDF, k = 60, made outside of Karat."
+HYBRID_SYSTEM = "Hybrid"
 
 
 def build_systems(stage: Stage) -> list[System]:
@@ -43,10 +44,11 @@ def run_systems(stage: Stage, systems: list[System]) -> None:
             system_id=system.pk,
             snapshot_id=stage.frozen().pk,
             depth=DEPTH,
+            note=LEDGER[system.name].tried,
             actor=stage.lead,
             at=stage.at(1.1),
         )
-        finish(run.job)
+        finish(run.job, at=stage.at(1.1))
         runs.append(run)
     upload_hybrid(stage, runs[0], runs[2])
 
@@ -56,13 +58,13 @@ def upload_hybrid(stage: Stage, first: Run, second: Run) -> Run:
     positions = position_of_blocks(stage.frozen())
     queries = dict(Query.objects.filter(project=stage.project).values_list("outside_id", "pk"))
     lines = _fused_lines(first, second, positions, queries)
-    draft = read_run(lines, f"{HYBRID}.run", queries=queries, blocks=positions)
+    draft = draft_from_lines(lines, f"{HYBRID}.run", queries=queries, blocks=positions)
     return import_run(
         project=stage.project,
         snapshot=stage.frozen(),
         draft=draft,
-        system="Hybrid",
-        note=HYBRID_NOTE,
+        system=HYBRID_SYSTEM,
+        note=LEDGER[HYBRID_SYSTEM].tried,
         commit="4f1c2ab",
         actor=stage.lead,
         at=stage.at(1.5),
@@ -72,13 +74,13 @@ def upload_hybrid(stage: Stage, first: Run, second: Run) -> Run:
 def _fused_lines(first: Run, second: Run, positions: dict[str, int], queries: dict[str, int]) -> Iterator[bytes]:
     block_ids = {position: block_id for block_id, position in positions.items()}
     query_ids = {key: outside_id for outside_id, key in queries.items()}
-    found: dict[int, dict[int, float]] = {}
+    scores_by_query: dict[int, dict[int, float]] = {}
     for ranking in Ranking.objects.filter(run__in=[first, second]).order_by("query_id", "run_id"):
         ranked, _ = unpack(bytes(ranking.packed))
-        scores = found.setdefault(ranking.query_id, {})
+        scores = scores_by_query.setdefault(ranking.query_id, {})
         for rank, position in enumerate(ranked.tolist(), start=1):
             scores[position] = scores.get(position, 0.0) + 1 / (FUSION_CONSTANT + rank)
-    for query, scores in found.items():
+    for query, scores in scores_by_query.items():
         order = np.lexsort((-np.array(list(scores)), -np.array(list(scores.values()))))[:DEPTH]
         best = [list(scores.items())[index] for index in order]
         for rank, (position, score) in enumerate(best, start=1):
@@ -96,7 +98,7 @@ def pool_runs(stage: Stage) -> None:
         actor=stage.lead,
         at=stage.at(2),
     )
-    finish(pool.job)
+    finish(pool.job, at=stage.at(2))
 
 
 def pool_hard_queries(stage: Stage, *, day: float) -> Pool:
@@ -111,6 +113,6 @@ def pool_hard_queries(stage: Stage, *, day: float) -> Pool:
         actor=stage.lead,
         at=stage.at(day),
     )
-    finish(pool.job)
+    finish(pool.job, at=stage.at(day))
     pool.refresh_from_db()
     return pool

@@ -11,7 +11,7 @@ from apps.retrieval.models import Run
 
 
 class ScoreLine(NamedTuple):
-    """A line of the ledger; `cost` is that of 1,000 queries."""
+    """A line of the ledger; `cost` is that of 1,000 queries. `tried` is the note of the run too."""
 
     tried: str
     configuration: str
@@ -40,7 +40,7 @@ LEDGER = {
     ),
     "Hybrid": ScoreLine(
         "Both rankings fused, since they miss different questions.",
-        "reciprocal rank fusion, k = 60",
+        "reciprocal rank fusion of BM25 and TF-IDF, k = 60, made outside of Karat",
         "Twice the price; worth it only if the difference holds on the next version.",
         Decimal("0.05"),
     ),
@@ -81,4 +81,4 @@ def score_runs(stage: Stage, version: Version, ranked: list[Run]) -> None:
         evaluation = request_evaluation(
             project=stage.project, run_id=run.pk, version_id=version.pk, actor=stage.lead, at=stage.at(42)
         )
-        finish(evaluation.job)
+        finish(evaluation.job, at=stage.at(42))

@@ -63,8 +63,8 @@ class Stage:
         return Pool.objects.select_related("snapshot__corpus").filter(project=self.project).earliest("pk")
 
     def first_round(self) -> Round:
-        found = Round.objects.filter(project=self.project).select_related("pool__snapshot__corpus", "guideline")
-        return found.earliest("number")
+        rounds = Round.objects.filter(project=self.project).select_related("pool__snapshot__corpus", "guideline")
+        return rounds.earliest("number")
 
 
 @transaction.atomic
@@ -103,14 +103,15 @@ def _email(key: str) -> str:
     return f"{key}@tarnwick.example"
 
 
-def finish(job: Job | None) -> None:
+def finish(job: Job | None, *, at: datetime | None = None) -> None:
     """Do a job in this process, or wait for the worker that claimed it first.
 
-    Inside a transaction nobody else sees the job, and a heartbeat thread would wait for our lock.
+    `at` is the time of its results, by default now. Inside a transaction nobody else sees the job, and a heartbeat
+    thread would wait for our lock.
     """
     if job is None:
         return
-    perform(job.pk, worker="demo", clock=timezone.now, with_heartbeat=not connection.in_atomic_block)
+    perform(job.pk, worker="demo", clock=lambda: at or timezone.now(), with_heartbeat=not connection.in_atomic_block)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         job.refresh_from_db()
