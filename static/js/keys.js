@@ -108,7 +108,7 @@ function showKeys() {
 }
 
 function leave(field, event) {
-  // A browser empties a search field here, and what was found would stand below without its words.
+  // Browsers clear a search field here; its results would then be shown without the words.
   if (field.type === "search" && scope() === document) event.preventDefault();
   field.blur();
 }

@@ -1,11 +1,11 @@
-// Loaded blocking in <head>: nothing that a person does before the page can answer is lost, and the page says when it
-// can. Keys, and clicks on buttons that need a script, are kept until every script has run and are answered then, in
-// their order. From then on `data-ready` stands on the root. What the server is asked for has aria-busy.
+// Loaded blocking in <head>, so that no early input is lost. Keys, and clicks on buttons that need a script, are
+// recorded until every script has run and are then replayed in order. After that the root has `data-ready`. Parts that
+// the server is loading have aria-busy.
 (() => {
   const root = document.documentElement;
   const TEXT = "textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=button], [type=submit])";
   const NEEDS_A_SCRIPT = "button[type=button]:not([command])";
-  const kept = [];
+  const recorded = [];
   const typed = new Set();
 
   function isOurs({ key, ctrlKey, altKey, metaKey, target }) {
@@ -20,14 +20,14 @@
     event.stopImmediatePropagation();
     // The space bar scrolls and presses, which needs no script; any other letter would be looked for in the page.
     if (event.key.length === 1 && event.key !== " ") event.preventDefault();
-    kept.push(event);
+    recorded.push(event);
   }
 
   function keepClick(event) {
     const button = event.target.closest?.(NEEDS_A_SCRIPT);
     if (!button) return;
     event.stopImmediatePropagation();
-    kept.push({ button });
+    recorded.push({ button });
   }
 
   const keepTyped = ({ target }) => typed.add(target);
@@ -44,7 +44,7 @@
     removeEventListener("click", keepClick, true);
     removeEventListener("input", keepTyped, true);
     for (const field of typed) if (field.isConnected) field.dispatchEvent(new Event("input", { bubbles: true }));
-    for (const one of kept) {
+    for (const one of recorded) {
       if (one.button) one.button.click();
       else pressAgain(one);
     }

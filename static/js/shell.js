@@ -1,9 +1,9 @@
-// Every page loads this one: keys, dialogs, toasts, and buttons that say they are busy.
+// Loaded by every page: keys, dialogs, toasts, and buttons that show that they are busy.
 import "./keys.js";
 import "./dialogs.js";
 import "./toast.js";
 
-// On narrow screens the menu scrolls sideways: the page that is open stands in sight.
+// On narrow screens the menu scrolls sideways: scroll it to the current page.
 const here = document.querySelector(".nav [aria-current]");
 if (here) {
   const menu = here.closest(".nav");

@@ -1,4 +1,4 @@
-// Loaded blocking in <head>: the remembered theme is on the root before the first paint.
+// Loaded blocking in <head>: sets the remembered theme on the root before the first paint.
 (() => {
   const root = document.documentElement;
   const remembered = (() => {

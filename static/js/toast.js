@@ -1,5 +1,5 @@
-// A toast lives 8 seconds, longer while the pointer or the focus is on it. Only for a result with Undo, and for a step
-// that could not be taken: the page stays as it was.
+// A toast lasts 8 seconds, longer while the pointer or the focus is on it. Only for a result with Undo, and for an
+// action that failed and left the page unchanged.
 
 const LIFE = 8000;
 
