@@ -17,6 +17,8 @@ WRITERS = frozenset({"lead", "annotator"})
 WORKERS = frozenset({"lead", "annotator", "reviewer"})
 ANNOTATORS = frozenset({"annotator"})
 REVIEWERS = frozenset({"reviewer"})
+DONE_JUDGING = MEMBERS - ANNOTATORS
+"""Every member once their own judging is over. The annotator that the matrix asks as is still judging."""
 
 
 class Endpoint(NamedTuple):
@@ -230,7 +232,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "goldsets:release": write(LEADS),
     "goldsets:discard": write(LEADS),
     "goldsets:difference": read(MEMBERS),
-    "goldsets:export": read(MEMBERS - ANNOTATORS),  # the matrix asks as one who is still judging
+    "goldsets:export": read(DONE_JUDGING),
     "goldsets:items": read(MEMBERS),
     "goldsets:left-out": read(LEADS),
     "evaluation:overview": read(MEMBERS),
@@ -249,7 +251,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "evaluation:decide": write(LEADS),
     "evaluation:close": write(LEADS),
     "evaluation:judge-again": write(LEADS),
-    "evaluation:ask-grades": write(LEADS),
+    "evaluation:request-grades": write(LEADS),
     "evaluation:export": read(MEMBERS),
     "evaluation:query": read(MEMBERS),
     "gates:gates": read(MEMBERS),
@@ -264,13 +266,13 @@ ENDPOINTS: dict[str, Endpoint] = {
     "badges:badge": read(ANYBODY),
     "reports:bias-reports": read(WATCHERS),
     "reports:bias": read(WATCHERS),
-    "reports:ask-bias": write(LEADS),
+    "reports:request-bias": write(LEADS),
     "reports:judge-first": write(LEADS),
     "reports:stability-reports": read(WATCHERS),
     "reports:stability": read(WATCHERS),
-    "reports:ask-stability": write(LEADS),
+    "reports:request-stability": write(LEADS),
     "reports:negatives": read(MEMBERS),
-    "reports:negatives-file": read(MEMBERS - ANNOTATORS),
+    "reports:negatives-file": read(DONE_JUDGING),
     # The API
     "api:not-found": Endpoint(get=frozenset(), post=frozenset()),
     "jobs-api:job": read(MEMBERS),
@@ -322,7 +324,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "goldsets-api:list": read(MEMBERS),
     "goldsets-api:version": read(MEMBERS),
     "goldsets-api:left-out": read(LEADS),
-    "goldsets-api:export": read(MEMBERS - ANNOTATORS),
+    "goldsets-api:export": read(DONE_JUDGING),
     "evaluation-api:list": Endpoint(get=MEMBERS, post=LEADS),
     "evaluation-api:detail": read(MEMBERS),
     "gates-api:gates": Endpoint(get=MEMBERS, post=LEADS),
@@ -340,5 +342,5 @@ ENDPOINTS: dict[str, Endpoint] = {
     "reports-api:bias": read(WATCHERS),
     "reports-api:stability-reports": write(LEADS),
     "reports-api:stability": read(WATCHERS),
-    "reports-api:negatives": read(MEMBERS - ANNOTATORS),
+    "reports-api:negatives": read(DONE_JUDGING),
 }

@@ -403,7 +403,7 @@ def described() -> dict[str, set[str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("app", sorted({name.split(":")[0] for name in writers()}))
-def test_no_endpoint_sets_a_field_that_it_does_not_ask_for(world, forms, described, app):
+def test_no_endpoint_sets_a_field_that_it_does_not_declare(world, forms, described, app):
     hostile, wrong = hostile_values(), {}
 
     with without_words():

@@ -86,7 +86,7 @@ def askers(everybody) -> Iterator[dict[str, Asker]]:
         yield everybody
 
 
-def test_every_endpoint_stands_in_the_table():
+def test_every_endpoint_is_in_the_table():
     assert sorted(ENDPOINTS) == sorted(ROUTES)
 
 
@@ -129,7 +129,7 @@ def test_each_standing_gets_what_the_table_says(world, askers, name):
 
 
 @pytest.mark.parametrize("name", sorted(ROUTES))
-def test_no_other_method_does_or_tells_anything(world, askers, name):
+def test_no_other_method_does_or_reveals_anything(world, askers, name):
     url = world.url(name, ROUTES[name])
     is_api = ROUTES[name].startswith("api/")
     wrong = {}
@@ -159,21 +159,21 @@ def read(world, django_db_blocker) -> dict[str, tuple[HttpResponseBase, bytes]]:
     return found
 
 
-def test_no_endpoint_tells_what_a_secret_holds(world, read):
+def test_no_endpoint_returns_the_value_of_a_secret(world, read):
     assert reveal(world.project, "search-key") == SECRET
 
     assert [name for name, (_, words) in read.items() if SECRET.encode() in words] == []
     assert sum(b"search-key" in words for _, words in read.values()) >= 3
 
 
-def may_be_kept(answer: HttpResponseBase) -> bool:
+def may_be_cached(answer: HttpResponseBase) -> bool:
     """Whether a proxy that obeys what it is told may answer the next person with this."""
     told = {word.strip().split("=")[0] for word in answer.get("Cache-Control", "").lower().split(",")}
     return not told & {"no-store", "private"}
 
 
 def test_a_caching_proxy_never_answers_one_person_with_what_another_read(read):
-    kept = [name for name, (answer, _) in read.items() if may_be_kept(answer)]
+    kept = [name for name, (answer, _) in read.items() if may_be_cached(answer)]
 
     assert kept == ["badges:badge", "stylesheet"], "a picture that anybody may see who knows its address, and colours"
     for name, (answer, _) in read.items():

@@ -40,14 +40,14 @@ def headers_of(project: Project, standing: str, *scopes: str) -> dict[str, str]:
     return {"HTTP_AUTHORIZATION": f"Bearer {secret}"}
 
 
-def asked_of(name: str) -> dict[str, str]:
+def required_scopes(name: str) -> dict[str, str]:
     """By method, the scope that an endpoint says a token needs."""
     url = "/" + re.sub(r"<(\w+:)?\w+>", "1", ROUTES[name])
     return dict(resolve(url).func.view_class.scopes)
 
 
 def needed(name: str, method: str) -> str:
-    return asked_of(name)["GET" if method == "head" else method.upper()]
+    return required_scopes(name)["GET" if method == "head" else method.upper()]
 
 
 def allowed(name: str, method: str) -> frozenset[str]:
@@ -103,9 +103,9 @@ def test_a_token_of_another_project_finds_nothing(world, name):
     assert answers == dict.fromkeys(METHODS, 404)
 
 
-def test_what_writes_asks_for_a_scope_that_writes():
+def test_every_writing_endpoint_requires_a_writing_scope():
     for name in OF_PROJECTS:
-        for method, scope in asked_of(name).items():
+        for method, scope in required_scopes(name).items():
             assert scope in Scope.values, name
             if scope == Scope.NOTIFICATIONS:
                 continue  # one's own, read and ticked off

@@ -1,0 +1,243 @@
+"""What each role may open and do: the table of `tests/endpoints.py` in sentences, for `docs/reference/roles.md`.
+
+`python -m tests.roles` prints the tables; with `--write` it puts them into the page.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tests.endpoints import DONE_JUDGING, ENDPOINTS
+from tests.house import REPO
+
+PAGE = REPO / "docs/reference/roles.md"
+BEGIN, END = "<!-- tables: python -m tests.roles --write -->", "<!-- end of tables -->"
+COLUMNS = ("lead", "annotator", "reviewer", "viewer")
+
+
+class Right(NamedTuple):
+    """What somebody may do, and the pages that it takes. `name.get` or `name.post` is half of a page."""
+
+    sentence: str
+    pages: tuple[str, ...]
+
+
+def may(sentence: str, pages: str) -> Right:
+    return Right(sentence, tuple(pages.split()))
+
+
+RIGHTS: dict[str, tuple[Right, ...]] = {
+    "The project": (
+        may("open the home page; see the members", "dashboard:home people:people"),
+        may("make and revoke one's own API tokens", "people:tokens people:revoke-token"),
+        may(
+            "see jobs; cancel one's own; read one's notifications",
+            "jobs:list jobs:job jobs:progress jobs:cancel notifications:list notifications:read-all notifications:open",
+        ),
+        may(
+            "invite people, change roles, store secrets, change settings",
+            "dashboard:settings people:invite people:revoke-invitation people:roles people:secrets"
+            " people:delete-secret",
+        ),
+        may(
+            "run a failed job again; set up webhooks",
+            "jobs:retry jobs:webhooks jobs:try-webhook jobs:end-webhook jobs:send-again",
+        ),
+        may("read the audit", "audit:list"),
+    ),
+    "Passages and queries": (
+        may(
+            "read corpora, snapshots, passages and their history",
+            "corpus:list corpus:corpus corpus:snapshot corpus:changes corpus:block",
+        ),
+        may(
+            "read queries, their sources and balance",
+            "queries:list queries:balance queries:sources queries:source queries:query",
+        ),
+        may(
+            "import documents and queries; freeze a snapshot; redact a passage",
+            "corpus:freeze corpus:redact corpus:imports corpus:import-new corpus:import corpus:import-confirm"
+            " corpus:import-discard corpus:import-errors",
+        ),
+        may(
+            "add, edit and retire queries; record sources and permissions",
+            "queries:new queries:set-source queries:source-new queries:source-edit queries:grant queries:revoke"
+            " queries:edit queries:retire",
+        ),
+    ),
+    "Systems, runs and pools": (
+        may(
+            "read systems, runs and pools",
+            "retrieval:overview retrieval:runs retrieval:system.get retrieval:run.get retrieval:pool",
+        ),
+        may(
+            "add systems; start, upload and import runs",
+            "retrieval:new-system retrieval:new-fusion retrieval:new-remote retrieval:pace retrieval:system.post"
+            " retrieval:run.post retrieval:upload retrieval:preview retrieval:mistakes retrieval:confirm"
+            " retrieval:discard",
+        ),
+        may(
+            "choose results to judge; see which run found a result",
+            "retrieval:new-pool retrieval:estimate retrieval:grow-pool retrieval:missing retrieval:provenance",
+        ),
+    ),
+    "Questions and answers": (
+        may("read Q&As, as far as one's part in them allows", "triples:list triples:mine triples:bench"),
+        may(
+            "write Q&As; look at candidates and search hits for them",
+            "triples:save-new triples:autosave-new triples:checks-new triples:chosen triples:queries triples:hits"
+            " triples:build-hits triples:find triples:block triples:edit triples:save triples:autosave triples:checks"
+            " triples:candidates triples:candidate triples:adopt triples:reject",
+        ),
+        may(
+            "submit, revise, split and withdraw one's own Q&As; move them to new passages",
+            "triples:withdraw triples:reopen review:submit-new review:submit review:begin review:re-pin review:split"
+            " review:stale-pin review:drop",
+        ),
+        may("review Q&As of others", "review:next review:screen review:verdict review:skip review:pull"),
+        may(
+            "read a Q&A and its reviews; take part in the discussion of a flag; withdraw one's own flag",
+            "review:queue review:triple review:flags review:message review:withdraw-flag review:stale"
+            " review:stale-next review:stale-triple",
+        ),
+        may("export Q&As", "review:export review:export-file"),
+        may(
+            "watch reviews, give them to others, adjudicate, retire Q&As",
+            "review:board review:re-seat review:remind review:adjudicate review:stale-retire triples:retire",
+        ),
+    ),
+    "Judging": (
+        may("see the rounds; read the guideline", "judging:index judging:guideline-latest judging:guideline"),
+        may(
+            "grade passages; read and change one's own grades; choose one's keys",
+            "judging:mine judging:judge judging:grade judging:pairs judging:earlier judging:keys judging:keys-reset"
+            " judging:release",
+        ),
+        may(
+            "plan, open and close rounds; write guidelines",
+            "judging:guideline-new judging:guideline-changes judging:guideline-keep judging:new-round judging:preview"
+            " judging:round judging:open-the-rest judging:close judging:give-back",
+        ),
+        may(
+            "adjudicate pairs; carry grades over to the same texts",
+            "judging:adjudicate judging:adjudicate-pair judging:settle judging:carry",
+        ),
+    ),
+    "Agreement and quality": (
+        may("read agreement, without names", "agreement:overview agreement:where"),
+        may("see one's own agreement with the others", "agreement:people"),
+        may(
+            "see agreement by person; improve the guideline",
+            "agreement:pair agreement:person agreement:tighten agreement:items",
+        ),
+        may(
+            "read flags and flag rates; take part in calibrations",
+            "calibration:log calibration:log-download calibration:rates calibration:calibrations"
+            " calibration:calibration calibration:message calibration:close calibration:item calibration:answer",
+        ),
+        may("open a calibration; check the control charts now", "calibration:open calibration:check"),
+    ),
+    "Gold versions": (
+        may("read versions and what changed between them", "goldsets:list goldsets:version goldsets:difference"),
+        may("see single items of a version", "goldsets:items"),
+        may(
+            "download a version or training negatives",
+            "goldsets:export reports:negatives-file",
+        ),
+        may(
+            "put together, freeze and release versions",
+            "goldsets:new goldsets:new-version goldsets:change goldsets:freeze goldsets:release goldsets:discard"
+            " goldsets:left-out",
+        ),
+    ),
+    "Scores and gates": (
+        may(
+            "read scores, comparisons, trend, costs and the log of experiments; download reports",
+            "evaluation:overview evaluation:evaluation evaluation:trend evaluation:costs evaluation:ledger"
+            " evaluation:pick evaluation:compare evaluation:export evaluation:query reports:evaluation"
+            " reports:comparison reports:version reports:negatives",
+        ),
+        may("read gates and their history", "gates:gates gates:gates-file gates:gate"),
+        may(
+            "read the analyses of pool bias and stability",
+            "reports:bias-reports reports:bias reports:stability-reports reports:stability",
+        ),
+        may(
+            "score runs; record and close decisions; request analyses and more grades",
+            "evaluation:score evaluation:score-rest evaluation:ledger-note evaluation:decide evaluation:close"
+            " evaluation:judge-again evaluation:request-grades reports:request-bias reports:judge-first"
+            " reports:request-stability",
+        ),
+        may(
+            "set, import and retire gates; publish badges",
+            "gates:new-gate gates:import-gates gates:retire-gate gates:change-bound gates:make-badge"
+            " gates:revoke-badge",
+        ),
+    ),
+}
+
+
+def columns_of(right: Right) -> frozenset[str]:
+    """The roles that may use every page of the right, by the table of endpoints. Raises ValueError when they differ."""
+    found = {who for page in right.pages for who in _used_by(page)}
+    if len(found) != 1:
+        raise ValueError(f"“{right.sentence}” mixes pages of different roles: {sorted(map(sorted, found))}")
+    return found.pop()
+
+
+def covered() -> Iterator[str]:
+    """Every half of a page that some right names, as `name.get` or `name.post`."""
+    return (half for rights in RIGHTS.values() for right in rights for page in right.pages for half in _halves(page))
+
+
+def to_cover() -> set[str]:
+    """The halves of all pages of a project."""
+    pages = (name for name in ENDPOINTS if not _is_apart(name))
+    return {half for page in pages for half in _halves(page)}
+
+
+def tables() -> str:
+    return "\n\n".join(f"## {title}\n\n{_table(rights)}" for title, rights in RIGHTS.items())
+
+
+def written(page: str) -> str:
+    """The text of the page with the tables as they are now."""
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}\n\n{tables()}\n\n{END}{rest.split(END)[1]}"
+
+
+def _table(rights: tuple[Right, ...]) -> str:
+    lines = [f"| | {' | '.join(COLUMNS)} |", "| --- |" + " :-: |" * len(COLUMNS)]
+    for right in rights:
+        who = columns_of(right)
+        cells = ("✓" if role in who else "when done" if who == DONE_JUDGING else "" for role in COLUMNS)
+        lines.append(f"| {right.sentence} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _halves(page: str) -> list[str]:
+    name, _, half = page.partition(".")
+    endpoint = ENDPOINTS[name]
+    halves = [key for key in ("get", "post") if getattr(endpoint, key) is not None]
+    return [f"{name}.{key}" for key in halves if half in ("", key)]
+
+
+def _used_by(page: str) -> Iterator[frozenset[str]]:
+    for half in _halves(page):
+        name, key = half.split(".")
+        yield getattr(ENDPOINTS[name], key) & frozenset(COLUMNS)
+
+
+def _is_apart(name: str) -> bool:
+    """Whether a page is not of a project: it is open to all, of the whole instance, or of the API."""
+    endpoint = ENDPOINTS[name]
+    users = (endpoint.get or frozenset()) | (endpoint.post or frozenset())
+    is_of_project = not users.isdisjoint(COLUMNS) and "stranger" not in users
+    return not is_of_project or "-api:" in name or "-export:" in name
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        PAGE.write_text(written(PAGE.read_text()))
+    else:
+        print(tables())
