@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from apps.gates.core.tiers import sample
 from apps.goldsets.formats.content import FrozenBlock, FrozenQuery, GradeRow, TripleRow
 from apps.goldsets.formats.folder import write_folder
+from tests.goldsets.content import snapshot_facts
 
 MINUTE = 60
 DEPTH = 100
@@ -167,7 +168,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name, endpoint(pause, args.blocks) as address:
         folder = Path(name)
         (folder / "release").mkdir()
-        facts = {"gold_set": {"slug": "made", "name": "Made"}, "version": "v1", "digest": "0" * 64}
+        gold_set = {"slug": "made", "name": "Made"}
+        facts = {"gold_set": gold_set, "version": "v1", "digest": "0" * 64, "snapshot": snapshot_facts(made)}
         write_folder(made, folder / "release", formats=["jsonl"], facts=facts)
         (folder / "gates.toml").write_text(GATES)
         program = folder / "program.py"
