@@ -99,7 +99,7 @@ def keys_of(table: str) -> list[Key]:
         return replacement_guards.unique_keys(cursor, table)
 
 
-def kept_rows(there: sqlite3.Connection, table: str) -> list[tuple]:
+def protected_rows(there: sqlite3.Connection, table: str) -> list[tuple]:
     return there.execute(f'SELECT * FROM "{table}" WHERE id IN (1, 4) ORDER BY id').fetchall()
 
 
@@ -121,44 +121,44 @@ def named_by(key: Key) -> list[str]:
     return [*key.columns, *re.findall(r'"(\w+)"', key.where)]
 
 
-def kept_dicts(there: sqlite3.Connection, table: str) -> list[dict]:
+def protected_dicts(there: sqlite3.Connection, table: str) -> list[dict]:
     names = [name for _, name, *_ in there.execute(f"PRAGMA table_info({table})")]
-    return [dict(zip(names, row, strict=True)) for row in kept_rows(there, table)]
+    return [dict(zip(names, row, strict=True)) for row in protected_rows(there, table)]
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_no_insert_takes_the_place_of_a_kept_row(stranger, table):
-    before = kept_rows(stranger, table)
+def test_no_insert_replaces_a_protected_row(stranger, table):
+    before = protected_rows(stranger, table)
 
-    for kept, key, how in product(kept_dicts(stranger, table), keys_of(table), INSERTS):
+    for kept, key, how in product(protected_dicts(stranger, table), keys_of(table), INSERTS):
         refused = pytest.raises(sqlite3.IntegrityError) if key.columns == ("id",) else suppress(sqlite3.IntegrityError)
         with refused:  # an empty value, or a condition that does not hold, makes no two rows alike
             attack_by_insert(stranger, how, table, key, kept)
-        assert kept_rows(stranger, table) == before, (key, how)
+        assert protected_rows(stranger, table) == before, (key, how)
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_no_update_takes_the_place_of_a_kept_row(stranger, table):
-    before = kept_rows(stranger, table)
+def test_no_update_replaces_a_protected_row(stranger, table):
+    before = protected_rows(stranger, table)
 
-    for kept, key, name in product(kept_dicts(stranger, table), keys_of(table), ["id", "rowid"]):
+    for kept, key, name in product(protected_dicts(stranger, table), keys_of(table), ["id", "rowid"]):
         row = {column: kept[column] for column in named_by(key)}
         columns = ", ".join(f'"{name if column == "id" else column}" = ?' for column in row)
         with suppress(sqlite3.IntegrityError):
             stranger.execute(f'UPDATE OR REPLACE "{table}" SET {columns} WHERE id = 2', list(row.values()))
-        assert kept_rows(stranger, table) == before, (key, name)
+        assert protected_rows(stranger, table) == before, (key, name)
 
 
-def test_without_the_guards_on_replacement_every_kept_row_could_be_replaced(stranger):
+def test_without_the_guards_on_replacement_every_protected_row_could_be_replaced(stranger):
     """That the attacks are attacks."""
     replacement_guards.remove(Cursor(stranger), TABLES)
     for (name,) in stranger.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%INSERT ON%'"):
         stranger.execute(f'DROP TRIGGER "{name}"')
 
     for table in TABLES:
-        before = kept_rows(stranger, table)
-        attack_by_insert(stranger, "REPLACE", table, keys_of(table)[0], kept_dicts(stranger, table)[0])
-        assert kept_rows(stranger, table) != before, table
+        before = protected_rows(stranger, table)
+        attack_by_insert(stranger, "REPLACE", table, keys_of(table)[0], protected_dicts(stranger, table)[0])
+        assert protected_rows(stranger, table) != before, table
 
 
 class Cursor:
@@ -192,7 +192,7 @@ def test_our_own_connections_fire_the_guards_of_deletion_on_a_replacement():
 
 
 @pytest.mark.postgres
-def test_no_upsert_changes_a_kept_row():
+def test_no_upsert_changes_a_protected_row():
     """The rows of a released version and all that it rests on, by the real actions."""
     make_version(VersionState.RELEASED)
     guarded = {guard.table for guard in declared_guards() if guard.event == "UPDATE" and not guard.condition}

@@ -43,13 +43,13 @@ def uphill(module: Module, other: Module) -> str | None:
     return f"{other.layer} from {module.layer}"
 
 
-def test_every_app_stands_on_the_ladder():
+def test_every_app_is_on_the_ladder():
     folders = {path.name for path in (REPO / "apps").iterdir() if path.is_dir() and path.name != "__pycache__"}
 
     assert folders == set(LADDER)
 
 
-def test_every_module_lies_in_a_layer_that_is_known():
+def test_every_module_is_in_a_known_layer():
     strange = [
         module.name
         for module in modules().values()
@@ -69,7 +69,7 @@ def test_no_layer_is_a_module_and_a_folder_with_code():
     assert both == []
 
 
-def test_a_module_imports_only_what_lies_below_it():
+def test_a_module_imports_only_what_is_below_it():
     wrong = [
         f"{name} imports {other}: {reason}"
         for name, others in imports().items()
@@ -105,7 +105,7 @@ def test_the_figures_of_the_architecture_are_what_the_code_says(name):
     assert figure_in(ARCHITECTURE.read_text(), name) == FIGURES[name]()
 
 
-def test_every_app_says_in_a_docstring_what_it_holds():
+def test_every_app_says_in_a_docstring_what_it_contains():
     assert [app for app in LADDER if not app_line(app)] == []
 
 

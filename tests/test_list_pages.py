@@ -78,7 +78,7 @@ def queries_of(project: Project, people: list) -> dict[str, int]:
 
 
 @pytest.mark.django_db
-def test_every_list_page_asks_as_much_for_three_items_as_for_one():
+def test_every_list_page_runs_as_many_queries_for_three_items_as_for_one():
     one = queries_of(*make_crowded(1))
 
     three = queries_of(*make_crowded(3))

@@ -30,7 +30,7 @@ def declared_guards() -> list[Guard]:
 
 
 @pytest.mark.django_db
-def test_every_declared_guard_stands_in_the_database():
+def test_every_declared_guard_exists_in_the_database():
     """A table that a later migration rebuilds loses its triggers on SQLite: that migration must install them again."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":

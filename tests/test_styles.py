@@ -183,5 +183,5 @@ def test_every_sheet_of_a_page_is_linked_and_every_link_has_a_sheet():
 
 
 @pytest.mark.parametrize("path", sheets(), ids=named)
-def test_a_sheet_says_in_its_first_line_what_it_dresses(path):
+def test_a_stylesheet_says_in_its_first_line_what_it_styles(path):
     assert re.fullmatch(r"/\* .*[.] \*/", path.read_text().splitlines()[0])

@@ -33,7 +33,7 @@ from apps.judging.models import Guideline, Round
 from apps.queries.models import Permission, Query, Source
 from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport, StabilityReport
-from apps.retrieval.actions import create_remote_system, hand_in_run, push_run
+from apps.retrieval.actions import create_remote_system, push_run, upload_run
 from apps.retrieval.models import Pool, Run, System
 from apps.review.models import ReviewSeat
 from apps.triples.models import Triple
@@ -408,7 +408,7 @@ def _add_candidates(project: Project, lead: User, snapshot: Snapshot) -> None:
             confirm_import(import_id=item.pk, actor=lead, at=now)
 
 
-def ask_for_bias(project: Project, lead: User) -> None:
+def request_bias(project: Project, lead: User) -> None:
     """A bias report and a stability report on what the demo has scored, computed."""
     scored = Evaluation.objects.filter(project=project).order_by("pk")
     asked: dict[str, Any] = {
@@ -433,11 +433,11 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     _add_candidates(project, lead, snapshot)
     file = SimpleUploadedFile("more.run", b"Q001 Q0 SEC-4.2 1 2.5 more\n")
     handed_in: dict[str, Any] = {"project": project, "snapshot": snapshot, "actor": lead, "at": now}
-    handed_in["said"] = {"system": "", "tag": "", "note": "", "commit": ""}
-    hand_in_run(**handed_in, file=file)
+    handed_in["details"] = {"system": "", "tag": "", "note": "", "commit": ""}
+    upload_run(**handed_in, file=file)
     enqueue(kind=FREEZE, params={"corpus_id": snapshot.corpus_id, "name": ""}, project=project, actor=lead, at=now)
     push_run(**handed_in, trec="Q001 Q0 nowhere 1 2.5 pushed\n", skip_unknown=False, at_once=False)
-    ask_for_bias(project, lead)
+    request_bias(project, lead)
     invite(project=project, actor=lead, roles=[Role.VIEWER], at=now)
     save_secret(project=project, name="search-key", value=SECRET, actor=lead, at=now)
     create_remote_system(

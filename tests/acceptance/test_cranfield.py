@@ -66,7 +66,7 @@ def truth_of(cranfield) -> chain.Truth:
     return {(query, block): TURNED[int(code)] for query, block, code in rows if int(code) in TURNED}
 
 
-def test_judgements_need_their_columns_and_their_scale_said(project, cranfield):
+def test_judgements_need_their_columns_and_their_scale(project, cranfield):
     plain = ["import_judgements", str(cranfield / "cranqrel"), "--project", project.slug, "--snapshot", "cran@1"]
     columns = [*plain, "--format", "qrels", "--columns", "query_id doc_id grade"]
 

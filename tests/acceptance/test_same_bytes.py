@@ -159,7 +159,7 @@ def divide(value: object, numbers: list[float], words: list[object]) -> None:
         words.append(value)
 
 
-def test_what_is_compared_holds_figures_that_were_drawn(expected):
+def test_the_compared_output_contains_resampled_figures(expected):
     """Bytes without any chance in them would be the same anywhere."""
     scored, agreed = (json.loads(expected[words]) for words in ("score, json", "agree, wide"))
 

@@ -150,13 +150,17 @@ BROKEN_OFF = ("htmx:afterRequest", "htmx:sendAbort")
 
 
 class Witness:
-    """Everything a page complains about: console errors, uncaught errors, dialogs, policy violations, failed loads."""
+    """Everything a page complains about: console errors, uncaught errors, dialogs, policy violations, failed loads.
+
+    Also addresses with a form's token in them: addresses end up in logs, and a token must not.
+    """
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.complaints: list[str] = []
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.complaints.append(f"uncaught: {error}"))
+        page.on("request", self._requested)
         page.on("requestfailed", self._failed)
         page.on("response", self._response)
         page.on("dialog", self._dialog)
@@ -164,6 +168,10 @@ class Witness:
     def _console(self, message) -> None:
         if message.type == "error" and not message.text.startswith(BROKEN_OFF):
             self.complaints.append(f"console: {message.text} {message.location.get('url', '')}".rstrip())
+
+    def _requested(self, request) -> None:
+        if "csrfmiddlewaretoken" in request.url:
+            self.complaints.append(f"token in an address: {request.url}")
 
     def _failed(self, request) -> None:
         if "ERR_ABORTED" not in (request.failure or ""):

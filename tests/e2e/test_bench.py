@@ -64,7 +64,7 @@ def find(page: Page, words: str, title: str) -> None:
     opened(page, title)
 
 
-def held() -> list[tuple[str, int]]:
+def stored_blocks() -> list[tuple[str, int]]:
     """The stored expected blocks in their order, each with the number of its marks."""
     blocks = Triple.objects.get().current.expected_blocks.order_by("order")
     return [(one.version.block.outside_id, len(one.spans)) for one in blocks]
@@ -144,7 +144,7 @@ def test_pressing_save_while_it_saves_itself_makes_one_draft_and_no_conflict(ben
     assert Triple.objects.count() == 1
 
 
-def test_the_second_tab_is_told_keeps_its_words_and_stops_saving(clocked, context):
+def test_the_second_tab_shows_a_message_keeps_its_text_and_stops_saving(clocked, context):
     question(clocked).fill("First words?")
     clocked.clock.run_for(LONG)
     expect(clocked.locator("[data-saved]")).to_have_text(SAVED)
@@ -192,7 +192,7 @@ def test_words_typed_right_before_a_reload_are_there_again_and_saved(bench):
 
 
 @pytest.mark.slow
-def test_a_save_that_arrives_after_the_page_was_drawn_again_is_no_conflict(bench):
+def test_a_save_that_arrives_after_the_page_was_rendered_again_is_not_a_conflict(bench):
     bench.on("dialog", lambda dialog: dialog.accept())
     find(bench, "backup encryption", "4.2 Backups and archives")
     question(bench).fill("What is kept?")
@@ -212,7 +212,7 @@ def test_a_save_that_arrives_after_the_page_was_drawn_again_is_no_conflict(bench
     blur(bench)
     saved(bench)
     assert Triple.objects.get().current.question == "What is kept, where and why?"
-    assert held() == [("SEC-4.2", 0)]
+    assert stored_blocks() == [("SEC-4.2", 0)]
     expect(bench.locator("[data-unsaved]")).to_be_hidden()
 
 
@@ -239,7 +239,7 @@ def test_words_brought_back_do_not_write_over_what_another_tab_saved(bench, cont
     expect(question(bench)).to_have_value("Other words?")
 
 
-def test_a_lost_connection_is_said_and_tried_again(bench, context):
+def test_a_lost_connection_is_reported_and_retried(bench, context):
     question(bench).fill("What is kept?")
     blur(bench)
     expect(bench.locator("[data-saved]")).to_have_text(SAVED)
@@ -296,7 +296,7 @@ def test_leaving_warns_only_while_something_is_unsaved(bench, team):
     assert asked == ["beforeunload"]
 
 
-def test_what_a_check_asks_after_the_last_save_is_no_unsaved_word(bench, team):
+def test_a_check_that_arrives_after_the_last_save_is_not_an_unsaved_change(bench, team):
     make_in_review(team.project, author=team.jun, snapshot=team.snapshot, key="SEC-3.6", question="What is kept?")
     asked = []
     bench.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
@@ -314,8 +314,42 @@ def test_what_a_check_asks_after_the_last_save_is_no_unsaved_word(bench, team):
     assert asked == []
 
 
+@pytest.mark.parametrize("is_under_way", [False, True])
+def test_enter_before_the_list_arrived_opens_its_first_passage(bench, is_under_way):
+    under_way: list[Route] = []
+    bench.route("**/find/**", lambda route: under_way.append(route))
+    address = bench.url
+    press(bench, "/")
+    if is_under_way:
+        with bench.expect_request("**/find/**"):
+            bench.keyboard.type("backup encryption")
+        bench.keyboard.press("Enter")
+    else:
+        bench.keyboard.type("backup encryption")
+        with bench.expect_request("**/find/**"):
+            bench.keyboard.press("Enter")
+    expect(bench.locator("#results li")).to_have_count(0)
+    under_way[0].continue_()
+
+    opened(bench, "4.2 Backups and archives")
+    expect(bench.locator("#results a").first).to_be_focused()
+    assert bench.url == address
+    assert len(under_way) == 1
+
+
+def test_enter_lists_the_passages_without_javascript(new_context, team, live_server):
+    context = new_context(java_script_enabled=False)
+    looking.sign_in(context, live_server.url, team.jun)
+    page = context.new_page()
+    page.goto(f"{team.home}/triples/bench/")
+    page.get_by_role("searchbox").first.fill("backup encryption")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#results li").first).to_contain_text("4.2 Backups")
+
+
 @pytest.mark.slow
-def test_escape_leaves_the_search_field_with_its_words_and_what_they_found(clocked):
+def test_escape_leaves_the_search_field_with_its_text_and_results(clocked):
     press(clocked, "/")
     clocked.keyboard.type("backup encryption")
     expect(clocked.locator("#results li").first).to_contain_text("4.2 Backups")
@@ -377,7 +411,7 @@ def test_several_blocks_are_expected_in_an_order_by_keyboard_alone(bench, team):
     blur(bench)
     saved(bench)
 
-    assert held() == [("SEC-9.3", 1), ("SEC-4.2", 1)]
+    assert stored_blocks() == [("SEC-9.3", 1), ("SEC-4.2", 1)]
     assert Triple.objects.get().current.needs_all_blocks
 
     bench.get_by_role("button", name="Remove: 4.2 Backups and archives").focus()
@@ -385,7 +419,7 @@ def test_several_blocks_are_expected_in_an_order_by_keyboard_alone(bench, team):
     expect(bench.locator("#chosen .expected-block")).to_have_count(1)
     expect(bench.get_by_role("radio", name="All of them are needed")).to_have_count(0)
     saved(bench)
-    assert held() == [("SEC-9.3", 1)]
+    assert stored_blocks() == [("SEC-9.3", 1)]
 
 
 @pytest.mark.slow
@@ -424,7 +458,7 @@ def test_evidence_pasted_as_text_is_lit_in_the_block(bench):
     expect(bench.locator("#chosen .error")).to_have_count(0)
 
 
-def test_a_triple_starts_from_a_query_that_is_found_on_the_bench(clocked, team):
+def test_a_triple_starts_from_a_query_searched_on_the_bench(clocked, team):
     make_query(team.project, outside_id="Q17", text="who rotates a root key")
     sent = autosaves(clocked)
     clocked.get_by_text("Start from an imported query").click()

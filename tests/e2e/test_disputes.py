@@ -189,7 +189,7 @@ def test_a_split_is_guided_by_keys_alone(page, team, signed_in, look_at, axe_cle
 
 
 @pytest.mark.slow
-def test_a_refused_split_says_where_and_keeps_everything(page, team, signed_in, axe_clean):
+def test_a_rejected_split_says_where_and_keeps_the_input(page, team, signed_in, axe_clean):
     triple = make_second_dispute(team)
     signed_in(team.jun)
     go(page, f"{team.home}/review/triples/{triple.pk}/split/")

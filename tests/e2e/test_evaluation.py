@@ -111,7 +111,7 @@ def test_a_lead_reads_scores_compares_runs_and_explains_a_drop(page, signed_in, 
     assert witness.drain() == []
 
 
-def test_the_form_of_a_gate_asks_for_what_its_kind_uses(page, signed_in, witness, scene):
+def test_the_form_of_a_gate_has_the_fields_of_its_kind(page, signed_in, witness, scene):
     signed_in(scene.lead)
     go(page, f"/p/{scene.project.slug}/evaluation/gates/new/{scene.version.gold_set.slug}/")
     baseline, on, queries = (page.locator(f"[name={name}]") for name in ("baseline", "on", "slice"))
@@ -186,7 +186,7 @@ def test_a_lead_reads_trend_cost_and_ledger_and_writes_a_line(page, signed_in, w
 
 
 @pytest.mark.slow
-def test_a_viewer_reads_in_the_dark_and_is_told_what_is_sealed(page, signed_in, witness, scene):
+def test_a_viewer_reads_in_the_dark_theme_and_sees_what_is_sealed(page, signed_in, witness, scene):
     score(scene, "rrf-7", measures="AP", split="test")
     signed_in(make_member(scene.project, Role.VIEWER))
     looking.theme(page, "dark")

@@ -53,7 +53,7 @@ def test_a_job_is_watched_until_its_end(page, project, axe_clean, witness):
     assert asked == []
 
 
-def test_a_failed_job_is_run_again_and_history_tells_it(page, project, axe_clean, witness):
+def test_a_failed_job_is_run_again_and_the_history_shows_it(page, project, axe_clean, witness):
     make_job("test.fails", project=project, actor=lead_of(project))
     run_jobs()
     go(page, f"/p/{project.slug}/jobs/")

@@ -50,7 +50,7 @@ def seat_shown(page) -> int:
 
 
 def sent(page) -> None:
-    expect(page.locator("[data-unsent]")).to_have_text("sent")
+    expect(page.locator("[data-unsent]")).to_have_text("all sent")
 
 
 def live(round_) -> dict[int, int | None]:
@@ -273,7 +273,7 @@ def test_the_next_query_follows_the_last_pair_of_one(desk, round_):
 
 
 @pytest.mark.slow
-def test_own_keys_hold_on_the_buttons_in_the_overlay_and_under_the_hands(desk, round_, mara):
+def test_custom_keys_work_on_the_buttons_in_the_overlay_and_on_the_keyboard(desk, round_, mara):
     choose_keys(person=mara, keys={"grade_2": "d", "undo": "z", "whole": "ö", "cant_judge": "2"}, digits_are_free=True)
     page = desk()
     while page.locator(".fold").count() == 0:
@@ -358,7 +358,9 @@ def test_a_pair_graded_in_another_tab_makes_room_for_the_next(desk, context, rou
     assert live(round_) == {seat: 3}
 
 
-def test_a_grade_given_on_another_machine_stands_and_the_conflict_is_told(desk, new_context, live_server, round_, mara):
+def test_a_grade_given_on_another_machine_is_kept_and_the_conflict_is_shown(
+    desk, new_context, live_server, round_, mara
+):
     page = desk()
     seat = seat_shown(page)
     machine = new_context()
@@ -369,12 +371,12 @@ def test_a_grade_given_on_another_machine_stands_and_the_conflict_is_told(desk, 
     sent(elsewhere)
     page.keyboard.press("1")
 
-    expect(page.get_by_text("grade 1 was not taken: You already answered grade 3 for this pair")).to_be_visible()
+    expect(page.get_by_text("grade 1 was not accepted: You already answered grade 3 for this pair")).to_be_visible()
     assert live(round_) == {seat: 3}
 
 
 @pytest.mark.slow
-def test_unsent_grades_of_a_round_that_closed_are_told_on_its_last_page(desk, context, round_):
+def test_unsent_grades_of_a_closed_round_are_shown_on_its_last_page(desk, context, round_):
     page = desk()
     page.route("**/judgements/", lambda route: route.abort())
     page.keyboard.press("2")
@@ -383,7 +385,7 @@ def test_unsent_grades_of_a_round_that_closed_are_told_on_its_last_page(desk, co
     page.unroute("**/judgements/")
     go(page, screen_of(round_))
 
-    expect(page.get_by_text("grade 2 was not taken: This round is closed.")).to_be_visible()
+    expect(page.get_by_text("grade 2 was not accepted: This round is closed.")).to_be_visible()
     assert not Judgement.objects.exists()
 
 

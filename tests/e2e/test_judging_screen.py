@@ -49,7 +49,7 @@ def seat_shown(page) -> int:
 
 
 def sent(page) -> None:
-    expect(page.locator("[data-unsent]")).to_have_text("sent")
+    expect(page.locator("[data-unsent]")).to_have_text("all sent")
 
 
 def live(round_) -> dict[int, int | None]:
@@ -93,7 +93,7 @@ def test_grades_notes_reasons_and_undo_by_key(screen, round_):
     assert second != first
     sent(screen)
     assert live(round_)[first] == 2
-    expect(screen.locator(".count")).to_have_text("5 of 24")
+    expect(screen.locator(".count")).to_have_text("pair 5 of 24")
 
     screen.keyboard.press("n")
     screen.keyboard.type("0123 x u m t g")
@@ -207,7 +207,7 @@ def test_the_whole_text_opens_on_t_and_the_guideline_closes_on_g(screen):
     expect(guideline).to_be_visible()
 
 
-def test_grades_given_offline_are_kept_counted_and_sent_later(screen, context, round_):
+def test_grades_given_offline_are_stored_counted_and_sent_later(screen, context, round_):
     context.set_offline(True)
     seats = []
     for grade in "012":
@@ -258,7 +258,7 @@ def test_an_answer_lost_on_the_way_back_does_not_double_the_grade(screen, round_
     assert Judgement.objects.filter(seat=seat).count() == 1
 
 
-def test_a_busy_server_is_asked_again_when_it_said(screen, round_):
+def test_requests_to_a_busy_server_are_retried_after_the_time_it_gave(screen, round_):
     busy = {"code": "database_busy", "detail": "Something long is being written to the database."}
     refused = []
 
@@ -273,14 +273,14 @@ def test_a_busy_server_is_asked_again_when_it_said(screen, round_):
     seat = seat_shown(screen)
     with screen.expect_response(lambda response: response.status == 201) as taken:
         screen.keyboard.press("2")
-        expect(screen.get_by_text("tried again every 1 second. Something long is being written")).to_be_visible()
+        expect(screen.get_by_text("sent again every 1 second. Something long is being written")).to_be_visible()
 
     sent(screen)
     assert taken.value.request.post_data_json["idempotency_key"] == refused[0]
     assert live(round_)[seat] == 2
 
 
-def test_grades_wait_for_whoever_was_signed_out(screen, context, live_server, round_, mara):
+def test_unsent_grades_of_a_signed_out_person_are_sent_after_sign_in(screen, context, live_server, round_, mara):
     context.clear_cookies()
     seat = seat_shown(screen)
     screen.keyboard.press("2")
@@ -321,7 +321,7 @@ def test_a_grade_that_is_refused_says_why(screen, round_, mara):
     )
     screen.keyboard.press("2")
 
-    told = screen.get_by_text(re.compile(r"Q0\d\d, grade 2 was not taken: It went to somebody else\."))
+    told = screen.get_by_text(re.compile(r"Q0\d\d, grade 2 was not accepted: It went to somebody else\."))
     expect(told).to_be_visible()
     assert seat not in live(round_)
     screen.unroute("**/judgements/")
@@ -374,11 +374,26 @@ def test_the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in, look_
     signed_in(people_of(round_)[0])
     go(page, screen_of(round_))
     for place in range(1, 6):
-        expect(page.locator(".count")).to_have_text(f"{place} of 5")
+        expect(page.locator(".count")).to_have_text(f"pair {place} of 5")
         page.keyboard.press("1")
 
-    expect(page.locator(".count")).to_have_text("6 past your 5")
+    expect(page.locator(".count")).to_have_text("pair 6 past your 5")
     expect(page.locator("[data-own]")).to_contain_text("your share of 5 is done")
     look_at(page, "judging-past-the-share", full=False)
     page.keyboard.press("u")
-    expect(page.locator(".count")).to_have_text("5 of 5")
+    expect(page.locator(".count")).to_have_text("pair 5 of 5")
+
+
+def test_the_page_says_that_the_last_grade_is_being_saved(page, signed_in):
+    round_ = make_round(queries=1, blocks=3, overlap=0.0)
+    signed_in(people_of(round_)[0])
+    page.route("**/pairs/**", lambda route: route.abort())  # so that the page does not know that no pair is left
+    go(page, screen_of(round_))
+    for place in (1, 2, 3):
+        expect(page.locator("[data-own]")).to_contain_text(f"{place - 1} sent")
+        if place == 3:
+            page.route("**/judgements/", lambda route: None)
+        page.keyboard.press("1")
+
+    expect(page.locator("[data-read]")).to_contain_text("Saving your last grade")
+    expect(page.locator("[data-read]")).not_to_contain_text("The next pair is loading")

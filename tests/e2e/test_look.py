@@ -171,7 +171,7 @@ def test_every_page_of_an_annotator_is_clean(small_world, crawler, signed_in):
     assert "\n".join(crawler.faults) == ""
 
 
-def test_the_doors_are_clean(transactional_db, crawler):
+def test_the_sign_in_pages_are_accessible(transactional_db, crawler):
     project = make_project()
     _, invitation = invite(project=project, actor=lead_of(project), roles=[Role.VIEWER], at=timezone.now())
 

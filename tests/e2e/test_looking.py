@@ -28,7 +28,7 @@ def page(browser):
         ('<img src="data:,">', ["image-alt: img"]),
     ],
 )
-def test_faults_are_found_in_the_theme_that_has_them(page, body, faults):
+def test_faults_are_detected_in_the_theme_that_has_them(page, body, faults):
     page.set_content(PAGE % body)
 
     found = looking.faults_in_both_themes(page)

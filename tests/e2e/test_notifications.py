@@ -83,7 +83,7 @@ def test_ann_chooses_when_she_is_mailed(context, live_server, project, ann, look
 
 
 @pytest.mark.slow
-def test_a_list_of_nothing_says_what_will_stand_there(context, live_server, project, look_at):
+def test_an_empty_list_says_what_will_appear_there(context, live_server, project, look_at):
     keyboard = Keyboard(context, live_server.url)
     keyboard.sit_down(make_member(project, Role.ANNOTATOR, name="New Person"), f"/p/{project.slug}/notifications/")
 

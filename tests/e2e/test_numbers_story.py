@@ -81,7 +81,7 @@ def compared(page: Page, scene) -> str:
         page.get_by_role("button", name="Compare").click()
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_contain_text("Hybrid is better than BM25 by")
-    expect(page.locator("#verdict")).to_contain_text("after Holm over 3; 2 regressions, none explained.")
+    expect(page.locator("#verdict")).to_contain_text("after Holm over 3; 2 drops, none explained.")
     looking.axe_clean(page)
     readable(page)
     return heading.inner_text()
@@ -94,7 +94,7 @@ def explained(page: Page) -> None:
         page.get_by_role("form", name=f"Decision on {query}").get_by_role("button", name="Accept").click()
         settled(page)
         expect(page.get_by_label(f"What happened to {query}")).to_have_value(why)
-    expect(page.locator("#verdict")).to_contain_text("2 regressions, all explained.")
+    expect(page.locator("#verdict")).to_contain_text("2 drops, all explained.")
     page.get_by_role("button", name="Close comparison").click()
     with turned(page):
         page.get_by_role("dialog").get_by_role("button", name="Close it").click()
@@ -108,7 +108,7 @@ def report_opened(page: Page, folder) -> None:
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     page.goto(path.as_uri())
-    expect(page.get_by_role("heading", level=1)).to_contain_text("2 regressions, all explained.")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("2 drops, all explained.")
     expect(page.get_by_role("cell", name="Accept: A rare word.").first).to_be_visible()
     readable(page)
     looking.clean_in_both_themes(page)

@@ -27,7 +27,7 @@ def cut(page: Page, width: int, addresses: list[str]) -> list[str]:
     return found
 
 
-def test_pages_of_scores_lie_on_their_side_and_fit(page, signed_in):
+def test_pages_of_scores_are_printed_in_landscape_and_fit(page, signed_in):
     scene = make_scene(test_share=0.0)
     runs = [score(scene, tag, split="dev").pk for tag in ("base", "better")]
     signed_in(scene.lead)

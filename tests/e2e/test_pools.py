@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from apps.retrieval.models import Pool
+from apps.retrieval.models import Pool, System
 from tests.e2e.looking import NARROW, WIDE, look_at
 from tests.e2e.waiting import go, settled, turned, worked
 from tests.factories import lead_of, make_project
@@ -76,6 +76,26 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
     go(page, f"/p/{project.slug}/runs/pools/{pool.pk}/provenance/")
     expect(page.get_by_role("cell", name="random").first).to_be_visible()
     look_at(page, "pool-provenance")
+    assert witness.drain() == []
+
+
+def test_enter_builds_the_pool_and_adds_no_system(page, signed_in, witness):
+    project = make_project()
+    make_queries(project, QUESTIONS)
+    snapshot = make_snapshot(project, BLOCKS)
+    import_lines(project, snapshot, trec([(query, "b001", 1.0) for query in QUESTIONS], "lexical"), system="lexical")
+    signed_in(lead_of(project))
+
+    go(page, f"/p/{project.slug}/runs/pools/new/")
+    expect(page.get_by_role("button", name="Add BM25 and TF-IDF")).to_be_visible()
+    page.get_by_label(re.compile("lexical")).check()
+    with turned(page):
+        page.get_by_label("Name").press("Enter")
+    worked(page)
+
+    pool = Pool.objects.get(project=project)
+    assert [entry.run.system.name for entry in pool.pool_runs.all()] == ["lexical"]
+    assert not System.objects.filter(project=project, kind="bm25").exists()
     assert witness.drain() == []
 
 

@@ -68,7 +68,7 @@ def test_words_written_before_the_scripts_save_themselves(bench):
     assert Triple.objects.get().current.question == "What is kept?"
 
 
-def test_a_page_says_what_it_asks_the_server_for(bench):
+def test_a_page_announces_its_requests_to_the_server(bench):
     go(bench, bench.bench)
     held: list[Route] = []
     bench.route("**/find/**", lambda route: held.append(route))

@@ -5,6 +5,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from tests.e2e import looking
+from tests.e2e.waiting import go, press, turned
 from tests.review.factories import make_in_review, reviewers_of
 from tests.triples.factories import make_team
 
@@ -49,3 +50,46 @@ def test_a_refused_flag_says_why_and_hides_no_reason(page, signed_in):
             page.evaluate("document.querySelector('.desk-aside').scrollTop = 0")
             covered[f"{width} unscrolled"] = page.evaluate(OUT_OF_SIGHT)
     assert [f"{size}: {part}" for size, parts in covered.items() for part in parts] == []
+
+
+@pytest.fixture
+def screen(page, signed_in):
+    triple = make_in_review(make_team())
+    signed_in(reviewers_of(triple)[0])
+    go(page, reverse("review:screen", args=[triple.project.slug, triple.pk]))
+    return page
+
+
+def test_escape_goes_back_one_level_at_a_time_and_loses_no_words(screen):
+    asked = []
+    screen.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    address, flag = screen.url, screen.get_by_role("button", name="Flag", exact=False).first
+    why = screen.get_by_role("textbox", name="Why")
+    press(screen, "f", "4", "n")
+    screen.keyboard.type("The limit is missing.")
+
+    press(screen, "Escape")
+    expect(why).not_to_be_focused()
+    expect(flag).to_have_attribute("aria-pressed", "true")
+
+    press(screen, "Escape")
+    expect(flag).to_have_attribute("aria-pressed", "false")
+    expect(screen.locator("[data-reason]:checked")).to_have_count(0)
+    expect(why).to_have_value("The limit is missing.")
+
+    with screen.expect_event("dialog"):
+        press(screen, "Escape")
+    assert asked == ["beforeunload"]
+    assert screen.url == address
+    expect(why).to_have_value("The limit is missing.")
+
+
+def test_escape_after_the_flag_key_undoes_the_flag_and_the_next_one_leaves(screen):
+    address = screen.url
+    press(screen, "f", "Escape")
+
+    expect(screen.get_by_role("button", name="Flag", exact=False).first).to_have_attribute("aria-pressed", "false")
+    assert screen.url == address
+    with turned(screen):
+        press(screen, "Escape")
+    assert screen.url != address

@@ -35,7 +35,7 @@ def lead(signed_in, project):
     signed_in(lead_of(project))
 
 
-def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_who_found_what(
+def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_the_provenance(
     page, project, lead, witness, tmp_path
 ):
     file = tmp_path / "theirs.run"
@@ -77,7 +77,9 @@ def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_who_found_wh
 
 
 @pytest.mark.slow
-def test_the_preview_of_a_faulty_run_is_accessible_and_asks_before_it_skips(page, project, lead, axe_clean, tmp_path):
+def test_the_preview_of_a_faulty_run_is_accessible_and_requires_confirmation_to_skip(
+    page, project, lead, axe_clean, tmp_path
+):
     file = tmp_path / "theirs.run"
     file.write_text("\n".join(trec([("Q00", "blk-001", 2.0), ("Q00", "ghost", 1.5)])))
     go(page, f"/p/{project.slug}/runs/upload/")

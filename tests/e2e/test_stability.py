@@ -49,7 +49,7 @@ def _found(grades: dict[str, int], chance: random.Random, luck: float) -> dict[s
     return {block: grade * luck + chance.random() * 3 for block, grade in grades.items()}
 
 
-def test_a_lead_asks_whether_the_order_holds_and_reads_what_wording_costs(page, signed_in, witness, scene):
+def test_a_lead_checks_whether_the_order_is_stable_and_what_wording_costs(page, signed_in, witness, scene):
     signed_in(scene.lead)
     start = f"/p/{scene.project.slug}/evaluation/"
 

@@ -46,7 +46,7 @@ def judged(project, snapshot, queries=1):
     return make_round(project, pool=pool, annotators=2, judges=2, overlap=1.0)
 
 
-def test_what_a_judge_marks_lies_where_it_lies_in_the_text(page, signed_in, witness):
+def test_what_a_judge_marks_has_its_offsets_in_the_text(page, signed_in, witness):
     project = make_team()
     round_ = judged(project, make_snapshot(project, {"retries": RETRIES}), queries=2)
     signed_in(people_of(round_)[0])
@@ -63,7 +63,7 @@ def test_what_a_judge_marks_lies_where_it_lies_in_the_text(page, signed_in, witn
     page.evaluate(SELECT, ["three times", "retry guide"])
     copied = page.evaluate(COPIED)
     page.keyboard.press("3")
-    expect(page.locator("[data-unsent]")).to_have_text("sent")
+    expect(page.locator("[data-unsent]")).to_have_text("all sent")
 
     spans = live_judgements(round_).get().spans
     assert [RETRIES[start:end] for start, end in spans] == marked

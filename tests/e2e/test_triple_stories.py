@@ -111,7 +111,7 @@ def test_a_flag_is_answered_by_a_revision_and_both_confirm_it(keys, team):
 
 
 @pytest.mark.slow
-def test_a_synonym_is_no_fault_and_the_flag_is_withdrawn(keys, team):
+def test_a_synonym_is_not_a_fault_and_the_flag_is_withdrawn(keys, team):
     triple = write_and_submit(keys, team, "No longer than eight hours.")
     confirmer, flagger = reviewers_of(triple)
     answer(keys, team, confirmer, "c")

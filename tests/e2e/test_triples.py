@@ -85,7 +85,7 @@ def test_evidence_is_marked_by_mouse(bench):
     assert marked(bench)[0] in {"Archives", "leave"}
 
 
-def test_enter_opens_the_first_block_found_and_keeps_what_was_written(bench):
+def test_enter_opens_the_first_result_and_keeps_the_text(bench):
     question = bench.get_by_label("Question", exact=False).first
     question.fill("How long does emergency access stay open?")
     question.blur()

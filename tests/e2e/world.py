@@ -23,7 +23,7 @@ from apps.triples.actions.triples import start_draft
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
 from tests.factories import make_user
 from tests.running_jobs import run_jobs
-from tests.world import ask_for_bias
+from tests.world import request_bias
 
 BLOCKS = b'{"block_id": "a1", "document_id": "annex", "title": "Annex", "text": "Keys are rotated."}\n'
 
@@ -51,7 +51,7 @@ def build() -> World:
     wording = Wording(question="What is kept?", answer="All of it.", blocks=(BlockChoice(text.pk, ((0, 4),)),))
     start_draft(project=project, author=lead, snapshot=snapshot, wording=wording, at=at)
     _preview_files(project, lead)
-    ask_for_bias(project, lead)
+    request_bias(project, lead)
     annotators = members_of(project, Role.ANNOTATOR).exclude(pk__in=members_of(project, Role.LEAD))
     return World(project, lead, annotators[0], [*_unlinked(project)])
 

@@ -1,0 +1,45 @@
+"""Rows whose parts share one line: the cards of a table on a phone, and the files of a version."""
+
+from tests.conftest import REPO
+from tests.e2e import looking
+
+CSS = REPO / "static/css"
+RIGHT_ENDS = """(selector) => [...document.querySelectorAll(selector)].map((row) => {
+  const range = document.createRange();
+  range.selectNodeContents(row);
+  return Math.round(row.parentElement.getBoundingClientRect().right - range.getBoundingClientRect().right);
+})"""
+
+
+def styled(page, body: str, *names: str) -> None:
+    styles = "".join((CSS / name).read_text(encoding="utf-8") for name in ("tokens.css", *names))
+    page.set_content(f"<!doctype html><style>{styles}</style>{body}")
+
+
+def test_a_value_stays_at_the_end_of_its_line_beside_a_long_label(page):
+    page.set_viewport_size(looking.NARROW)
+    cells = "".join(
+        f'<td class="num" data-label="{label}"><b>0.869</b></td>'
+        for label in ("Hybrid", "BM25, long passages damped", "BM25, long passages damped and plurals folded")
+    )
+
+    styled(page, f'<table class="data cards"><tbody><tr>{cells}</tr></tbody></table>', "components/table.css")
+
+    assert page.evaluate(RIGHT_ENDS, "td > b") == [0, 0, 0]
+
+
+def test_the_links_of_a_file_stay_at_the_end_of_its_row_beside_a_long_description(page):
+    rows = "".join(
+        f"<li><span><b>Format</b><small>{about}</small></span>"
+        '<span class="row"><a>dev</a><a>dev and test</a></span></li>'
+        for about in ("Qrels and topics", "Q&As, queries, judgements and corpus, one object per line")
+    )
+
+    body = f'<ul class="lines files" style="inline-size: 440px">{rows}</ul>'
+    styled(page, body, "components/layout.css", "components/table.css", "versions.css")
+
+    assert page.evaluate(RIGHT_ENDS, ".files .row") == [0, 0]
+    tops = page.evaluate(
+        "[...document.querySelectorAll('.files li')].map((li) => li.lastChild.offsetTop - li.offsetTop)"
+    )
+    assert max(tops) < 30
