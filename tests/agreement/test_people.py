@@ -16,6 +16,7 @@ from apps.judging.models import Round
 from apps.metrics.agreement.ratings import Rate
 from apps.review.enums import VerdictChoice
 from tests.agreement.factories import make_noisy_round, make_reviewed, review_once
+from tests.agreement.tables import as_share, as_value, figures_by_row
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
 
@@ -159,6 +160,22 @@ def test_a_lead_reads_every_annotators_page(round_, client):
         assert "Compared with others" in found
         assert "Higher or lower, by week" in found
         assert "no pair was repeated for them" in found
+
+
+def test_the_table_of_others_shows_each_coefficient_with_its_interval(client):
+    project = make_project()
+    round_ = make_noisy_round(project)
+    person = people_of(round_)[0]
+    comparison = sheet_of(lead_in(project), [round_], person.pk).comparison
+    client.force_login(lead_of(project))
+
+    rows = figures_by_row(person_page(client, project, person), "Compared with each other person")
+
+    assert rows == [
+        [as_share(pair.percent), as_value(pair.kappa), as_value(pair.quadratic), as_value(alpha)]
+        for pair, alpha in zip(comparison.others, comparison.alphas, strict=True)
+    ]
+    assert len(rows) == 2
 
 
 def test_a_label_model_is_fitted_when_a_lead_requests_it(client):

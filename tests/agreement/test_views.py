@@ -7,8 +7,10 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.agreement import rules
 from apps.agreement.selectors import agreement
+from apps.agreement.selectors.breakdowns import overview_of
 from apps.judging.actions import close_round
 from tests.agreement.factories import NAMES, make_noisy_round, make_reviewed, make_team
+from tests.agreement.tables import as_share, as_value, figures_by_row
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give
 
@@ -57,6 +59,19 @@ def test_a_lead_sees_each_pair_by_name_with_interval_and_n(client, team):
     assert "n 24" in page
     assert "Jun Hallam" in page
     assert "1 of 8" in page
+
+
+def test_the_table_of_pairs_shows_each_coefficient_with_its_interval(client, team):
+    grades = overview_of(team, list(team.rounds.all()))
+    client.force_login(lead_of(team))
+
+    rows = figures_by_row(overview(client, team), "Figures by pair of annotators")
+
+    assert rows == [
+        [as_share(pair.percent), as_value(pair.kappa), as_value(pair.quadratic), as_value(alpha)]
+        for pair, alpha in zip(grades.pairs, grades.pair_alphas, strict=True)
+    ]
+    assert len(rows) == 3
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
