@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from apps.accounts.enums import Role
 from apps.evaluation.actions import write_ledger
 from apps.evaluation.models import RegressionNote
+from apps.gates.models import Gate
 from tests.e2e import looking
 from tests.e2e.waiting import go, press, turned
 from tests.e2e.worlds import shared
@@ -125,6 +126,23 @@ def test_the_form_of_a_gate_has_the_fields_of_its_kind(page, signed_in, witness,
     page.locator("[name=figure]").fill("cost")
     expect(queries).to_be_hidden()
     looking.axe_clean(page)
+    assert witness.drain() == []
+
+
+def test_a_lead_imports_gates_from_a_pasted_file_through_its_preview(page, signed_in, witness, scene):
+    signed_in(scene.lead)
+    go(page, f"/p/{scene.project.slug}/evaluation/gates/import/{scene.version.gold_set.slug}/")
+    page.locator("[name=system]").select_option(index=1)
+    page.locator("[name=text]").fill('[[gate]]\nname = "First screen"\nfigure = "nDCG@10"\nat_least = 0.1\n')
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("row", name="First screen")).to_contain_text("nDCG@10: at least 0.1")
+    looking.axe_clean(page)
+
+    with turned(page):
+        page.get_by_role("button", name="Create 1 gate").click()
+    expect(page.get_by_role("status").filter(has_text="First screen now checks")).to_be_visible()
+    assert Gate.objects.get().name == "First screen"
     assert witness.drain() == []
 
 
