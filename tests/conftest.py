@@ -25,6 +25,9 @@ if not os.environ.get("CI"):
 def pytest_configure() -> None:
     from django.test import override_settings
 
+    from tests import strict_templates
+
+    strict_templates.enforce()
     override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]).enable()
 
 

@@ -49,7 +49,6 @@ class CorpusImportForm(ImportForm):
         super().__init__(*args, **kwargs)
         known = [(corpus.slug, corpus.name) for corpus in corpora_in(self.project)]
         offer(self, "corpus", [*known, (NEW, "a new corpus")])
-        self.fields["name"].note = "for a new corpus"  # type: ignore[attr-defined]
         if not known:
             del self.fields["mode"]
 
