@@ -12,13 +12,11 @@ from apps.goldsets.models import GoldSet
 
 
 class GateFileForm(KaratForm):
-    """A file, or its text, with the system, side and baseline, which no rule contains."""
+    """A file, or its text, with the system, split and baseline, which no rule contains."""
 
     system = forms.TypedChoiceField(coerce=int, help_text="The gates check its runs.")
     split = forms.ChoiceField(label="Split", choices=list(SPLIT_WORDS.items()), required=False)
-    baseline = forms.TypedChoiceField(
-        coerce=int, empty_value=None, required=False, help_text="For gates with no_worse_than."
-    )
+    baseline = forms.TypedChoiceField(coerce=int, empty_value=None, required=False)
     file = forms.FileField(required=False, help_text="TOML, one [[gate]] per rule, as for karat eval.")
     text = forms.CharField(
         label="Or paste the text", required=False, widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"})
