@@ -36,7 +36,7 @@ def runs_offered(runs: Iterable[Run]) -> list[tuple[int, str]]:
 
 
 class RunsForm(KaratForm):
-    """Complete runs, with the measures and the side of the version to show them by."""
+    """Complete runs, with the measures and the split of the version to show them by."""
 
     runs = forms.TypedMultipleChoiceField(
         coerce=int,
@@ -58,7 +58,7 @@ class RunsForm(KaratForm):
 
 
 class ScoreForm(RunsForm):
-    """Runs to score on a version, with measures and side; initially those without a score on the side."""
+    """Runs to score on a version, with measures and split; initially those without a score on the split."""
 
     measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES, help_text=KNOWN_MEASURES)
 
@@ -95,7 +95,7 @@ class DropForm(KaratForm):
 
 
 class RestForm(KaratForm):
-    """The side on which to score all runs without the measure; without any measure, where none is named."""
+    """The split on which to score all runs without the measure; without any measure, where none is named."""
 
     split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
     measure = forms.CharField(max_length=200, required=False)

@@ -10,7 +10,7 @@ from apps.retrieval.models import Pool, Run
 
 
 class Requested(models.Model):
-    """A request for one side of a version that a job computes. The same request again adds no row."""
+    """A request for one split of a version that a job computes. The same request again adds no row."""
 
     split = models.CharField(max_length=4, blank=True, help_text="Empty: dev and test together.")
     measures = models.JSONField(help_text="Measure names in the requested order.")

@@ -26,7 +26,7 @@ SEALED = "The test split is sealed: only leads see scores query by query, everyb
 
 
 def request_refusal(run: Run, version: Version, split: str) -> str | None:
-    """Why the run cannot be scored on this side of the version."""
+    """Why the run cannot be scored on this split of the version."""
     if split not in SPLITS:
         return f"There is no split called {split}; choose dev, test, or neither for both."
     if version.state == VersionState.DRAFT:
@@ -55,7 +55,7 @@ def comparison_refusal(baseline: Evaluation, candidate: Evaluation) -> str | Non
 
 
 def sees_split(member: Member, split: str) -> bool:
-    """Whether the person may see scores of this side query by query."""
+    """Whether the person may see scores of this split query by query."""
     return split == Split.DEV or member.is_lead
 
 

@@ -38,7 +38,7 @@ def create_gate(
     actor: User,
     at: datetime,
 ) -> Gate:
-    """Check every score of a system on one side of a gold set against a rule; `facts` are the keys of a `[[gate]]`.
+    """Check every score of a system on one split of a gold set against a rule; `facts` are the keys of a `[[gate]]`.
 
     A job checks earlier scores too, without notifications: whoever creates a gate looks at its page.
     """

@@ -189,7 +189,7 @@ def release_version(*, version_id: int, actor: User, at: datetime) -> Version:
 def log_export(
     *, version: Version, actor: User | None, formats: Sequence[str], splits: Collection[str], at: datetime
 ) -> None:
-    """Record who exported which side of a version."""
+    """Record who exported which split of a version."""
     record(
         project=version.gold_set.project,
         actor=actor,

@@ -69,8 +69,8 @@ class NegativesForm(KaratForm):
         runs = sorted(scorable_runs(version), key=lambda run: (run.system.kind != SystemKind.BM25, run.tag))
         offer(self, "run", runs_offered(runs))
         self.fields["run"].initial = runs[0].pk if runs else None
-        sides = SPLIT_WORDS if is_lead else {Split.DEV: SPLIT_WORDS[Split.DEV]}
-        offer(self, "split", sides.items())
+        splits = SPLIT_WORDS if is_lead else {Split.DEV: SPLIT_WORDS[Split.DEV]}
+        offer(self, "split", splits.items())
         self.fields["split"].required = not is_lead
         self.fields["split"].initial = Split.DEV.value
 

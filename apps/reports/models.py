@@ -34,7 +34,7 @@ class Report(Requested):
 
 
 class BiasReport(Report):
-    """Scores and ranks on one side of a version without the grades that one system alone brought in.
+    """Scores and ranks on one split of a version without the grades that one system alone brought in.
 
     `depth` decides which runs found a pair: every run that ranks it that high, or, at 0, those recorded in the pools
     of the version's rounds.

@@ -19,7 +19,7 @@ MOST_RUNS = 30
 
 
 def bias_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str], depth: int) -> str | None:
-    """Why these runs cannot have a bias report on this side of the version."""
+    """Why these runs cannot have a bias report on this split of the version."""
     if len(runs) < 2:
         return "A bias report compares runs. Choose at least two."
     if not 0 <= depth <= DEEPEST_REPORT:
@@ -28,7 +28,7 @@ def bias_refusal(version: Version, split: str, runs: Sequence[Run], measures: Se
 
 
 def stability_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str]) -> str | None:
-    """Why these runs cannot have a stability report on this side of the version."""
+    """Why these runs cannot have a stability report on this split of the version."""
     if len(runs) < 2:
         return "A stability report compares the order of runs. Choose at least two."
     if len(runs) > MOST_RUNS:

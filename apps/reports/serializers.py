@@ -14,7 +14,7 @@ RESULT_FIELDS = ("result", "job", "requested_at", "computed_at")
 
 
 class ReportRequestSerializer(serializers.Serializer[Any]):
-    """At least two runs, a side of a version, and measures."""
+    """At least two runs, a split of a version, and measures."""
 
     runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=100)
     version = serializers.IntegerField(min_value=1)

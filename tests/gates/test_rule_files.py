@@ -61,7 +61,7 @@ def parsed(text: str) -> tuple[list[GateRule], list[tuple[int | None, str]]]:
 def test_a_written_file_reads_back_to_the_same_rules():
     rules = [rule_of(facts) for facts in RULES]
 
-    text = formats.as_toml(rules, head="Two\nlines", remarks={"Fast": "side: dev\nat_most = 1"})
+    text = formats.as_toml(rules, head="Two\nlines", remarks={"Fast": "split: dev\nat_most = 1"})
 
     assert parsed(text) == (rules, [])
 
@@ -158,7 +158,7 @@ def test_exported_rules_decide_the_same_as_the_rules_in_the_app(client, scene):
     assert faults == []
     assert [decisions.decide(rule, evidence) for rule in rules] == [decisions.decide(rule, evidence) for rule in held]
     assert {decisions.decide(rule, evidence).state for rule in rules} >= {PASSED, FAILED}
-    assert "# side: dev and test together; baseline: base" in response.content.decode()
+    assert "# split: dev and test together; baseline: base" in response.content.decode()
     assert response["Content-Disposition"] == 'attachment; filename="gates-handbook-new.toml"'
 
 

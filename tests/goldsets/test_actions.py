@@ -271,7 +271,7 @@ def test_grades_of_a_text_that_changed_stay_out_and_are_counted():
 )
 def test_an_unbalanced_split_gives_a_warning_before_the_freeze(dev, test, is_said):
     found = gather(draft(make_bench(queries=1, triples=0), test_share=0.5))
-    found.sides = {f"query {n}": "dev" if n < dev else "test" for n in range(dev + test)}
+    found.splits = {f"query {n}": "dev" if n < dev else "test" for n in range(dev + test)}
 
     said = [warning for warning in find_warnings(found) if "far from its target" in warning]
 

@@ -10,14 +10,14 @@ def _items(count: int, *, key: str = "") -> list[SplitItem]:
 
 
 def test_the_split_reaches_the_requested_share():
-    sides = split(_items(100), test_share=0.3, seed=1)
+    splits = split(_items(100), test_share=0.3, seed=1)
 
-    assert sum(side == TEST for side in sides.values()) == 30
+    assert sum(name == TEST for name in splits.values()) == 30
 
 
-@pytest.mark.parametrize(("share", "side"), [(0.0, DEV), (1.0, TEST)])
-def test_share_of_nothing_and_of_all(share, side):
-    assert set(split(_items(9), test_share=share, seed=1).values()) == {side}
+@pytest.mark.parametrize(("share", "name"), [(0.0, DEV), (1.0, TEST)])
+def test_share_of_nothing_and_of_all(share, name):
+    assert set(split(_items(9), test_share=share, seed=1).values()) == {name}
 
 
 def test_same_seed_same_split_whatever_the_order():
@@ -30,10 +30,10 @@ def test_same_seed_same_split_whatever_the_order():
 def test_a_group_is_never_parted():
     items = [SplitItem(f"q{n}", f"words {n}", (("group", f"entity {n // 5}"),)) for n in range(50)]
 
-    sides = split(items, test_share=0.4, seed=9)
+    splits = split(items, test_share=0.4, seed=9)
 
-    assert leaks(items, sides) == []
-    assert sum(side == TEST for side in sides.values()) == 20
+    assert leaks(items, splits) == []
+    assert sum(name == TEST for name in splits.values()) == 20
 
 
 def test_the_same_words_in_another_spelling_stay_together():
@@ -89,7 +89,7 @@ KEYS = st.lists(st.tuples(st.sampled_from(["group", "document"]), st.sampled_fro
 def test_no_split_of_new_items_ever_leaks(keys, share, seed):
     items = [SplitItem(f"q{n:02d}", f"words {n % 20}", tuple(own)) for n, own in enumerate(keys)]
 
-    sides = split(items, test_share=share, seed=seed)
+    splits = split(items, test_share=share, seed=seed)
 
-    assert set(sides) == {item.name for item in items}
-    assert leaks(items, sides) == []
+    assert set(splits) == {item.name for item in items}
+    assert leaks(items, splits) == []

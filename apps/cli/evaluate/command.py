@@ -104,7 +104,7 @@ def _lines_on(error: Exception | str) -> Iterable[str]:
 
 
 def _split(args: argparse.Namespace) -> str | None:
-    """The requested side; None leaves the choice to the release."""
+    """The requested split; None leaves the choice to the release."""
     if args.split is None:
         return "" if args.tier == "deep" else None
     return "" if args.split == "all" else args.split

@@ -36,7 +36,7 @@ class Grade(NamedTuple):
 
 
 class ReleaseSplit(NamedTuple):
-    """One side of a release. `queries` are those with a grade, by the bytes of their ids; `digest` is the version's."""
+    """One split of a release: the queries with a grade, by the bytes of their ids. `digest` is that of the version."""
 
     name: str
     digest: str
@@ -79,7 +79,7 @@ class _Files:
 
 
 def read_release(path: Path, split: str | None = None) -> ReleaseSplit:
-    """The queries and grades of one side of an exported version.
+    """The queries and grades of one split of an exported version.
 
     `split` None means dev where the release has it, else everything; "" means everything. Raises NotAnExport for a
     folder that is no export or whose files differ from its manifest, and InputError for a file with an error.

@@ -41,10 +41,10 @@ def request_evaluation(
     actor: User,
     at: datetime,
 ) -> Evaluation:
-    """Request the scores of a run against one side of a version; a job computes them.
+    """Request the scores of a run against one split of a version; a job computes them.
 
     The same request again, with the measures in any order, returns the existing evaluation; one whose job failed or was
-    cancelled is queued again. Every request for the test side is logged as a look at it.
+    cancelled is queued again. Every request for the test split is logged as a look at it.
     """
     requested = _request(project, run_id, version_id, split, measures, seed, actor, at)
     _log_look(requested.version, split, f"scores of {requested.run.tag}", actor, at)
@@ -79,7 +79,7 @@ def _request(
 def request_evaluations(
     *, project: Project, run_ids: Sequence[int], version_id: int, split: str, measures: str, actor: User, at: datetime
 ) -> list[Evaluation]:
-    """Request the scores of several runs, all or none. For the test side one look is logged."""
+    """Request the scores of several runs, all or none. For the test split one look is logged."""
     requested = [_request(project, run_id, version_id, split, measures, DEFAULT_SEED, actor, at) for run_id in run_ids]
     if requested:
         what = f"scores of {requested[0].run.tag}" if len(requested) == 1 else f"scores of {len(requested)} runs"
@@ -88,7 +88,7 @@ def request_evaluations(
 
 
 def _log_look(version: Version, split: str, what: str, actor: User, at: datetime) -> None:
-    """Log who requested scores of a version's sealed side."""
+    """Log who requested scores of a version's sealed split."""
     if split != Split.DEV and VersionQuery.objects.filter(version=version, split=Split.TEST).exists():
         log_test_look(version=version, actor=actor, what=what, at=at)
 
@@ -97,11 +97,11 @@ def _log_look(version: Version, split: str, what: str, actor: User, at: datetime
 def score_missing(
     *, version: Version, split: str, measures: Sequence[str] = (), lacking: str = "", actor: User, at: datetime
 ) -> list[Evaluation]:
-    """Request the missing scores on this side of every complete run on the version's snapshot.
+    """Request the missing scores on this split of every complete run on the version's snapshot.
 
-    `measures` are by default those requested last on this side of any version of the gold set. Runs on another snapshot
-    are left out: the grades do not apply to their texts. With `lacking` only runs without a score of that measure are
-    included. Empty when nothing is missing.
+    `measures` are by default those requested last on this split of any version of the gold set. Runs on another
+    snapshot are left out: the grades do not apply to their texts. With `lacking` only runs without a score of that
+    measure are included. Empty when nothing is missing.
     """
     requested = _request_missing(version, split, measures, actor, at, lacking)
     if requested:
@@ -121,15 +121,15 @@ def _request_missing(
 
 @transaction.atomic
 def score_on_release(*, version: Version, actor: User, at: datetime) -> list[Evaluation]:
-    """Request scores of stored runs on a version just released, on each side on which earlier ones were scored.
+    """Request scores of stored runs on a version just released, on each split on which earlier ones were scored.
 
-    So trends continue without a request, and without a logged look at the test side. Empty for the first version of a
+    So trends continue without a request, and without a logged look at the test split. Empty for the first version of a
     gold set.
     """
     earlier = Evaluation.objects.filter(version__gold_set=version.gold_set_id).exclude(version=version)
-    sides = earlier.order_by("split").values_list("split", flat=True).distinct()
-    requested = [_request_missing(version, split, (), actor, at) for split in sides]
-    return [evaluation for side in requested for evaluation in side]
+    splits = earlier.order_by("split").values_list("split", flat=True).distinct()
+    requested = [_request_missing(version, split, (), actor, at) for split in splits]
+    return [evaluation for scores in requested for evaluation in scores]
 
 
 def names_of(measures: str) -> list[str]:

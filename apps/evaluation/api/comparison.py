@@ -23,7 +23,7 @@ from apps.retrieval.selectors import run_in
 
 
 class ComparisonDetail(ProjectAPIView):
-    """Two evaluations of one side of a version, measure by measure, without queries."""
+    """Two evaluations of one split of a version, measure by measure, without queries."""
 
     roles: ClassVar = {"GET": ()}
     scopes: ClassVar = {"GET": Scope.RUNS_READ}

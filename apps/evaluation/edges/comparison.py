@@ -28,7 +28,7 @@ class DropRow(NamedTuple):
 
 @dataclass
 class ComparisonSheet:
-    """Two evaluations of one side of a version by one measure, as far as this person may see them."""
+    """Two evaluations of one split of a version by one measure, as far as this person may see them."""
 
     baseline: EvaluationSheet
     candidate: EvaluationSheet

@@ -1,4 +1,4 @@
-"""The version and side that a page of scores shows."""
+"""The version and split that a page of scores shows."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def requested_version(request: HttpRequest, project: Project) -> Version | None:
 
 
 def requested_split(request: HttpRequest, version: Version) -> str:
-    """The side named in the URL; else the dev side, unless only another one has scores."""
+    """The split named in the URL; else the dev split, unless only another one has scores."""
     if "split" in request.GET:
         if request.GET["split"] not in rules.SPLITS:
             raise Http404("No such split.")
@@ -33,7 +33,7 @@ def requested_split(request: HttpRequest, version: Version) -> str:
 
 
 def ground_context(version: Version, split: str) -> dict[str, Any]:
-    """The context of the form that chooses version and side."""
+    """The context of the form that chooses version and split."""
     return {
         **SECTION,
         "version": version,

@@ -1,4 +1,4 @@
-"""Scoring a run against one side of a version."""
+"""Scoring a run against one split of a version."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -128,7 +128,7 @@ def score_row(
 
 
 def ground_of(version: Version, split: str) -> ScoringGround:
-    """The grades of one side of a version to score against. Raises JobFailed where it has none."""
+    """The grades of one split of a version to score against. Raises JobFailed where it has none."""
     ground = judged_of(version, split)
     if not ground.judged.queries:
         raise JobFailed(f"{version.label} has no grades in this split, so there is nothing to score against.")

@@ -50,7 +50,7 @@ class CostRow(NamedTuple):
 
 @dataclass
 class Costs:
-    """Quality against latency and cost on one side of a version, best first."""
+    """Quality against latency and cost on one split of a version, best first."""
 
     scored: leaderboard.ScoredRuns
 
@@ -121,7 +121,7 @@ class LedgerRow(NamedTuple):
 
 @dataclass
 class Ledger:
-    """Some runs with their entries, and the scores of one side of a version."""
+    """Some runs with their entries, and the scores of one split of a version."""
 
     runs: list[Run]
     scored: leaderboard.ScoredRuns

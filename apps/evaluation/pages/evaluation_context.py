@@ -35,7 +35,7 @@ class MeasureRow(NamedTuple):
 
 
 class SplitRow(NamedTuple):
-    """A measure on one side of the version."""
+    """A measure on one split of the version."""
 
     measure: str
     dev: Summary
@@ -82,11 +82,11 @@ class Scores:
         """Every measure on dev and on test; empty for an evaluation of one of them."""
         if self.sheet.evaluation.split != rules.EVERY_SPLIT:
             return []
-        sides = [self._on(Split.DEV), self._on(Split.TEST)]
+        on_dev, on_test = self._on(Split.DEV), self._on(Split.TEST)
         rows = []
-        for measure, dev, test in zip(self.measures, *sides, strict=True):
+        for measure, dev, test in zip(self.measures, on_dev, on_test, strict=True):
             rows.append(SplitRow(measure, dev, test, split_cell(measure, dev, test, self.bounds)))
-        return rows if sides[0][0].n and sides[1][0].n else []
+        return rows if on_dev[0].n and on_test[0].n else []
 
     def _on(self, split: str) -> list[Summary]:
         inside = [query.split == split for query in self.sheet.queries]
@@ -95,7 +95,7 @@ class Scores:
 
     @cached_property
     def looks(self) -> Looks | None:
-        """How often the test side was looked at; None for an evaluation without test."""
+        """How often the test split was looked at; None for an evaluation without test."""
         has_test = any(query.split == Split.TEST for query in self.sheet.queries)
         return looks_at_test(self.sheet.evaluation.version) if has_test else None
 

@@ -1,4 +1,4 @@
-"""The leaderboard of one side of a version, and the request for scores."""
+"""The leaderboard of one split of a version, and the request for scores."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -50,9 +50,9 @@ def _board_context(request: HttpRequest, version: Version, split: str, form: Sco
 
 
 def _scored_elsewhere(version: Version, split: str) -> list[tuple[str, str]]:
-    """The other sides of the version with scores, as key and words."""
+    """The other splits of the version with scores, as key and words."""
     scored = evaluations.splits_scored(version)
-    return [(side, rules.SPLIT_WORDS[side]) for side in rules.SPLITS if side in scored and side != split]
+    return [(other, rules.SPLIT_WORDS[other]) for other in rules.SPLITS if other in scored and other != split]
 
 
 @require_POST

@@ -41,7 +41,7 @@ class BoardRow(NamedTuple):
 
 @dataclass
 class LeaderboardPage:
-    """One page of the runs of one side of a version, best first by the main measure.
+    """One page of the runs of one split of a version, best first by the main measure.
 
     Places, ties and the scale of the charts are those of all `lines`, whichever page is shown.
     """
@@ -145,7 +145,7 @@ class TrendRow(NamedTuple):
 
 @dataclass
 class Trend:
-    """Every run that could be scored on one side of a version, in order of creation."""
+    """Every run that could be scored on one split of a version, in order of creation."""
 
     version: Version
     split: str

@@ -60,7 +60,7 @@ def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpR
 @require_safe
 @member_view()
 def costs(request: HttpRequest, project: Project) -> HttpResponse:
-    """Quality against latency and cost on one side of a version."""
+    """Quality against latency and cost on one split of a version."""
     version = requested_version(request, project)
     if version is None:
         return render(request, "evaluation/costs.html", {**SECTION, "version": None})

@@ -10,7 +10,7 @@ from apps.goldsets.models import Version, VersionGrade
 
 
 def given_in(version: Version, ground: ScoringGround) -> GivenGrades:
-    """The current grades of each person who judged in the version's rounds, for the pairs of one side.
+    """The current grades of each person who judged in the version's rounds, for the pairs of one split.
 
     Anonymous judgements and check passes do not count. For a pair that a person judged in two rounds, the later grade
     counts.

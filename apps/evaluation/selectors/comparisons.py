@@ -1,4 +1,4 @@
-"""Two evaluations of one side of a version as a pair: values, differences and drops, for pages, API and actions."""
+"""Two evaluations of one split of a version as a pair: values, differences and drops, for pages, API and actions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

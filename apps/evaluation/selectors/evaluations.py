@@ -30,13 +30,13 @@ def evaluation_in(project: Project, pk: int) -> Evaluation:
 
 
 def evaluations_on(version: Version, split: str) -> QuerySet[Evaluation]:
-    """All evaluations of one side of a version, scored or not, newest first; without the ids of their queries."""
+    """All evaluations of one split of a version, scored or not, newest first; without the ids of their queries."""
     evaluations = evaluations_in(version.gold_set.project).filter(version=version, split=split)
     return evaluations.defer("query_ids")
 
 
 def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
-    """The run's evaluations on other versions and sides, the newest version first; each by its latest scores."""
+    """The run's evaluations on other versions and splits, the newest version first; each by its latest scores."""
     rows = Evaluation.objects.filter(run=evaluation.run_id).exclude(scored_at=None)
     rows = rows.select_related("version__gold_set").defer("query_ids", "counts")
     own_key = (evaluation.version_id, evaluation.split)
@@ -46,7 +46,7 @@ def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
 
 
 def splits_scored(version: Version) -> dict[str, int]:
-    """The number of evaluations on each side of the version."""
+    """The number of evaluations on each split of the version."""
     rows = Evaluation.objects.filter(version=version).values_list("split").annotate(n=Count("pk")).order_by("split")
     return dict(rows)
 
@@ -75,5 +75,5 @@ def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedC
 
 
 def requested_runs(version: Version, split: str) -> set[int]:
-    """Keys of the runs with an evaluation on one side of the version, scored or not."""
+    """Keys of the runs with an evaluation on one split of the version, scored or not."""
     return set(Evaluation.objects.filter(version=version, split=split).values_list("run", flat=True))

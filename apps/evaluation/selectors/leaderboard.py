@@ -1,4 +1,4 @@
-"""Reads for leaderboards, trends, costs and the ledger: runs with their latest scores on one side of a version."""
+"""Reads for leaderboards, trends, costs and the ledger: runs with their latest scores on one split of a version."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -61,7 +61,7 @@ ELSEWHERE = 20
 
 
 class ScoredRuns(NamedTuple):
-    """The runs scored on one side of a version: best first by the first of `measures`, which may be empty."""
+    """The runs scored on one split of a version: best first by the first of `measures`, which may be empty."""
 
     measures: list[str]
     runs: list[RankedRun]
@@ -72,7 +72,7 @@ class ScoredRuns(NamedTuple):
 
 
 def scored_runs(version: Version, split: str, measure: str = "") -> ScoredRuns:
-    """Everything scored on one side of the version, without runs that lack the main measure."""
+    """Everything scored on one split of the version, without runs that lack the main measure."""
     measures, runs = ranked_runs(evaluations_on(version, split), measure)
     return ScoredRuns(measures, [ranked for ranked in runs if measures[0] in ranked.scores] if measures else [])
 
@@ -93,7 +93,7 @@ class LeaderboardLine(NamedTuple):
 
 
 def lines_on(version: Version, split: str, measure: str) -> list[LeaderboardLine]:
-    """Every run scored on one side of a version, best first by the measure; those without it last, by tag."""
+    """Every run scored on one split of a version, best first by the measure; those without it last, by tag."""
     evaluations = Evaluation.objects.filter(version=version, split=split, scored_at__isnull=False)
     runs = evaluations.order_by("pk").values_list("run_id", "run__tag", "pk")
     lines = {run_id: LeaderboardLine(run_id, tag, pk) for run_id, tag, pk in runs}
@@ -105,7 +105,7 @@ def lines_on(version: Version, split: str, measure: str) -> list[LeaderboardLine
 
 
 def measures_on(version: Version, split: str, first: str = "") -> list[str]:
-    """The measures with scores on one side of a version: `first`, then those requested most recently."""
+    """The measures with scores on one split of a version: `first`, then those requested most recently."""
     scores = Score.objects.filter(evaluation__version=version, evaluation__split=split)
     scores = scores.filter(evaluation__scored_at__isnull=False).exclude(measure=JUDGED_NAME)
     latest = dict(scores.values_list("measure").annotate(latest=Max("evaluation_id")).order_by())
@@ -122,7 +122,7 @@ def ranked_runs_of(version: Version, split: str, run_ids: Sequence[int]) -> list
 
 
 def unscored_on(version: Version, split: str, measures: Iterable[str]) -> list[Run]:
-    """Complete runs on the version's snapshot that lack one of the measures on this side, by tag."""
+    """Complete runs on the version's snapshot that lack one of the measures on this split, by tag."""
     wanted = set(measures)
     rows = Evaluation.objects.filter(version=version, split=split).values_list("run_id", "measures")
     requested: dict[int, set[str]] = {}
@@ -145,7 +145,7 @@ def versions_of(gold_set: GoldSet) -> list[Version]:
 
 
 def latest_measures(version: Version, split: str) -> list[str]:
-    """The measures requested last on this side of any version of the gold set; empty without a request."""
+    """The measures requested last on this split of any version of the gold set; empty without a request."""
     evaluations = Evaluation.objects.filter(version__gold_set=version.gold_set_id, split=split).order_by("-pk")
     names = evaluations.values_list("measures", flat=True).first() or []
     return [name for name in names if name != JUDGED_NAME]

@@ -33,7 +33,7 @@ UNJUDGED_AT = (5, 10, 20)
 
 
 def version_queries(version: Version, split: str) -> list[VersionQuery]:
-    """The queries of one side of a version (empty: both) by outside id."""
+    """The queries of one split of a version (empty: both) by outside id."""
     rows = VersionQuery.objects.filter(version=version).select_related("query")
     rows = rows.filter(split=split) if split else rows
     return sorted(rows, key=lambda row: row.outside_id.encode())
@@ -58,14 +58,14 @@ def version_query_in(version: Version, pk: int) -> VersionQuery:
 
 
 class ScoringGround(NamedTuple):
-    """The grades of one side of a version to score against. `numbers` maps the key of a query to its row."""
+    """The grades of one split of a version to score against. `numbers` maps the key of a query to its row."""
 
     judged: Judged
     numbers: dict[int, int]
 
 
 def judged_of(version: Version, split: str) -> ScoringGround:
-    """The grades of one side of a version as columns, blocks by their position in its snapshot.
+    """The grades of one split of a version as columns, blocks by their position in its snapshot.
 
     Only queries with a grade, as in a qrels file.
     """

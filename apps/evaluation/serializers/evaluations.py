@@ -79,7 +79,7 @@ class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
 
 
 class EvaluationDetailSerializer(EvaluationSerializer):
-    """The same, with the number of looks at the sealed test side of the version."""
+    """The same, with the number of looks at the sealed test split of the version."""
 
     test_looks = serializers.SerializerMethodField()
 

@@ -23,7 +23,7 @@ TAILS = (0.025, 0.975)
 
 
 class RunEvidence(NamedTuple):
-    """The results of a run on one side of a gold set; row i of everything is query `query_ids[i]`.
+    """The results of a run on one split of a gold set; row i of everything is query `query_ids[i]`.
 
     `values` and `baseline` have one column for each measure, under its canonical name; NaN is "no value". `latencies`
     are milliseconds, NaN where not measured; `cost` is that of 1,000 queries. `strata` has a label for each query under

@@ -1,4 +1,4 @@
-"""Tiers of gates: a sample of a minute, every query, or every query of every side."""
+"""Tiers of gates: a sample of a minute, every query, or every query of every split."""
 
 from __future__ import annotations
 

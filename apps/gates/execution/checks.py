@@ -55,7 +55,7 @@ def decide_when_scored(scored: Scored) -> Save:
 
 
 def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored | None = None) -> Decided:
-    """The verdicts of these gates on a run on one side of a version. Writes nothing.
+    """The verdicts of these gates on a run on one split of a version. Writes nothing.
 
     Reads the rankings of the run, unless `scored` already has its values.
     """

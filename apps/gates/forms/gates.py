@@ -36,7 +36,7 @@ def offer_systems(form: forms.Form, gold_set: GoldSet) -> None:
 
 
 class GateForm(KaratForm):
-    """One rule, the system that must meet it, and the side of the gold set."""
+    """One rule, the system that must meet it, and the split of the gold set."""
 
     name = forms.CharField(max_length=gate_rule.LONGEST_NAME, help_text="As shown in lists, such as “Good enough”.")
     system = forms.TypedChoiceField(coerce=int)

@@ -115,7 +115,7 @@ def results_of(gate: Gate) -> QuerySet[GateResult]:
 
 
 def results_on(evaluation: Evaluation) -> list[GateResult]:
-    """All gates' results for the run on this side of its version, from any of its evaluations, oldest gate first."""
+    """All gates' results for the run on this split of its version, from any of its evaluations, oldest gate first."""
     results = GateResult.objects.filter(
         gate__split=evaluation.split,
         evaluation__run=evaluation.run_id,

@@ -48,7 +48,7 @@ def next_step(gate: Gate, result: GateResult | None) -> Next | None:
 
 
 def _evaluation_to_compare(gate: Gate, result: GateResult) -> Evaluation | None:
-    """An evaluation of the baseline, else of the newest other passed run, on the version and side of the result."""
+    """An evaluation of the baseline, else of the newest other passed run, on the version and split of the result."""
     version = result.evaluation.version_id
     if gate.baseline_id is not None:
         evaluations = Evaluation.objects.filter(

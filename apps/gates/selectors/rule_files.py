@@ -28,14 +28,14 @@ def file_of(gold_set: GoldSet, system: System) -> str:
 
 
 def _remark(gate: Gate) -> str:
-    side = f"side: {rules.SPLIT_WORDS[gate.split]}"
-    return f"{side}; baseline: {gate.baseline.tag}" if gate.baseline else side
+    split = f"split: {rules.SPLIT_WORDS[gate.split]}"
+    return f"{split}; baseline: {gate.baseline.tag}" if gate.baseline else split
 
 
 def planned(
     gold_set: GoldSet, system: System, text: str, *, split: str, baseline: Run | None, name: str = FILE_NAME
 ) -> list[GateRule]:
-    """The rules of a text, as gates of one side; `baseline` is for those that compare.
+    """The rules of a text, as gates of one split; `baseline` is for those that compare.
 
     Raises InputErrors with all errors of the text, and with every rule that cannot become a gate here.
     """

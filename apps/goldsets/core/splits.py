@@ -1,7 +1,7 @@
 """Splits into dev and test without leakage: whole groups, chosen by a hash of the group and the seed.
 
 Items are tied when they share a key: an entity group, a document, a source, or the same words apart from case, accents,
-punctuation and order of white space. Items tied directly or through others are always on the same side.
+punctuation and order of white space. Items tied directly or through others are always in the same split.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NOT_A_WORD = re.compile(r"[^\w]+")
 
 
 class SplitItem(NamedTuple):
-    """An item to split. `former` is its side in the release before, which it keeps."""
+    """An item to split. `former` is its split in the release before, which it keeps."""
 
     name: str
     text: str
@@ -29,14 +29,14 @@ class SplitItem(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """Why two items must be on one side: the kind of key and its value."""
+    """Why two items must be in one split: the kind of key and its value."""
 
     kind: str
     value: str
 
 
 class Leak(NamedTuple):
-    """A tie with items on both sides, and their names on each."""
+    """A tie with items in both splits, and their names in each."""
 
     tie: Tie
     dev: tuple[str, ...]
@@ -78,13 +78,13 @@ def groups(items: Sequence[SplitItem]) -> list[list[SplitItem]]:
 
 
 def split(items: Sequence[SplitItem], *, test_share: float, seed: int) -> dict[str, str]:
-    """The side of each item by name.
+    """The split of each item, by name.
 
     Whole groups are added to test in the order of their hash, as long as that brings the share of items in test nearer
-    to `test_share`. A group with a side from the release before stays on it; one from both sides keeps its items where
+    to `test_share`. A group that the release before had in one split stays in it; one in both keeps its items where
     they were (`leaks` reports it), with its new ones in dev.
     """
-    sides: dict[str, str] = {}
+    splits: dict[str, str] = {}
     open_groups = []
     for group in groups(items):
         former = sorted({item.former for item in group if item.former})
@@ -92,26 +92,26 @@ def split(items: Sequence[SplitItem], *, test_share: float, seed: int) -> dict[s
             open_groups.append(group)
             continue
         joins = former[0] if len(former) == 1 else DEV
-        sides.update({item.name: item.former or joins for item in group})
+        splits.update({item.name: item.former or joins for item in group})
     wanted = test_share * len(items)
-    taken = sum(side == TEST for side in sides.values())
+    taken = sum(name == TEST for name in splits.values())
     for group in sorted(open_groups, key=lambda group: _rank(group, seed)):
         goes_to_test = abs(taken + len(group) - wanted) < abs(taken - wanted)
         taken += len(group) if goes_to_test else 0
-        sides.update({item.name: TEST if goes_to_test else DEV for item in group})
-    return sides
+        splits.update({item.name: TEST if goes_to_test else DEV for item in group})
+    return splits
 
 
 def _rank(group: Sequence[SplitItem], seed: int) -> bytes:
     return hashlib.sha256(f"{seed}\n{group[0].name}".encode()).digest()
 
 
-def leaks(items: Iterable[SplitItem], sides: Mapping[str, str]) -> list[Leak]:
-    """Every tie with items on both sides, in the order of kind and first name."""
+def leaks(items: Iterable[SplitItem], splits: Mapping[str, str]) -> list[Leak]:
+    """Every tie with items in both splits, in the order of kind and first name."""
     held: defaultdict[Tie, dict[str, list[str]]] = defaultdict(lambda: {DEV: [], TEST: []})
     for item in items:
         for tie in ties_of(item):
-            held[tie][sides[item.name]].append(item.name)
+            held[tie][splits[item.name]].append(item.name)
     crossing = (
         Leak(tie, tuple(sorted(names[DEV])), tuple(sorted(names[TEST])))
         for tie, names in held.items()

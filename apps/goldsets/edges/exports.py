@@ -12,7 +12,7 @@ from apps.goldsets.selectors import versions
 
 
 def export_response(version: Version, *, member: Member, form: str, split: str) -> FileResponse:
-    """The zip file of a version. Leads get both sides unless they choose one; everybody else gets dev."""
+    """The zip file of a version. Leads get both splits unless they choose one; everybody else gets dev."""
     if reason := rules.export_refusal(version):
         raise exporting.ExportRefused(reason, code="export_refused")
     if reason := rules.blind_refusal(member):

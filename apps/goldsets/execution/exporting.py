@@ -99,5 +99,5 @@ def zipped(version: Version, **options: Any) -> IO[bytes]:
 def file_name(version: Version, formats: Sequence[str], splits: Collection[str]) -> str:
     """Consists of slugs and numbers only, so that it is safe in a header and on every file system."""
     form = "-".join(formats)
-    side = "" if set(splits) == set(EVERY_SPLIT) else "-" + "-".join(sorted(splits))
-    return f"{version.gold_set.slug}-{version.label}{side}-{form}.zip"
+    part = "" if set(splits) == set(EVERY_SPLIT) else "-" + "-".join(sorted(splits))
+    return f"{version.gold_set.slug}-{version.label}{part}-{form}.zip"

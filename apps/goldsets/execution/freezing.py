@@ -31,7 +31,7 @@ def copy_items(gathered: Gathered) -> None:
     """Write the queries, grades and triples of a draft. The version must still be a draft: guards refuse others."""
     version = gathered.version
     queries = VersionQuery.objects.bulk_create(
-        [_version_query(version, query, gathered.side_of_query(query)) for query in gathered.queries.values()],
+        [_version_query(version, query, gathered.split_of_query(query)) for query in gathered.queries.values()],
         batch_size=BATCH,
     )
     by_query = {row.query_id: row for row in queries}
@@ -54,7 +54,7 @@ def copy_items(gathered: Gathered) -> None:
     VersionLoss.objects.bulk_create(losses, batch_size=BATCH)
 
 
-def _version_query(version: Version, query: Query, side: str) -> VersionQuery:
+def _version_query(version: Version, query: Query, split: str) -> VersionQuery:
     fields = FrozenQuery(
         query_id=query.outside_id,
         text=query.text,
@@ -72,7 +72,7 @@ def _version_query(version: Version, query: Query, side: str) -> VersionQuery:
     for name in ("query_id", "text", "split"):
         del fields[name]
     return VersionQuery(
-        version=version, query=query, outside_id=query.outside_id, text=query.text, split=side, fields=fields
+        version=version, query=query, outside_id=query.outside_id, text=query.text, split=split, fields=fields
     )
 
 
@@ -85,7 +85,7 @@ def _version_triples(gathered: Gathered) -> Iterator[VersionTriple]:
             triple=triple,
             revision=triple.current,
             label=triple.label,
-            split=gathered.side_of_triple(triple),
+            split=gathered.split_of_triple(triple),
             content=stored_triple(_triple_row(triple, gathered, names)),
         )
 
@@ -210,17 +210,17 @@ def _counts(gathered: Gathered) -> dict[str, Any]:
 
 
 def split_facts(gathered: Gathered) -> dict[str, Any]:
-    """The counts of each side, by its name, and how the split was made."""
+    """The counts of each split, by its name, and how the split was made."""
     version = gathered.version
-    sides: dict[str, Counter[str]] = {side: Counter() for side in Split.values}
+    counters: dict[str, Counter[str]] = {split: Counter() for split in Split.values}
     for query in gathered.queries.values():
-        sides[gathered.side_of_query(query)]["queries"] += 1
+        counters[gathered.split_of_query(query)]["queries"] += 1
     for pair in gathered.pairs:
-        sides[gathered.side_of_query(pair.query)]["grades"] += 1
+        counters[gathered.split_of_query(pair.query)]["grades"] += 1
     for triple in gathered.triples:
-        sides[gathered.side_of_triple(triple)]["triples"] += 1
+        counters[gathered.split_of_triple(triple)]["triples"] += 1
     kinds = ("queries", "grades", "triples")
-    counts = {side: {kind: counted[kind] for kind in kinds} for side, counted in sides.items()}
+    counts = {split: {kind: counted[kind] for kind in kinds} for split, counted in counters.items()}
     return {
         **counts,
         "seed": version.seed,

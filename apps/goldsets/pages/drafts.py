@@ -22,7 +22,7 @@ SHOWN = 50
 def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
     gathered = gather(version)
     blockers = find_blockers(gathered, at=at)
-    sides = split_facts(gathered)
+    facts = split_facts(gathered)
     losses = losses_facts(gathered.losses)
     return {
         "version": version,
@@ -31,7 +31,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "losses_total": len(gathered.losses),
         "rounds": version.rounds.order_by("number"),
         "content": gathered,
-        "splits": [(side, sides[side]) for side in Split.values],
+        "splits": [(split, facts[split]) for split in Split.values],
         "blockers": _by_kind(version, blockers),
         "counted": rules.counted(blockers),
         "warnings": find_warnings(gathered),

@@ -103,7 +103,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "release_refusal": rules.release_refusal(version),
         "blind_refusal": rules.blind_refusal(member_of(request)),
         "released": version.gold_set.versions.filter(state="released").first(),
-        "splits": [(side, version.manifest["splits"][side]) for side in Split.values],
+        "splits": [(split, version.manifest["splits"][split]) for split in Split.values],
         "waiting": versions.triples_on_their_way(version),
         "grades": sorted((int(grade), n) for grade, n in version.manifest["counts"]["by_grade"].items()),
         "agreement": versions.agreement_of(version),

@@ -46,7 +46,7 @@ class OpenPair(NamedTuple):
 
 @dataclass
 class Gathered:
-    """The items of a version, their sides, and what is left out."""
+    """The items of a version, their splits, and what is left out."""
 
     version: Version
     places: dict[int, SnapshotPlace]
@@ -54,16 +54,16 @@ class Gathered:
     unresolved: list[OpenPair] = field(default_factory=list)
     triples: list[Triple] = field(default_factory=list)
     queries: dict[int, Query] = field(default_factory=dict)
-    sides: dict[str, str] = field(default_factory=dict)
+    splits: dict[str, str] = field(default_factory=dict)
     leaks: list[Leak] = field(default_factory=list)
     former: Version | None = None
     losses: list[Loss] = field(default_factory=list)
 
-    def side_of_query(self, query: Query) -> str:
-        return self.sides[query_name(query.outside_id)]
+    def split_of_query(self, query: Query) -> str:
+        return self.splits[query_name(query.outside_id)]
 
-    def side_of_triple(self, triple: Triple) -> str:
-        return self.sides[triple_name(triple.label)]
+    def split_of_triple(self, triple: Triple) -> str:
+        return self.splits[triple_name(triple.label)]
 
 
 def wording_of(triple: Triple) -> Revision:
@@ -95,8 +95,8 @@ def gather(version: Version) -> Gathered:
     included += [(pair.query.pk, pair.text.block_id) for pair in gathered.unresolved]
     gathered.losses = losses.listed(included, gathered.queries, gathered.former)
     items = _items(gathered)
-    gathered.sides = split(items, test_share=version.test_share, seed=version.seed)
-    gathered.leaks = leaks(items, gathered.sides)
+    gathered.splits = split(items, test_share=version.test_share, seed=version.seed)
+    gathered.leaks = leaks(items, gathered.splits)
     return gathered
 
 
@@ -145,7 +145,7 @@ def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int,
 
 
 def _items(gathered: Gathered) -> list[SplitItem]:
-    former_queries, former_triples = _former_sides(gathered.former)
+    former_queries, former_triples = _former_splits(gathered.former)
     group_by = set(gathered.version.group_by)
     items = [
         SplitItem(
@@ -167,7 +167,7 @@ def _items(gathered: Gathered) -> list[SplitItem]:
     return items
 
 
-def _former_sides(former: Version | None) -> tuple[dict[int, str], dict[int, str]]:
+def _former_splits(former: Version | None) -> tuple[dict[int, str], dict[int, str]]:
     if former is None:
         return {}, {}
     queries = VersionQuery.objects.filter(version=former).values_list("query_id", "split")

@@ -28,7 +28,7 @@ def bytewise(field: str) -> Collate:
 class VersionContent:
     """The rows of a version.
 
-    `splits` are the sides to write. Items of `revoked` sources are left out. Without `names` people are "author" and
+    `splits` names those to write. Items of `revoked` sources are left out. Without `names` people are "author" and
     "reviewer 1", for readers who may not see names of single answers.
     """
 

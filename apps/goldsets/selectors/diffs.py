@@ -46,7 +46,7 @@ class Repinned(NamedTuple):
 
 
 class RepinnedText(NamedTuple):
-    """The blocks before and after, and the difference between their texts. Empty where one side has none."""
+    """The blocks before and after, and the difference between their texts. Empty where one of them is missing."""
 
     before: str
     after: str
@@ -81,12 +81,12 @@ class _ItemState(NamedTuple):
 def diff(former: Version, version: Version, *, splits: Iterable[str] = tuple(Split.values)) -> Diff:
     """Queries, pairs and triples of two frozen versions, restricted to items on one of `splits` in the later one.
 
-    An item that was removed is compared by its side in the former.
+    An item that was removed is compared by its split in the former.
     """
-    sides = tuple(splits)
-    queries = _compare(_queries(former, sides), _queries(version, sides))
-    pairs = _compare(_pairs(former, sides), _pairs(version, sides))
-    triples = _compare(_triples(former, sides), _triples(version, sides))
+    chosen = tuple(splits)
+    queries = _compare(_queries(former, chosen), _queries(version, chosen))
+    pairs = _compare(_pairs(former, chosen), _pairs(version, chosen))
+    triples = _compare(_triples(former, chosen), _triples(version, chosen))
     return Diff(
         added=[*queries.added, *pairs.added, *triples.added],
         removed=[*queries.removed, *pairs.removed, *triples.removed],
@@ -108,8 +108,8 @@ def _compare(before: Mapping[str, _ItemState], after: Mapping[str, _ItemState]) 
     for name in sorted(before.keys() | after.keys(), key=str.encode):
         old, new = before.get(name), after.get(name)
         if old is None or new is None:
-            side = compared.added if old is None else compared.removed
-            side.append(ItemChange(name, old.value if old else "", new.value if new else ""))
+            changes = compared.added if old is None else compared.removed
+            changes.append(ItemChange(name, old.value if old else "", new.value if new else ""))
             continue
         if old.value != new.value:
             compared.changed.append(ItemChange(name, old.value, new.value))
@@ -140,13 +140,13 @@ def _text_difference(pair: tuple[Pin | None, Pin | None], texts: Mapping[int, st
     return RepinnedText(block_before, block_after, word_diff(before, after))
 
 
-def _queries(version: Version, sides: tuple[str, ...]) -> dict[str, _ItemState]:
-    rows = VersionQuery.objects.filter(version=version, split__in=sides).values_list("outside_id", "text")
+def _queries(version: Version, splits: tuple[str, ...]) -> dict[str, _ItemState]:
+    rows = VersionQuery.objects.filter(version=version, split__in=splits).values_list("outside_id", "text")
     return {outside_id: _ItemState(text) for outside_id, text in rows}
 
 
-def _pairs(version: Version, sides: tuple[str, ...]) -> dict[str, _ItemState]:
-    rows = VersionGrade.objects.filter(version=version, query__split__in=sides).values_list(
+def _pairs(version: Version, splits: tuple[str, ...]) -> dict[str, _ItemState]:
+    rows = VersionGrade.objects.filter(version=version, query__split__in=splits).values_list(
         "query__outside_id", "block_id", "grade", "block_version__text_digest", "block_version_id"
     )
     return {
@@ -155,8 +155,8 @@ def _pairs(version: Version, sides: tuple[str, ...]) -> dict[str, _ItemState]:
     }
 
 
-def _triples(version: Version, sides: tuple[str, ...]) -> dict[str, _ItemState]:
-    rows = VersionTriple.objects.filter(version=version, split__in=sides).prefetch_related(
+def _triples(version: Version, splits: tuple[str, ...]) -> dict[str, _ItemState]:
+    rows = VersionTriple.objects.filter(version=version, split__in=splits).prefetch_related(
         "revision__expected_blocks__version__block"
     )
     states = {}

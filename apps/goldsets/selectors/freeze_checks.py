@@ -158,7 +158,7 @@ def _sourced_items(gathered: Gathered) -> Iterator[tuple[str, Source]]:
 
 def _leak(leak: Leak) -> str:
     tie = TIE_WORDS[leak.tie.kind].format(leak.tie.value)
-    dev, test = ([name.partition(" ")[2] for name in side] for side in (leak.dev, leak.test))
+    dev, test = ([name.partition(" ")[2] for name in names] for names in (leak.dev, leak.test))
     return f"{_listed(dev)} in dev and {_listed(test)} in test share {tie}."
 
 
@@ -186,8 +186,8 @@ def _open_rounds(gathered: Gathered) -> Iterator[str]:
 
 
 def _lopsided(gathered: Gathered) -> Iterator[str]:
-    """Sides far from the intended share: whole groups are assigned by hash, and few groups can be unbalanced."""
-    counts = Counter(gathered.sides.values())
+    """Splits far from the intended share: whole groups are assigned by hash, and few groups can be unbalanced."""
+    counts = Counter(gathered.splits.values())
     total, aim = counts.total(), gathered.version.test_share
     if total < FEWEST_TO_SPLIT or abs(counts[TEST] / total - aim) <= OFF_AIM:
         return

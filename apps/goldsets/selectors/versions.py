@@ -127,7 +127,7 @@ def snapshots_of(project: Project) -> QuerySet[Snapshot]:
 
 
 def queries_of(version: Version, split: str) -> QuerySet[VersionQuery]:
-    """The queries of one side with the numbers of their grades and of relevant ones."""
+    """The queries of one split with the numbers of their grades and of relevant ones."""
     return (
         VersionQuery.objects.filter(version=version, split=split)
         .annotate(grade_count=Count("grades"), relevant_count=Count("grades", filter=Q(grades__grade__gt=0)))

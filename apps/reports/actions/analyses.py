@@ -65,7 +65,7 @@ def request_report(
     at: datetime,
     **parameters: int,
 ) -> AnyReport:
-    """Request an analysis of these runs on one side of a version; a job computes it. Bias has a parameter, `depth`.
+    """Request an analysis of these runs on one split of a version; a job computes it. Bias has a parameter, `depth`.
 
     The same request, with the runs in any order, returns the existing report. It is queued again when its job failed or
     was cancelled.

@@ -45,7 +45,7 @@ class EvaluationReport(ReportView):
 
 
 class ComparisonReport(ReportView):
-    """Two evaluations of one side of a version, as a file; `measure` comes first."""
+    """Two evaluations of one split of a version, as a file; `measure` comes first."""
 
     @extend_schema(
         operation_id="comparison_report_read",

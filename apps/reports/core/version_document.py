@@ -13,10 +13,10 @@ from apps.reports.core.mean_parts import Mean, means_chart
 from apps.reports.core.score_document import definitions_of
 
 
-class SideBoard(NamedTuple):
-    """The runs scored on one side of a version, best first by the first measure."""
+class SplitBoard(NamedTuple):
+    """The runs scored on one split of a version, best first by the first measure."""
 
-    side: str
+    name: str
     measures: Sequence[Measure]
     means: Sequence[Mean]
 
@@ -32,7 +32,7 @@ class ReleaseSummary(NamedTuple):
     agreement: Sequence[tuple[str, str]]
     basis: Sequence[tuple[str, str]]
     digests: Sequence[tuple[str, str]]
-    boards: Sequence[SideBoard]
+    boards: Sequence[SplitBoard]
     confidence: float
 
 
@@ -55,9 +55,9 @@ def _agreement(release: ReleaseSummary) -> list[Block]:
     return [Facts(release.agreement)]
 
 
-def _board_part(board: SideBoard, confidence: float) -> ReportSection:
-    name = f"Means of the runs on the {board.side}"
-    return ReportSection(f"Runs on the {board.side}", [means_chart(name, board.means, confidence)], note="best first")
+def _board_part(board: SplitBoard, confidence: float) -> ReportSection:
+    name = f"Means of the runs on the {board.name}"
+    return ReportSection(f"Runs on the {board.name}", [means_chart(name, board.means, confidence)], note="best first")
 
 
 def _reading(release: ReleaseSummary, measures: Sequence[Measure]) -> ReportSection:

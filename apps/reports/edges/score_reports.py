@@ -31,7 +31,7 @@ Facts = list[tuple[str, str]]
 
 
 def evaluation_report(sheet: EvaluationSheet) -> Document:
-    """One run on one side of a version: means, strata, and every query that the reader may see."""
+    """One run on one split of a version: means, strata, and every query that the reader may see."""
     evaluation = sheet.evaluation
     measures = _measures(evaluation.measures)
     run = _scored(evaluation.run.tag, sheet, list(measures))

@@ -18,7 +18,7 @@ from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
 from apps.reports.core.document import Document, Table
 from apps.reports.core.mean_parts import Mean
-from apps.reports.core.version_document import ReleaseSummary, SideBoard, released_document
+from apps.reports.core.version_document import ReleaseSummary, SplitBoard, released_document
 
 REVOKED = "It contains material whose permission has been revoked; downloads leave that out."
 Facts = list[tuple[str, str]]
@@ -52,7 +52,7 @@ def _lead(version: Version) -> str:
 
 def _counts_table(splits: dict[str, Any]) -> Table:
     kinds = ("queries", "grades", "triples")
-    rows = [[str(side), *(count(splits[side][kind]) for kind in kinds)] for side in Split.values]
+    rows = [[str(split), *(count(splits[split][kind]) for kind in kinds)] for split in Split.values]
     return Table("Contents of each split", ["Split", "Queries", "Judged pairs", "Q&As"], rows)
 
 
@@ -93,14 +93,14 @@ def _digests(manifest: dict[str, Any]) -> Facts:
     return [*digests, ("Guideline", manifest["guideline"]["digest"])] if manifest["guideline"] else digests
 
 
-def _board(version: Version, split: str) -> SideBoard | None:
-    """The runs on one side of the version by every measure; None when no run was scored there."""
+def _board(version: Version, split: str) -> SplitBoard | None:
+    """The runs on one split of the version by every measure; None when no run was scored there."""
     names, runs = leaderboard.ranked_runs(evaluations.evaluations_on(version, split))
     if not runs:
         return None
     shown = [*names, JUDGED_NAME]
     means = [_mean(ranked, name) for name in shown for ranked in runs if name in ranked.scores]
-    return SideBoard(rules.SPLIT_WORDS[split], [parse_measure(name) for name in names], means)
+    return SplitBoard(rules.SPLIT_WORDS[split], [parse_measure(name) for name in names], means)
 
 
 def _mean(ranked: RankedRun, name: str) -> Mean:

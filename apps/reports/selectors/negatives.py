@@ -204,5 +204,5 @@ def _csv_lines(proposal: NegativesProposal) -> Iterator[str]:
 def file_name(proposal: NegativesProposal, form: str) -> str:
     """The name of the file: slugs and numbers only, so safe in a header and on every file system."""
     version = proposal.version
-    side = "-".join(sorted(proposal.splits))
-    return f"{version.gold_set.slug}-{version.label}-{side}-negatives.{form}"
+    splits = "-".join(sorted(proposal.splits))
+    return f"{version.gold_set.slug}-{version.label}-{splits}-negatives.{form}"

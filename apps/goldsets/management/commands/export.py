@@ -20,7 +20,7 @@ class Command(VersionCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--format", choices=CHOICES, action="append", dest="formats", help="default: all")
-        parser.add_argument("--split", choices=Split.values, help="one side only; default: both")
+        parser.add_argument("--split", choices=Split.values, help="one split only; default: both")
         parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="a new or empty folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
