@@ -212,7 +212,7 @@ def test_the_form_makes_a_gate_against_a_baseline(client, scene):
     )
 
 
-def test_the_form_starts_on_the_side_that_scores_start_on(client, scene):
+def test_the_form_starts_on_the_split_that_scores_start_on(client, scene):
     client.force_login(scene.lead)
 
     page = words(client.get(url(scene, "new-gate", scene.version.gold_set.slug)))
