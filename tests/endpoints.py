@@ -231,7 +231,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "goldsets:freeze": write(LEADS),
     "goldsets:release": write(LEADS),
     "goldsets:discard": write(LEADS),
-    "goldsets:difference": read(MEMBERS),
+    "goldsets:difference": read(DONE_JUDGING),
     "goldsets:export": read(DONE_JUDGING),
     "goldsets:items": read(MEMBERS),
     "goldsets:left-out": read(LEADS),

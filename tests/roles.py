@@ -138,11 +138,11 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         may("open a calibration; check the control charts now", "calibration:open calibration:check"),
     ),
     "Gold versions": (
-        may("read versions and what changed between them", "goldsets:list goldsets:version goldsets:difference"),
+        may("read versions", "goldsets:list goldsets:version"),
         may("see single items of a version", "goldsets:items"),
         may(
-            "download a version or training negatives",
-            "goldsets:export reports:negatives-file",
+            "read what changed between versions; download a version or training negatives",
+            "goldsets:difference goldsets:export reports:negatives-file",
         ),
         may(
             "put together, freeze and release versions",

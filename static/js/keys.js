@@ -131,7 +131,7 @@ function onKeyDown(event) {
   }
   const key = event.key.toLowerCase();
   if (event.repeat && key !== "j" && key !== "k") return;
-  if (key === "escape" && document.querySelector("dialog[open]")) return;
+  if (key === "escape" && document.querySelector("dialog[open], details.menu[open]")) return;
   if ((key === "enter" || key === " ") && target.closest?.("a, button, summary")) return;
   if (key === "?" && scope() === document) {
     event.preventDefault();

@@ -23,11 +23,11 @@ function choose(choice) {
 // One level back for each escape: out of the field (keys.js), the flag undone, then the page. What was written stays.
 const inputs = [...form.querySelectorAll("input[type=checkbox], input[type=radio]")];
 const isRefused = document.querySelector(".desk-aside > .notice") !== null;
-const stored = new Set(isRefused ? [] : inputs.filter((input) => input.checked));
+const stored = new Set(isRefused ? [] : inputs.filter((input) => input.defaultChecked));
 const isFlagChanged = () => chosen() === "flag" && inputs.some((input) => input.checked !== stored.has(input));
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || isTextField(event.target) || !isFlagChanged()) return;
+  if (event.key !== "Escape" || event.repeat || isTextField(event.target) || !isFlagChanged()) return;
   if (document.querySelector("dialog[open], details.menu[open]")) return;
   event.preventDefault();
   for (const input of inputs) input.checked = stored.has(input);
@@ -65,8 +65,8 @@ form.addEventListener("submit", (event) => {
   if (isSent || !chosen()) event.preventDefault();
   else isSent = true;
 });
-const guide = document.querySelector("[data-guide]");
-if (matchMedia("(width < 64rem)").matches) guide.open = false;
+const guide = document.querySelector("[data-guide]"); // none in a calibration
+if (guide && matchMedia("(width < 64rem)").matches) guide.open = false;
 const note = form.elements.namedItem("note");
 const storedNote = isRefused ? "" : note.defaultValue;
 addEventListener("beforeunload", (event) => {

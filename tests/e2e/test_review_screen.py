@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from tests.agreement.factories import make_calibration
 from tests.e2e import looking
 from tests.e2e.waiting import go, press, turned
 from tests.review.factories import make_in_review, reviewers_of
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SIZES = [(1440, 900), (1280, 720), (1024, 768), (390, 844)]
 
 # Choices and the field for words of which another thing covers a part, wherever they are scrolled to.
-COVERED = """() => [...document.querySelectorAll(".aside .choice, .aside .field, .aside .notice")].filter((part) => {
+COVERED = """() => [...document.querySelectorAll(".desk-aside .choice, .desk-aside .field, .desk-aside .notice")].filter((part) => {
   part.scrollIntoView({ block: "nearest" });
   const { left, right, top, bottom } = part.getBoundingClientRect();
   const places = [[(left + right) / 2, top + 3], [(left + right) / 2, bottom - 3]];
@@ -93,3 +94,34 @@ def test_escape_after_the_flag_key_undoes_the_flag_and_the_next_one_leaves(scree
     with turned(screen):
         press(screen, "Escape")
     assert screen.url != address
+
+
+def test_escape_closes_the_open_menu_and_leaves_the_flag_and_the_page(screen):
+    address = screen.url
+    press(screen, "f", "2")
+    menu = screen.locator("details.menu")
+    menu.locator("summary").click()
+    expect(menu).to_have_attribute("open", "")
+
+    press(screen, "Escape")
+
+    expect(menu).not_to_have_attribute("open", "")
+    assert screen.url == address
+    expect(screen.locator("[data-reason]:checked")).to_have_count(1)
+
+
+def test_a_calibration_on_a_phone_asks_before_a_written_note_is_left(page, signed_in, transactional_db):
+    made = make_calibration(items=2, confirmed=1, flagged=1)
+    signed_in(made.subject)
+    page.set_viewport_size({"width": 390, "height": 844})
+    go(page, reverse("calibration:item", args=[made.project.slug, 1, 1]))
+    address = page.url
+    page.locator("[name=note]").fill("The limit is missing.")
+    page.get_by_role("heading", level=1).click()
+    page.once("dialog", lambda dialog: dialog.dismiss())
+
+    with page.expect_event("dialog"):
+        press(page, "Escape")
+
+    assert page.url == address
+    expect(page.locator("[name=note]")).to_have_value("The limit is missing.")

@@ -345,7 +345,7 @@ def test_a_source_mix_off_its_target_is_warned_of():
 def test_a_round_that_is_still_open_is_warned_of():
     bench = make_bench(queries=1)
     version = draft(bench)
-    warning = "Round 1 is still open. Grades that are given or changed after the freeze are not in this version."
+    warning = "Round 1 is still open. Close it first if grades given after the freeze should count."
 
     assert warning in find_warnings(gather(version))
 

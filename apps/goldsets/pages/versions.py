@@ -194,11 +194,11 @@ def left_out(request: HttpRequest, project: Project, gold_set: str, number: int)
 @member_view()
 def difference(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = _visible(request, project, gold_set, number)
+    if reason := rules.blind_refusal(member_of(request)):
+        raise Forbidden(reason, code="still_judging")
     former = None if version.is_draft else former_of(version)
     if former is None:
         raise Http404("There is no earlier version to compare with.")
-    if reason := rules.blind_refusal(member_of(request)):
-        raise Forbidden(reason, code="still_judging")
     split = Split.TEST if request.GET.get("split") == Split.TEST else Split.DEV
     if split == Split.TEST:
         _log_look(request, version, "difference in test")

@@ -182,7 +182,7 @@ def find_warnings(gathered: Gathered) -> list[str]:
 
 def _open_rounds(gathered: Gathered) -> Iterator[str]:
     for round_ in gathered.version.rounds.exclude(state=RoundState.CLOSED).order_by("pk"):
-        yield f"{round_} is still open. Grades that are given or changed after the freeze are not in this version."
+        yield f"{round_} is still open. Close it first if grades given after the freeze should count."
 
 
 def _lopsided(gathered: Gathered) -> Iterator[str]:

@@ -161,11 +161,11 @@ def losses_of(version: Version) -> Sequence[Loss] | QuerySet[VersionLoss]:
 
 
 AGREEMENT = {"grades": "Grades", "verdicts": "Reviewers"}
-"""Between whom each coefficient of a manifest measures agreement."""
+"""What each coefficient of a manifest is about."""
 
 
 class NamedEstimate(NamedTuple):
-    """A coefficient with its name, and whether it is of grades or of reviewers."""
+    """A coefficient; its name begins with what it is about."""
 
     name: str
     estimate: Estimate
@@ -175,7 +175,7 @@ def agreement_of(version: Version) -> list[NamedEstimate]:
     """The agreement at the time of the freeze."""
     facts = version.manifest.get("agreement", {})
     return [
-        NamedEstimate(f"{whose}: {facts[key]['name']}", Estimate.read(facts[key]))
-        for key, whose in AGREEMENT.items()
+        NamedEstimate(f"{about}: {facts[key]['name']}", Estimate.read(facts[key]))
+        for key, about in AGREEMENT.items()
         if key in facts
     ]
