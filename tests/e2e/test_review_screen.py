@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SIZES = [(1440, 900), (1280, 720), (1024, 768), (390, 844)]
 
 # Choices and the field for words of which another thing covers a part, wherever they are scrolled to.
-COVERED = """() => [...document.querySelectorAll(".desk-aside .choice, .desk-aside .field, .desk-aside .notice")].filter((part) => {
+COVERED = """() => [...document.querySelectorAll(".desk-aside :is(.choice, .field, .notice)")].filter((part) => {
   part.scrollIntoView({ block: "nearest" });
   const { left, right, top, bottom } = part.getBoundingClientRect();
   const places = [[(left + right) / 2, top + 3], [(left + right) / 2, bottom - 3]];

@@ -1,0 +1,25 @@
+"""What a reader makes of a file of documents, before a recipe cuts it into passages."""
+
+from typing import Any, NamedTuple
+
+
+class Document(NamedTuple):
+    """One document as canonical Markdown.
+
+    `path` is its place in the upload, with forward slashes; the document's outside id is made from it. `page_starts`
+    holds the offset in `text` at which each page begins, the first page first; empty for what has no pages.
+    """
+
+    path: str
+    kind: str
+    title: str
+    text: str
+    metadata: dict[str, Any]
+    page_starts: tuple[int, ...] = ()
+
+
+class UnreadFile(NamedTuple):
+    """A file of the upload that stays unread. `reason` is one of few sentences, so that files can be counted by it."""
+
+    path: str
+    reason: str

@@ -1,0 +1,30 @@
+"""Readers of files that people keep their documents in: Markdown, HTML, PDF and others.
+
+Each reader takes one file and yields its documents, which a recipe cuts into passages, or, for formats that bring their
+own passages, rows of blocks. A file that cannot be read raises `Unreadable`; nothing of it is kept.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple
+
+from apps.corpus.core.documents import Document
+from apps.corpus.formats.rows import BlockRow
+
+
+class SourceFile(NamedTuple):
+    """One file of an upload: its path there, its bytes (seekable, at the beginning), its size in bytes."""
+
+    path: str
+    stream: BinaryIO
+    size: int
+
+
+class Unreadable(Exception):
+    """Why a file stays unread, as a short phrase that many files can share: "scanned PDF without text"."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+Reader = Callable[[SourceFile], Iterator[Document | BlockRow]]
