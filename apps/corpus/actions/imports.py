@@ -1,4 +1,4 @@
-"""Actions on an import: upload a file for a preview, confirm it, discard it."""
+"""Actions on an import: upload a file for a preview, read it again in another way, confirm it, discard it."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -39,7 +39,7 @@ def start_import(
     with written(file, at=at) as stored:
         item = _start(project=project, kind=kind, file=stored, options=options, actor=actor, at=at)
     if item.job_id is None:
-        item = import_steps.keep_plan(import_id=item.pk, plan=preview(item))
+        item = import_steps.keep_plan(import_id=item.pk, plan=preview(item), options=options)
     return item
 
 
@@ -52,8 +52,39 @@ def _start(
     item = Import.objects.create(
         project=project, kind=kind, upload=upload, options=options, created_by=actor, created_at=at
     )
-    if not is_within(file.file, Extent(READ_AT_ONCE_BYTES, READ_AT_ONCE_LINES)):
-        _enqueue(item, jobs.READ, f"Read {upload.filename}", actor, at)
+    _enqueue_reading_if_large(item, actor, at)
+    return item
+
+
+def change_options(*, import_id: int, options: dict[str, Any], actor: User, at: datetime) -> Import:
+    """Read the stored file again with other options: at once when it is small, else in a job.
+
+    For an import that waits for confirmation or has mistakes. The file is not uploaded again.
+    """
+    item = _reopen(import_id=import_id, options=options, actor=actor, at=at)
+    if item.job_id is None:
+        item = import_steps.keep_plan(import_id=item.pk, plan=preview(item), options=item.options)
+    return item
+
+
+@transaction.atomic
+def _reopen(*, import_id: int, options: dict[str, Any], actor: User, at: datetime) -> Import:
+    item = import_steps.locked(import_id)
+    if item.state not in {ImportState.READY, ImportState.FAULTY}:
+        raise ImportRefused(f"This import {_is(item)}; its file is not read again.", code="import_not_waiting")
+    before = item.options
+    item.options, item.state, item.plan, item.job = options, ImportState.READING, {}, None
+    item.save(update_fields=["options", "state", "plan", "job"])
+    record(
+        project=item.project,
+        actor=actor,
+        action="import.options_changed",
+        obj=item,
+        before=before,
+        after=options,
+        at=at,
+    )
+    _enqueue_reading_if_large(item, actor, at)
     return item
 
 
@@ -62,7 +93,7 @@ def read_in_job(*, import_id: int, at: datetime) -> Import:
     """Queue a job for a file whose reading was interrupted, for example by a restart of the server."""
     item = import_steps.locked(import_id)
     if item.state == ImportState.READING and item.job_id is None:
-        _enqueue(item, jobs.READ, f"Read {item.upload.filename}", item.created_by, at)
+        _enqueue_reading(item, item.created_by, at)
     return item
 
 
@@ -99,6 +130,15 @@ def discard_import(*, import_id: int, actor: User, at: datetime) -> Import:
     item.save(update_fields=["state"])
     record(project=item.project, actor=actor, action="import.discarded", obj=item, at=at)
     return item
+
+
+def _enqueue_reading_if_large(item: Import, actor: User, at: datetime) -> None:
+    if not is_within(item.upload.file, Extent(READ_AT_ONCE_BYTES, READ_AT_ONCE_LINES)):
+        _enqueue_reading(item, actor, at)
+
+
+def _enqueue_reading(item: Import, actor: User, at: datetime) -> None:
+    _enqueue(item, jobs.READ, f"Read {item.upload.filename}", actor, at)
 
 
 def _enqueue(item: Import, kind: str, title: str, actor: User, at: datetime) -> None:

@@ -23,10 +23,13 @@ def locked(import_id: int) -> Import:
 
 
 @transaction.atomic
-def keep_plan(*, import_id: int, plan: dict[str, Any]) -> Import:
-    """Store the plan of the file; with mistakes, the import becomes faulty."""
+def keep_plan(*, import_id: int, plan: dict[str, Any], options: dict[str, Any]) -> Import:
+    """Store the plan of the file, read with these options; with mistakes, the import becomes faulty.
+
+    A plan of options that were changed while it was made is not stored: the file is being read again.
+    """
     item = locked(import_id)
-    if item.state == ImportState.READING:
+    if item.state == ImportState.READING and item.options == options:
         item.plan = plan
         item.state = ImportState.FAULTY if plan["errors_total"] else ImportState.READY
         item.save(update_fields=["plan", "state"])

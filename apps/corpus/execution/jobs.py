@@ -36,7 +36,7 @@ def read_import(ctx: JobContext) -> dict[str, Any] | None:
     item = _import(ctx)
     plan = preview(item, progress=lambda done: ctx.progress(done, text=f"{done:,} rows read"))
     with ctx.finish() as result:
-        import_steps.keep_plan(import_id=item.pk, plan=plan)
+        import_steps.keep_plan(import_id=item.pk, plan=plan, options=item.options)
         result.update(rows=plan["rows"], errors=plan["errors_total"])
     return None
 
