@@ -1,8 +1,8 @@
 """Reading of lines, CSV, TSV and JSONL from imported files: streamed, capped, and without guessing.
 
-Text is UTF-8, with or without a byte order mark; anything else is refused with its line. Memory stays bounded by one
-record whatever the file holds: lines, columns, nesting and the growth of gzip are capped. A mistake in one row is added
-to the error list and reading continues; one that spoils the rest is raised.
+Text is UTF-8, with or without a byte order mark, unless the source has another encoding; anything else is refused with
+its line. Memory stays bounded by one record whatever the file contains: lines, columns, nesting and the growth of gzip
+are capped. A mistake in one row is added to the error list and reading continues; one that spoils the rest is raised.
 """
 
 import csv
@@ -11,8 +11,8 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -23,6 +23,7 @@ from apps.common.files.filekinds import not_text
 from apps.common.files.linefiles import BARE_RETURN, LINE_END
 
 MEGABYTE = 1_000_000
+BLOCK_BYTES = 256 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -45,12 +46,14 @@ csv.field_size_limit(CAPS.line_bytes)
 class TableFile:
     """A file to read: the name shown in errors, its bytes, and its caps.
 
-    Gzip is recognised by its first bytes. The stream must be seekable and at its beginning.
+    Gzip is recognised by its first bytes. The stream must be seekable and at its beginning. `encoding` is that of the
+    text; one whose line ends are not the byte of a line feed is recoded first.
     """
 
     def __init__(self, name: str, stream: BinaryIO, caps: Caps = CAPS) -> None:
         self.name = name
         self.caps = caps
+        self.encoding = "utf-8"
         self._raw = stream
         self.is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         self._stream = stream
@@ -80,13 +83,40 @@ class TableFile:
             self._refuse_bomb(number)
         return raw
 
+    def blocks(self, most: int | None = None) -> Generator[bytes]:
+        """The whole content in blocks, unpacked, from the beginning; rejects content of more than `most` bytes."""
+        self.rewind()
+        done = 0
+        try:
+            while block := self._stream.read(BLOCK_BYTES):
+                done += len(block)
+                if most is not None and done > most:
+                    raise self.error(None, "", "", f"the file is larger than {most:,} bytes")
+                if self.is_gzip:
+                    self._refuse_bomb(None)
+                yield block
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise self.error(None, "", "", "the gzip file is damaged or cut off") from error
+        finally:
+            self.rewind()
+
+    def head(self, size: int) -> bytes:
+        """The first bytes, unpacked. The source is at its beginning, before and after."""
+        head = b""
+        with closing(self.blocks()) as blocks:
+            for block in blocks:
+                head += block
+                if len(head) >= size:
+                    break
+        return head[:size]
+
     def _refuse_blanks(self, number: int) -> None:
         self._blank += 1
         if self._blank > self.caps.blank_lines:
             message = f"the file has more than {self.caps.blank_lines:,} empty lines; leave them out"
             raise self.error(number, "", "", message)
 
-    def _refuse_bomb(self, number: int) -> None:
+    def _refuse_bomb(self, number: int | None) -> None:
         grown = self._stream.tell()
         if grown > self.caps.unpacked_bytes:
             message = f"the gzip file unpacks to more than {self.caps.unpacked_bytes:,} bytes; split it"
@@ -159,10 +189,10 @@ def read_csv(
         raise source.error(None, "", "", "the file is empty; its first line must name the columns")
 
 
-def read_rows(source: TableFile, *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+def read_rows(source: TableFile, *, delimiter: str = ",", quote: str = '"') -> Iterator[tuple[int, list[str]]]:
     """(line the record starts on, its cells unchanged), header included. Blank lines are skipped."""
     feed = _RecordFeed(source)
-    rows = csv.reader(feed, delimiter=delimiter, strict=True)
+    rows = csv.reader(feed, delimiter=delimiter, quotechar=quote, strict=True)
     while True:
         feed.start_record()
         try:
@@ -199,10 +229,11 @@ def _decoded(source: TableFile) -> Iterator[tuple[int, str]]:
         if number == 1:
             raw = _without_mark(source, raw)
         try:
-            text = raw.decode("utf-8")
+            text = raw.decode(source.encoding)
         except UnicodeDecodeError as error:
             bad = raw[error.start : error.start + 1].hex()
-            message = f"byte {error.start + 1} (0x{bad}) is not UTF-8; save the file as UTF-8"
+            name = source.encoding.upper()
+            message = f"byte {error.start + 1} (0x{bad}) is not {name}; save the file as UTF-8"
             raise source.error(number, "", "", message) from error
         if "\0" in text:
             raise source.error(number, "", "", "the line contains a NUL character; this is not a text file")

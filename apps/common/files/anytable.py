@@ -1,0 +1,174 @@
+"""Tables of any shape: CSV with any separator, quoting and encoding, workbooks, and cells copied from a spreadsheet.
+
+What was recognised is described in words, so that a person sees it. Rows keep their number in the file.
+"""
+
+import codecs
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from typing import NamedTuple
+
+from apps.common.files.csvsafe import restore_cell
+from apps.common.files.encodings import encoding_of, name_of
+from apps.common.files.faults import ErrorList
+from apps.common.files.filekinds import not_text
+from apps.common.files.tabular import TableFile, read_rows
+from apps.common.files.workbooks import is_workbook, read_sheet
+
+Row = tuple[int, list[str]]
+SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars", "^": "carets"}
+ONE_COLUMN = "\x1f"
+QUOTES = ('"', "'")
+SNIFF_BYTES = 64 * 1024
+SNIFF_ROWS = 40
+HEAD_ROWS = 10
+MOST_ROWS = 1_000_000
+MOST_CELL = 100_000
+WIDE_BYTES = 50_000_000
+"""The most that is recoded in memory, of files in UTF-16."""
+
+
+class Table(NamedTuple):
+    """A table: how it was read, its headings, and its rows below them, each with its number in the file.
+
+    `sheets` are the names of the visible sheets of a workbook, empty for other files. Each row has as many cells as
+    there are headings. `line` is the number of the row of headings.
+    """
+
+    how: str
+    headings: list[str]
+    rows: Iterator[Row]
+    sheets: Sequence[str] = ()
+    sheet: str = ""
+    line: int = 1
+
+
+def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "") -> Table:
+    """The table in a file. Raises InputError for what is no table; a row that does not fit is added to `errors`.
+
+    The headings are the first row with as many filled cells as any of the first ten; rows above it are skipped. A
+    heading that is empty or there twice gets the letter of its column.
+    """
+    if is_workbook(source.head(4_096)):
+        names, name, rows = read_sheet(source, sheet)
+        how = f"sheet {name} of a workbook" if len(names) > 1 else "a workbook"
+    else:
+        names, name = [], ""
+        source, rows, how = _text_rows(source)
+    first, rest = _from_headings(source, rows)
+    headings = _headings(source, first)
+    return Table(how, headings, _fitted(source, headings, rest, errors), names, name, first[0])
+
+
+def separator_of(text: str) -> tuple[str, str]:
+    """The separator and the quote of the first lines of a table: those that divide the most rows alike.
+
+    The separator is ONE_COLUMN, which no text contains, where none divides most rows.
+    """
+    scored = [
+        (_fit(text, separator, quote), -place, separator, quote)
+        for place, (separator, quote) in enumerate((s, q) for q in QUOTES for s in SEPARATORS)
+    ]
+    score, _, separator, quote = max(scored)
+    return (separator, quote) if score > 0 else (ONE_COLUMN, '"')
+
+
+def _fit(text: str, separator: str, quote: str) -> float:
+    """The share of rows that have the commonest number of cells, plus a little for more cells; 0 for one column."""
+    if quote == "'" and not text.lstrip("\ufeff").startswith("'") and f"{separator}'" not in text:
+        return 0
+    lines = io.StringIO(text, newline="")
+    try:
+        found = csv.reader(lines, delimiter=separator, quotechar=quote, strict=True)
+        rows = [row for row in islice(found, SNIFF_ROWS) if row]
+    except csv.Error:
+        return 0
+    counts = Counter(map(len, rows))
+    width, alike = max(counts.items(), key=lambda pair: (pair[1], pair[0])) if counts else (1, 0)
+    return alike / len(rows) + min(width, 50) / 1_000 if width > 1 else 0
+
+
+def _text_rows(source: TableFile) -> tuple[TableFile, Iterator[Row], str]:
+    """The rows of a text file as (the source to name in errors, rows, how it was read)."""
+    encoding = encoding_of(source.blocks())
+    if encoding.startswith("utf-16"):
+        source = _narrowed(source, encoding)
+    else:
+        source.encoding = encoding
+    head = source.head(SNIFF_BYTES)
+    if encoding == "utf-8" and (reason := not_text(head)):
+        raise source.error(None, "", "", reason)
+    whole = head[: head.rfind(b"\n") + 1] if len(head) == SNIFF_BYTES else head
+    text = whole.decode(source.encoding, errors="replace").removeprefix("\ufeff")
+    separator, quote = separator_of(text)
+    how = f"a table separated by {SEPARATORS[separator]}" if separator in SEPARATORS else "a table of one column"
+    if encoding != "utf-8":
+        how += f", read as {name_of(encoding)}"
+    return source, read_rows(source, delimiter=separator, quote=quote), how
+
+
+def _narrowed(source: TableFile, encoding: str) -> TableFile:
+    """The file in UTF-8: the bytes of a line feed divide UTF-16 anywhere."""
+    data = b"".join(source.blocks(WIDE_BYTES))
+    try:
+        text = data.decode("utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else encoding)
+    except UnicodeDecodeError as error:
+        raise source.error(None, "", "", "the file is damaged: it begins as UTF-16 and does not go on so") from error
+    return TableFile(source.name, io.BytesIO(text.encode()), source.caps)
+
+
+def _from_headings(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterator[Row]]:
+    head = list(islice(((number, cells) for number, cells in rows if any(map(str.strip, cells))), HEAD_ROWS))
+    if not head:
+        raise source.error(None, "", "", "the table is empty")
+    filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in head]
+    most = max(filled)
+    place = next(place for place, count in enumerate(filled) if count >= min(most, max(2, most - 1)))
+    return head[place], chain(head[place + 1 :], rows)
+
+
+def _headings(source: TableFile, first: Row) -> list[str]:
+    line, cells = first
+    cells = [restore_cell(" ".join(cell.split())) for cell in cells]
+    while cells and not cells[-1]:
+        cells.pop()
+    if len(cells) > source.caps.columns:
+        raise source.error(line, "", "", f"the table has more than {source.caps.columns:,} columns")
+    headings: list[str] = []
+    for place, cell in enumerate(cells):
+        headings.append(cell[:200] if cell and cell[:200] not in headings else f"{cell} {letters_of(place)}".strip())
+    return headings
+
+
+def letters_of(place: int) -> str:
+    """The name of a column in a spreadsheet: A, B, …, Z, AA."""
+    name = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name
+
+
+def _fitted(source: TableFile, headings: list[str], rows: Iterator[Row], errors: ErrorList) -> Iterator[Row]:
+    """The rows that are not empty, with a cell for each heading."""
+    width, done = len(headings), 0
+    for number, cells in rows:
+        if not any(map(str.strip, cells)):
+            continue
+        done += 1
+        if done > MOST_ROWS:
+            raise source.error(number, "", "", f"the table has more than {MOST_ROWS:,} rows; split it")
+        if beyond := next((cell for cell in cells[width:] if cell.strip()), ""):
+            message = f"the row has {len(cells)} cells, there are {width} headings"
+            errors.add(source.error(number, "", beyond, message))
+            continue
+        cells = [*map(restore_cell, cells[:width]), *[""] * (width - len(cells))]
+        if long := [place for place, cell in enumerate(cells) if len(cell) > MOST_CELL]:
+            message = f"the cell is longer than {MOST_CELL:,} characters"
+            errors.add(source.error(number, headings[long[0]], cells[long[0]], message))
+            continue
+        yield number, cells

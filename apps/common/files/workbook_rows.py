@@ -1,0 +1,68 @@
+"""A program: writes a sheet of the workbook on standard input as JSON lines. `workbooks.py` runs it as a process.
+
+A workbook of a few kilobytes can name a cell so far away that its reader wants terabytes and aborts. Here the limits of
+the operating system apply to the reader alone, and the server goes on.
+"""
+
+import datetime
+import io
+import json
+import resource
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+MOST_BYTES = 2_000_000_000
+MOST_SECONDS = 120
+EMPTY, NOT_READ, NO_SHEET, LOCKED = 3, 4, 5, 6
+"""Exit codes: no sheet in the workbook, damaged, no sheet of this name, encrypted."""
+
+
+def cell_text(value: Any) -> str:
+    """The cell as text: whole numbers without decimals, dates and times in ISO form."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 10**15 else repr(value)
+    if isinstance(value, datetime.datetime):
+        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(" ")
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return str(value).replace("\0", "")
+
+
+def rows_of(data: bytes, wanted: str) -> Iterator[dict[str, Any] | list[Any]]:
+    """First the names of the sheets that are visible and the one read, then its rows: number, then cells."""
+    from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
+
+    try:
+        book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+        shown = [
+            one.name
+            for one in book.sheets_metadata
+            if one.typ == SheetTypeEnum.WorkSheet and one.visible == SheetVisibleEnum.Visible
+        ]
+        if not shown:
+            sys.exit(EMPTY)
+        if wanted and wanted not in shown:
+            sys.exit(NO_SHEET)
+        name = wanted or next((one for one in shown if book.get_sheet_by_name(one).total_height), shown[0])
+        yield {"sheets": shown, "sheet": name}
+        for number, row in enumerate(book.get_sheet_by_name(name).iter_rows(), start=1):
+            yield [number, *map(cell_text, row)]
+    except PasswordError:
+        sys.exit(LOCKED)
+    except (CalamineError, ValueError, OverflowError, OSError):
+        sys.exit(NOT_READ)
+
+
+def main() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for record in rows_of(sys.stdin.buffer.read(), sys.argv[1] if len(sys.argv) > 1 else ""):
+        sys.stdout.write(json.dumps(record, ensure_ascii=True, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Sheets of XLSX, XLS and ODS workbooks as rows of text. The workbook is read by a process of its own, with limits."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from apps.common.files.tabular import TableFile
+from apps.common.files.workbook_rows import EMPTY, LOCKED, NO_SHEET, NOT_READ
+
+PROGRAM = Path(__file__).with_name("workbook_rows.py")
+MOST_FILE_BYTES = 100_000_000
+ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+IN_WORKBOOKS = (b"xl/", b"[Content_Types].xml", b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet")
+"""What the first entries of a zip are called when it is a workbook."""
+REASONS = {
+    EMPTY: "the workbook has no visible sheet",
+    NOT_READ: "the workbook is damaged, or of a form that is not read; save it as XLSX",
+    NO_SHEET: "the workbook has no visible sheet of this name",
+    LOCKED: "the workbook is encrypted; save it without a password",
+}
+TOO_LARGE = "the workbook needs too much memory or time: a sheet reaches too far; save the sheet as CSV"
+
+
+class Sheets(NamedTuple):
+    """The visible sheets of a workbook, the one that is read, and its rows by number."""
+
+    names: list[str]
+    name: str
+    rows: Iterator[tuple[int, list[str]]]
+
+
+def is_workbook(head: bytes) -> bool:
+    """Whether a file with these first bytes, a few hundred of them, is a workbook."""
+    if head.startswith(OLE):
+        return True
+    return head.startswith(ZIP) and any(name in head for name in IN_WORKBOOKS)
+
+
+def read_sheet(source: TableFile, name: str = "") -> Sheets:
+    """The sheet of this name, by default the first one with content. Raises InputError.
+
+    The rows are read while they are consumed; leave them, and the process ends.
+    """
+    rows = _records(source, name)
+    first = next(rows)
+    return Sheets(first["sheets"], first["sheet"], _numbered(rows))
+
+
+def _numbered(records: Iterator) -> Iterator[tuple[int, list[str]]]:
+    for number, *cells in records:
+        yield number, cells
+
+
+def _records(source: TableFile, name: str) -> Iterator:
+    command = [sys.executable, "-I", str(PROGRAM), name]
+    with tempfile.TemporaryFile() as copy:
+        for block in source.blocks(MOST_FILE_BYTES):
+            copy.write(block)
+        copy.seek(0)
+        with subprocess.Popen(command, stdin=copy, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            try:
+                assert process.stdout is not None
+                for line in process.stdout:
+                    if line.endswith(b"\n"):  # else it died while writing
+                        yield json.loads(line)
+            except GeneratorExit:
+                process.kill()
+                raise
+            if code := process.wait():
+                raise source.error(None, "", name if code == NO_SHEET else "", REASONS.get(code, TOO_LARGE))
