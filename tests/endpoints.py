@@ -92,6 +92,8 @@ ENDPOINTS: dict[str, Endpoint] = {
     "corpus:imports": read(LEADS),
     "corpus:import-new": form(LEADS),
     "corpus:import": read(LEADS),
+    "corpus:import-options": form(LEADS),
+    "corpus:import-fix": write(LEADS),
     "corpus:import-confirm": write(LEADS),
     "corpus:import-discard": write(LEADS),
     "corpus:import-errors": read(LEADS),

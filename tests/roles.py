@@ -56,8 +56,8 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         ),
         may(
             "import documents and queries; freeze a snapshot; redact a passage",
-            "corpus:freeze corpus:redact corpus:imports corpus:import-new corpus:import corpus:import-confirm"
-            " corpus:import-discard corpus:import-errors",
+            "corpus:freeze corpus:redact corpus:imports corpus:import-new corpus:import corpus:import-options"
+            " corpus:import-fix corpus:import-confirm corpus:import-discard corpus:import-errors",
         ),
         may(
             "add, edit and retire queries; record sources and permissions",

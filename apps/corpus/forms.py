@@ -13,14 +13,18 @@ class ImportForm(KaratForm):
 
     file = forms.FileField(label="File", help_text="UTF-8, plain or gzip.")
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, project: Project, uploaded: str = "", **kwargs: Any) -> None:
+        """`uploaded` is the name of a file that is here already: the form then has its options only."""
         super().__init__(*args, **kwargs)
         self.project = project
+        self.uploaded = uploaded
+        if uploaded:
+            del self.fields["file"]
 
     def clean_format(self) -> str:
         """The chosen format. Rejects one that contradicts the file's name: every line would be a mistake."""
         chosen: str = self.cleaned_data["format"]
-        name = self.cleaned_data["file"].name if "file" in self.cleaned_data else ""
+        name = self.cleaned_data["file"].name if "file" in self.cleaned_data else self.uploaded
         if named := _format_in_name(name, chosen):
             raise forms.ValidationError(
                 f"{name} has a file name that says {named}. Choose {named}, or rename the file."

@@ -287,11 +287,55 @@ def test_a_file_with_mistakes_cannot_be_applied_and_lists_them(client):
     mistakes = client.get(reverse("corpus:import-errors", args=[project.slug, item.pk]))
 
     assert "2 mistakes. Nothing was changed." in page.text
-    assert '<th scope="col">Mistake</th>' in page.text
+    assert "of 2 kinds" in page.text
     assert refused.status_code == 409
     assert mistakes["Content-Disposition"].startswith("attachment")
     assert mistakes.text.splitlines()[1] == "'=x.jsonl,1,text,,is missing"
     assert mistakes.text.splitlines()[2].startswith("'=x.jsonl,2,,not json,this is not JSON")
+
+
+def test_one_mistake_in_many_lines_is_one_message(client):
+    project = make_project()
+    signed_in(client, project)
+    answer = upload_file(client, project, b"# Access\n\nKeys are rotated.\n" * 40)
+
+    page = client.get(answer.url)
+
+    assert page.text.count("This is not JSON") == 1
+    assert "80 mistakes. Nothing was changed." in page.text
+    assert "all of one kind" in page.text
+    assert "lines 1, 3, 4, 6, 7 and more" in page.text
+
+
+def test_the_stored_file_is_read_again_with_other_options(client):
+    project = make_project()
+    signed_in(client, project)
+    answer = upload_file(client, project, b".I 1\n.W\nKeys are rotated.\n", filename="texts.txt")
+    item = Import.objects.get()
+    url = reverse("corpus:import-options", args=[project.slug, item.pk])
+    assert url in client.get(answer.url).text
+    assert 'type="file"' not in client.get(url).text
+
+    refused = client.post(url, item.options | {"ids": "position"})
+    answer = client.post(url, item.options | {"format": "smart"}, follow=True)
+
+    assert "Ids by position are for SMART files only." in refused.text
+    assert "Preview of the changes" in answer.text
+    item.refresh_from_db()
+    assert (item.state, item.options["format"], item.plan["rows"]) == (ImportState.READY, "smart", 1)
+
+
+def test_the_name_of_the_stored_file_still_contradicts_another_format(client):
+    project = make_project()
+    signed_in(client, project)
+    upload_file(client, project, lines(TEXTS))
+    item = Import.objects.get()
+
+    answer = client.post(
+        reverse("corpus:import-options", args=[project.slug, item.pk]), item.options | {"format": "csv"}
+    )
+
+    assert "blocks.jsonl has a file name that says JSONL." in answer.text
 
 
 def test_an_import_can_be_discarded_once(client):

@@ -215,3 +215,21 @@ def test_a_grade_map_that_cannot_be_read_is_refused_on_the_page(pool, client):
 
     assert answer.status_code == 400
     assert "is not of the form" in answer.content.decode()
+
+
+def test_one_button_leaves_out_the_rows_with_unknown_ids(pool, client):
+    project, text = pool.project, f"{ids(pool)[0]} 0 b00000 3\nQ999 0 b00001 1\nQ998 0 b00001 1\n"
+    client.force_login(lead_of(project))
+    file = SimpleUploadedFile("old.qrels", text.encode())
+    form = {"file": file, "format": "qrels", "snapshot": pool.snapshot_id}
+    page = client.post(reverse("corpus:import-new", args=[project.slug, "judgements"]), form, follow=True)
+    item = page.context["item"]
+    fix = reverse("corpus:import-fix", args=[project.slug, item.pk])
+    assert "Leave out 2 rows" in page.text
+
+    refused = client.post(fix, {"fix": "format:csv"})
+    page = client.post(fix, {"fix": "skip-unknown"}, follow=True)
+
+    assert (refused.status_code, page.context["item"].state) == (409, "ready")
+    assert page.context["plan"]["counts"] == {"new": 1, "unchanged": 0}
+    assert "is not a query of this project" in page.text

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.csvsafe import safe_cell
+from apps.common.files.fault_groups import FaultGroups
 
 MAX_LISTED = 200
 MOST_LISTED = 10
@@ -15,7 +16,7 @@ COLUMNS = ("file", "line", "field", "value", "message")
 
 
 class ErrorList:
-    """Mistakes in the order of reading: the first `limit` in full, the rest as a count.
+    """Mistakes in the order of reading: the first `limit` in full, all of them counted by kind.
 
     A warning does not stop an import.
     """
@@ -26,16 +27,26 @@ class ErrorList:
         self.total = 0
         self.warnings: list[InputError] = []
         self.warnings_total = 0
+        self.groups = FaultGroups()
+        self.warning_groups = FaultGroups()
 
     def add(self, error: InputError) -> None:
         self.total += 1
+        self.groups.add(error)
         if len(self.listed) < self.limit:
             self.listed.append(error)
 
     def warn(self, warning: InputError) -> None:
         self.warnings_total += 1
+        self.warning_groups.add(warning)
         if len(self.warnings) < self.limit:
             self.warnings.append(warning)
+
+    def absorb(self, other: "ErrorList") -> None:
+        """Add the mistakes that another reader of the same file has found; not its warnings."""
+        self.total += other.total
+        self.groups.absorb(other.groups)
+        self.listed += other.listed[: max(0, self.limit - len(self.listed))]
 
     def sort(self) -> None:
         """Sort the list by line: a reader that reads ahead adds mistakes of later lines first."""

@@ -1,5 +1,6 @@
 """Actions on an import: upload a file for a preview, read it again in another way, confirm it, discard it."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -61,19 +62,35 @@ def change_options(*, import_id: int, options: dict[str, Any], actor: User, at: 
 
     For an import that waits for confirmation or has mistakes. The file is not uploaded again.
     """
-    item = _reopen(import_id=import_id, options=options, actor=actor, at=at)
+    return _read_again(_reopen(import_id=import_id, choose=lambda item: options, actor=actor, at=at))
+
+
+def take_fix(*, import_id: int, name: str, actor: User, at: datetime) -> Import:
+    """Read the stored file again as a fix of its plan proposes."""
+
+    def proposed(item: Import) -> dict[str, Any]:
+        fix = next((fix for fix in item.plan.get("fixes", []) if fix["name"] == name), None)
+        if fix is None:
+            message = "This is no longer proposed: the file has been read in another way meanwhile. Open it again."
+            raise ImportRefused(message, code="fix_unknown")
+        return {**item.options, **fix["options"]}
+
+    return _read_again(_reopen(import_id=import_id, choose=proposed, actor=actor, at=at))
+
+
+def _read_again(item: Import) -> Import:
     if item.job_id is None:
         item = import_steps.keep_plan(import_id=item.pk, plan=preview(item), options=item.options)
     return item
 
 
 @transaction.atomic
-def _reopen(*, import_id: int, options: dict[str, Any], actor: User, at: datetime) -> Import:
+def _reopen(*, import_id: int, choose: Callable[[Import], dict[str, Any]], actor: User, at: datetime) -> Import:
     item = import_steps.locked(import_id)
     if item.state not in {ImportState.READY, ImportState.FAULTY}:
         raise ImportRefused(f"This import {_is(item)}; its file is not read again.", code="import_not_waiting")
-    before = item.options
-    item.options, item.state, item.plan, item.job = options, ImportState.READING, {}, None
+    before, after = item.options, choose(item)
+    item.options, item.state, item.plan, item.job = after, ImportState.READING, {}, None
     item.save(update_fields=["options", "state", "plan", "job"])
     record(
         project=item.project,
@@ -81,7 +98,7 @@ def _reopen(*, import_id: int, options: dict[str, Any], actor: User, at: datetim
         action="import.options_changed",
         obj=item,
         before=before,
-        after=options,
+        after=after,
         at=at,
     )
     _enqueue_reading_if_large(item, actor, at)

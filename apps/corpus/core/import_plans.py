@@ -1,7 +1,7 @@
 """The plan of an import: counts of changes, a few samples, and the mistakes that stop it."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row
@@ -12,6 +12,18 @@ SAMPLE_LENGTH = 240
 UNTOUCHED = "unchanged"
 
 
+class Fix(NamedTuple):
+    """Other options with which the same file can be read, offered as a button: "This is CSV." "Import as CSV".
+
+    `name` distinguishes the fixes of one plan; `options` are those that change.
+    """
+
+    name: str
+    words: str
+    button: str
+    options: dict[str, Any]
+
+
 class ImportPlan:
     """Counts by kind of change ("new", "changed", "unchanged", "gone"), in display order."""
 
@@ -19,6 +31,7 @@ class ImportPlan:
         self.counts: dict[str, int] = dict.fromkeys(words, 0)
         self.samples: list[dict[str, str]] = []
         self.notes: list[str] = []
+        self.fixes: list[Fix] = []
         self.rows = 0
         self.errors = ErrorList()
         self._sampled = dict.fromkeys(words, 0)
@@ -49,8 +62,11 @@ class ImportPlan:
             "notes": self.notes,
             "errors": [as_row(error) for error in self.errors],
             "errors_total": self.errors.total,
+            "error_groups": self.errors.groups.as_json(),
             "warnings": [as_row(warning) for warning in self.errors.warnings],
             "warnings_total": self.errors.warnings_total,
+            "warning_groups": self.errors.warning_groups.as_json(),
+            "fixes": [fix._asdict() for fix in self.fixes],
             "changes_nothing": self.changes_nothing,
         }
 

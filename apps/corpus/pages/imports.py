@@ -76,6 +76,35 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     return render(request, "corpus/import.html", context)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view(Role.LEAD)
+def import_options(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The form of the upload without its file: the stored one is read again."""
+    item = import_in(project, pk)
+    kind = kind_named(item.kind)
+    name = item.upload.filename
+    if request.method == "POST":
+        form = kind.form_class(request.POST, project=project, uploaded=name)
+        if form.is_valid():
+            imports.change_options(
+                import_id=item.pk, options=form.options(), actor=member_of(request).user, at=timezone.now()
+            )
+            return redirect("corpus:import", slug=project.slug, pk=item.pk)
+    else:
+        form = kind.form_class(project=project, uploaded=name, initial=item.options)
+    context = {"kind": kind, "form": form, "item": item, "section": kind.section}
+    return render(request, "corpus/import_options.html", context, status=400 if form.errors else 200)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def import_fix(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    item = import_in(project, pk)
+    name = request.POST.get("fix", "")
+    imports.take_fix(import_id=item.pk, name=name, actor=member_of(request).user, at=timezone.now())
+    return redirect("corpus:import", slug=project.slug, pk=item.pk)
+
+
 @require_POST
 @member_view(Role.LEAD)
 def import_confirm(request: HttpRequest, project: Project, pk: int) -> HttpResponse:

@@ -11,7 +11,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.discovery import load_layers
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.core.import_plans import Fix, ImportPlan
 
 Progress = Callable[[int], None]
 
@@ -50,6 +50,10 @@ class ImportKind:
         self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
     ) -> ImportPlan:
         raise NotImplementedError
+
+    def fixes(self, source: TableFile, options: dict[str, Any]) -> list[Fix]:
+        """Other options for a file that has mistakes when read with these. The source is at its beginning."""
+        return []
 
     @property
     def forms(self) -> str:

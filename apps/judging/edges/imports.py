@@ -11,7 +11,7 @@ from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
-from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.forms import ImportForm
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
@@ -150,13 +150,21 @@ def _plan(project: Project, draft: JudgementDraft, options: dict[str, Any], word
     if draft.skipped:
         plan.notes.append(f"{draft.skipped:,} rows are left out by the grade map.")
     errors = ErrorList()
-    for error in draft.errors:
-        is_mistake = draft.is_spoilt or not options.get("skip_unknown")
-        (errors.add if is_mistake else errors.warn)(error)
-    if errors:
-        errors.total = draft.errors.total
+    if draft.is_spoilt or not options.get("skip_unknown"):
+        errors.absorb(draft.errors)
+    else:
+        for error in draft.errors:
+            errors.warn(error)
     plan.take_errors(errors)
+    if errors and draft.rows and not draft.is_spoilt:
+        plan.fixes.append(_without_unknown(draft))
     return plan
+
+
+def _without_unknown(draft: JudgementDraft) -> Fix:
+    words = f"Only unknown queries and passages are wrong; {len(draft.rows):,} other rows can be imported."
+    button = f"Leave out {draft.unknown:,} {'row' if draft.unknown == 1 else 'rows'}"
+    return Fix("skip-unknown", words, button, {"skip_unknown": True})
 
 
 def _raters_notes(draft: JudgementDraft) -> list[str]:

@@ -166,9 +166,8 @@ def read_draft(
     except InputError as error:
         row_errors.add(error)
     errors = ErrorList()
-    for fault in (*row_errors, *reader.errors):
-        errors.add(fault)
-    errors.total = row_errors.total + reader.errors.total
+    errors.absorb(row_errors)
+    errors.absorb(reader.errors)
     if not (reader.rows or reader.skipped or errors):
         errors.add(source.error(None, "", "", "the file contains no judgement"))
         reader.is_spoilt = True
