@@ -82,7 +82,9 @@ def _found_in(stream: BinaryIO, limits: Limits) -> dict[str, Any]:
         return json.load(out)
 
 
-JUNK_TITLE = re.compile(r"^(untitled.*|.*\.(docx?|indd|pptx?|xlsx?|pdf|tex|dvi|qxd|md|html?)|microsoft word - .*)$", re.I)
+JUNK_TITLE = re.compile(
+    r"(untitled.*|.*\.(docx?|indd|pptx?|xlsx?|pdf|tex|dvi|qxd|md|html?)|microsoft word - .*)$", re.IGNORECASE
+)
 
 
 def _title(about: dict[str, str], laid: Laid, pages: list[list[Line]]) -> str:

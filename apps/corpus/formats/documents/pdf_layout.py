@@ -13,6 +13,7 @@ A PDF has letters at places and nothing else, so these are rules, and the refere
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -140,8 +141,9 @@ def _body_size(lines: Iterable[Line]) -> float:
 
 def _leading(lines: Sequence[Line]) -> float:
     """The usual distance from one line to the next."""
-    pairs = zip(lines, lines[1:], strict=False)
-    gaps = [before.y - after.y for before, after in pairs if after.y and 0 < before.y - after.y < 3 * before.size]
+    gaps = [
+        before.y - after.y for before, after in pairwise(lines) if after.y and 0 < before.y - after.y < 3 * before.size
+    ]
     return median(gaps) if gaps else 0.0
 
 

@@ -89,7 +89,7 @@ def _lines(page: Any) -> list[list]:
 
     for index in range(text.count_chars()):
         code = pdfium.FPDFText_GetUnicode(text, index)
-        if code == HYPHEN_AT_LINE_END or code == DASH and pdfium.FPDFText_IsHyphen(text, index) == 1:
+        if code == HYPHEN_AT_LINE_END or (code == DASH and pdfium.FPDFText_IsHyphen(text, index) == 1):
             close(hyphen=True)
             gap = True
         elif code in ENDS:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 BODY, LEADING, TOP = 11, 14, 740
+FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
 
 
 class Line(NamedTuple):
@@ -27,7 +28,7 @@ def make_pdf(
 
     `blanks` is how many blank characters each page has besides, packed to a thousandth.
     """
-    objects: list[bytes] = [b"", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"]
+    objects = [b"", b"", FONT]
     places = []
     for page in pages:
         stream = zlib.compress(_content(page) + b" " * blanks)
@@ -46,9 +47,7 @@ def make_pdf(
         objects.append(
             b"<< /Filter /Standard /V 2 /R 3 /Length 128 /P -44 /O <%s> /U <%s> >>" % (b"ab" * 32, b"cd" * 32)
         )
-        trailer += b" /Encrypt %d 0 R /ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>]" % len(
-            objects
-        )
+        trailer += b" /Encrypt %d 0 R /ID [<%s> <%s>]" % (len(objects), b"0a" * 16, b"0a" * 16)
     return _file(objects, trailer)
 
 
