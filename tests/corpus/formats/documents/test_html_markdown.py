@@ -1,0 +1,96 @@
+import pytest
+from markdown_it import MarkdownIt
+
+from apps.corpus.formats.documents import Unreadable, html_markdown
+from apps.corpus.formats.documents.html_markdown import DEEPEST, escaped, markdown_of, soup_of
+
+
+def markdown(html):
+    return markdown_of(soup_of(html))
+
+
+def test_headings_emphasis_and_links_stay():
+    html = '<h2>Keys <em>now</em></h2><p>Rotate <b>all</b> of them, see <a href="../a b.html">here</a>.</p>'
+
+    assert markdown(html) == "## Keys *now*\n\nRotate **all** of them, see [here](<../a%20b.html>)."
+
+
+@pytest.mark.parametrize("target", ["javascript:alert(1)", "data:text/html,x", "", " JavaScript:x"])
+def test_a_link_that_leads_nowhere_is_its_text(target):
+    assert markdown(f'<a href="{target}">press</a>') == "press"
+
+
+def test_end_tags_may_be_left_out():
+    html = "<p>one<p>two<ul><li>a<li>b</ul><p>three<dl><dt>T<dd>D</dl>"
+
+    assert markdown(html) == "one\n\ntwo\n\n- a\n- b\n\nthree\n\nT\n:   D"
+
+
+def test_lists_keep_numbers_levels_and_paragraphs():
+    html = "<ol start=3><li>one<ul><li>in it<p>more</ul><li>two</ol>"
+
+    assert markdown(html) == "3. one\n   - in it\n\n     more\n4. two"
+
+
+def test_code_keeps_its_lines_and_its_language():
+    html = '<pre><code class="language-python">def f():\n\n    return "```"\n</code></pre>'
+
+    assert markdown(html) == '````python\ndef f():\n\n    return "```"\n````'
+
+
+def test_a_table_keeps_all_its_columns():
+    html = """<table><tr><th>Key<th colspan=2>Days|hours<tr><td rowspan=2>A<td>1<td>x
+    <tr><td>2<td><p>y</p><p>z</p><tr><td>short</table>"""
+
+    assert markdown(html).splitlines() == [
+        "| Key | Days\\|hours | Days\\|hours |",
+        "| --- | --- | --- |",
+        "| A | 1 | x |",
+        "| A | 2 | y z |",
+        "| short |  |  |",
+    ]
+
+
+def test_a_table_inside_a_table_becomes_a_line():
+    inner = "<table><tr><td>1<td>2<tr><td>3<td>4</table>"
+
+    assert markdown(f"<table><tr><th>H<tr><td>{inner}</table>").splitlines()[-1] == "| 1, 2; 3, 4 |"
+
+
+def test_a_picture_is_its_description():
+    assert markdown('<p>See <img src="a.png" alt="the  pump"> and <img src="b.png"></p>') == "See the pump and"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# five", "1. five", "10) five", "- five", "+ five", "> five", "*five*", "_five_", "__init__", "`five`",
+     "<b>five</b>", "[five](six)", "====", "~~~", "a * b * c", "snake_case_name", "2*3*4", r"a\*b", "x < y", "a & b"],
+)  # fmt: skip
+def test_text_that_looks_like_markup_is_shown_as_it_was_written(text):
+    html = MarkdownIt("commonmark").render(escaped(text)).strip()
+
+    assert html == f"<p>{text.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;')}</p>"
+
+
+@pytest.mark.parametrize("text", ["snake_case_name", "a * b", "x < y", "C:\\new", "100 % of #5", "well-known - it is"])
+def test_what_is_no_markup_is_not_escaped(text):
+    assert escaped(text) == text
+
+
+@pytest.mark.parametrize(
+    ("html", "reason"),
+    [
+        ("<div>" * (DEEPEST + 10), "HTML nested too deeply"),
+        ("<b></b>" * 1_001, "HTML with more than 1,000 tags"),
+        ("<table>" + f"<tr><td colspan=200 rowspan=200>{'long ' * 100}" * 9 + "</table>", "table that is too large"),
+    ],
+)
+def test_hostile_pages_stay_unread(monkeypatch, html, reason):
+    monkeypatch.setattr(html_markdown, "MOST_TAGS", 1_000)
+
+    with pytest.raises(Unreadable, match=reason):
+        markdown(html)
+
+
+def test_a_page_of_thousands_of_open_paragraphs_is_read():
+    assert markdown("<p>x" * 2_000).count("x") == 2_000
