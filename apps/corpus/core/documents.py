@@ -7,7 +7,8 @@ class Document(NamedTuple):
     """One document as canonical Markdown.
 
     `path` is its place in the upload, with forward slashes; the document's outside id is made from it. `page_starts`
-    holds the offset in `text` at which each page begins, the first page first; empty for what has no pages.
+    holds the offset in `text` at which each page begins, the first page first; empty for what has no pages. `note` is a
+    short phrase on how it was read, shared by files: "read as cp1252, which is a guess".
     """
 
     path: str
@@ -16,6 +17,7 @@ class Document(NamedTuple):
     text: str
     metadata: dict[str, Any]
     page_starts: tuple[int, ...] = ()
+    note: str = ""
 
 
 class UnreadFile(NamedTuple):
