@@ -124,7 +124,7 @@ def pool_two_systems(story: Story) -> None:
     page.get_by_label("Name").fill("First pool")
     page.get_by_label("BM25").check()
     page.get_by_label("TF-IDF").check()
-    page.get_by_label("Depth").fill("3")
+    page.get_by_label("How deep").fill("3")
     expect(page.locator("#estimate")).to_contain_text("pairs")
     settled(page)
     story.press("Build pool")

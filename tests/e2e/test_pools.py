@@ -28,9 +28,13 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
     signed_in(lead_of(project))
 
     go(page, f"/p/{project.slug}/runs/pools/new/")
+    expect(page.get_by_label("Source")).to_be_hidden()
+    expect(page.get_by_label(re.compile("lexical"))).to_be_checked()
+    expect(page.get_by_label(re.compile("dense"))).to_be_checked()
+    expect(page.locator("#estimate")).to_contain_text("480 pairs at most")
+    look_at(page, "pool-new-short")
+    page.get_by_text("Advanced").click()
     expect(page.get_by_label("Budget")).to_be_hidden()
-    page.get_by_label(re.compile("lexical")).check()
-    page.get_by_label(re.compile("dense")).check()
     page.get_by_label("Method").select_option("bandit")
     page.get_by_label("Budget").fill("60")
     page.get_by_label("Applies to").select_option("all")
@@ -88,7 +92,6 @@ def test_enter_builds_the_pool_and_adds_no_system(page, signed_in, witness):
 
     go(page, f"/p/{project.slug}/runs/pools/new/")
     expect(page.get_by_role("button", name="Add BM25 and TF-IDF")).to_be_visible()
-    page.get_by_label(re.compile("lexical")).check()
     with turned(page):
         page.get_by_label("Name").press("Enter")
     worked(page)

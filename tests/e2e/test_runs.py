@@ -56,10 +56,11 @@ def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_the_provenan
     expect(page.get_by_role("heading", name="theirs")).to_be_visible()
 
     go(page, f"/p/{project.slug}/runs/pools/new/")
-    page.get_by_label("BM25").check()
+    expect(page.get_by_label("BM25")).to_be_checked()
+    page.get_by_label("theirs").uncheck()
     expect(page.locator("#estimate")).to_contain_text("240 pairs at most")
     page.get_by_label("theirs").check()
-    page.get_by_label("Depth").fill("5")
+    page.get_by_label("How deep").fill("5")
     expect(page.locator("#estimate")).to_contain_text("63 pairs at most")
     settled(page)
     with turned(page):

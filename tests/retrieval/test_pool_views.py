@@ -7,7 +7,8 @@ from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, System
 from apps.retrieval.selectors import known_grades
 from tests.factories import make_member
-from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, trec
+from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, make_system, trec
+from tests.retrieval.test_remote_queries import http, make_remote_system
 from tests.retrieval.test_views import at, words
 from tests.running_jobs import run_jobs
 
@@ -40,6 +41,36 @@ def test_the_form_describes_a_plan(lead, project, snapshot, run):
     plan = plan_of(Pool.objects.get().plan)
     wanted = PoolPlan("bandit", pairs=9, each=False, random=3, edge=1, easy=2, seed=7, edge_runs=(run.pk,))
     assert plan == wanted
+
+
+def test_the_form_proposes_the_newest_run_of_each_system_and_the_systems_with_an_index(lead, project, snapshot, run):
+    newer = import_lines(project, snapshot, trec([("Q01", "b01", 2.0)], "newer"), system=run.system.name).run
+    bm25 = make_system(project)
+    make_remote_system(project, http(9))
+
+    form = lead.get(at("new-pool", project)).context["form"]
+
+    assert (form["systems"].value(), form["runs"].value()) == ([bm25.pk], [newer.pk])
+    assert not form.is_advanced
+
+
+def test_of_many_runs_five_are_proposed(lead, project, snapshot):
+    for tag in "abcdef":
+        import_lines(project, snapshot, trec([("Q01", "b01", 2.0)], tag), system=tag)
+
+    assert len(lead.get(at("new-pool", project)).context["form"]["runs"].value()) == 5
+
+
+@pytest.mark.parametrize("fields", [{"method": "rrf", "pairs": "3"}, {"difficulty": "hard"}, {"seed": "7"}])
+def test_what_was_set_under_advanced_is_shown_again(lead, project, snapshot, fields):
+    assert lead.get(at("new-pool", project), fields).context["form"].is_advanced
+    assert '<details class="form-details" open>' in words(lead.get(at("new-pool", project), fields))
+
+
+def test_an_error_under_advanced_unfolds_it(lead, project, snapshot, run):
+    answer = lead.post(at("new-pool", project), described(snapshot, run, random="-1"))
+
+    assert '<details class="form-details" open>' in words(answer)
 
 
 def test_left_open_the_form_means_the_plain_union(lead, project, snapshot, run):

@@ -22,9 +22,10 @@ class RunsField(forms.ModelMultipleChoiceField):
         return f"{run.tag}, {queries}, {run.effective_depth:,} deep"
 
 
-def depth_field(initial: int, help_text: str) -> forms.IntegerField:
+def depth_field(initial: int, help_text: str, label: str = "Depth") -> forms.IntegerField:
     """A depth, from 1 to the largest possible."""
     return forms.IntegerField(
+        label=label,
         min_value=1,
         max_value=rules.DEEPEST,
         initial=initial,

@@ -15,6 +15,9 @@ from apps.retrieval.forms.fields import RunsField, SnapshotField, count_field, d
 from apps.retrieval.forms.queries import QueryChoiceForm
 from apps.retrieval.models import Pool, Run, System
 
+IN_SIGHT = frozenset({"name", "snapshot", "systems", "runs", "depth"})
+"""The fields of a new pool that are not under Advanced."""
+
 
 class SamplingForm(KaratForm):
     """The numbers of blocks that are sampled in addition to those that runs found."""
@@ -39,19 +42,18 @@ class PoolForm(SamplingForm, QueryChoiceForm):
     name = forms.CharField(max_length=120, required=False)
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
     systems = forms.ModelMultipleChoiceField(System.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
-    runs = RunsField(
-        Run.objects.none(),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
+    runs = RunsField(Run.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
+    depth = depth_field(
+        20, "How many top results of each are judged. With a budget: how many it chooses from.", label="How deep"
     )
-    depth = depth_field(20, "How many top results of each run people judge. With a budget: how many it chooses from.")
     method = forms.ChoiceField(
         label="Method",
         choices=[
             *((one.value, one.label.capitalize()) for one in PoolMethod if one not in ADAPTIVE),
-            ("Advanced", [(one.value, one.label.capitalize()) for one in ADAPTIVE]),
+            *((one.value, one.label.capitalize()) for one in ADAPTIVE),
         ],
         required=False,
+        initial=PoolMethod.DEPTH.value,
         help_text="A budget limits the number of pairs. Adaptive methods choose by the grades so far: start with a"
         " part of the budget, have it judged, then grow the pool.",
     )
@@ -60,6 +62,7 @@ class PoolForm(SamplingForm, QueryChoiceForm):
         label="Applies to",
         choices=[("query", "each query"), ("all", "all queries together")],
         required=False,
+        initial="query",
         help_text="All together: queries with more relevant passages get more pairs.",
     )
     seed = forms.IntegerField(
@@ -83,6 +86,15 @@ class PoolForm(SamplingForm, QueryChoiceForm):
         self._field("systems").queryset = selectors.engines_in(project)
         if snapshot is not None:
             self._field("runs").queryset = selectors.complete_runs_on(snapshot)
+
+    @property
+    def is_advanced(self) -> bool:
+        """Whether a field under Advanced has another value than its default, or an error."""
+        return any(
+            self[name].errors or str(self[name].value() or "") != str(self.fields[name].initial or "")
+            for name in self.fields
+            if name not in IN_SIGHT
+        )
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or {}

@@ -40,7 +40,7 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
     snapshot = snapshot or (snapshots[0] if snapshots else None)
     if "usual" in request.POST and snapshot is not None:
         return _with_usual_systems(request, project, snapshot)
-    start = {"name": _free_name(project), **_filled_in(request.GET)}
+    start = {"name": _free_name(project), **_proposed(project, snapshot), **_filled_in(request.GET)}
     form = PoolForm(request.POST or None, project=project, snapshot=snapshot, initial=start)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
@@ -70,6 +70,10 @@ def _with_usual_systems(request: MemberRequest, project: Project, snapshot: Snap
     systems = create_usual_systems(project=project, actor=request.user, at=timezone.now())
     filled_in = {**_filled_in(request.POST), "snapshot": snapshot.pk, "systems": [system.pk for system in systems]}
     return redirect(f"{reverse('retrieval:new-pool', args=[project.slug])}?{urlencode(filled_in, doseq=True)}")
+
+
+def _proposed(project: Project, snapshot: Snapshot | None) -> dict[str, Any]:
+    return selectors.proposed_sources(project, snapshot)._asdict() if snapshot else {}
 
 
 def _filled_in(data: QueryDict) -> dict[str, Any]:

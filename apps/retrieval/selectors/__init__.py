@@ -10,6 +10,7 @@ from apps.retrieval.selectors.pools import (
     pool_runs,
     pools_in,
     pools_with,
+    proposed_sources,
 )
 from apps.retrieval.selectors.queries import (
     ALL_QUERIES,
@@ -63,6 +64,7 @@ __all__ = [
     "pool_runs",
     "pools_in",
     "pools_with",
+    "proposed_sources",
     "position_of_blocks",
     "positions_of",
     "push_in",

@@ -1,14 +1,21 @@
 """The pools of a project, and their queries, runs and pairs."""
 
+from typing import NamedTuple
+
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from apps.accounts.models import Project
+from apps.corpus.models import Snapshot
 from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
-from apps.retrieval.enums import MISSING, PoolKind
+from apps.retrieval.enums import MISSING, QUICK, PoolKind
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run
 from apps.retrieval.selectors.finding import found_in
+from apps.retrieval.selectors.runs import newest_runs_on
+from apps.retrieval.selectors.systems import indexed_in
+
+MOST_PROPOSED = 5
 
 
 def missing_job(pool: Pool) -> Job | None:
@@ -32,6 +39,23 @@ def _counted(links: type[PoolQuery] | type[PoolRun]) -> Coalesce:
 def pool_in(project: Project, pk: int) -> Pool:
     """The pool in any state, with its counts; Http404 for a pool of another project."""
     return found_in(pools_in(project).filter(pk=pk))
+
+
+class Proposal(NamedTuple):
+    """The systems and runs, by id, that are selected in the form of a new pool before anybody chose."""
+
+    systems: list[int]
+    runs: list[int]
+
+
+def proposed_sources(project: Project, snapshot: Snapshot) -> Proposal:
+    """The systems with an index in Karat, and the newest run of every other system; at most five of each.
+
+    A system that answers elsewhere, or has a model to load, is proposed only when a run of it is complete.
+    """
+    systems = indexed_in(project).values_list("pk", flat=True)[:MOST_PROPOSED]
+    runs = newest_runs_on(snapshot).exclude(system__kind__in=QUICK).values_list("pk", flat=True)[:MOST_PROPOSED]
+    return Proposal(list(systems), list(runs))
 
 
 def pool_query_ids(pool: Pool) -> list[int]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.http import Http404
 from numpy.typing import NDArray
 
@@ -31,6 +31,12 @@ def complete_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
     """The complete runs on a snapshot, which can be pooled and scored, by tag."""
     runs = Run.objects.filter(snapshot=snapshot, state=RunState.COMPLETE)
     return runs.select_related("system", "snapshot").order_by("tag")
+
+
+def newest_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
+    """The newest complete run of each system on the snapshot, newest first."""
+    newest = Run.objects.filter(snapshot=snapshot, state=RunState.COMPLETE).values("system").annotate(last=Max("pk"))
+    return Run.objects.filter(pk__in=newest.values("last")).order_by("-pk")
 
 
 def stored_tops(snapshot: Snapshot, query_id: int, depth: int) -> list[tuple[System, NDArray[np.int32]]]:
