@@ -1,4 +1,5 @@
-// Counts the examples of a grade while they are written, and shows the beginning of each beside its number.
+// Counts the examples of a grade while they are written, shows the beginning of each beside its number, and adds an empty
+// place when the last one is used.
 
 const FEW = 5;
 const MANY = 10;
@@ -20,8 +21,16 @@ function showBeginning(row) {
   const text = textOf(row);
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text;
   const place = row.querySelector("[data-beginning]");
-  place.textContent = shown || "empty";
+  place.textContent = shown || "Write an example";
   place.classList.toggle("faint", !shown);
+}
+
+function addPlace(group) {
+  const more = group.querySelector("[data-more]");
+  const last = group.querySelector(".examples > .example-row:nth-last-child(1 of .example-row)");
+  if (!more || !textOf(last)) return;
+  more.before(more.querySelector(".example-row"));
+  if (!more.querySelector(".example-row")) more.remove();
 }
 
 document.querySelectorAll("[data-examples]").forEach((group) => {
@@ -30,5 +39,6 @@ document.querySelectorAll("[data-examples]").forEach((group) => {
     if (!row) return;
     showBeginning(row);
     showCount(group);
+    addPlace(group);
   });
 });

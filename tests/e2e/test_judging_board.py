@@ -9,12 +9,13 @@ from playwright.sync_api import expect
 
 from apps.accounts.actions import projects
 from apps.judging.actions import adjudicate, claim_seats, close_round, publish_guideline
-from apps.judging.models import Adjudication, Seat
+from apps.judging.models import Adjudication, Guideline, Seat
 from apps.judging.selectors import adjudicable, entry_in
 from apps.retrieval.models import Pool
+from tests.e2e.looking import WIDE
 from tests.e2e.waiting import go, turned
 from tests.e2e.worlds import shared
-from tests.factories import lead_of
+from tests.factories import lead_of, make_project
 from tests.judging.factories import give, people_of
 from tests.judging.world import GRADES, make_world
 
@@ -127,6 +128,24 @@ def test_a_guideline_that_changed_leads_to_a_round_of_what_it_touches(
     assert witness.drain() == []
 
 
+def test_the_first_guideline_is_published_without_scrolling(page, signed_in, look_at, axe_clean, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    page.set_viewport_size(WIDE)
+    go(page, f"/p/{project.slug}/judging/guideline/new/")
+    expect(page.get_by_text("Write an example").filter(visible=True)).to_have_count(4)
+    expect(page.get_by_role("button", name="Publish")).to_be_in_viewport(ratio=1)
+    axe_clean(page)
+    look_at(page, "judging-guideline-first", full=False)
+    page.set_viewport_size(WIDE)
+
+    with turned(page):
+        page.get_by_role("button", name="Publish").click()
+
+    assert Guideline.objects.get().number == 1
+    assert witness.drain() == []
+
+
 def test_examples_are_counted_while_they_are_written(page, signed_in, look_at, axe_clean, witness, round_):
     publish_next(round_)
     signed_in(lead_of(round_.project))
@@ -134,11 +153,12 @@ def test_examples_are_counted_while_they_are_written(page, signed_in, look_at, a
     group = page.get_by_role("group", name="Examples of grade 2")
     expect(group.get_by_role("status")).to_have_text("2 of 5 to 10")
 
-    group.get_by_text("empty").first.click()
+    group.get_by_text("Write an example").first.click()
     group.get_by_label("Passage").nth(2).fill("Backups use a cipher.")
 
     expect(group.get_by_role("status")).to_have_text("3 of 5 to 10")
     expect(group.get_by_text("Backups use a cipher.", exact=True)).to_be_visible()
+    expect(group.get_by_text("Write an example").filter(visible=True)).to_have_count(1)
     axe_clean(page)
     look_at(page, "judging-guideline-examples")
     assert witness.drain() == []

@@ -25,6 +25,7 @@ SHEETS = (
     "components/table",
     "components/scroll",
     "components/form",
+    "components/foot",
     "components/choice",
     "components/checks",
     "components/thread",

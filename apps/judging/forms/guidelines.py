@@ -5,7 +5,7 @@ from django import forms
 from django.forms import BoundField
 
 from apps.common.web.forms import KaratForm, offer
-from apps.judging.core.guidelines import FEW_EXAMPLES, MANY_EXAMPLES, GradeText, GuidelineExample, as_example, as_stored
+from apps.judging.core.guidelines import MANY_EXAMPLES, GradeText, GuidelineExample, as_example, as_stored
 from apps.judging.models import Guideline
 
 PARTS = {
@@ -96,13 +96,13 @@ class GuidelineForm(KaratForm):
 
     @property
     def by_grade(self) -> list[GradeFields]:
-        """The fields of each grade, highest first; five examples shown, or as many as there are and one more."""
+        """The fields of each grade, highest first; as many examples are shown as there are, and one more."""
         return [self._grade_fields(grade) for grade in reversed(self.scale)]
 
     def _grade_fields(self, grade: int) -> GradeFields:
         rows = [self._row(grade, number) for number in range(1, self.places[grade] + 1)]
         last = max((row.number for row in rows if row.beginning or row.is_faulty), default=0)
-        shown = max(FEW_EXAMPLES, min(last + 1, len(rows)))
+        shown = min(last + 1, len(rows))
         fields = [self[f"name_{grade}"], self[f"definition_{grade}"]]
         return GradeFields(grade, fields, rows[:shown], rows[shown:], sum(bool(row.beginning) for row in rows))
 
