@@ -44,6 +44,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     # Without a project
     "healthz": read(ANYBODY),
     "stylesheet": read(ANYBODY),
+    "dashboard:start": read(SIGNED_IN),
     "dashboard:projects": read(SIGNED_IN),
     "dashboard:load-demo": write(OPERATORS),
     "accounts:login": form(ANYBODY),
@@ -60,6 +61,8 @@ ENDPOINTS: dict[str, Endpoint] = {
     # The project and its people
     "dashboard:home": read(MEMBERS),
     "dashboard:settings": form(LEADS),
+    "dashboard:skip-step": write(LEADS),
+    "dashboard:judge-myself": write(LEADS),
     "people:people": read(MEMBERS),
     "people:invite": write(LEADS),
     "people:revoke-invitation": write(LEADS),

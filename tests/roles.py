@@ -35,9 +35,9 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "jobs:list jobs:job jobs:progress jobs:cancel notifications:list notifications:read-all notifications:open",
         ),
         may(
-            "invite people, change roles, store secrets, change settings",
-            "dashboard:settings people:invite people:revoke-invitation people:roles people:secrets"
-            " people:delete-secret",
+            "invite people, change roles, store secrets, change settings, skip first steps",
+            "dashboard:settings dashboard:skip-step dashboard:judge-myself people:invite people:revoke-invitation"
+            " people:roles people:secrets people:delete-secret",
         ),
         may(
             "run a failed job again; set up webhooks",

@@ -90,6 +90,7 @@ def default_policies() -> dict:
         "escalation_days": 7,
         "calibration_reviews": 20,
         "calibration_items": 8,
+        "skipped_steps": [],
     }
 
 

@@ -207,7 +207,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "accounts:login"
-LOGIN_REDIRECT_URL = "dashboard:projects"
+LOGIN_REDIRECT_URL = "dashboard:start"
 LOGOUT_REDIRECT_URL = "accounts:login"
 
 # In the memory of each process, and bounded: figures are small, grades are large.

@@ -1,7 +1,17 @@
 """Rules about changes of a project. Each returns the reason against it, or None."""
 
 from apps.accounts.models import Project
+from apps.dashboard.enums import FIRST_STEPS, NEVER_SKIPPED
 from apps.judging.models import Judgement
+
+
+def skip_refusal(step: str) -> str | None:
+    """Steps that a project does not need can be skipped; without passages there is nothing to do."""
+    if step not in FIRST_STEPS:
+        return f"There is no step called {step}. Steps are {', '.join(FIRST_STEPS)}."
+    if step in NEVER_SKIPPED:
+        return "This step cannot be skipped: everything else rests on passages."
+    return None
 
 
 def scale_refusal(project: Project) -> str | None:

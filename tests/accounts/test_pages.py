@@ -42,7 +42,7 @@ class TestLogin:
 
         response = client.post("/login/", {"email": user.email, "password": PASSWORD, "next": next_})
 
-        assert response.url == reverse("dashboard:projects")
+        assert response.url == reverse("dashboard:start")
 
     def test_wrong_credentials_are_reported_on_the_page(self, client):
         response = client.post("/login/", {"email": "nobody@example.org", "password": "x"})
@@ -88,7 +88,7 @@ class TestSetUp:
         assert response.status_code == 302
         assert User.objects.get().is_operator
         assert roles_of(User.objects.get(), Project.objects.get(slug="handbook")) == {Role.LEAD}
-        assert client.get("/").status_code == 200
+        assert client.get("/").url == reverse("dashboard:home", kwargs={"slug": "handbook"})
 
     def test_it_works_once(self, client):
         token = invitations.create_setup_link(at=timezone.now())

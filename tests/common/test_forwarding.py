@@ -90,4 +90,4 @@ def test_operators_read_it_on_their_pages(client, db, seen, is_operator, told):
     make_project()
     client.force_login(make_user(is_operator=is_operator))
 
-    assert (UNEXPECTED_PROXY in client.get("/").content.decode()) == told
+    assert (UNEXPECTED_PROXY in client.get("/projects/").content.decode()) == told

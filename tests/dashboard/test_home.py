@@ -9,19 +9,13 @@ from django.utils import timezone
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.dashboard.pages import waiting
-from apps.dashboard.pages.checklist import STEPS, steps
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
-from apps.judging.actions import adjudicate, claim_seats, close_round
-from apps.judging.selectors import adjudicable
 from apps.queries.models import Permission, Source
-from apps.retrieval.models import PoolEntry
 from apps.triples.enums import State
 from tests.agreement.factories import answer_items, make_calibration
-from tests.corpus.factories import make_snapshot
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, judge_all, make_round, people_of
-from tests.retrieval.factories import make_pool, make_queries
+from tests.judging.factories import judge_all, make_round, people_of
 from tests.review.factories import make_in_review, make_triple, reviewers_of
 from tests.triples.factories import make_team
 
@@ -133,67 +127,6 @@ class TestWaiting:
         assert not {"j", "k", "u", "n"} & set(keys)
 
 
-class TestChecklist:
-    def test_an_empty_project_begins_with_the_corpus(self):
-        found = steps(make_project())
-
-        assert [step.title for step in found if step.is_next] == ["Import a corpus"]
-        assert not any(step.is_done for step in found)
-        assert len(found) == len(STEPS)
-
-    def test_steps_are_marked_by_what_is_there(self):
-        project = make_project()
-        snapshot = make_snapshot(project)
-        make_queries(project)
-        make_pool(project, snapshot)
-
-        found = steps(project)
-
-        assert [step.title for step in found if step.is_done] == [
-            "Import a corpus",
-            "Freeze a snapshot",
-            "Import queries",
-            "Choose results to judge",
-        ]
-        assert [step.title for step in found if step.is_next] == ["Invite your team"]
-
-    def test_another_projects_corpus_does_not_count(self):
-        make_snapshot(make_project())
-
-        assert not any(step.is_done for step in steps(make_project()))
-
-
-class TestStepOfTheGrades:
-    def step(self, project):
-        return next(step for step in steps(project) if step.title == "Judge the pairs")
-
-    def test_it_is_done_once_no_pair_waits_for_a_grade_or_a_decision(self):
-        round_ = make_round(queries=1, blocks=2, overlap=1.0)
-        mara, sef = people_of(round_)
-        judge_all(round_, mara, lambda seat: 0)
-        begun = self.step(round_.project)
-        judge_all(round_, sef, lambda seat: seat.entry_id % 2)
-        split = self.step(round_.project)
-        for pair in adjudicable(round_, lead_of(round_.project)):
-            adjudicate(
-                round_=round_, entry=PoolEntry.objects.get(pk=pair.entry_id), adjudicator=lead_of(round_.project),
-                grade=1, reason="Read it.", error_type="slip", at=AT,
-            )  # fmt: skip
-
-        assert (begun.is_done, begun.verb, split.is_done) == (False, "Go on", False)
-        assert self.step(round_.project).is_done
-
-    def test_closing_a_round_settles_what_was_not_given(self):
-        round_ = make_round(queries=1, blocks=2, overlap=0.0)
-        seat = claim_seats(round_=round_, annotator=people_of(round_)[0], n=1, at=AT)[0]
-        give(seat, seat.annotator)
-        assert not self.step(round_.project).is_done
-
-        close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
-
-        assert self.step(round_.project).is_done
-
-
 class TestPage:
     def test_a_new_project_shows_one_gold_button(self, client):
         project = make_project()
@@ -202,7 +135,7 @@ class TestPage:
         page = client.get(home(project)).content.decode()
 
         assert page.count("button primary") == 1
-        assert "Import a corpus" in page
+        assert "<h1>First steps</h1>" in page
 
     def test_annotators_get_no_checklist_and_no_names(self, client):
         project = make_team()
@@ -211,7 +144,7 @@ class TestPage:
 
         page = client.get(home(project)).content.decode()
 
-        assert "From an empty project" not in page
+        assert "First steps" not in page
         assert triple.author.name not in page
 
     @pytest.mark.parametrize(("role", "is_asked"), [(Role.ANNOTATOR, True), (Role.REVIEWER, False)])
@@ -239,7 +172,7 @@ class TestPage:
         client.force_login(lead_of(project))
         client.get(home(project))
 
-        with django_assert_num_queries(35):
+        with django_assert_num_queries(34):
             client.get(home(project))
 
     @pytest.mark.parametrize("projects", [1, 3])
@@ -250,7 +183,7 @@ class TestPage:
         client.force_login(user)
 
         with django_assert_num_queries(3):
-            client.get("/")
+            client.get("/projects/")
 
 
 def test_a_reviewer_reads_the_same_home_whatever_the_other_answered(client):

@@ -39,7 +39,7 @@ def test_a_person_signs_in_and_out_by_keyboard(page, project):
     with turned(page):
         page.keyboard.press("Enter")
 
-    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+    expect(page.get_by_role("heading", name="First steps")).to_be_visible()
 
     page.locator("summary", has_text=lead.name).click()
     with turned(page):

@@ -290,7 +290,7 @@ def test_a_long_absence_makes_a_mail_of_bounded_length(project, person, monkeypa
     (mail,) = mails()
     assert mail["body"].count("waits for your review") == 2
     assert mail["subject"] == "Karat: 5 notifications"
-    assert f"3 more are unread:\n{mailing.absolute('/')}\n" in mail["body"]
+    assert f"3 more are unread:\n{mailing.absolute('/projects/')}\n" in mail["body"]
     assert Notification.objects.filter(mailed_at=None).count() == 0
 
 

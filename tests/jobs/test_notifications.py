@@ -112,7 +112,7 @@ def test_the_list_of_projects_marks_those_with_something_unread(client, project,
     notify_once(person, project)
     client.force_login(person)
 
-    page = client.get("/").content.decode()
+    page = client.get("/projects/").content.decode()
 
     assert page.count("unread") == 1
     assert page.index("unread") > page.index(project.name)

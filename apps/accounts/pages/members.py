@@ -79,7 +79,7 @@ def set_roles(request: MemberRequest, project: Project, user_id: int) -> HttpRes
     words = f"{user} is now {', '.join(sorted(roles))}." if roles else f"{user} no longer belongs to this project."
     messages.success(request, words)
     if not selectors.roles_of(request.user, project):
-        return redirect("dashboard:projects")
+        return redirect("dashboard:start")
     return redirect("people:people", slug=project.slug)
 
 

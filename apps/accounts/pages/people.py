@@ -60,7 +60,7 @@ def _next(request: HttpRequest) -> str:
     """The page that the person requested before signing in, if it is one of our own."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return wanted if is_ours else resolve_url("dashboard:projects")
+    return wanted if is_ours else resolve_url("dashboard:start")
 
 
 @require_POST
@@ -82,7 +82,7 @@ def set_up(request: HttpRequest, token: str) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            return _let_in(request, user, resolve_url("dashboard:projects"))
+            return _let_in(request, user, resolve_url("dashboard:start"))
     return render(request, "accounts/set_up.html", {"form": form})
 
 

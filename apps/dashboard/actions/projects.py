@@ -6,6 +6,7 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.accounts.rules import people_refusal
+from apps.accounts.selectors import policy
 from apps.audit.actions import record
 from apps.common.errors import Forbidden, Refusal
 from apps.dashboard import rules
@@ -35,6 +36,32 @@ def change_scale(*, project_id: int, scale: list[dict], actor: User, at: datetim
         obj=project,
         before=before,
         after={"scale": scale},
+        at=at,
+    )
+    return project
+
+
+@transaction.atomic
+def skip_step(*, project_id: int, step: str, skipped: bool, actor: User, at: datetime) -> Project:
+    """Leave one of the first steps out of the list, or bring it back. The same again changes nothing."""
+    project = Project.objects.select_for_update().get(pk=project_id)
+    if reason := people_refusal(actor, project):
+        raise Forbidden(reason)
+    if reason := rules.skip_refusal(step):
+        raise Refusal(reason, code="step")
+    before = policy(project, "skipped_steps")
+    after = sorted({*before, step} if skipped else {*before} - {step})
+    if before == after:
+        return project
+    project.policies = {**project.policies, "skipped_steps": after}
+    project.save(update_fields=["policies"])
+    record(
+        project=project,
+        actor=actor,
+        action="project.step_skipped" if skipped else "project.step_brought_back",
+        obj=project,
+        before={"skipped_steps": before},
+        after={"skipped_steps": after},
         at=at,
     )
     return project

@@ -47,7 +47,7 @@ def shell(request: HttpRequest) -> dict:
     project = getattr(request, "project", None)
     member = getattr(request, "member", None)
     about: dict = {
-        "top": "/",
+        "top": reverse("dashboard:projects"),
         "home": "/",
         "back": _back(request),
         "nav": [],

@@ -1,19 +1,22 @@
-"""The checklist from an empty project to a scored release, derived from the project's data."""
+"""The first steps of a project, derived from its data: what is done, what is next, what was skipped."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from django.db.models import Exists
+from django.db.models import Exists, OuterRef
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership, Project
+from apps.accounts.selectors import Member, policy
 from apps.corpus.models import Block, Snapshot
 from apps.dashboard.edges.paths import path
+from apps.dashboard.enums import NEVER_SKIPPED
 from apps.evaluation.models import Evaluation
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
-from apps.judging import selectors as judging
+from apps.judging.enums import RoundKind
 from apps.judging.models import Guideline, Judgement, Round
-from apps.queries.models import Query
+from apps.queries.models import Permission, Query, Source
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
 from apps.triples.enums import State
@@ -22,74 +25,200 @@ from apps.triples.models import Triple
 RELEASED = [VersionState.RELEASED, VersionState.SUPERSEDED]
 
 
-class ChecklistStep(NamedTuple):
-    """`is_next` marks the step to do now."""
+class StepText(NamedTuple):
+    """A step in words: its name, why it is needed, the words of its button, and the page behind it."""
 
     title: str
-    small: str
+    why: str
     verb: str
+    page: str
+    example: str = ""
+
+
+class ChecklistStep(NamedTuple):
+    """A step of a project. `number` counts the open ones; `is_next` marks the first of them."""
+
+    key: str
+    text: StepText
     url: str
     is_done: bool
-    is_next: bool
+    is_skipped: bool
+    number: int = 0
+    is_next: bool = False
+    takes_role: bool = False
 
 
-STEPS = (
-    ("corpus", "Import a corpus", "the documents your search looks in", "Import", "import corpus"),
-    ("snapshot", "Freeze a snapshot", "a fixed copy of the texts; judging and scoring use it", "Freeze", "freeze"),
-    ("queries", "Import queries", "what people ask your search, with source and topic", "Import", "import queries"),
-    (
-        "people",
+class FirstSteps(NamedTuple):
+    """`to_grade` lead to the first grade, `later` to a scored release. `is_fresh`: nobody has graded or written yet."""
+
+    to_grade: list[ChecklistStep]
+    later: list[ChecklistStep]
+    is_fresh: bool
+
+    @property
+    def open(self) -> list[ChecklistStep]:
+        """What is neither done nor skipped, in order."""
+        return [step for step in [*self.to_grade, *self.later] if step.number]
+
+    @property
+    def skipped(self) -> list[ChecklistStep]:
+        return [step for step in [*self.to_grade, *self.later] if step.is_skipped]
+
+    @property
+    def done_count(self) -> int:
+        """The steps to the first grade that are done, the project itself among them."""
+        return 1 + sum(step.is_done for step in self.to_grade)
+
+    @property
+    def step_count(self) -> int:
+        return 1 + sum(not step.is_skipped for step in self.to_grade)
+
+    @property
+    def is_grading_open(self) -> bool:
+        """Whether a step to the first grade is left."""
+        return any(step.number for step in self.to_grade)
+
+    @property
+    def may_invite(self) -> bool:
+        """Whether inviting is still open."""
+        return any(step.key == "people" and step.number for step in self.later)
+
+
+TO_GRADE = {
+    "corpus": StepText(
+        "Import documents",
+        "These are the texts your search looks in. Karat cuts them into passages, which are graded one by one.",
+        "Import documents",
+        "import corpus",
+        "a handbook, a documentation site, a folder of policies",
+    ),
+    "snapshot": StepText(
+        "Freeze the passages",
+        "A snapshot is a fixed copy. Grades and scores refer to it, so that a later edition changes none of them.",
+        "Freeze",
+        "freeze",
+    ),
+    "queries": StepText(
+        "Add queries",
+        "What people type into your search, in their own words. Thirty are enough to begin.",
+        "Add queries",
+        "import queries",
+        "“reset a forgotten password”",
+    ),
+    "pool": StepText(
+        "Choose results to judge",
+        "Two ways of searching are built in, so no system of yours is needed yet. Their best results become the pairs.",
+        "Choose results",
+        "pool",
+    ),
+    "guideline": StepText(
+        "Write the guideline",
+        "What each grade means, with one example a grade. It can be changed before each round.",
+        "Open guideline",
+        "judging:guideline-new",
+    ),
+    "grades": StepText(
+        "Judge the first pair",
+        "One pair a page, one key a grade. Begin alone; a round says who judges, and your team can join the next one.",
+        "Start judging",
+        "plan round",
+    ),
+}
+LATER = {
+    "people": StepText(
         "Invite your team",
-        "annotators and two reviewers; take the roles you want to try yourself",
-        "Invite",
+        "Annotators grade, two reviewers check each Q&A. It can wait until somebody besides you is to judge.",
+        "Add people",
         "people:people",
     ),
-    ("pool", "Choose results to judge", "the top results of two or more search systems", "Pool", "pool"),
-    ("guideline", "Write the guideline", "what each grade means, with examples", "Write", "judging:guideline-new"),
-    ("grades", "Judge the pairs", "grade one query and passage at a time", "Plan a round", "plan round"),
-    ("triples", "Write Q&As", "question, passage, answer; two people review each", "Write", "bench"),
-    ("version", "Release a version", "a fixed copy to score against and export", "Release", "versions"),
-    ("scores", "Score a run", "how good a system is, measured against that version", "Score", "score"),
-)
+    "triples": StepText(
+        "Write Q&As",
+        "A question, the passage that answers it, and the answer. Two people review each one, blind.",
+        "Write Q&As",
+        "bench",
+        "“How long are backups kept?” with the sentence that says so",
+    ),
+    "sources": StepText(
+        "Record sources and permissions",
+        "Where queries come from and who allows their use. Only needed before a version with them is frozen.",
+        "Open sources",
+        "sources",
+        "an interview, allowed for internal use",
+    ),
+    "version": StepText(
+        "Release a version",
+        "A fixed copy of the grades and accepted Q&As. Systems are scored against it, and it can be exported.",
+        "Open versions",
+        "versions",
+    ),
+    "scores": StepText(
+        "Score your own search",
+        "How good a system is on that version, with intervals. Upload the file of its results, or let Karat call it.",
+        "Score",
+        "score",
+    ),
+}
+TEXTS = {**TO_GRADE, **LATER}
 
-BEGUN = ("grades", "Judge the pairs", "some pairs have no grade or no decision yet", "Go on", "judging:index")
-"""Replaces the step "grades" once the project has a round."""
+
+def first_steps(member: Member, grade_url: str = "") -> FirstSteps:
+    """The steps of the project as this lead sees them, in one query. `grade_url` is where pairs wait for them."""
+    facts = _facts(member)
+    skipped = set(policy(member.project, "skipped_steps")) - NEVER_SKIPPED
+    keys = [key for key in TEXTS if key != "snapshot" or (facts["corpus"] and not facts["snapshot"])]
+    numbered = _numbered(_step(key, member, facts, skipped, grade_url) for key in keys)
+    return FirstSteps(
+        [step for step in numbered if step.key in TO_GRADE],
+        [step for step in numbered if step.key in LATER],
+        not (facts["grades"] or facts["written"] or facts["version"]),
+    )
 
 
-def done(project: Project) -> dict[str, bool]:
-    """Whether each step is done, in a fixed number of queries."""
-    facts = {
+def _step(key: str, member: Member, facts: dict[str, bool], skipped: set[str], grade_url: str) -> ChecklistStep:
+    text, url, takes_role = TEXTS[key], path(TEXTS[key].page, member.project), False
+    if key == "grades" and not facts["annotators"]:
+        text, takes_role = text._replace(verb="Judge myself"), True
+    elif key == "grades":
+        text = text if facts["round"] else text._replace(verb="Plan a round")
+        url = grade_url or (path("judging:index", member.project) if facts["round"] else url)
+    is_done = facts[key]
+    return ChecklistStep(key, text, url, is_done, key in skipped and not is_done, takes_role=takes_role)
+
+
+def _numbered(steps: Iterable[ChecklistStep]) -> list[ChecklistStep]:
+    rows, number = [], 0
+    for step in steps:
+        if not (step.is_done or step.is_skipped):
+            number += 1
+            rows.append(step._replace(number=number, is_next=number == 1))
+        else:
+            rows.append(step)
+    return rows
+
+
+def _facts(member: Member) -> dict[str, bool]:
+    """Whether each step is done, and what its words depend on, in one query."""
+    project = member.project
+    live = Membership.objects.live().filter(project=project)
+    of_source = Permission.objects.filter(source=OuterRef("pk"), revoked_at=None)
+    rows = {
         "corpus": Block.objects.filter(corpus__project=project),
         "snapshot": Snapshot.objects.filter(corpus__project=project),
         "queries": Query.objects.filter(project=project),
-        "people": Membership.objects.live().filter(project=project, role__in=[Role.ANNOTATOR, Role.REVIEWER]),
-        "guideline": Guideline.objects.filter(project=project),
         "pool": Pool.objects.filter(project=project, state=PoolState.COMPLETE),
+        "guideline": Guideline.objects.filter(project=project),
         "grades": Judgement.objects.filter(round__project=project),
+        "people": live.filter(role__in=[Role.ANNOTATOR, Role.REVIEWER]).exclude(user=member.user),
         "triples": Triple.objects.filter(project=project, state=State.ACCEPTED),
+        "sources": Source.objects.filter(Exists(of_source), project=project),
         "version": Version.objects.filter(gold_set__project=project, state__in=RELEASED),
         "scores": Evaluation.objects.filter(project=project, scored_at__isnull=False),
+        "written": Triple.objects.filter(project=project),
+        "round": Round.objects.filter(project=project, kind=RoundKind.JUDGING),
+        "annotators": live.filter(role=Role.ANNOTATOR),
     }
-    named = {f"has_{key}": Exists(rows) for key, rows in facts.items()}
-    row = Project.objects.filter(pk=project.pk).values(**named).get()
-    taken = {key: bool(dict(row)[f"has_{key}"]) for key in facts}
-    # A project that has released a version is past its first steps, whatever round is open in it.
-    taken["grades"] = taken["grades"] and (taken["version"] or judging.is_judged(project))
-    return taken
-
-
-def steps(project: Project) -> list[ChecklistStep]:
-    """The steps with their marks; empty once all are done."""
-    taken = done(project)
-    if all(taken.values()):
-        return []
-    to_do = next(key for key, *_ in STEPS if not taken[key])
-    rows = [BEGUN if key == "grades" and _has_round(project) else (key, *rest) for key, *rest in STEPS]
-    return [
-        ChecklistStep(title, small, verb, path(page, project), taken[key], key == to_do)
-        for key, title, small, verb, page in rows
-    ]
-
-
-def _has_round(project: Project) -> bool:
-    return Round.objects.filter(project=project).exists()
+    named = {f"has_{key}": Exists(found) for key, found in rows.items()}
+    row = dict(Project.objects.filter(pk=project.pk).values(**named).get())
+    facts = {key: bool(row[f"has_{key}"]) for key in rows}
+    # A frozen version has shown that no permission was missing.
+    return facts | {"sources": facts["sources"] or facts["version"]}

@@ -1,12 +1,15 @@
 from django.urls import path
 
 from apps.dashboard.pages import demo as demo_views
-from apps.dashboard.pages import views
+from apps.dashboard.pages import first_steps, views
 
 app_name = "dashboard"
 urlpatterns = [
-    path("", views.projects, name="projects"),
+    path("", views.start, name="start"),
+    path("projects/", views.projects, name="projects"),
     path("demo/", demo_views.load, name="load-demo"),
     path("p/<slug:slug>/", views.home, name="home"),
+    path("p/<slug:slug>/first-steps/skip/", first_steps.skip, name="skip-step"),
+    path("p/<slug:slug>/first-steps/judge/", first_steps.judge_myself, name="judge-myself"),
     path("p/<slug:slug>/settings/", views.settings, name="settings"),
 ]

@@ -21,8 +21,24 @@ from apps.triples.core.checks import ALWAYS_STOPS
 
 @login_required
 @require_safe
-def projects(request: PersonRequest) -> HttpResponse:
+def start(request: PersonRequest) -> HttpResponse:
+    """The person's project when they have exactly one, else the list of projects."""
     places = selectors.places_of(request.user)
+    if len(places) != 1:
+        return _projects(request, places)
+    (place,) = places
+    if place.loading:
+        return redirect("jobs:job", slug=place.project.slug, pk=place.loading.pk)
+    return redirect("dashboard:home", slug=place.project.slug)
+
+
+@login_required
+@require_safe
+def projects(request: PersonRequest) -> HttpResponse:
+    return _projects(request, selectors.places_of(request.user))
+
+
+def _projects(request: PersonRequest, places: list[selectors.ProjectPlace]) -> HttpResponse:
     has_demo = any(place.project.is_demo for place in places)
     offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not has_demo
     return render(request, "dashboard/projects.html", {"places": places, "offers_demo": offers_demo})
@@ -34,6 +50,10 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
     """This person's tasks and the project's progress. Agreement, flag rates and drift are for leads and viewers."""
     member = request.member
     now = timezone.now()
+    tasks = waiting.rows(member, now)
+    steps = checklist.first_steps(member, waiting.grade_url(tasks)) if member.is_lead else None
+    if steps and steps.is_fresh:
+        return _first_steps(request, project, steps, tasks)
     watches = member.holds(Role.LEAD, Role.VIEWER)
     snapshot = selectors.newest_snapshot(project)
     release = releases.latest(project, with_draft=member.is_lead)
@@ -41,9 +61,9 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
     context = {
         "section": "Home",
         "today": timezone.localdate(),
-        "waiting": waiting.rows(member, now),
+        "waiting": tasks,
         "may_write": member.holds(Role.ANNOTATOR),
-        "steps": checklist.steps(project) if member.is_lead else [],
+        "steps": steps,
         "snapshot": snapshot,
         "release": release,
         "states": progress.states(project),
@@ -54,6 +74,15 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
         "drift": drift.drift(member, rested_on, now) if watches else None,
     }
     return render(request, "dashboard/home.html", context)
+
+
+def _first_steps(
+    request: MemberRequest, project: Project, steps: checklist.FirstSteps, tasks: list[waiting.WaitingItem]
+) -> HttpResponse:
+    """The home page while nobody has graded or written anything."""
+    offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not project.is_demo
+    context = {"section": "Home", "steps": steps, "waiting": tasks, "offers_demo": offers_demo}
+    return render(request, "dashboard/first_steps.html", context)
 
 
 @member_view(Role.LEAD)

@@ -20,6 +20,8 @@ FAILED_JOBS_SHOWN = timedelta(days=7)
 JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
+GRADE_KEY = "g"
+
 # The tasks that review reports, as this page shows them: key, title, and the line below.
 REVIEW_ROWS = {
     "triples to review": ("r", "Review Q&As", "question, passage and answer; others do not see your verdict yet"),
@@ -51,6 +53,11 @@ def rows(member: Member, at: datetime) -> list[WaitingItem]:
     return items
 
 
+def grade_url(items: list[WaitingItem]) -> str:
+    """Where this person grades their pairs; "" when none waits."""
+    return next((item.url for item in items if item.key == GRADE_KEY), "")
+
+
 def _oldest(since: datetime | None, at: datetime) -> str:
     if since is None:
         return ""
@@ -74,7 +81,7 @@ def _judging(member: Member, at: datetime) -> list[WaitingItem]:
     if waits.to_grade and waits.grade_round:
         items.append(
             WaitingItem(
-                "g",
+                GRADE_KEY,
                 "Grade pairs",
                 f"{waits.grade_round}, one pair a screen",
                 waits.to_grade,

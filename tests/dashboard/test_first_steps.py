@@ -1,0 +1,206 @@
+"""The first steps of a project: they tick themselves, can be skipped, and say what they are for."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.actions.projects import set_roles
+from apps.accounts.enums import Role
+from apps.accounts.selectors import membership_in, roles_of
+from apps.audit.models import Event
+from apps.common.errors import Forbidden, Refusal
+from apps.dashboard.actions.projects import skip_step
+from apps.dashboard.enums import FIRST_STEPS
+from apps.dashboard.pages.checklist import TEXTS, first_steps
+from apps.triples.enums import State
+from tests.corpus.factories import make_corpus, make_snapshot
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import judge_all, make_round, people_of
+from tests.queries.factories import make_query
+from tests.retrieval.factories import make_pool, make_queries
+from tests.review.factories import make_triple
+from tests.triples.factories import make_team
+
+pytestmark = pytest.mark.django_db
+
+
+def steps_of(project, user=None):
+    return first_steps(membership_in(user or lead_of(project), project.slug))
+
+
+def page_of(client, project, name="dashboard:home"):
+    client.force_login(lead_of(project))
+    return client.get(reverse(name, kwargs={"slug": project.slug})).content.decode()
+
+
+def skip(project, step, *, skipped=True, actor=None):
+    return skip_step(project_id=project.pk, step=step, skipped=skipped, actor=actor or lead_of(project), at=AT)
+
+
+class TestSteps:
+    def test_an_empty_project_begins_with_documents(self):
+        steps = steps_of(make_project())
+
+        assert [step.text.title for step in steps.open if step.is_next] == ["Import documents"]
+        assert (steps.done_count, steps.step_count, steps.is_fresh) == (1, 6, True)
+
+    def test_steps_tick_themselves_in_any_order(self):
+        project = make_project()
+        make_query(project)
+
+        steps = steps_of(project)
+
+        assert [step.key for step in steps.to_grade if step.is_done] == ["queries"]
+        assert [step.key for step in steps.open][:3] == ["corpus", "pool", "guideline"]
+
+    def test_freezing_is_a_step_only_while_passages_have_no_snapshot(self):
+        project = make_project()
+        corpus = make_corpus(project)
+        before = [step.key for step in steps_of(project).open]
+        make_snapshot(corpus=corpus)
+
+        assert "snapshot" in before
+        assert "snapshot" not in [step.key for step in steps_of(project).to_grade]
+
+    def test_a_pool_ticks_its_step(self):
+        project = make_project()
+        make_queries(project)
+        make_pool(project, make_snapshot(project))
+
+        assert [step.key for step in steps_of(project).to_grade if step.is_done] == ["corpus", "queries", "pool"]
+
+    def test_the_first_grade_ends_the_fresh_project(self):
+        round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
+        assert steps_of(round_.project).is_fresh
+        judge_all(round_, people_of(round_)[0])
+
+        steps = steps_of(round_.project)
+
+        assert not steps.is_fresh
+        assert next(step for step in steps.to_grade if step.key == "grades").is_done
+
+    def test_a_draft_of_a_qa_ends_it_too(self):
+        project = make_team()
+        make_triple(project, State.DRAFT)
+
+        assert not steps_of(project).is_fresh
+
+    def test_another_projects_rows_do_not_count(self):
+        make_snapshot(make_project())
+
+        assert steps_of(make_project()).done_count == 1
+
+    def test_only_somebody_besides_the_lead_is_a_team(self):
+        project = make_project()
+        lead = lead_of(project)
+        set_roles(project=project, user=lead, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead, at=AT)
+        alone = steps_of(project).may_invite
+        make_member(project, Role.REVIEWER)
+
+        assert (alone, steps_of(project).may_invite) == (True, False)
+
+    def test_every_step_has_a_name_two_sentences_and_one_button(self):
+        assert tuple(TEXTS) == FIRST_STEPS
+        for text in TEXTS.values():
+            assert text.title
+            assert text.verb
+            assert len(re.findall(r"[.](?: |$)", text.why)) == 2, text.why
+
+
+class TestSkipping:
+    def test_a_skipped_step_is_left_out_and_comes_back(self):
+        project = make_project()
+        skip(project, "guideline")
+
+        assert "guideline" not in [step.key for step in steps_of(project).open]
+        assert steps_of(project).step_count == 5
+        skip(project, "guideline", skipped=False)
+        assert "guideline" in [step.key for step in steps_of(project).open]
+
+    def test_a_step_that_is_done_anyway_is_ticked_not_skipped(self):
+        project = make_project()
+        skip(project, "queries")
+        make_query(project)
+
+        assert steps_of(project).skipped == []
+
+    def test_it_is_recorded_once(self):
+        project = make_project()
+        for _ in range(2):
+            skip(project, "people")
+
+        assert Event.objects.filter(action="project.step_skipped").count() == 1
+
+    @pytest.mark.parametrize(("step", "words"), [("corpus", "rests on passages"), ("lunch", "no step called lunch")])
+    def test_what_cannot_be_skipped_is_refused(self, step, words):
+        with pytest.raises(Refusal, match=words):
+            skip(make_project(), step)
+
+    def test_only_leads_skip(self):
+        project = make_project()
+
+        with pytest.raises(Forbidden):
+            skip(project, "people", actor=make_member(project, Role.ANNOTATOR))
+
+    def test_the_button_on_the_page_skips_and_brings_back(self, client):
+        project = make_project()
+        page_of(client, project)
+        url = reverse("dashboard:skip-step", kwargs={"slug": project.slug})
+
+        client.post(url, {"step": "people"})
+        assert "Skipped: Invite your team" in page_of(client, project)
+
+        client.post(url, {"step": "people", "back": "1"})
+        assert "Skipped:" not in page_of(client, project)
+
+
+class TestPage:
+    def test_a_lead_alone_takes_the_role_of_a_judge_with_one_button(self, client):
+        project = make_project()
+        assert "Judge myself" in page_of(client, project)
+
+        answer = client.post(reverse("dashboard:judge-myself", kwargs={"slug": project.slug}))
+
+        assert answer.url == reverse("judging:new-round", kwargs={"slug": project.slug})
+        assert roles_of(lead_of(project), project) == {Role.LEAD, Role.ANNOTATOR}
+        assert "Judge myself" not in page_of(client, project)
+
+    def test_with_a_round_the_last_step_is_to_judge(self, client):
+        round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
+        index = reverse("judging:index", kwargs={"slug": round_.project.slug})
+
+        step = next(step for step in steps_of(round_.project).to_grade if step.key == "grades")
+
+        assert (step.text.verb, step.url) == ("Start judging", index)
+        assert "Start judging" in page_of(client, round_.project)
+
+    def test_after_the_first_grade_home_lists_what_is_not_done_yet(self, client):
+        round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
+        judge_all(round_, people_of(round_)[0])
+
+        page = page_of(client, round_.project)
+
+        assert "<h1>First steps</h1>" not in page
+        assert "Release a version" in page
+
+
+class TestStart:
+    def test_with_one_project_the_start_opens_it(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+
+        assert client.get("/").url == reverse("dashboard:home", kwargs={"slug": project.slug})
+        assert project.name in client.get(reverse("dashboard:projects")).content.decode()
+
+    def test_with_several_or_none_it_is_the_list(self, client):
+        project = make_project()
+        make_project(lead=lead_of(project))
+        client.force_login(lead_of(project))
+        assert "<h1>Projects</h1>" in client.get("/").content.decode()
+
+        client.force_login(make_project().created_by)
+        assert "No project yet" in client.get("/").content.decode()
+
+    def test_every_page_links_to_the_list(self, client):
+        assert 'href="/projects/"' in page_of(client, make_project())

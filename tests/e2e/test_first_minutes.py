@@ -1,0 +1,70 @@
+"""The first minutes: from the set-up link straight into the project, whose steps tick themselves."""
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from apps.accounts.actions.invitations import create_setup_link
+from apps.accounts.models import Project
+from tests.corpus.factories import make_corpus, make_snapshot
+from tests.e2e import looking
+from tests.e2e.waiting import go, turned
+from tests.factories import PASSWORD
+from tests.queries.factories import make_query
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def set_up(page) -> Project:
+    go(page, f"/setup/{create_setup_link(at=timezone.now())}/")
+    page.get_by_label("Name", exact=True).fill("Petra Lomas")
+    page.get_by_label("E-mail").fill("petra@example.org")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("First project").fill("Osterby docs")
+    with turned(page):
+        page.get_by_role("button", name="Set up").click()
+    return Project.objects.get()
+
+
+def test_after_set_up_the_project_says_its_first_step_and_ticks_what_is_there(page, witness):
+    project = set_up(page)
+
+    expect(page.get_by_role("heading", name="First steps")).to_be_visible()
+    gold = page.locator(".button.primary")
+    expect(gold).to_have_text("Import documents")
+
+    make_corpus(project)
+    page.reload()
+    expect(gold).to_have_text("Freeze")
+    make_snapshot(corpus=project.corpora.get())
+    make_query(project)
+    page.reload()
+
+    expect(page.get_by_text("3 of 6 done")).to_be_visible()
+    expect(gold).to_have_text("Choose results")
+    looking.look_at(page, "first-steps")
+    looking.clean_in_both_themes(page)
+    assert looking.faults_at_width(page, 390) == []
+    assert witness.drain() == []
+
+
+def test_a_step_is_skipped_and_brought_back(page):
+    set_up(page)
+    with turned(page):
+        page.get_by_role("button", name="Skip: Write the guideline").click()
+
+    expect(page.get_by_text("Skipped: Write the guideline")).to_be_visible()
+    expect(page.get_by_text("1 of 5 done")).to_be_visible()
+    with turned(page):
+        page.get_by_role("button", name="Bring back: Write the guideline").click()
+
+    expect(page.get_by_text("1 of 6 done")).to_be_visible()
+
+
+def test_a_lead_alone_begins_to_judge_with_one_button(page):
+    set_up(page)
+    with turned(page):
+        page.get_by_role("button", name="Judge myself").click()
+
+    expect(page.locator("#notices")).to_contain_text("You are now an annotator too.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("New round")
