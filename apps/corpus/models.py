@@ -6,6 +6,8 @@ from apps.accounts.models import Project
 from apps.corpus.enums import ImportState
 from apps.jobs.models import Job, Upload
 
+RECIPE = "How its documents were cut into blocks; empty when the files brought their own."
+
 
 class Corpus(models.Model):
     """A set of documents to search in, which can change; its snapshots are frozen."""
@@ -14,6 +16,7 @@ class Corpus(models.Model):
     slug = models.SlugField(max_length=60)
     name = models.CharField(max_length=120)
     language = models.CharField(max_length=12, default="en")
+    recipe = models.CharField(max_length=40, blank=True, db_default="", help_text=RECIPE)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     freeze_job = models.ForeignKey(
@@ -111,6 +114,7 @@ class Snapshot(models.Model):
     number = models.PositiveIntegerField()
     name = models.CharField(max_length=120)
     digest = models.CharField(max_length=64)
+    recipe = models.CharField(max_length=40, blank=True, db_default="", help_text=RECIPE)
     block_count = models.PositiveIntegerField()
     document_count = models.PositiveIntegerField()
     frozen_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")

@@ -63,6 +63,7 @@ def write_snapshot(
         number=number,
         name=name,
         digest=measured.digest,
+        recipe=corpus.recipe,
         block_count=measured.blocks,
         document_count=measured.documents,
         frozen_by=actor,
