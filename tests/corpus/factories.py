@@ -3,16 +3,21 @@
 import io
 import itertools
 import json
+import zipfile
 from datetime import datetime
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from apps.accounts.models import Project
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.actions import corpora
+from apps.corpus.actions.imports import start_import
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import ImportMode
 from apps.corpus.formats import read_blocks
-from apps.corpus.models import Corpus, Snapshot
+from apps.corpus.models import Corpus, Import, Snapshot
 from tests.factories import AT, lead_of, make_project
 
 _numbers = itertools.count(1)
@@ -68,3 +73,28 @@ def make_snapshot(
 ) -> Snapshot:
     corpus = corpus or make_corpus(project, texts)
     return corpora.freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(corpus.project), at=AT)
+
+
+def zipped(files: dict[str, str | bytes]) -> bytes:
+    """A zip of these files by path."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in files.items():
+            archive.writestr(path, content)
+    return out.getvalue()
+
+
+def make_document_import(
+    content: bytes, filename: str = "docs.zip", *, project: Project | None = None, **options: Any
+) -> Import:
+    """An upload of documents, read and waiting for confirmation. Into a new corpus Handbook unless `corpus` is given."""
+    project = project or make_project()
+    chosen = {"format": "auto", "ids": "file", "corpus": "+", "name": "Handbook", "mode": "replace"} | options
+    return start_import(
+        project=project,
+        kind="corpus",
+        file=SimpleUploadedFile(filename, content),
+        options={"recipe": "headings", "base_url": ""} | chosen,
+        actor=lead_of(project),
+        at=AT,
+    )

@@ -8,9 +8,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from apps.common.files.linefiles import lines_in
 from apps.common.files.tabular import TableFile
-from apps.corpus.actions.imports import READ_AT_ONCE_BYTES, start_import
+from apps.corpus.actions.imports import start_import
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import
+from apps.corpus.selectors.import_kinds import READ_AT_ONCE
 from apps.jobs.models import Job, Upload
 from apps.retrieval.actions import upload_run
 from apps.retrieval.execution.run_reading import AT_ONCE_BYTES
@@ -74,7 +75,7 @@ def test_a_corpus_of_blank_lines_is_passed_to_a_job_after_a_few_bytes(unpacked):
     item = corpus_import(BLANKS)
 
     assert (item.state, item.job.state) == (ImportState.READING, "queued")
-    assert sum(unpacked) <= READ_AT_ONCE_BYTES + SPACE
+    assert sum(unpacked) <= READ_AT_ONCE.size + SPACE
 
 
 def test_the_job_gives_up_on_a_corpus_of_blank_lines_early(unpacked):

@@ -5,6 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.common.files.extent import Extent
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Block, Corpus, Import, Snapshot
 from tests.corpus.factories import TEXTS, import_text, import_texts, make_corpus, make_snapshot
@@ -383,7 +384,7 @@ def test_a_form_begins_with_nothing_of_another_kind_or_project(client, kind, aga
 
 
 def test_a_large_file_is_read_and_applied_by_jobs(client, monkeypatch):
-    monkeypatch.setattr("apps.corpus.actions.imports.READ_AT_ONCE_BYTES", 10)
+    monkeypatch.setattr("apps.corpus.selectors.import_kinds.READ_AT_ONCE", Extent(10, 10))
     monkeypatch.setattr("apps.corpus.actions.imports.APPLY_AT_ONCE_ROWS", 1)
     project = make_project()
     signed_in(client, project)

@@ -47,11 +47,13 @@ class TableFile:
     """A file to read: the name shown in errors, its bytes, and its caps.
 
     Gzip is recognised by its first bytes. The stream must be seekable and at its beginning. `encoding` is that of the
-    text; one whose line ends are not the byte of a line feed is recoded first.
+    text; one whose line ends are not the byte of a line feed is recoded first. `path` is the file on disk, for readers
+    of what is no table.
     """
 
-    def __init__(self, name: str, stream: BinaryIO, caps: Caps = CAPS) -> None:
+    def __init__(self, name: str, stream: BinaryIO, caps: Caps = CAPS, *, path: Path | None = None) -> None:
         self.name = name
+        self.path = path
         self.caps = caps
         self.encoding = "utf-8"
         self._raw = stream
@@ -136,7 +138,7 @@ def open_source(path: Path | str, *, name: str | None = None, caps: Caps = CAPS)
         reason = error.strerror or "cannot be read"
         raise fault(name or path.name, None, "", "", f"the file cannot be opened: {reason}") from error
     with stream:
-        yield TableFile(name or path.name, stream, caps)
+        yield TableFile(name or path.name, stream, caps, path=path)
 
 
 def read_lines(source: TableFile) -> Iterator[tuple[int, str]]:

@@ -1,6 +1,6 @@
 """Actions on a corpus: create it, import into it, freeze it, and, where the law requires it, redact a text."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -69,13 +69,15 @@ def import_blocks(
     source: TableFile,
     errors: ErrorList,
     mode: str = ImportMode.REPLACE,
+    recipe: Callable[[], str] = lambda: "",
     actor: User,
     at: datetime,
 ) -> ImportPlan:
     """Import a file's blocks into a corpus: all of them, or none when one is wrong.
 
     With mode `replace` the file is the whole corpus, and blocks it does not contain are removed (snapshots keep them);
-    with `merge` they stay. Raises InputErrors. A file that changes nothing writes nothing.
+    with `merge` they stay. `recipe` is asked after the rows were taken. Raises InputErrors. A file that changes nothing
+    writes nothing.
     """
     corpus = locked(corpus_id)
     if reason := rules.busy_refusal(corpus):
@@ -83,8 +85,13 @@ def import_blocks(
     plan = take_blocks(corpus=corpus, rows=rows, source=source, errors=errors, mode=mode, at=at)
     if errors:
         raise InputErrors(list(errors), capped=errors.unlisted > 0)
-    if not plan.changes_nothing:
-        after = {"file": source.name, "mode": str(mode), **plan.counts}
+    is_recut = corpus.recipe != recipe()
+    if is_recut:
+        corpus.recipe = recipe()
+        corpus.save(update_fields=["recipe"])
+    if is_recut or not plan.changes_nothing:
+        cut = {"recipe": corpus.recipe} if corpus.recipe else {}
+        after = {"file": source.name, "mode": str(mode), **cut, **plan.counts}
         record(project=corpus.project, actor=actor, action="corpus.imported", obj=corpus, after=after, at=at)
     return plan
 

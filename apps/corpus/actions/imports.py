@@ -10,20 +10,18 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors
-from apps.common.files.extent import Extent, is_within
 from apps.corpus.enums import ImportState
 from apps.corpus.execution import import_steps, jobs
+from apps.corpus.execution.document_reading import reading_path
 from apps.corpus.execution.import_reading import preview
 from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.models import Import
 from apps.corpus.selectors.corpora import left_unread
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.jobs.actions.jobs import enqueue
-from apps.jobs.actions.uploads import StoredUpload, discard_upload, keep_upload, written
+from apps.jobs.actions.uploads import StoredUpload, discard_upload, keep_upload, remover, written
 from apps.jobs.execution.periodic import periodic_task
 
-READ_AT_ONCE_BYTES = 4_000_000
-READ_AT_ONCE_LINES = 50_000
 APPLY_AT_ONCE_ROWS = 2_000
 
 
@@ -143,6 +141,7 @@ def discard_import(*, import_id: int, actor: User, at: datetime) -> Import:
     if item.state not in {ImportState.READY, ImportState.FAULTY, ImportState.FAILED}:
         raise ImportRefused(f"This import {_is(item)}; it cannot be discarded.", code="import_not_waiting")
     discard_upload(upload_id=item.upload_id, actor=actor, at=at)
+    transaction.on_commit(remover(reading_path(item.upload.file)), robust=True)
     item.state = ImportState.DISCARDED
     item.save(update_fields=["state"])
     record(project=item.project, actor=actor, action="import.discarded", obj=item, at=at)
@@ -150,7 +149,7 @@ def discard_import(*, import_id: int, actor: User, at: datetime) -> Import:
 
 
 def _enqueue_reading_if_large(item: Import, actor: User, at: datetime) -> None:
-    if not is_within(item.upload.file, Extent(READ_AT_ONCE_BYTES, READ_AT_ONCE_LINES)):
+    if not kind_named(item.kind).is_read_at_once(item.upload.file, item.upload.filename, item.options):
         _enqueue_reading(item, actor, at)
 
 

@@ -34,6 +34,8 @@ class ImportPlan:
         self.fixes: list[Fix] = []
         self.rows = 0
         self.errors = ErrorList()
+        self.extra: dict[str, Any] = {}
+        """Further values of the plan's JSON, of kinds that show more; they go before those of the same name."""
         self._sampled = dict.fromkeys(words, 0)
 
     def add(self, word: str, outside_id: str, title: str, text: str) -> None:
@@ -68,6 +70,7 @@ class ImportPlan:
             "warning_groups": self.errors.warning_groups.as_json(),
             "fixes": [fix._asdict() for fix in self.fixes],
             "changes_nothing": self.changes_nothing,
+            **self.extra,
         }
 
     def sentence(self, one: str, many: str) -> str:

@@ -1,6 +1,9 @@
 """The form and the import kind of corpus files."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -13,9 +16,14 @@ from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
 from apps.corpus.actions import corpora
 from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.core.recipes import DEFAULT, EXAMPLES, recipe_of, recut_note
 from apps.corpus.enums import ImportMode
+from apps.corpus.execution import document_reading
+from apps.corpus.execution.document_reading import AUTO, DocumentRows
 from apps.corpus.execution.ingest import plan_blocks
 from apps.corpus.formats import FORMATS, IDS, read_blocks
+from apps.corpus.formats.documents.registry import KINDS
+from apps.corpus.formats.rows import BlockRow
 from apps.corpus.forms import ImportForm
 from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import corpora_in, corpus_in
@@ -24,8 +32,27 @@ from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progre
 NEW = "+"  # not a valid slug
 
 
+KINDS_OF_FILES = [(name, kind.title) for name, kind in KINDS.items() if name not in FORMATS]
+FORMAT_CHOICES = [(AUTO, "recognised for each file"), *FORMATS.items(), *KINDS_OF_FILES]
+
+
 class CorpusImportForm(ImportForm):
-    format = forms.ChoiceField(label="File format", choices=list(FORMATS.items()))
+    file = forms.FileField(label="File", help_text="A document, a zip of documents, or a file of passages.")
+    format = forms.ChoiceField(label="File format", choices=FORMAT_CHOICES, initial=AUTO)
+    recipe = forms.CharField(
+        label="How to cut passages",
+        max_length=40,
+        required=False,
+        initial=str(DEFAULT),
+        help_text=f"{', '.join(EXAMPLES)} (words, overlap). Tables and code are never cut.",
+    )
+    base_url = forms.URLField(
+        label="Address of the site",
+        max_length=300,
+        required=False,
+        assume_scheme="https",
+        help_text="Each passage then links to its page.",
+    )
     ids = forms.ChoiceField(
         label="Passage ids",
         choices=list(IDS.items()),
@@ -43,7 +70,7 @@ class CorpusImportForm(ImportForm):
         widget=forms.RadioSelect,
         initial=ImportMode.REPLACE,
     )
-    field_order = ["file", "format", "ids", "corpus", "name", "mode"]
+    field_order = ["file", "format", "recipe", "base_url", "ids", "corpus", "name", "mode"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -51,6 +78,13 @@ class CorpusImportForm(ImportForm):
         offer(self, "corpus", [*known, (NEW, "a new corpus")])
         if not known:
             del self.fields["mode"]
+
+    def clean_recipe(self) -> str:
+        """The recipe as it is stored. Files that bring their own passages are not cut, whatever it is."""
+        try:
+            return str(recipe_of(self.cleaned_data["recipe"] or str(DEFAULT)))
+        except ValueError as reason:
+            raise forms.ValidationError(str(reason)) from reason
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
@@ -97,16 +131,19 @@ class CorpusImport(ImportKind):
     )
     form_class = CorpusImportForm
 
+    def is_read_at_once(self, path: Path, name: str, options: dict[str, Any]) -> bool:
+        if are_documents(options):
+            return document_reading.is_read_at_once(path, name)
+        return super().is_read_at_once(path, name, options)
+
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
+        corpus = _corpus(project, options)
         errors = ErrorList()
-        return plan_blocks(
-            corpus=_corpus(project, options),
-            rows=_rows(source, errors, options),
-            source=source,
-            errors=errors,
-            mode=options["mode"],
-            progress=progress,
-        )
+        with _rows(source, errors, options, progress) as rows:
+            plan = plan_blocks(
+                corpus=corpus, rows=rows, source=source, errors=errors, mode=options["mode"], progress=progress
+            )
+        return _with_figures(plan, rows, corpus.recipe if corpus else None)
 
     def apply(
         self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
@@ -115,15 +152,18 @@ class CorpusImport(ImportKind):
         if corpus is None:
             corpus = corpora.create_corpus(project=project, name=options["name"], actor=actor, at=at)
         errors = ErrorList()
-        return corpora.import_blocks(
-            corpus_id=corpus.pk,
-            rows=_rows(source, errors, options),
-            source=source,
-            errors=errors,
-            mode=options["mode"],
-            actor=actor,
-            at=at,
-        )
+        with _rows(source, errors, options) as rows:
+            plan = corpora.import_blocks(
+                corpus_id=corpus.pk,
+                rows=rows,
+                source=source,
+                errors=errors,
+                mode=options["mode"],
+                recipe=lambda: rows.recipe if isinstance(rows, DocumentRows) else "",
+                actor=actor,
+                at=at,
+            )
+        return _with_figures(plan, rows)
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         corpus = _corpus(project, options)
@@ -144,5 +184,30 @@ def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
     return corpora_in(project).filter(slug=slugify(options["name"])[:60]).first()
 
 
-def _rows(source: TableFile, errors: ErrorList, options: dict[str, Any]) -> Any:
-    return read_blocks(source, errors, format=options["format"], ids=options["ids"])
+def are_documents(options: dict[str, Any]) -> bool:
+    """Whether a file is read as documents, and not as one of the formats that the person named."""
+    return options["format"] not in FORMATS
+
+
+@contextmanager
+def _rows(
+    source: TableFile, errors: ErrorList, options: dict[str, Any], progress: Progress = lambda done: None
+) -> Iterator[Iterable[BlockRow]]:
+    if not are_documents(options):
+        yield read_blocks(source, errors, format=options["format"], ids=options["ids"])
+        return
+    choices = document_reading.Choices.in_options(options)
+    with document_reading.documents_in(source, choices, progress) as items:
+        yield DocumentRows(items, document_reading.recipe_in(options), choices.base_url, source.name, errors)
+
+
+def _with_figures(plan: ImportPlan, rows: Iterable[BlockRow], recipe_before: str | None = None) -> ImportPlan:
+    """The plan with what is to be said of documents, and of a recipe that changes."""
+    recipe = ""
+    if isinstance(rows, DocumentRows):
+        recipe = rows.recipe
+        plan.notes = [*rows.notes(), *plan.notes]
+        plan.extra = rows.as_json()
+    if recipe_before not in {None, recipe} and plan.counts["gone"] + plan.counts["unchanged"] + plan.counts["changed"]:
+        plan.notes.insert(0, recut_note(recipe_before or "", recipe))
+    return plan

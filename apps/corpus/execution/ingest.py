@@ -142,10 +142,11 @@ def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, KnownBlock]:
 
 
 def _refuse_twice(row: BlockRow, lines: dict[str, int], source: TableFile) -> None:
-    first = lines.setdefault(row.block_id, row.line)
-    if first != row.line:
-        message = f"the block is in the file twice, first in line {first}"
+    if row.block_id in lines:
+        first = lines[row.block_id]
+        message = "the block is in the file twice" + (f", first in line {first}" if first else "")
         raise source.error(row.line, "block_id", row.block_id, message)
+    lines[row.block_id] = row.line
 
 
 def _compare(row: BlockRow, known: KnownBlock | None, source: TableFile) -> BlockChange:

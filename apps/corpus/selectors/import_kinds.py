@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from django.http import Http404
@@ -10,10 +11,12 @@ from django.http import Http404
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.discovery import load_layers
+from apps.common.files.extent import Extent, is_within
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import Fix, ImportPlan
 
 Progress = Callable[[int], None]
+READ_AT_ONCE = Extent(4_000_000, 50_000)
 
 
 class FormatExample(NamedTuple):
@@ -54,6 +57,10 @@ class ImportKind:
     def fixes(self, source: TableFile, options: dict[str, Any]) -> list[Fix]:
         """Other options for a file that has mistakes when read with these. The source is at its beginning."""
         return []
+
+    def is_read_at_once(self, path: Path, name: str, options: dict[str, Any]) -> bool:
+        """Whether an upload with this name is small enough to read in the request."""
+        return is_within(path, READ_AT_ONCE)
 
     @property
     def forms(self) -> str:

@@ -12,11 +12,15 @@ from apps.corpus.formats.rows import BlockRow
 
 
 class SourceFile(NamedTuple):
-    """One file of an upload: its path there, its bytes (seekable, at the beginning), its size in bytes."""
+    """One file of an upload: its path there, its bytes (seekable, at the beginning), its size in bytes.
+
+    `address` is that of its page when the site is known, so that a reader can complete links; else "".
+    """
 
     path: str
     stream: BinaryIO
     size: int
+    address: str = ""
 
 
 class Unreadable(Exception):

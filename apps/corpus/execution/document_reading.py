@@ -1,0 +1,265 @@
+"""Reads an upload of documents file by file, stores what was read, and cuts it into the rows of an import.
+
+What was read of an uploaded file is stored beside it, until the import is discarded or a week has passed: another
+recipe, and the import itself, need no second reading.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import SpooledTemporaryFile, TemporaryDirectory
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from apps.common.errors import InputError, InputErrors
+from apps.common.files.faults import ErrorList, fault
+from apps.common.files.tabular import TableFile
+from apps.corpus.core.addresses import page_address
+from apps.corpus.core.cutting import Passage, passages_of, words_in
+from apps.corpus.core.document_tally import CutPassage, DocumentTally
+from apps.corpus.core.documents import Document, UnreadFile
+from apps.corpus.core.passage_ids import document_id
+from apps.corpus.core.recipes import DEFAULT, Recipe, recipe_of
+from apps.corpus.formats import document_readings
+from apps.corpus.formats.document_readings import ReadCommit, ReadFile, as_line
+from apps.corpus.formats.documents import SourceFile, Unreadable
+from apps.corpus.formats.documents.recognition import HEAD_BYTES, recognise, unread_reason
+from apps.corpus.formats.documents.registry import KINDS
+from apps.corpus.formats.packages import open_package
+from apps.corpus.formats.rows import BlockRow
+from apps.jobs.actions.uploads import FOLDER
+
+log = logging.getLogger(__name__)
+
+AUTO = "auto"
+READING = ".reading"
+"""The ending of a stored reading, the same as that of runs: whoever tidies up finds both."""
+AT_ONCE_FILES = 200
+AT_ONCE_BYTES = 2_000_000
+IN_MEMORY = 8_000_000
+NO_TEXT = "no text of its own"
+SAME_ID = "same id as another file"
+DAMAGED = "damaged, or not what its name says"
+Progress = Callable[[int], None]
+
+
+class Choices(NamedTuple):
+    """How a person wants an upload read: the kind of its files, or "auto", and the address of their site."""
+
+    kind: str = AUTO
+    base_url: str = ""
+
+    @classmethod
+    def in_options(cls, options: Mapping[str, Any]) -> "Choices":
+        return cls(options["format"], options.get("base_url", ""))
+
+
+def reading_path(upload: Path) -> Path:
+    """The path of the stored reading of an uploaded file."""
+    return upload.with_suffix(READING)
+
+
+def is_read_at_once(path: Path, name: str) -> bool:
+    """Whether an upload is small enough to read in the request, by what is in it."""
+    try:
+        with open_package(path, name) as package:
+            return package.count <= AT_ONCE_FILES and package.bytes <= AT_ONCE_BYTES
+    except InputError:
+        return True  # reading it says what is wrong
+
+
+@contextmanager
+def documents_in(
+    source: TableFile, choices: Choices, progress: Progress = lambda files: None
+) -> Iterator[Iterator[document_readings.Item]]:
+    """What is in a file: of an upload from its stored reading, which is made when there is none.
+
+    A file elsewhere is read into a temporary one. `progress` gets the number of files read.
+    """
+    path = _path_of(source)
+    basis = choices._asdict() | {"file": f"{path.name} {path.stat().st_size}"}
+    with TemporaryDirectory(prefix="karat-") as folder:
+        is_upload = path.is_relative_to(Path(settings.MEDIA_ROOT) / FOLDER)
+        stored = reading_path(path) if is_upload else Path(folder) / "documents"
+        if not document_readings.is_stored(stored, basis):
+            document_readings.store(stored, _lines(path, source.name, choices, progress), basis)
+        yield document_readings.items(stored)
+
+
+def _path_of(source: TableFile) -> Path:
+    if source.path is None:
+        raise source.error(None, "", "", "documents are read from a file on disk")
+    return source.path
+
+
+def _lines(path: Path, name: str, choices: Choices, progress: Progress) -> Iterator[bytes]:
+    with open_package(path, name) as package:
+        if package.commit:
+            yield as_line(ReadCommit(package.commit))
+        for number, file in enumerate(package.files(), start=1):
+            if isinstance(file, UnreadFile):
+                yield as_line(file)
+            else:
+                yield from _file_lines(file, choices)
+            progress(number)
+
+
+def _file_lines(file: SourceFile, choices: Choices) -> Iterator[bytes]:
+    """The lines of one file, all or none: what a reader has made is let go when it fails."""
+    head = file.stream.read(HEAD_BYTES)
+    file.stream.seek(0)
+    kind = recognise(file.path, head) if choices.kind == AUTO else choices.kind
+    if kind not in KINDS:
+        yield as_line(UnreadFile(file.path, unread_reason(file.path, head)))
+        return
+    address = page_address(choices.base_url, file.path) if choices.base_url else ""
+    with SpooledTemporaryFile(max_size=IN_MEMORY) as lines:
+        try:
+            for item in KINDS[kind].read(file._replace(address=address)):
+                lines.write(as_line(item))
+        except Unreadable as reason:
+            yield as_line(UnreadFile(file.path, reason.reason))
+        except InputError as error:
+            yield as_line(error)
+        except InputErrors as errors:
+            yield from map(as_line, errors.errors)
+        except Exception:
+            log.exception("A reader failed on a file of kind %s.", kind)
+            yield as_line(UnreadFile(file.path, DAMAGED))
+        else:
+            yield as_line(ReadFile(file.path, kind))
+            lines.seek(0)
+            yield from lines
+
+
+class DocumentRows:
+    """The rows of an upload of documents, cut by a recipe. After they are taken, `tally` has the figures.
+
+    `recipe` is "" when every file brings its own passages, so that there was nothing to cut.
+    """
+
+    def __init__(
+        self, items: Iterator[document_readings.Item], recipe: Recipe, base_url: str, name: str, errors: ErrorList
+    ) -> None:
+        self.tally = DocumentTally()
+        self.commit = ""
+        self._items = items
+        self._recipe = recipe
+        self._base_url = base_url
+        self._name = name
+        self._errors = errors
+        self._documents: set[str] = set()
+        self._is_cut = False
+
+    @property
+    def recipe(self) -> str:
+        return str(self._recipe) if self._is_cut else ""
+
+    def __iter__(self) -> Iterator[BlockRow]:
+        file: ReadFile | None = None
+        rows = 0
+        for item in self._items:
+            if isinstance(item, ReadFile):
+                self._close(file, rows)
+                file, rows = item, 0
+            elif isinstance(item, Document | BlockRow):
+                assert file is not None
+                for row in self._rows(item, file.kind):
+                    rows += 1
+                    yield row
+            else:
+                self._note(item)
+        self._close(file, rows)
+        if not self.tally.files_read and not self._errors:
+            self._errors.add(fault(self._name, None, "", "", self._nothing()))
+
+    def notes(self) -> list[str]:
+        """What a person should know of how it was read."""
+        notes = [f"Git commit {self.commit}."] if self.commit else []
+        for words, number in self.tally.notes.most_common():
+            notes.append(f"{number:,} {'file' if number == 1 else 'files'} {words}.")
+        return notes
+
+    def as_json(self) -> dict[str, Any]:
+        titles = {name: kind.title for name, kind in KINDS.items()}
+        return {"recipe": self.recipe, "commit": self.commit, **self.tally.as_json(titles)}
+
+    def _note(self, item: document_readings.Item) -> None:
+        if isinstance(item, UnreadFile):
+            self.tally.add_unread(*item)
+        elif isinstance(item, ReadCommit):
+            self.commit = item.commit
+        elif isinstance(item, InputError):
+            self._errors.add(item)
+
+    def _close(self, file: ReadFile | None, rows: int) -> None:
+        """Count a file when all its rows have been taken."""
+        if file is None:
+            return
+        if rows:
+            self.tally.add_file(file.kind)
+        elif file.path not in self.tally.unread.get(SAME_ID, ()):
+            self.tally.add_unread(file.path, NO_TEXT)
+
+    def _rows(self, item: Document | BlockRow, kind: str) -> Iterator[BlockRow]:
+        if isinstance(item, BlockRow):
+            self.tally.add_passage(_as_counted(item, kind))
+            yield item
+            return
+        name = document_id(item.path)
+        if name in self._documents:
+            self.tally.add_unread(item.path, SAME_ID)
+            return
+        self._documents.add(name)
+        self._is_cut = True
+        if item.note:
+            self.tally.notes[item.note] += 1
+        for passage in passages_of(item, self._recipe):
+            row = _row(item, name, passage, self._base_url)
+            self.tally.add_passage(_as_counted(row, kind, passage))
+            yield row
+
+    def _nothing(self) -> str:
+        if not self.tally.files_unread:
+            return "there is no file in it that is not hidden"
+        return f"none of its files can be read ({self.tally.unread_words()})"
+
+
+def recipe_in(options: Mapping[str, Any]) -> Recipe:
+    """The recipe of an import's options; the usual one where they are older than recipes."""
+    return recipe_of(options.get("recipe") or str(DEFAULT))
+
+
+def _row(document: Document, name: str, passage: Passage, base_url: str) -> BlockRow:
+    anchor = f"page={passage.page_start}" if document.page_starts else passage.anchor
+    address = {"url": page_address(base_url, document.path, anchor)} if base_url else {}
+    return BlockRow(
+        line=0,
+        block_id=passage.passage_id,
+        document_id=name,
+        title=passage.title,
+        text=passage.text,
+        section_path=passage.section_path,
+        page_start=passage.page_start,
+        page_end=passage.page_end,
+        metadata=document.metadata | address,
+        document_title=document.title,
+    )
+
+
+def _as_counted(row: BlockRow, kind: str, passage: Passage | None = None) -> CutPassage:
+    return CutPassage(
+        row.block_id,
+        row.document_id,
+        row.title,
+        row.section_path,
+        row.text,
+        row.page_start,
+        row.page_end,
+        kind,
+        words_in(row.text),
+        passage is not None and passage.has_table,
+        passage is not None and passage.has_code,
+    )

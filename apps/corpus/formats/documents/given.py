@@ -1,0 +1,21 @@
+"""Formats that bring their own passages with ids: JSONL, BEIR and SMART, read as `read_blocks` reads them."""
+
+from collections.abc import Iterator
+
+from apps.common.files.faults import ErrorList, all_of
+from apps.common.files.tabular import TableFile
+from apps.corpus.formats import read_blocks
+from apps.corpus.formats.documents import Reader, SourceFile
+from apps.corpus.formats.rows import BlockRow
+
+
+def given_blocks(format: str) -> Reader:
+    """The reader of one of the formats of `read_blocks`. Raises InputErrors when a record is wrong."""
+
+    def read(file: SourceFile) -> Iterator[BlockRow]:
+        errors = ErrorList()
+        yield from read_blocks(TableFile(file.path, file.stream), errors, format=format)
+        if errors:
+            raise all_of(errors)
+
+    return read

@@ -1,0 +1,130 @@
+"""Says of what kind a file is, from its first bytes and its name, and why one stays unread.
+
+Content comes before the name where it is certain (a PDF named `.txt` is a PDF); among texts the name decides, because
+a Markdown file may begin with anything.
+"""
+
+import re
+
+from apps.common.files.filekinds import not_text
+
+HEAD_BYTES = 4_096
+ZIP = "zip"
+"""The kind of an archive, which has no reader: a package is unpacked, an archive inside one is not."""
+
+NAMES = {
+    "markdown": ("md", "markdown", "mdown", "mkd", "mdx"),
+    "html": ("html", "htm", "xhtml"),
+    "rst": ("rst", "rest"),
+    "text": ("txt", "text", "adoc", "asciidoc", "org", "tex", "log", ""),
+    "pdf": ("pdf",),
+    "docx": ("docx", "docm", "dotx"),
+    "xlsx": ("xlsx", "xlsm", "xlsb", "xls", "ods"),
+    "csv": ("csv", "tsv", "tab"),
+    "json": ("json", "jsonl", "ndjson"),
+    "parquet": ("parquet",),
+    "trec": ("trec", "trectext", "sgml", "sgm"),
+}
+"""Name endings by kind; "" is a name without one."""
+_BY_ENDING = {ending: kind for kind, endings in NAMES.items() for ending in endings}
+_TEXTS = frozenset({"markdown", "html", "rst", "text", "csv", "json", "trec"})
+
+OTHER_FILES = {
+    "picture": ("png", "jpg", "jpeg", "gif", "webp", "svg", "ico", "bmp", "tif", "tiff", "avif", "heic", "drawio"),
+    "sound or film": ("mp3", "mp4", "wav", "ogg", "mov", "avi", "webm", "mkv", "m4a", "flac"),
+    "archive inside the upload": ("zip", "tar", "tgz", "bz2", "xz", "zst", "7z", "rar"),
+    "Word file of before 2007 (.doc)": ("doc", "dot"),
+    "presentation": ("ppt", "pptx", "odp", "key"),
+}
+_REASONS = {ending: reason for reason, endings in OTHER_FILES.items() for ending in endings}
+EMPTY = "empty file"
+NOT_TEXT = "not text"
+_HTML = re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?<(!doctype\s+html|html[\s>])", re.I | re.S)
+_SMART = re.compile(rb"\.I\s+\S+\s*\n\.[A-Z]\s*\n")
+_TREC = re.compile(rb"\s*<DOC>", re.I)
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def recognise(path: str, head: bytes) -> str:
+    """The kind of a file with this name and these first bytes; "" when no reader may know it.
+
+    `head` is up to `HEAD_BYTES` long and not packed by gzip.
+    """
+    ending = ending_of(path)
+    if certain := _by_signature(head, ending):
+        return certain
+    if not head.strip() or not _is_text(head):
+        return ""
+    if _HTML.match(head.removeprefix(b"\xef\xbb\xbf")):
+        return "html"
+    return _among_texts(_BY_ENDING.get(ending, ""), head.removeprefix(b"\xef\xbb\xbf"))
+
+
+def unread_reason(path: str, head: bytes) -> str:
+    """Why a file that `recognise` does not know stays unread: a short phrase that files can be counted by."""
+    if not head:
+        return EMPTY
+    ending = ending_of(path)
+    if reason := _REASONS.get(ending):
+        return reason
+    if head.startswith(b"PK\x03\x04"):
+        return "archive inside the upload"
+    if not head.strip():
+        return EMPTY
+    if _BY_ENDING.get(ending) in _TEXTS or not ending:
+        return NOT_TEXT
+    return f"no reader for .{ending[:12]} files"
+
+
+def ending_of(path: str) -> str:
+    """The ending of a file's name in lower case, without the dot; "" for a name without one."""
+    name = path.rpartition("/")[2].lstrip(".")
+    return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+def _by_signature(head: bytes, ending: str) -> str:
+    if b"%PDF-" in head[:1_024]:
+        return "pdf"
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(_OLD_OFFICE):
+        return "xlsx" if ending == "xls" else "docx" if ending in {"docx", "docm"} else ""
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _in_archive(head, ending)
+    return ""
+
+
+def _in_archive(head: bytes, ending: str) -> str:
+    """Office files are archives; the names of their first members say which program wrote them."""
+    if b"word/" in head or _BY_ENDING.get(ending) == "docx":
+        return "docx"
+    is_sheet = b"xl/" in head or b"opendocument.spreadsheet" in head
+    if is_sheet or _BY_ENDING.get(ending) == "xlsx":
+        return "xlsx"
+    return "" if ending in _REASONS and ending != "zip" else ZIP
+
+
+def _among_texts(named: str, head: bytes) -> str:
+    if named in {"text", "trec", ""} and _SMART.match(head):
+        return "smart"
+    if _TREC.match(head):
+        return "trec"
+    if named == "json":
+        return _among_json(head)
+    return named
+
+
+def _among_json(head: bytes) -> str:
+    """JSONL in one of the forms that bring their passages' ids is read as such; everything else is "json"."""
+    first = head.lstrip().split(b"\n", 1)[0]
+    if not first.startswith(b"{"):
+        return "json"
+    if b'"block_id"' in first and b'"text"' in first:
+        return "jsonl"
+    if b'"_id"' in first and b'"text"' in first:
+        return "beir"
+    return "oscal" if re.match(rb'\s*\{\s*"catalog"\s*:', head) else "json"
+
+
+def _is_text(head: bytes) -> bool:
+    return head.startswith((b"\xff\xfe", b"\xfe\xff")) or not not_text(head)

@@ -1,0 +1,9 @@
+"""Files that come together: a zip, a folder, or several files, which are stored as one zip.
+
+`files_in` walks what was uploaded, `pack` makes one zip of many files, `on_disk` finds them below a path.
+"""
+
+from apps.corpus.formats.packages.packing import Opener, pack, package_name
+from apps.corpus.formats.packages.unpacking import LIMITS, Limits, Package, open_package
+
+__all__ = ["LIMITS", "Limits", "Opener", "Package", "open_package", "pack", "package_name"]

@@ -1,0 +1,33 @@
+"""Many files as one zip: the same files give the same bytes, whenever and in whatever order they come."""
+
+import shutil
+import zipfile
+from collections.abc import Callable, Mapping
+from typing import BinaryIO
+
+from apps.corpus.formats.packages.paths import common_folder, tidy
+
+Opener = Callable[[], BinaryIO]
+NO_TIME = (1980, 1, 1, 0, 0, 0)
+"""The time of every file: the earliest that a zip can have."""
+PIECE = 1024 * 1024
+
+
+def pack(files: Mapping[str, Opener], out: BinaryIO) -> None:
+    """Write the files, each opened when its turn comes, by their paths with forward slashes.
+
+    The folder that somebody chose is part of the paths; who reads the package leaves it out again.
+    """
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(files, key=tidy):
+            entry = zipfile.ZipInfo(tidy(path), NO_TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o600 << 16
+            with files[path]() as file, archive.open(entry, "w", force_zip64=True) as member:
+                shutil.copyfileobj(file, member, PIECE)
+
+
+def package_name(paths: Mapping[str, Opener]) -> str:
+    """What a package of these files is called: after their folder, or by their number."""
+    folder = common_folder(map(tidy, paths)).rstrip("/")
+    return f"{folder or f'{len(paths)} files'}.zip"

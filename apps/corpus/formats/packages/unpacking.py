@@ -1,0 +1,224 @@
+"""Walks an upload file by file, within limits: a zip, or one file, which may be packed by gzip.
+
+Files come in the order of their paths, one at a time, in a spool that can be read from any place. Memory holds one file
+of a few megabytes, or none.
+"""
+
+import gzip
+import shutil
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import BinaryIO, NamedTuple, cast
+
+from apps.common.errors import InputError
+from apps.common.files.faults import fault
+from apps.corpus.core.documents import UnreadFile
+from apps.corpus.formats.documents import SourceFile
+from apps.corpus.formats.documents.recognition import HEAD_BYTES, ZIP, recognise
+from apps.corpus.formats.packages.commits import READ_BYTES, commit_of
+from apps.corpus.formats.packages.paths import GIT, common_folder, is_safe, is_skipped, tidy
+
+MEGABYTE = 1_000_000
+GZIP_MAGIC = b"\x1f\x8b"
+IN_MEMORY = 4 * MEGABYTE
+PIECE = 1024 * 1024
+_DIRECTORY_SIZE = 5
+"""The place of the size of a zip's directory in what `zipfile` reads at its end."""
+_ENCRYPTED = 0x1
+LEADS_OUT = "path that leads out of the archive"
+TWICE = "path that is in the archive twice"
+LINK = "link to another file"
+LOCKED = "locked with a password"
+DAMAGED = "damaged in the archive"
+BOMB = "packed far too tightly"
+
+
+class Limits(NamedTuple):
+    """Of one upload. Archives beyond `files`, `total_bytes` or `directory_bytes` are refused; files beyond the others
+    stay unread."""
+
+    files: int = 50_000
+    file_bytes: int = 500 * MEGABYTE
+    total_bytes: int = 10_000 * MEGABYTE
+    directory_bytes: int = 20 * MEGABYTE
+    ratio: int = 200
+    ratio_floor: int = 5 * MEGABYTE
+
+    @property
+    def too_large(self) -> str:
+        return f"larger than {self.file_bytes // MEGABYTE} MB"
+
+
+LIMITS = Limits()
+
+
+class Package:
+    """The files of an upload. `commit` is that of the Git checkout it was made from, "" when it was made from none."""
+
+    def __init__(self, stream: BinaryIO, name: str, archive: zipfile.ZipFile | None, limits: Limits) -> None:
+        self.name = name
+        self.limits = limits
+        self._stream = stream
+        self._archive = archive
+        self._members, self._doubles = _members(archive, name, limits) if archive else ({}, [])
+        self._folder = common_folder(path for path in self._members if is_safe(path) and not is_skipped(path))
+        self.commit = commit_of(self._git_text) if archive else ""
+
+    @property
+    def bytes(self) -> int:
+        """The size of all files together, as the archive states it."""
+        if self._archive is None:
+            return self._stream.seek(0, 2)
+        return sum(info.file_size for info in self._members.values())
+
+    @property
+    def count(self) -> int:
+        return len(self._members) if self._archive else 1
+
+    def files(self) -> Iterator[SourceFile | UnreadFile]:
+        """Each file that is not hidden, by path. A file is closed when the next one is taken."""
+        if self._archive is None:
+            yield from self._the_only_one()
+            return
+        for path in sorted(self._members):
+            if not is_skipped(path):
+                yield from self._member(path.removeprefix(self._folder), path, self._members[path])
+        yield from (UnreadFile(path.removeprefix(self._folder), TWICE) for path in sorted(self._doubles))
+
+    def _the_only_one(self) -> Iterator[SourceFile | UnreadFile]:
+        self._stream.seek(0)
+        is_packed = self._stream.read(2) == GZIP_MAGIC
+        size = self._stream.seek(0, 2)
+        self._stream.seek(0)
+        if is_packed:
+            yield from self._gunzipped(SourceFile(self.name, self._stream, size))
+        elif size > self.limits.file_bytes:
+            yield UnreadFile(self.name, self.limits.too_large)
+        else:
+            yield SourceFile(self.name, self._stream, size)
+
+    def _member(self, path: str, stored: str, info: zipfile.ZipInfo) -> Iterator[SourceFile | UnreadFile]:
+        if reason := _refusal(stored, info, self.limits):
+            yield UnreadFile(path, reason)
+            return
+        assert self._archive is not None
+        with _spool() as spool:
+            try:
+                with self._archive.open(info) as member:
+                    shutil.copyfileobj(member, spool, PIECE)
+            except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError):
+                yield UnreadFile(path, DAMAGED)
+                return
+            spool.seek(0)
+            file = SourceFile(path, spool, info.file_size)
+            if spool.read(2) == GZIP_MAGIC:
+                yield from self._gunzipped(file)
+                return
+            spool.seek(0)
+            yield file
+
+    def _gunzipped(self, file: SourceFile) -> Iterator[SourceFile | UnreadFile]:
+        name = file.path[:-3] if file.path.lower().endswith(".gz") else file.path
+        file.stream.seek(0)
+        most = min(self.limits.file_bytes, max(self.limits.ratio_floor, self.limits.ratio * file.size))
+        with _spool() as spool:
+            try:
+                with gzip.GzipFile(fileobj=file.stream) as unpacked:
+                    while piece := unpacked.read(PIECE):
+                        spool.write(piece)
+                        if spool.tell() > most:
+                            is_large = most == self.limits.file_bytes
+                            yield UnreadFile(file.path, self.limits.too_large if is_large else BOMB)
+                            return
+            except (OSError, EOFError, zlib.error):
+                yield UnreadFile(file.path, DAMAGED)
+                return
+            size = spool.tell()
+            spool.seek(0)
+            yield SourceFile(name, spool, size)
+
+    def _git_text(self, name: str) -> str:
+        """A small text in the `.git` of the checkout; "" when it is not there."""
+        assert self._archive is not None
+        info = self._members.get(f"{self._folder}{GIT}/{name}") or self._members.get(f"{GIT}/{name}")
+        if info is None or info.file_size > READ_BYTES or info.flag_bits & _ENCRYPTED:
+            return ""
+        try:
+            return self._archive.read(info).decode("utf-8", "replace")
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError):
+            return ""
+
+
+@contextmanager
+def open_package(path: Path, name: str, limits: Limits = LIMITS) -> Iterator[Package]:
+    """Open an upload on disk. Raises InputError for a zip that is damaged or beyond the limits."""
+    with path.open("rb") as stream:
+        head = stream.read(HEAD_BYTES)
+        if recognise(name, head) != ZIP:
+            yield Package(stream, name, None, limits)
+            return
+        _refuse_directory(stream, name, limits)
+        try:
+            archive = zipfile.ZipFile(stream)
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise fault(name, None, "", "", "the zip is damaged or cut off; make it again") from error
+        with archive:
+            yield Package(stream, name, archive, limits)
+
+
+def _refuse_directory(stream: BinaryIO, name: str, limits: Limits) -> None:
+    """Refuse a directory that alone would fill the memory, before it is read."""
+    end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]
+    stream.seek(0)
+    if end and end[_DIRECTORY_SIZE] > limits.directory_bytes:
+        raise _too_many(name, limits)
+
+
+def _members(archive: zipfile.ZipFile, name: str, limits: Limits) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
+    """(the files by path, the paths that are there more than once)."""
+    found: dict[str, zipfile.ZipInfo] = {}
+    doubles = []
+    total = 0
+    for info in archive.infolist():
+        path = tidy(info.filename)
+        if info.is_dir():
+            continue
+        if path in found:
+            doubles.append(path)
+            continue
+        found[path] = info
+        if not is_skipped(path) and not _refusal(path, info, limits):
+            total += info.file_size
+        if len(found) > limits.files:
+            raise _too_many(name, limits)
+    if total > limits.total_bytes:
+        limit = f"{limits.total_bytes // MEGABYTE:,} MB"
+        raise fault(name, None, "", "", f"the zip unpacks to more than {limit}; divide it")
+    return found, doubles
+
+
+def _refusal(path: str, info: zipfile.ZipInfo, limits: Limits) -> str:
+    """Why a file is not unpacked, by what the archive states of it; "" when it is."""
+    if not is_safe(path):
+        return LEADS_OUT
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return LINK
+    if info.flag_bits & _ENCRYPTED:
+        return LOCKED
+    if info.file_size > limits.file_bytes:
+        return limits.too_large
+    is_bomb = info.file_size > max(limits.ratio_floor, limits.ratio * info.compress_size)
+    return BOMB if is_bomb else ""
+
+
+def _too_many(name: str, limits: Limits) -> InputError:
+    return fault(name, None, "", "", f"the zip has more than {limits.files:,} files; divide it")
+
+
+def _spool() -> BinaryIO:
+    return cast(BinaryIO, SpooledTemporaryFile(max_size=IN_MEMORY))

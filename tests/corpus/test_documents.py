@@ -1,0 +1,168 @@
+"""A zip of documents on its way to passages: what is read, what stays unread, and what the plan shows."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from apps.corpus.actions.imports import confirm_import, discard_import
+from apps.corpus.enums import ImportState
+from apps.corpus.execution.document_reading import reading_path
+from apps.corpus.models import Block, Corpus, Document, Import
+from tests.corpus.factories import make_document_import, make_snapshot, zipped
+from tests.factories import AT, lead_of, make_project
+
+pytestmark = pytest.mark.django_db
+
+SITE = {
+    "docs/index.md": "---\ntitle: The handbook\nowner: Petra\n---\nWelcome to all.\n",
+    "docs/deploy/pin.md": (
+        "# Deploy from a branch\n\nA site follows its branch.\n\n## Pin a branch {#pin}\n\nPut its name here:\n\n"
+        "```yaml\n# not a heading\nsite: shopfront\n```\n\n## Undo\n\n| step | what |\n| --- | --- |\n| 1 | revert |\n"
+    ),
+    "docs/logo.png": b"\x89PNG\r\n\x1a\n" + b"\0" * 40,
+    "docs/empty.md": "",
+    "docs/.git/HEAD": "a" * 40 + "\n",
+}
+
+
+def imported(item: Import) -> Import:
+    return confirm_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
+
+
+def texts_by_id() -> dict[str, str]:
+    return {block.outside_id: block.current.text for block in Block.objects.select_related("current") if block.current}
+
+
+def test_a_zip_of_markdown_is_cut_by_its_headings():
+    item = make_document_import(zipped(SITE))
+
+    assert item.state == ImportState.READY
+    imported(item)
+
+    pinned = Block.objects.select_related("current", "document").get(outside_id="deploy/pin#pin")
+    assert set(texts_by_id()) == {"index", "deploy/pin", "deploy/pin#pin", "deploy/pin#undo"}
+    assert (pinned.current.title, pinned.current.section_path) == ("Pin a branch", ["Deploy from a branch"])
+    assert pinned.current.text == "Put its name here:\n\n```yaml\n# not a heading\nsite: shopfront\n```"
+    assert Document.objects.get(outside_id="index").title == "The handbook"
+    assert Block.objects.get(outside_id="index").current.metadata == {"owner": "Petra"}
+    assert Corpus.objects.get().recipe == "headings"
+
+
+def test_the_plan_counts_what_was_read_and_lists_what_was_not():
+    plan = make_document_import(zipped(SITE)).plan
+
+    assert plan["files"] == [{"kind": "markdown", "title": "Markdown", "files": 2, "passages": 4}]
+    assert plan["unread"] == [
+        {"reason": "empty file", "files": 1, "paths": ["empty.md"]},
+        {"reason": "picture", "files": 1, "paths": ["logo.png"]},
+    ]
+    assert (plan["recipe"], plan["commit"]) == ("headings", "a" * 40)
+    assert plan["notes"] == [f"Git commit {'a' * 40}."]
+    assert {key: plan["lengths"][key] for key in ("min", "median", "max", "passages")} == {
+        "min": 3,
+        "median": 5,
+        "max": 15,
+        "passages": 4,
+    }
+    assert [sample["id"] for sample in plan["samples"] if sample["has_table"]] == ["deploy/pin#undo"]
+    assert [sample["id"] for sample in plan["samples"] if sample["has_code"]] == ["deploy/pin#pin"]
+
+
+def test_the_same_files_again_change_nothing():
+    first = imported(make_document_import(zipped(SITE)))
+
+    again = make_document_import(zipped(SITE), project=first.project, corpus="handbook")
+
+    assert again.plan["changes_nothing"]
+
+
+def test_with_the_address_of_the_site_each_passage_links_to_its_page():
+    imported(make_document_import(zipped(SITE), base_url="https://docs.example.org/"))
+
+    assert Block.objects.get(outside_id="index").current.metadata["url"] == "https://docs.example.org/"
+    assert Block.objects.get(outside_id="deploy/pin#pin").current.metadata == {
+        "url": "https://docs.example.org/deploy/pin#pin"
+    }
+
+
+def test_an_upload_without_anything_readable_is_one_mistake_that_says_why():
+    item = make_document_import(zipped({"a/logo.png": b"\x89PNG\0\0\0", "a/tool.exe": b"MZ\0\0\0"}))
+
+    assert item.state == ImportState.FAULTY
+    assert [error["message"] for error in item.plan["errors"]] == [
+        "none of its files can be read (picture: 1 file, no reader for .exe files: 1 file)"
+    ]
+
+
+def test_a_single_markdown_file_needs_no_zip():
+    item = make_document_import(b"# Keys\n\nKeys are rotated.\n", "keys.md")
+    imported(item)
+
+    assert texts_by_id() == {"keys": "Keys are rotated."}
+
+
+def test_another_recipe_warns_that_ids_change():
+    first = imported(make_document_import(zipped(SITE)))
+
+    item = make_document_import(zipped(SITE), project=first.project, corpus="handbook", recipe="whole")
+
+    assert item.plan["notes"][0].startswith("Ids change: until now the corpus was cut by headings")
+
+
+def test_a_snapshot_keeps_the_recipe_it_was_cut_by():
+    imported(make_document_import(zipped(SITE)))
+    corpus = Corpus.objects.get()
+    snapshot = make_snapshot(corpus=corpus)
+
+    imported(make_document_import(zipped(SITE), project=corpus.project, corpus="handbook", recipe="whole"))
+    snapshot.refresh_from_db()
+
+    assert (snapshot.recipe, Corpus.objects.get().recipe) == ("headings", "whole")
+
+
+def test_what_was_read_is_stored_beside_the_upload_and_goes_with_it(django_capture_on_commit_callbacks):
+    item = make_document_import(zipped(SITE))
+    stored = reading_path(item.upload.file)
+    assert stored.exists()
+
+    with django_capture_on_commit_callbacks(execute=True):
+        discard_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
+
+    assert not stored.exists()
+
+
+def test_the_page_takes_a_zip_as_it_is(client):
+    project = make_project()
+    client.force_login(lead_of(project))
+    form = {"format": "auto", "ids": "file", "corpus": "+", "name": "Handbook", "recipe": "headings"}
+    upload = SimpleUploadedFile("docs.zip", zipped(SITE))
+
+    answer = client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form | {"file": upload})
+
+    assert client.get(answer.url).status_code == 200
+    assert Import.objects.get().plan["rows"] == 4
+
+
+def test_a_recipe_that_is_none_is_refused_in_words(client):
+    project = make_project()
+    client.force_login(lead_of(project))
+    form = {"format": "auto", "ids": "file", "corpus": "+", "name": "Handbook", "recipe": "chapters"}
+    upload = SimpleUploadedFile("docs.zip", zipped(SITE))
+
+    answer = client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form | {"file": upload})
+
+    assert answer.status_code == 400
+    assert "chapters is not a recipe" in answer.text
+
+
+def test_the_two_editions_of_cloud_govs_documents(shared_data):
+    def edition(date: str) -> bytes:
+        folder = shared_data / "cg_compliance" / date
+        files = {str(path.relative_to(folder.parent)): path.read_bytes() for path in folder.rglob("*.md")}
+        return zipped(files)
+
+    first = imported(make_document_import(edition("2016-04-13")))
+    item = make_document_import(edition("2016-11-04"), project=first.project, corpus="handbook")
+
+    assert first.result["counts"]["new"] == 46
+    assert item.plan["counts"] == {"new": 18, "changed": 24, "unchanged": 7, "gone": 15}
