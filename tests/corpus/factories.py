@@ -87,7 +87,7 @@ def zipped(files: dict[str, str | bytes]) -> bytes:
 def make_document_import(
     content: bytes, filename: str = "docs.zip", *, project: Project | None = None, **options: Any
 ) -> Import:
-    """An upload of documents, read and waiting for confirmation. Into a new corpus Handbook unless `corpus` is given."""
+    """An upload of documents, read; into a new corpus Handbook unless `corpus` is given."""
     project = project or make_project()
     chosen = {"format": "auto", "ids": "file", "corpus": "+", "name": "Handbook", "mode": "replace"} | options
     return start_import(

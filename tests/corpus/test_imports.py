@@ -6,6 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from apps.audit.models import Event
+from apps.common.files.extent import Extent
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
 from apps.corpus.execution import import_steps
@@ -56,7 +57,7 @@ def test_options_that_do_not_fit_make_a_ready_import_faulty():
 
 def test_a_large_file_is_read_again_in_a_job(monkeypatch):
     item = make_import()
-    monkeypatch.setattr("apps.corpus.actions.imports.READ_AT_ONCE_BYTES", 10)
+    monkeypatch.setattr("apps.corpus.selectors.import_kinds.READ_AT_ONCE", Extent(10, 10))
 
     item = change(item, name="Staff handbook")
     assert (item.state, item.plan) == (ImportState.READING, {})
@@ -77,7 +78,7 @@ def test_what_is_over_is_not_read_again():
 def test_a_plan_of_options_that_were_changed_meanwhile_is_not_stored(monkeypatch):
     item = make_import()
     old = item.options
-    monkeypatch.setattr("apps.corpus.actions.imports.READ_AT_ONCE_BYTES", 10)
+    monkeypatch.setattr("apps.corpus.selectors.import_kinds.READ_AT_ONCE", Extent(10, 10))
     item = change(item, format="csv")
 
     item = import_steps.keep_plan(import_id=item.pk, plan=preview(item), options=old)

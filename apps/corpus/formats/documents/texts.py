@@ -2,22 +2,13 @@
 
 from typing import NamedTuple
 
-from charset_normalizer import from_bytes
-
+from apps.common.files.encodings import encoding_of, name_of
 from apps.corpus.formats.documents import SourceFile, Unreadable
 
 MOST_BYTES = 20_000_000
 """Of one text file. A longer one is data, not something that people read."""
-MARKS = (
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\x00\x00\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
 LINE_LETTERS = 5_000_000
-GUESSED_FROM = 200_000
-"""Bytes that a guess of the encoding looks at."""
+CERTAIN = frozenset({"utf-8", "utf-16"})
 
 
 class DecodedText(NamedTuple):
@@ -46,23 +37,9 @@ def text_of(file: SourceFile) -> DecodedText:
 
 
 def _decoded(raw: bytes) -> DecodedText:
-    for mark, encoding in MARKS:
-        if raw.startswith(mark):
-            try:
-                return DecodedText(raw.decode(encoding))
-            except UnicodeDecodeError:
-                raise Unreadable("damaged text") from None
+    encoding = encoding_of([raw])
     try:
-        return DecodedText(raw.decode("utf-8"))
-    except UnicodeDecodeError:
-        return _guessed(raw)
-
-
-def _guessed(raw: bytes) -> DecodedText:
-    best = from_bytes(raw[:GUESSED_FROM]).best()
-    if best is None or best.encoding == "utf_8":
-        raise Unreadable("text of unknown encoding")
-    try:
-        return DecodedText(raw.decode(best.encoding), f"read as {best.encoding.replace('_', '-')}, which is a guess")
+        text = raw.decode(encoding).removeprefix("\ufeff")
     except (UnicodeDecodeError, LookupError):
         raise Unreadable("text of unknown encoding") from None
+    return DecodedText(text, "" if encoding in CERTAIN else f"read as {name_of(encoding)}, which is a guess")
