@@ -9,6 +9,7 @@ from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
+from apps.queries.core.naming import QueryNames
 from apps.queries.models import Permission, Query, Source
 
 STRATA = {
@@ -50,6 +51,11 @@ def query_in(project: Project, pk: int) -> Query:
         return queries_in(project).select_related("created_by").get(pk=pk)
     except Query.DoesNotExist:
         raise Http404("No such query.") from None
+
+
+def names_in(project: Project) -> QueryNames:
+    """The ids and texts of all queries of the project, retired ones too: their ids stay taken."""
+    return QueryNames(Query.objects.filter(project=project).order_by("outside_id").values_list("outside_id", "text"))
 
 
 def keys_of(project: Project, outside_ids: Iterable[str]) -> dict[str, int]:

@@ -1,7 +1,12 @@
 """The base of the import commands: project, acting person, preview, and mistakes on stderr with exit code 2."""
 
+import shutil
+import sys
 from argparse import ArgumentParser
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, cast
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
@@ -12,7 +17,8 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
 from apps.common.errors import InputError, InputErrors, Refusal
 from apps.common.files.faults import as_line
-from apps.common.files.tabular import open_source
+from apps.common.files.linefiles import name_of
+from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.selectors.import_kinds import kind_named
 
@@ -64,13 +70,26 @@ class ProjectCommand(BaseCommand):
         return user
 
 
+@contextmanager
+def opened(path: str) -> Iterator[TableFile]:
+    """The file to import. Standard input is copied: a file is read twice."""
+    if path != "-":
+        with open_source(path) as source:
+            yield source
+        return
+    with TemporaryFile() as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.seek(0)
+        yield TableFile(name_of(path), cast(BinaryIO, copy))
+
+
 class ImportCommand(ProjectCommand):
     """Import one file of a kind that pages import too. Subclasses define their options."""
 
     kind: str
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", help="the file, plain or gzip")
+        parser.add_argument("file", help="the file, plain or gzip; - is standard input")
         super().add_arguments(parser)
         parser.add_argument("--dry-run", action="store_true", help="show what would change, change nothing")
 
@@ -81,7 +100,7 @@ class ImportCommand(ProjectCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options)
         chosen = self.import_options(project, options)
-        with open_source(options["file"]) as source:
+        with opened(options["file"]) as source:
             if options["dry_run"]:
                 plan = kind_named(self.kind).preview(project, source, chosen, lambda done: None)
                 if plan.errors:

@@ -11,15 +11,16 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.forms import ImportForm
+from apps.corpus.forms import PASTED, PastedImportForm
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
 from apps.queries import actions
 from apps.queries.execution.ingest import QueryComparison, plan_queries
-from apps.queries.formats import FORMATS, IDS, read_queries
+from apps.queries.formats import FORMATS, IDS, LINES, read_queries
 from apps.queries.models import Source
+from apps.queries.selectors import names_in
 
 
-class QueryImportForm(ImportForm):
+class QueryImportForm(PastedImportForm):
     format = forms.ChoiceField(label="File format", choices=list(FORMATS.items()))
     ids = forms.ChoiceField(
         label="Query ids",
@@ -36,15 +37,19 @@ class QueryImportForm(ImportForm):
         required=False,
         help_text="A version with queries of a source without a valid permission cannot be frozen.",
     )
-    field_order = ["file", "format", "ids", "source"]
+    field_order = ["file", "pasted", "format", "ids", "source"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = Source.objects.filter(project=self.project).order_by("name").values_list("slug", "name")
         offer(self, "source", [("", "none"), *known])
+        if not self.uploaded:
+            self.fields["pasted"].help_text = "One query a line; no ids are needed."
 
     def clean(self) -> dict[str, Any]:
-        values = super().clean() or {}
+        values = super().clean()
+        if (file := values.get("file")) and file.name == PASTED:
+            values |= {"format": LINES, "ids": "file"}
         if values.get("ids") == "position" and values.get("format") != "smart":
             self.add_error("ids", "Ids by position are for SMART files only.")
         return values
@@ -75,6 +80,12 @@ class QueryImport(ImportKind):
             "The title is the query, the narrative its intent.",
             "<top>\n<num> Number: 301\n<title> key rotation\n<desc> Description:\nHow often …\n</top>",
         ),
+        FormatExample(
+            "One query a line",
+            "New texts get the ids Q001, Q002 and so on, after the last one here; a text that is here already keeps its"
+            " id. A line may begin with an id and a tab.",
+            "how often are keys rotated\nwho opens the archive",
+        ),
         FormatExample("SMART", "As Cranfield has it.", ".I 001\n.W\nhow often are keys rotated"),
     )
     form_class = QueryImportForm
@@ -84,7 +95,7 @@ class QueryImport(ImportKind):
         comparison = QueryComparison(
             project=project, file=source, errors=errors, default_source=_source(project, options)
         )
-        return plan_queries(comparison, _rows(source, errors, options), progress)
+        return plan_queries(comparison, _rows(project, source, errors, options), progress)
 
     def apply(
         self, project: Project, source: File, options: dict[str, Any], *, actor: User, at: datetime
@@ -92,7 +103,7 @@ class QueryImport(ImportKind):
         errors = ErrorList()
         return actions.import_queries(
             project=project,
-            rows=_rows(source, errors, options),
+            rows=_rows(project, source, errors, options),
             file=source,
             errors=errors,
             default_source=_source(project, options),
@@ -111,5 +122,6 @@ def _source(project: Project, options: dict[str, Any]) -> Source | None:
     return Source.objects.filter(project=project, slug=options["source"]).first()
 
 
-def _rows(source: File, errors: ErrorList, options: dict[str, Any]) -> Any:
-    return read_queries(source, errors, format=options["format"], ids=options["ids"])
+def _rows(project: Project, source: File, errors: ErrorList, options: dict[str, Any]) -> Any:
+    names = names_in(project) if options["format"] == LINES else None
+    return read_queries(source, errors, format=options["format"], ids=options["ids"], names=names)
