@@ -9,6 +9,7 @@ from apps.corpus.actions.corpora import freeze_snapshot
 from apps.corpus.models import Corpus, Snapshot
 from apps.judging.actions import close_round
 from apps.judging.models import Round, Seat
+from apps.judging.selectors import resolved_grades
 from apps.queries.models import Query
 from apps.retrieval.actions import choose_pairs
 from apps.retrieval.models import Pool
@@ -102,3 +103,11 @@ def asked(round_: Round) -> set[tuple[str, str]]:
     """The pairs that somebody is asked to judge, by query and block."""
     seats = Seat.objects.filter(round=round_)
     return set(seats.values_list("query__outside_id", "entry__version__block__outside_id"))
+
+
+def graded(snapshot: Snapshot) -> dict[tuple[str, str], int | None]:
+    """The grades that a version on this snapshot could have, by query and block."""
+    queries = dict(Query.objects.values_list("pk", "outside_id"))
+    names = dict(snapshot.entries.values_list("version", "block__outside_id"))
+    pairs = resolved_grades(snapshot)
+    return {(queries[pair.query_id], names[pair.version_id]): pair.grade for pair in pairs}
