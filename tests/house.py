@@ -20,6 +20,7 @@ LADDER = (
     "reports",
     "gates",
     "evaluation",
+    "editions",
     "goldsets",
     "agreement",
     "calibration",

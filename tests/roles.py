@@ -60,6 +60,10 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             " corpus:import-fix corpus:import-confirm corpus:import-discard corpus:import-errors",
         ),
         may(
+            "compare a new edition with the one before; take it with its grades",
+            "editions:import editions:take-import editions:snapshot editions:take-snapshot",
+        ),
+        may(
             "add, edit and retire queries; record sources and permissions",
             "queries:new queries:set-source queries:source-new queries:source-edit queries:grant queries:revoke"
             " queries:edit queries:retire",

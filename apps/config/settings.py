@@ -93,6 +93,7 @@ INSTALLED_APPS = [
     "apps.calibration",
     "apps.agreement",
     "apps.goldsets",
+    "apps.editions",
     "apps.evaluation",
     "apps.gates",
     "apps.reports",

@@ -21,6 +21,7 @@ PROJECT_PAGES = [
     path("agreement/", include("apps.agreement.pages.urls")),
     path("agreement/", include("apps.calibration.pages.urls")),
     path("versions/", include("apps.goldsets.pages.urls")),
+    path("editions/", include("apps.editions.pages.urls")),
     path("evaluation/gates/", include("apps.gates.pages.urls")),
     path("evaluation/", include("apps.reports.pages.urls")),
     path("evaluation/", include("apps.evaluation.pages.urls")),

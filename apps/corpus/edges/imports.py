@@ -25,8 +25,8 @@ from apps.corpus.formats import FORMATS, IDS, read_blocks
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.rows import BlockRow
 from apps.corpus.forms import ImportForm
-from apps.corpus.models import Corpus
-from apps.corpus.selectors.corpora import corpora_in, corpus_in
+from apps.corpus.models import Corpus, Snapshot
+from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
 
 NEW = "+"  # not a valid slug
@@ -168,6 +168,19 @@ class CorpusImport(ImportKind):
     def target(self, project: Project, options: dict[str, Any]) -> str:
         corpus = _corpus(project, options)
         return f"the corpus {corpus.name}" if corpus else f"a new corpus, {options['name']}"
+
+    def corpus(self, project: Project, options: dict[str, Any]) -> Corpus | None:
+        """The corpus that the options name; None when it does not exist yet."""
+        return _corpus(project, options)
+
+    def earlier(self, project: Project, options: dict[str, Any]) -> Snapshot | None:
+        corpus = _corpus(project, options)
+        return latest_snapshot(corpus) if corpus else None
+
+    def rows(self, source: TableFile, options: dict[str, Any]) -> Iterator[BlockRow]:
+        """The passages of a file that the preview found without mistakes."""
+        with _rows(source, ErrorList(), options) as rows:
+            yield from rows
 
     def done_url(self, project: Project, options: dict[str, Any]) -> str:
         return reverse("corpus:corpus", args=[project.slug, _slug(options)])

@@ -71,6 +71,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "plan": item.result if applied else item.plan,
         "target": kind.target(project, item.options),
         "done_url": kind.done_url(project, item.options) if applied else "",
+        "earlier": kind.earlier(project, item.options) if item.state == ImportState.READY else None,
         "section": kind.section,
     }
     return render(request, "corpus/import.html", context)

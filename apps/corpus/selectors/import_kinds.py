@@ -14,6 +14,7 @@ from apps.common.discovery import load_layers
 from apps.common.files.extent import Extent, is_within
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import Fix, ImportPlan
+from apps.corpus.models import Snapshot
 
 Progress = Callable[[int], None]
 READ_AT_ONCE = Extent(4_000_000, 50_000)
@@ -70,6 +71,10 @@ class ImportKind:
     def target(self, project: Project, options: dict[str, Any]) -> str:
         """The target of the import in words: "the corpus Handbook"."""
         return project.name
+
+    def earlier(self, project: Project, options: dict[str, Any]) -> Snapshot | None:
+        """The snapshot whose next edition the import would make; None for most kinds."""
+        return None
 
     def done_url(self, project: Project, options: dict[str, Any]) -> str:
         """The page to show after the import."""

@@ -1,0 +1,217 @@
+"""Taking an edition: grades come along, the rest becomes a pool and a round, and drafts move. For actions and jobs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from apps.accounts.models import Project, User
+from apps.audit.actions import record
+from apps.common.errors import Refusal
+from apps.corpus.execution.freezing import freeze_snapshot
+from apps.corpus.execution.import_steps import apply_import
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors.corpora import snapshot_before
+from apps.editions import rules
+from apps.editions.enums import ChangeKind, Choice
+from apps.editions.execution.import_editions import corpus_of
+from apps.editions.selectors.decisions import changed_passages, choices_of, ranked_changes
+from apps.editions.selectors.earned import Earned, drafts_on, earned_on
+from apps.editions.selectors.editions import Edition, between
+from apps.editions.selectors.taken import TAKEN, free_pool_name, round_as_before, taken_event
+from apps.editions.selectors.work import PairInNew, Work, work_of
+from apps.goldsets.actions import change_draft
+from apps.goldsets.models import Version
+from apps.judging.actions import open_round
+from apps.judging.actions.carrying import EarnedGrade, carry_along
+from apps.judging.models import Round
+from apps.judging.selectors.plans import pairs_to_plan, split_by_grade
+from apps.retrieval.actions import choose_pairs
+from apps.retrieval.models import Pool
+
+
+class EditionRefused(Refusal):
+    """The edition cannot be taken now."""
+
+
+class TakeOrder(NamedTuple):
+    """What a lead decided. `decided` is by block; all others are as `rest`, or as they start on the page.
+
+    `shown` is the mark of the changes on the page; "" for whatever they are.
+    """
+
+    decided: Mapping[int, Choice]
+    rest: Choice | None = None
+    with_round: bool = True
+    seed: int = 0
+    shown: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self._asdict(), "decided": {str(block): str(choice) for block, choice in self.decided.items()}}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "TakeOrder":
+        decided = {int(block): Choice(word) for block, word in stored["decided"].items()}
+        rest = Choice(stored["rest"]) if stored["rest"] else None
+        return cls(**{**stored, "decided": decided, "rest": rest})
+
+
+class Taken(NamedTuple):
+    """What came of it. Without pairs to judge there is no pool, without grades to carry no carried round."""
+
+    snapshot: Snapshot
+    carried: Round | None
+    pool: Pool | None
+    round: Round | None
+    drafts: Sequence[Version]
+
+
+@transaction.atomic
+def take_import(*, import_id: int, order: TakeOrder, actor: User, at: datetime) -> Taken:
+    """Apply an import, freeze its corpus and take the edition. Raises InputErrors; then nothing has changed."""
+    item = apply_import(import_id=import_id, actor=actor, at=at)
+    corpus = corpus_of(item)
+    assert corpus is not None  # the import went into it
+    snapshot = freeze_snapshot(corpus_id=corpus.pk, actor=actor, at=at)
+    return take(snapshot_id=snapshot.pk, order=order, actor=actor, at=at)
+
+
+@transaction.atomic
+def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Taken:
+    """Take the edition that a snapshot is beside the one before it. Raises EditionRefused."""
+    snapshot = Snapshot.objects.select_related("corpus__project").get(pk=snapshot_id)
+    project = Project.objects.select_for_update(no_key=True).get(pk=snapshot.corpus.project_id)
+    before = snapshot_before(snapshot)
+    if reason := rules.take_refusal(before, taken_event(snapshot)):
+        raise EditionRefused(reason, code="edition_refused")
+    assert before is not None
+    edition = between(before, snapshot)
+    if reason := rules.shown_refusal(order.shown, edition.mark):
+        raise EditionRefused(reason, code="edition_changed")
+    earned = earned_on(before)
+    work = work_of(edition, earned, _choices(edition, earned, order))
+    versions = _versions(edition, [*work.carried, *work.to_judge])
+    carried = _carry(edition, work.carried, versions, actor, at)
+    pool = _pool(project, edition, work, versions, actor, at)
+    round_ = _round(project, pool, order, actor, at) if pool is not None and order.with_round else None
+    drafts = _move_drafts(edition, [each for each in (carried, round_) if each is not None], actor, at)
+    taken = Taken(snapshot, carried, pool, round_, drafts)
+    _record(project, edition, work, taken, actor, at)
+    return taken
+
+
+def _choices(edition: Edition, earned: Earned, order: TakeOrder) -> dict[int, Choice]:
+    graded = [each for each in ranked_changes(edition, earned) if edition.old_of(each).version_id in earned.grades]
+    return choices_of(changed_passages(edition, earned, graded), order.decided, order.rest)
+
+
+def _versions(edition: Edition, pairs: Iterable[PairInNew]) -> dict[str, int]:
+    texts = edition.new_texts(sorted({pair.name for pair in pairs}))
+    return {name: text.version_id for name, text in texts.items() if text.version_id is not None}
+
+
+def _carry(
+    edition: Edition, pairs: Sequence[PairInNew], versions: Mapping[str, int], actor: User, at: datetime
+) -> Round | None:
+    if not pairs:
+        return None
+    snapshot = edition.after
+    assert snapshot is not None
+    grades = [
+        EarnedGrade(pair.query_id, versions[pair.name], pair.grade, _note(pair, edition.before))
+        for pair in pairs
+        if pair.grade is not None
+    ]
+    return carry_along(
+        snapshot=snapshot,
+        name=free_pool_name(snapshot.corpus.project, f"Came along to {snapshot.name}"),
+        grades=grades,
+        origin=f"Given on {edition.before.name}; taken along to {snapshot.name}",
+        actor=actor,
+        at=at,
+    )
+
+
+def _note(pair: PairInNew, before: Snapshot) -> str:
+    if pair.kind == ChangeKind.RENAMED:
+        return f"Carried along from {pair.origin} in {before.name}: the same text under another id."
+    return f"Carried along from {before.name}, where the text was another: a lead decided that the grade still holds."
+
+
+def _pool(
+    project: Project, edition: Edition, work: Work, versions: Mapping[str, int], actor: User, at: datetime
+) -> Pool | None:
+    if not work.to_judge:
+        return None
+    snapshot = edition.after
+    assert snapshot is not None
+    return choose_pairs(
+        project=project,
+        snapshot=snapshot,
+        name=free_pool_name(project, f"Changed and new in {snapshot.name}"),
+        pairs=[(pair.query_id, versions[pair.name]) for pair in work.to_judge],
+        origin=f"Changed and new passages of {snapshot.name} beside {edition.before.name}",
+        plan={"how": "edition", "before": edition.before.pk},
+        actor=actor,
+        at=at,
+    )
+
+
+def _round(project: Project, pool: Pool, order: TakeOrder, actor: User, at: datetime) -> Round | None:
+    """The round that judges the pool as the round before it was judged; None when every pair is being judged already.
+
+    Raises EditionRefused without a guideline or without people, and RoundRefused.
+    """
+    as_before = round_as_before(pool.snapshot.corpus)
+    if reason := rules.round_refusal(as_before.guideline, len(as_before.people)):
+        raise EditionRefused(reason, code="no_round")
+    if not split_by_grade(pairs_to_plan(pool, only_new=False))[0].exists():
+        return None
+    return open_round(
+        project=project,
+        actor=actor,
+        pool=pool,
+        guideline=as_before.guideline,
+        annotators=as_before.people,
+        plan=as_before.plan(order.seed),
+        at=at,
+    )
+
+
+def _move_drafts(edition: Edition, rounds: Sequence[Round], actor: User, at: datetime) -> list[Version]:
+    """Move the drafts on older snapshots of the corpus to this one, with the rounds that the edition made."""
+    snapshot = edition.after
+    assert snapshot is not None
+    drafts = [draft for draft in drafts_on(snapshot.corpus) if draft.snapshot.number < snapshot.number]
+    return [
+        change_draft(
+            version_id=draft.pk,
+            snapshot=snapshot,
+            rounds=[*draft.rounds.select_related("pool__snapshot"), *rounds],
+            actor=actor,
+            at=at,
+            test_share=draft.test_share,
+            seed=draft.seed,
+            group_by=draft.group_by,
+            note=draft.note,
+        )
+        for draft in drafts
+    ]
+
+
+def _record(project: Project, edition: Edition, work: Work, taken: Taken, actor: User, at: datetime) -> None:
+    after = {
+        "before": edition.before.digest,
+        "passages": {str(kind): number for kind, number in edition.counts.items()},
+        "along": work.along,
+        "carried": len(work.carried),
+        "again": len(work.again),
+        "new": len(work.new),
+        "gone": work.gone,
+        "carried_round": taken.carried.pk if taken.carried else None,
+        "pool": taken.pool.pk if taken.pool else None,
+        "round": taken.round.pk if taken.round else None,
+        "drafts": [str(draft) for draft in taken.drafts],
+    }
+    record(project=project, actor=actor, action=TAKEN, obj=taken.snapshot, after=after, at=at)

@@ -1,0 +1,19 @@
+from django import forms
+
+from apps.common.web.forms import KaratForm
+from apps.editions.enums import Choice
+
+DECISION = "passage-"
+
+
+class TakeForm(KaratForm):
+    """What a lead decided about changed passages: a field `passage-<block>` for each that the page showed."""
+
+    shown = forms.CharField(max_length=64)
+    rest = forms.ChoiceField(choices=[("", ""), *Choice.choices], required=False)
+    later = forms.BooleanField(required=False)
+
+    def decided(self) -> dict[int, Choice]:
+        """The choices by block; fields that name no block or no choice are left out."""
+        fields = ((name.removeprefix(DECISION), self.data[name]) for name in self.data if name.startswith(DECISION))
+        return {int(block): Choice(word) for block, word in fields if block.isdecimal() and word in Choice.values}

@@ -1,0 +1,216 @@
+"""Context of the page of an edition: six kinds with what they touch, lists behind the counts, and the work."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.core.paginator import Paginator
+
+from apps.accounts.models import User
+from apps.audit.models import Event
+from apps.corpus.models import BlockVersion
+from apps.editions import rules
+from apps.editions.core.comparison import PassageChange
+from apps.editions.core.workload import TimePerPair
+from apps.editions.enums import ChangeKind, Choice
+from apps.editions.selectors.decisions import ChangedPassage, changed_passages, choices_of, ranked_changes
+from apps.editions.selectors.earned import Earned, RestingVersion, drafts_on, earned_on, versions_on
+from apps.editions.selectors.editions import Edition
+from apps.editions.selectors.taken import RoundAsBefore, round_as_before, stays_on
+from apps.editions.selectors.work import Work, work_of
+from apps.judging.models import Round
+from apps.judging.selectors.plans import pace_of
+from apps.queries.models import Query
+from apps.retrieval.models import Pool
+from apps.triples.models import Triple
+
+SHOWN = 30
+MOST_SHOWN = 600
+PAGE_SIZE = 50
+LISTS = ("passages", "grades", "triples")
+
+
+class KindRow(NamedTuple):
+    """One kind of change: the counts of its passages and of what rests on them."""
+
+    kind: ChangeKind
+    passages: int
+    grades: int
+    triples: int
+    versions: list[str]
+
+
+class ListedPassage(NamedTuple):
+    """A passage in the list behind a count. `block_id` is None before the edition is taken, for a new one."""
+
+    name: str
+    former_name: str
+    title: str
+    text: str
+    block_id: int | None
+    grades: int
+    triples: int
+
+
+def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any]:
+    """All of the page. `query` are the parameters of its URL: which list is open, how many changes are shown."""
+    earned = earned_on(edition.before)
+    resting = versions_on(edition.before, edition.kinds)
+    ranked = ranked_changes(edition, earned)
+    rest = Choice.CARRY if query.get("all") == Choice.CARRY else None
+    weighty = [each for each in ranked if _has_grades(edition, earned, each)]
+    shown = ranked[: _shown(query)]
+    passages = changed_passages(edition, earned, list(dict.fromkeys([*weighty, *shown])))
+    choices = choices_of(passages, {}, rest)
+    work = work_of(edition, earned, choices)
+    rows = _rows(edition, earned, resting)
+    return {
+        "edition": edition,
+        "rows": rows,
+        "changes": passages_in_order(passages, shown),
+        "changes_total": len(ranked),
+        "changed": next(row for row in rows if row.kind == ChangeKind.CHANGED),
+        "next_shown": _shown(query) + SHOWN,
+        "rest": rest,
+        "work": work,
+        "stays": stays_on(edition.before),
+        "versions": [each.version for each in resting if each.kinds],
+        "drafts": drafts_on(edition.before.corpus),
+        "list": _open_list(edition, earned, query),
+        **_round(edition, work),
+    }
+
+
+def taken_context(taken: Event | None) -> dict[str, Any]:
+    """What came of an edition that was taken: the rounds and the pool that it made."""
+    if taken is None:
+        return {}
+    after = taken.after or {}
+    return {
+        "made_round": Round.objects.filter(pk=after["round"]).first(),
+        "made_pool": Pool.objects.filter(pk=after["pool"]).first(),
+        "carried_round": Round.objects.filter(pk=after["carried_round"]).first(),
+    }
+
+
+def passages_in_order(passages: Sequence[ChangedPassage], shown: Sequence[PassageChange]) -> list[ChangedPassage]:
+    by_name = {passage.change.name: passage for passage in passages}
+    return [by_name[change.name] for change in shown]
+
+
+def _has_grades(edition: Edition, earned: Earned, change: PassageChange) -> bool:
+    return edition.old_of(change).version_id in earned.grades
+
+
+def _shown(query: Mapping[str, str]) -> int:
+    wanted = query.get("changes", "")
+    return min(int(wanted), MOST_SHOWN) if wanted.isdecimal() and len(wanted) < 6 else SHOWN
+
+
+def _rows(edition: Edition, earned: Earned, resting: Sequence[RestingVersion]) -> list[KindRow]:
+    several = len({each.version.gold_set_id for each in resting}) > 1
+    rows = []
+    for kind in ChangeKind:
+        labels = [_label(each, several) for each in resting if kind in each.kinds]
+        grades = sum(len(found) for version, found in earned.grades.items() if _kind(edition, version) == kind)
+        triples = {pk for version, found in earned.triples.items() if _kind(edition, version) == kind for pk in found}
+        rows.append(KindRow(kind, edition.counts[kind], grades, len(triples), labels))
+    return rows
+
+
+def _label(resting: RestingVersion, several: bool) -> str:
+    return str(resting.version) if several else resting.version.label
+
+
+def _kind(edition: Edition, version: int) -> ChangeKind:
+    return edition.kinds.get(version, ChangeKind.SAME)
+
+
+def _round(edition: Edition, work: Work) -> dict[str, Any]:
+    """The round that would be made, its people, and how long it takes one person."""
+    as_before: RoundAsBefore = round_as_before(edition.before.corpus)
+    pace = pace_of(edition.before.corpus.project)
+    pairs = len(work.to_judge)
+    judgements = as_before.plan(0).preview(pairs).judgements
+    share = judgements / pairs if pairs else 1
+    time = TimePerPair(pace.low * share, pace.high * share)
+    people: list[User] = as_before.people
+    return {
+        "former_round": as_before.former,
+        "people": people,
+        "round_refusal": rules.round_refusal(as_before.guideline, len(people)),
+        "time": time.of(pairs),
+        "time_per_pair": time,
+    }
+
+
+def _open_list(edition: Edition, earned: Earned, query: Mapping[str, str]) -> dict[str, Any] | None:
+    """The list behind a count: the kind and what of it, with one page of its rows."""
+    kind, of = query.get("show", ""), query.get("of", "passages")
+    if kind not in ChangeKind.values or of not in LISTS:
+        return None
+    chosen = ChangeKind(kind)
+    build = {"passages": _passages, "grades": _pairs, "triples": _triples}[of]
+    page, rows = build(edition, earned, chosen, query.get("page", ""))
+    return {"kind": chosen, "of": of, "page": page, "rows": rows}
+
+
+def _passages(edition: Edition, earned: Earned, kind: ChangeKind, number: str) -> tuple[Any, list[ListedPassage]]:
+    if kind == ChangeKind.SAME:
+        return _same_passages(edition, earned, number)
+    page = Paginator(edition.of(kind), PAGE_SIZE).get_page(number)
+    changes: list[PassageChange] = list(page)
+    old = {change: edition.old_of(change) for change in changes if change.before is not None}
+    versions = BlockVersion.objects.in_bulk([passage.version_id for passage in old.values()])
+    texts = edition.new_texts([change.name for change in changes if change not in old])
+    rows = []
+    for change in changes:
+        passage = old.get(change)
+        text: Any = versions[passage.version_id] if passage else texts[change.name]
+        former = change.before.name if change.before and change.before.name != change.name else ""
+        block = passage.block_id if passage else edition.new_blocks.get(change.name)
+        rows.append(
+            ListedPassage(change.name, former, text.title, text.text, block, *_earned(earned, passage and passage[1]))
+        )
+    return page, rows
+
+
+def _same_passages(edition: Edition, earned: Earned, number: str) -> tuple[Any, list[ListedPassage]]:
+    entries = edition.before.entries.exclude(version__in=list(edition.kinds)).order_by("position")
+    page = Paginator(entries.select_related("version", "block"), PAGE_SIZE).get_page(number)
+    rows = [
+        ListedPassage(
+            entry.block.outside_id,
+            "",
+            entry.version.title,
+            entry.version.text,
+            entry.block_id,
+            *_earned(earned, entry.version_id),
+        )
+        for entry in page
+    ]
+    return page, rows
+
+
+def _earned(earned: Earned, version: int | None) -> tuple[int, int]:
+    if version is None:
+        return 0, 0
+    return len(earned.grades.get(version, ())), len(earned.triples.get(version, ()))
+
+
+def _pairs(edition: Edition, earned: Earned, kind: ChangeKind, number: str) -> tuple[Any, list[dict[str, Any]]]:
+    """Judged pairs by query and passage, without their grades: whoever still judges may see this."""
+    versions = {version for version in earned.grades if _kind(edition, version) == kind}
+    names = dict(BlockVersion.objects.filter(pk__in=versions).values_list("pk", "block__outside_id"))
+    pairs = sorted((query, names[version], version) for version in versions for query in earned.grades[version])
+    page = Paginator(pairs, PAGE_SIZE).get_page(number)
+    queries = Query.objects.in_bulk({query for query, _, _ in page})
+    blocks = dict(BlockVersion.objects.filter(pk__in=[pair[2] for pair in page]).values_list("pk", "block_id"))
+    rows = [{"query": queries[query], "name": name, "block_id": blocks[version]} for query, name, version in page]
+    return page, rows
+
+
+def _triples(edition: Edition, earned: Earned, kind: ChangeKind, number: str) -> tuple[Any, list[Triple]]:
+    found = {pk for version, own in earned.triples.items() if _kind(edition, version) == kind for pk in own}
+    page = Paginator(sorted(found), PAGE_SIZE).get_page(number)
+    triples = Triple.objects.select_related("current").in_bulk(list(page))
+    return page, [triples[pk] for pk in page]

@@ -1,0 +1,94 @@
+"""The page of a new edition: what changes, what it touches, and taking it."""
+
+import secrets
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_view, user_of
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.corpus.selectors.corpora import import_in, snapshot_before, snapshot_in
+from apps.editions import rules
+from apps.editions.actions import taking
+from apps.editions.enums import Choice
+from apps.editions.execution.import_editions import import_edition_refusal, planned_edition
+from apps.editions.execution.taking import EditionRefused, TakeOrder
+from apps.editions.forms import TakeForm
+from apps.editions.pages.context import edition_context, taken_context
+from apps.editions.selectors.editions import between
+from apps.editions.selectors.taken import taken_event
+
+SECTION = "Corpus"
+LARGEST_SEED = 2**31
+
+
+@require_safe
+@member_view(Role.LEAD)
+def import_edition(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The edition that an import in its preview would make."""
+    item = import_in(project, pk)
+    context = {
+        "section": SECTION,
+        "item": item,
+        "snapshot": None,
+        "taken": None,
+        "refusal": import_edition_refusal(item),
+    }
+    if not context["refusal"]:
+        context |= edition_context(planned_edition(item), request.GET.dict())
+    return render(request, "editions/edition.html", context)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def snapshot_edition(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The edition that a snapshot is beside the one before it; once taken, what came of it."""
+    snapshot = snapshot_in(project, pk)
+    before, taken = snapshot_before(snapshot), taken_event(snapshot)
+    context = {"section": SECTION, "item": None, "snapshot": snapshot, "taken": taken, "refusal": None}
+    if before is None:
+        context["refusal"] = rules.take_refusal(None, None)
+    else:
+        context |= edition_context(between(before, snapshot), request.GET.dict()) | taken_context(taken)
+    return render(request, "editions/edition.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def take_import(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    item = import_in(project, pk)
+    requested = taking.take_imported(
+        import_id=item.pk, order=_order(request), actor=user_of(request), at=timezone.now()
+    )
+    if requested.taken is None:
+        return redirect("corpus:import", slug=project.slug, pk=item.pk)
+    return redirect("editions:snapshot", slug=project.slug, pk=requested.taken.snapshot.pk)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def take_snapshot(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    snapshot = snapshot_in(project, pk)
+    requested = taking.take_snapshot(
+        snapshot_id=snapshot.pk, order=_order(request), actor=user_of(request), at=timezone.now()
+    )
+    if requested.job is not None:
+        return redirect("jobs:job", slug=project.slug, pk=requested.job.pk)
+    return redirect("editions:snapshot", slug=project.slug, pk=snapshot.pk)
+
+
+def _order(request: HttpRequest) -> TakeOrder:
+    form = TakeForm(request.POST)
+    if not form.is_valid():
+        raise EditionRefused("The page was not complete. Load it again, then take the edition.", code="bad_order")
+    rest = form.cleaned_data["rest"]
+    return TakeOrder(
+        form.decided(),
+        rest=Choice(rest) if rest else None,
+        with_round=not form.cleaned_data["later"],
+        seed=secrets.randbelow(LARGEST_SEED),
+        shown=form.cleaned_data["shown"],
+    )

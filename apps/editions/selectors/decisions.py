@@ -1,0 +1,130 @@
+"""Changed passages one by one: both texts, their evidence, and what happens to their grades unless somebody decides."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from apps.common.text.worddiff import Piece, changed_spans, word_diff
+from apps.corpus.models import BlockVersion
+from apps.editions.core.comparison import PassageChange
+from apps.editions.enums import ChangeKind, Choice
+from apps.editions.selectors.earned import Earned, Span, evidence_on
+from apps.editions.selectors.editions import Edition, NewText
+from apps.triples.core.evidence import placed
+
+MAX_COMPARED = 20_000
+
+
+@dataclass(frozen=True)
+class ChangedPassage:
+    """A changed passage with the grades and Q&As on its old text.
+
+    `spans` is the evidence marked in the old text, `moved` each of its places in the new one, None where it is gone.
+    """
+
+    change: PassageChange
+    old: BlockVersion
+    new: NewText
+    grades: int
+    triples: int
+    spans: tuple[Span, ...]
+    moved: tuple[Span | None, ...]
+
+    @property
+    def block_id(self) -> int:
+        return self.old.block_id
+
+    @property
+    def start(self) -> Choice:
+        """Carry along when there is marked evidence and all of it is in the new text."""
+        return Choice.CARRY if self.spans and None not in self.moved else Choice.AGAIN
+
+    @property
+    def starts_carried(self) -> bool:
+        return self.start == Choice.CARRY
+
+    @property
+    def kept(self) -> list[Span]:
+        return [span for span in self.moved if span is not None]
+
+    @property
+    def is_comparable(self) -> bool:
+        return not self.old.redacted_at and len(self.old.text) + len(self.new.text) <= MAX_COMPARED
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The word difference; empty for texts that are too long to compare on a page, or redacted."""
+        return word_diff(self.old.text, self.new.text) if self.is_comparable else []
+
+    @cached_property
+    def title_pieces(self) -> list[Piece]:
+        return word_diff(self.old.title, self.new.title) if self.old.title != self.new.title else []
+
+    @property
+    def removed(self) -> list[Span]:
+        return changed_spans(self.pieces, "del")
+
+    @property
+    def added(self) -> list[Span]:
+        return changed_spans(self.pieces, "ins")
+
+    @property
+    def why(self) -> str:
+        """How much changed, and what became of the evidence: "1 word of 96, evidence untouched"."""
+        if self.spans and None in self.moved:
+            return "marked evidence changed"
+        evidence = "evidence untouched" if self.spans else "no evidence marked"
+        return f"{self._extent}, {evidence}" if self._extent else evidence
+
+    @property
+    def _extent(self) -> str:
+        new = sum(len(piece.text.split()) for piece in self.pieces if piece.kind == "ins")
+        gone = sum(len(piece.text.split()) for piece in self.pieces if piece.kind == "del")
+        if not new and not gone:
+            return "" if not self.title_pieces else "only the title"
+        if not gone:
+            return f"{_words(new)} new"
+        if not new:
+            return f"{_words(gone)} gone"
+        return f"{_words(max(new, gone))} of {len(self.old.text.split()):,}"
+
+
+def _words(number: int) -> str:
+    return "1 word" if number == 1 else f"{number:,} words"
+
+
+def ranked_changes(edition: Edition, earned: Earned) -> list[PassageChange]:
+    """The changed passages: most grades first, then most Q&As, then by id."""
+
+    def weight(change: PassageChange) -> tuple[int, int, str]:
+        version = edition.old_of(change).version_id
+        return -len(earned.grades.get(version, ())), -len(earned.triples.get(version, ())), change.name
+
+    return sorted(edition.of(ChangeKind.CHANGED), key=weight)
+
+
+def changed_passages(edition: Edition, earned: Earned, changes: Sequence[PassageChange]) -> list[ChangedPassage]:
+    """These changed passages with their texts and evidence, in the order given."""
+    keys = [edition.old_of(change).version_id for change in changes]
+    versions = BlockVersion.objects.select_related("block__document").in_bulk(keys)
+    texts = edition.new_texts([change.name for change in changes])
+    evidence = evidence_on(keys)
+    return [
+        _passage(change, versions[key], texts[change.name], earned, tuple(evidence.get(key, ())))
+        for change, key in zip(changes, keys, strict=True)
+    ]
+
+
+def _passage(
+    change: PassageChange, old: BlockVersion, new: NewText, earned: Earned, spans: tuple[Span, ...]
+) -> ChangedPassage:
+    moved = tuple(placed(old.text, spans, new.text)) if spans else ()
+    grades, triples = len(earned.grades.get(old.pk, ())), len(earned.triples.get(old.pk, ()))
+    return ChangedPassage(change, old, new, grades, triples, spans, moved)
+
+
+def choices_of(
+    passages: Collection[ChangedPassage], decided: Mapping[int, Choice], rest: Choice | None = None
+) -> dict[int, Choice]:
+    """The choice for each changed passage, by its old block version: as decided by block, else `rest` or its start."""
+    return {passage.old.pk: decided.get(passage.block_id, rest or passage.start) for passage in passages}

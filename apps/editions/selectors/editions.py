@@ -1,0 +1,172 @@
+"""A new edition beside the snapshot before it: from two snapshots, or from what an import would make."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from apps.common.database.bulk import chunks
+from apps.corpus.core.digests import block_digests, metadata_digest
+from apps.corpus.enums import ImportMode
+from apps.corpus.formats import BlockRow
+from apps.corpus.models import Block, BlockVersion, Corpus, Snapshot, SnapshotBlock
+from apps.editions.core.comparison import Passage, PassageChange, compare, mark_of
+from apps.editions.enums import ChangeKind
+
+AT_ONCE = 5_000
+
+
+class NewText(NamedTuple):
+    """A passage as the new edition has it. `version_id` is None before the edition is taken."""
+
+    title: str
+    section_path: Sequence[str]
+    text: str
+    version_id: int | None = None
+
+
+class OldPassage(NamedTuple):
+    """A passage in the snapshot before."""
+
+    block_id: int
+    version_id: int
+
+
+@dataclass(frozen=True)
+class Edition:
+    """What a new edition makes of the passages of `before`. `after` is None before it is taken.
+
+    `changes` has all passages but those that are the same. `planned` has the new texts of an import, `new_blocks` the
+    keys of the blocks of `changes` in `after`.
+    """
+
+    before: Snapshot
+    after: Snapshot | None
+    passages: int
+    changes: list[PassageChange]
+    old: Mapping[str, OldPassage]
+    planned: Mapping[str, NewText]
+    new_blocks: Mapping[str, int]
+
+    @property
+    def same(self) -> int:
+        return self.passages - sum(change.after is not None for change in self.changes)
+
+    @cached_property
+    def counts(self) -> dict[ChangeKind, int]:
+        """The number of passages of each kind, all six."""
+        found = Counter(change.kind for change in self.changes)
+        return {kind: self.same if kind == ChangeKind.SAME else found[kind] for kind in ChangeKind}
+
+    @cached_property
+    def kinds(self) -> dict[int, ChangeKind]:
+        """The kind of each old block version; those that are the same are left out."""
+        named = ((change.kind, change.before) for change in self.changes)
+        return {self.old[before.name].version_id: kind for kind, before in named if before is not None}
+
+    @property
+    def mark(self) -> str:
+        """A digest of the changes, to notice when they are no longer those that were shown."""
+        return mark_of(self.changes)
+
+    def of(self, kind: ChangeKind) -> list[PassageChange]:
+        return [change for change in self.changes if change.kind == kind]
+
+    def old_of(self, change: PassageChange) -> OldPassage:
+        """The old passage of a change that has one."""
+        assert change.before is not None
+        return self.old[change.before.name]
+
+    def new_texts(self, names: Iterable[str]) -> dict[str, NewText]:
+        """The new texts of these passages of the new edition."""
+        if self.after is None:
+            return {name: self.planned[name] for name in names}
+        texts = {}
+        for part in chunks(names, AT_ONCE):
+            entries = SnapshotBlock.objects.filter(snapshot=self.after, block__outside_id__in=part)
+            for entry in entries.select_related("version", "block"):
+                version = entry.version
+                texts[entry.block.outside_id] = NewText(version.title, version.section_path, version.text, version.pk)
+        return texts
+
+
+def between(before: Snapshot, after: Snapshot) -> Edition:
+    """The edition `after` beside `before`; reads only the passages that differ."""
+    rows = _differing(before, after)
+    new_rows = _differing(after, before)
+    changes = compare(_passages(rows), _passages(new_rows))
+    old = {row[0]: OldPassage(row[4], row[5]) for row in rows}
+    return Edition(before, after, after.block_count, changes, old, {}, {row[0]: row[4] for row in new_rows})
+
+
+COLUMNS = (
+    "block__outside_id",
+    "version__text_digest",
+    "version__digest",
+    "version__metadata_digest",
+    "block_id",
+    "version_id",
+)
+Row = tuple[str, str, str, str, int, int]
+
+
+def _differing(one: Snapshot, other: Snapshot) -> list[Row]:
+    """The passages of one snapshot that the other does not have in exactly this version, in its order."""
+    same = SnapshotBlock.objects.filter(snapshot=other, version=OuterRef("version"))
+    return _rows(SnapshotBlock.objects.filter(~Exists(same), snapshot=one))
+
+
+def _rows(entries: QuerySet[SnapshotBlock]) -> list[Row]:
+    return list(entries.order_by("position").values_list(*COLUMNS))
+
+
+def _passages(rows: Iterable[Row]) -> Iterator[Passage]:
+    return (Passage(name, text, rest + facts) for name, text, rest, facts, *_ in rows)
+
+
+def planned(before: Snapshot, corpus: Corpus, rows: Iterable[BlockRow], mode: str) -> Edition:
+    """The edition that importing these rows and freezing would make, beside `before`. Writes nothing."""
+    old_rows = _rows(SnapshotBlock.objects.filter(snapshot=before))
+    known = {passage.name: passage for passage in _passages(old_rows)}
+    new = {} if mode == ImportMode.REPLACE else _current(corpus)
+    texts: dict[str, NewText] = {}
+    for row in rows:
+        passage = _passage(row)
+        new[row.block_id] = passage
+        if known.get(row.block_id) != passage:
+            texts[row.block_id] = NewText(row.title, row.section_path, row.text)
+    _add_current(texts, corpus, [name for name, passage in new.items() if known.get(name) != passage])
+    changes = [change for change in compare(known.values(), new.values()) if change.kind != ChangeKind.SAME]
+    old = {row[0]: OldPassage(row[4], row[5]) for row in old_rows}
+    return Edition(before, None, len(new), changes, old, texts, {})
+
+
+def _passage(row: BlockRow) -> Passage:
+    digests = block_digests(
+        title=row.title,
+        section_path=row.section_path,
+        page_start=row.page_start,
+        page_end=row.page_end,
+        text=row.text,
+    )
+    return Passage(row.block_id, digests.text, digests.version + metadata_digest(row.metadata))
+
+
+def _current(corpus: Corpus) -> dict[str, Passage]:
+    """The passages of the corpus as it is now."""
+    rows = Block.objects.filter(corpus=corpus, current__isnull=False).values_list(
+        "outside_id", "current__text_digest", "current__digest", "current__metadata_digest"
+    )
+    return {name: Passage(name, text, rest + facts) for name, text, rest, facts in rows.iterator(chunk_size=AT_ONCE)}
+
+
+def _add_current(texts: dict[str, NewText], corpus: Corpus, names: Iterable[str]) -> None:
+    """Add the texts that stay in the corpus and are not in the file."""
+    for part in chunks([name for name in names if name not in texts], AT_ONCE):
+        versions = BlockVersion.objects.filter(block__corpus=corpus, block__outside_id__in=part)
+        current = versions.filter(pk__in=Block.objects.filter(corpus=corpus).values("current")).select_related("block")
+        for version in current:
+            texts[version.block.outside_id] = NewText(version.title, version.section_path, version.text, version.pk)

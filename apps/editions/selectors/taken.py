@@ -1,0 +1,69 @@
+"""What taking an edition leads to: the people and the plan of its round, and the record that it was taken."""
+
+from typing import NamedTuple
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import members_of
+from apps.audit.models import Event
+from apps.audit.selectors.events import EventFilters, events_in
+from apps.corpus.models import Corpus, Snapshot
+from apps.judging.core.plan import Plan
+from apps.judging.enums import RoundKind, RoundState
+from apps.judging.models import Guideline, Round, RoundAnnotator
+from apps.judging.selectors import latest_guideline
+from apps.retrieval.models import Pool, Run
+
+TAKEN = "edition.taken"
+
+
+class RoundAsBefore(NamedTuple):
+    """How the round of an edition is judged: as the latest round on the corpus, by its people who still judge."""
+
+    guideline: Guideline | None
+    former: Round | None
+    people: list[User]
+
+    def plan(self, seed: int) -> Plan:
+        """The share that more than one person judges is the former round's, as far as there are people."""
+        if self.former is None or len(self.people) < self.former.judges:
+            return Plan(overlap=0.0, judges=1, seed=seed)
+        return Plan(overlap=self.former.overlap_share, judges=self.former.judges, seed=seed)
+
+
+def round_as_before(corpus: Corpus) -> RoundAsBefore:
+    rounds = Round.objects.filter(pool__snapshot__corpus=corpus, kind=RoundKind.JUDGING)
+    former = rounds.order_by("-number").first()
+    seated = RoundAnnotator.objects.filter(round=former).values("annotator")
+    people = members_of(corpus.project, Role.ANNOTATOR).filter(pk__in=seated).order_by("name", "pk")
+    return RoundAsBefore(latest_guideline(corpus.project), former, list(people))
+
+
+def taken_event(snapshot: Snapshot) -> Event | None:
+    """The record that this edition was taken; None before."""
+    filters = EventFilters(action=TAKEN, object_id=str(snapshot.pk))
+    return events_in(snapshot.corpus.project, filters).first()
+
+
+class StaysBehind(NamedTuple):
+    """What stays on the snapshot before: its runs and pools, and rounds that are still open."""
+
+    runs: int
+    pools: int
+    open_rounds: list[Round]
+
+
+def stays_on(before: Snapshot) -> StaysBehind:
+    rounds = Round.objects.filter(pool__snapshot=before, kind=RoundKind.JUDGING).exclude(state=RoundState.CLOSED)
+    return StaysBehind(
+        Run.objects.filter(snapshot=before).count(),
+        Pool.objects.filter(snapshot=before).count(),
+        list(rounds.order_by("number")),
+    )
+
+
+def free_pool_name(project: Project, name: str) -> str:
+    """The name, with a number when a pool has it already."""
+    used = set(Pool.objects.filter(project=project, name__startswith=name).values_list("name", flat=True))
+    names = [name, *(f"{name} ({number})" for number in range(2, len(used) + 2))]
+    return next(each for each in names if each not in used)

@@ -1,0 +1,70 @@
+"""A new edition in a real browser: six kinds, each change decided by a key, taken with its round; clean by axe."""
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from apps.goldsets.actions import freeze_version, release_version
+from apps.judging.models import Round
+from tests.e2e import looking
+from tests.e2e.waiting import go, press, turned
+from tests.e2e.worlds import shared
+from tests.editions.stories import Story, make_story
+from tests.factories import AT, lead_of
+from tests.goldsets.factories import make_source
+from tests.judging.editions import asked
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def make_released() -> Story:
+    """The first edition judged and released as v1, and a draft of v2."""
+    from apps.goldsets.actions import create_gold_set, draft_version
+    from apps.queries.models import Query
+
+    story = make_story(marked=True)
+    lead = lead_of(story.project)
+    Query.objects.filter(project=story.project).update(source=make_source(story.project))
+    gold_set = create_gold_set(project=story.project, name="Handbook", actor=lead, at=AT)
+    inputs = {"gold_set_id": gold_set.pk, "snapshot": story.spring, "rounds": [story.first], "actor": lead, "at": AT}
+    version = draft_version(**inputs)
+    freeze_version(version_id=version.pk, actor=lead, at=AT)
+    release_version(version_id=version.pk, actor=lead, at=AT)
+    draft_version(**inputs)
+    return story
+
+
+released = shared(make_released)
+
+
+@pytest.mark.slow
+def test_a_lead_takes_an_edition_by_keys_and_makes_its_round(page, released, signed_in, look_at, witness):
+    story = released
+    signed_in(lead_of(story.project))
+    item = story.begin_import()
+
+    go(page, reverse("corpus:import", args=[story.project.slug, item.pk]))
+    with turned(page):
+        page.get_by_role("link", name="Compare with").click()
+    work = page.locator("#work")
+    expect(work).to_contain_text("Carried along: 51 grades. To judge: 7 pairs, 6 changed and 1 new, 14 min to 21 min")
+    looking.clean_in_both_themes(page)
+    assert looking.faults_at_width(page, 390) == []
+    page.set_viewport_size(looking.WIDE)
+    look_at(page, "edition")
+
+    press(page, "a")
+    expect(work).to_contain_text("Carried along: 48 grades. To judge: 10 pairs, 9 changed and 1 new, 20 min to 30 min")
+    press(page, "j", "j", "c")
+    expect(page.get_by_role("article", name="b16").get_by_role("radio", name="Carry along")).to_be_checked()
+    expect(work).to_contain_text("Carried along: 51 grades. To judge: 7 pairs")
+    press(page, "k", "c")
+    expect(work).to_contain_text("Carried along: 54 grades. To judge: 4 pairs, 3 changed and 1 new")
+
+    with turned(page):
+        press(page, "Control+Enter")
+    page.get_by_text("54 grades came along").wait_for()
+    look_at(page, "edition-taken")
+    looking.clean_in_both_themes(page)
+    assert {name for _, name in asked(Round.objects.latest("number"))} == {"b17", "b21"}
+    assert witness.drain() == []

@@ -1,0 +1,246 @@
+"""The page of a new edition: before anything is stored, and of a frozen snapshot; lists behind counts; taking it."""
+
+import re
+from copy import deepcopy
+
+import pytest
+from django.urls import reverse
+from django.utils.html import strip_tags
+
+from apps.accounts.enums import Role
+from apps.corpus.models import Snapshot
+from apps.editions.actions import taking
+from apps.judging.models import Guideline, Round, Seat
+from tests.editions.stories import LATER, SPRING, make_story
+from tests.factories import lead_of, make_member
+from tests.judging.editions import asked
+from tests.running_jobs import run_jobs
+
+pytestmark = pytest.mark.django_db
+
+ROWS = {
+    "Same text": ("14", "42"),
+    "Metadata only": ("1", "3"),
+    "Renamed or moved": ("1", "3"),
+    "Changed": ("3", "9"),
+    "Gone": ("1", "3"),
+    "New": ("2", "0"),
+}
+
+
+@pytest.fixture(scope="module")
+def _story(module_rows):
+    return make_story(marked=True)
+
+
+@pytest.fixture
+def story(db, _story):
+    return deepcopy(_story)
+
+
+@pytest.fixture
+def lead(story, client):
+    client.force_login(lead_of(story.project))
+    return client
+
+
+def url_of(name, story, pk):
+    return reverse(f"editions:{name}", args=[story.project.slug, pk])
+
+
+def words(answer) -> str:
+    """What the page shows, in one line."""
+    return " ".join(strip_tags(re.sub(r"<(script|title)\b.*?</\1>", "", answer.text, flags=re.S)).split())
+
+
+def counts(answer) -> dict[str, tuple[str, str]]:
+    """Passages and grades of each kind, as the table shows them."""
+    rows = re.findall(r'<td class="card-line card-title">(.*?)</td>(.*?)</tr>', answer.text, re.S)
+    return {kind: tuple(strip_tags(cell) for cell in re.findall(r"<td.*?</td>", row, re.S)[:2]) for kind, row in rows}
+
+
+def choices(answer) -> dict[str, str]:
+    """The choice at which each passage starts, by its block."""
+    inputs = re.findall(r'name="passage-(\d+)" value="(\w+)"( checked)?', answer.text)
+    return {block: value for block, value, checked in inputs if checked}
+
+
+def form_of(answer, **more) -> dict[str, str]:
+    """What the browser would send."""
+    shown = re.search(r'name="shown" value="(\w+)"', answer.text)[1]
+    return {"shown": shown, "rest": "", **{f"passage-{block}": word for block, word in choices(answer).items()}, **more}
+
+
+def test_an_import_shows_six_kinds_and_what_they_touch_before_anything_is_stored(story, lead):
+    item = story.begin_import()
+
+    answer = lead.get(url_of("import", story, item.pk))
+
+    assert counts(answer) == ROWS
+    assert "Nothing is stored yet." in words(answer)
+    assert Snapshot.objects.count() == 1
+
+
+def test_kinds_that_nothing_has_are_listed_with_zero(story, lead):
+    answer = lead.get(url_of("import", story, story.begin_import({**SPRING, "b21": "More."}).pk))
+
+    assert counts(answer)["Gone"] == counts(answer)["Renamed or moved"] == ("0", "0")
+    assert len(counts(answer)) == 6
+
+
+def test_a_passage_starts_carried_when_its_marked_evidence_is_untouched_and_again_when_not_or_unmarked(story, lead):
+    answer = lead.get(url_of("import", story, story.begin_import().pk))
+
+    blocks = dict(story.corpus.blocks.values_list("outside_id", "pk"))
+    assert choices(answer) == {
+        str(blocks["b15"]): "carry",
+        str(blocks["b16"]): "again",
+        str(blocks["b17"]): "again",
+    }
+    shown = words(answer)
+    assert "3 words of 10, evidence untouched" in shown
+    assert "marked evidence changed" in shown
+    assert "no evidence marked" in shown
+
+
+def test_the_foot_adds_up_and_says_the_work_in_hours(story, lead):
+    answer = lead.get(url_of("import", story, story.begin_import().pk))
+
+    foot = "Carried along: 51 grades. To judge: 7 pairs, 6 changed and 1 new, 14 min to 21 min for one person."
+    assert foot in words(answer)
+
+
+def test_all_can_be_carried_along(story, lead):
+    answer = lead.get(url_of("import", story, story.begin_import().pk), {"all": "carry"})
+
+    assert set(choices(answer).values()) == {"carry"}
+    assert "Carried along: 57 grades. To judge: 1 pair, 0 changed and 1 new" in words(answer)
+
+
+@pytest.mark.parametrize(
+    ("query", "heading", "row"),
+    [
+        ({"show": "renamed"}, "Renamed or moved: 1 passage", "was b18"),
+        ({"show": "gone"}, "Gone: 1 passage", "This text goes away."),
+        ({"show": "new"}, "New: 2 passages", "Archives on tape are kept for ten years."),
+        ({"show": "same"}, "Same text: 14 passages", "Passage 3 stays as it is."),
+        ({"show": "metadata"}, "Metadata only: 1 passage", "This text only moves."),
+        ({"show": "changed", "of": "grades"}, "Changed: 9 judged pairs", "who rotates the signing keys"),
+        ({"show": "changed", "of": "triples"}, "Changed: 0 Q&amp;As", "There are none."),
+    ],
+)
+def test_each_count_opens_its_list(story, lead, query, heading, row):
+    shown = words(lead.get(url_of("import", story, story.begin_import().pk), query))
+
+    assert heading in shown
+    assert row in shown
+
+
+def test_taking_an_import_leads_to_the_edition_with_its_round(story, lead):
+    item = story.begin_import()
+    shown = lead.get(url_of("import", story, item.pk))
+
+    answer = lead.post(url_of("take-import", story, item.pk), form_of(shown), follow=True)
+
+    assert counts(answer) == ROWS
+    assert "51 grades came along, 6 of them from other texts or ids. To judge: 7 pairs in Round 3." in words(answer)
+    assert {name for _, name in asked(Round.objects.get(number=3))} == {"b16", "b17", "b21"}
+
+
+def test_a_decision_of_the_page_is_what_happens(story, lead):
+    item = story.begin_import()
+    b15 = story.corpus.blocks.get(outside_id="b15").pk
+    shown = lead.get(url_of("import", story, item.pk))
+
+    lead.post(url_of("take-import", story, item.pk), form_of(shown, **{f"passage-{b15}": "again"}))
+
+    assert {name for _, name in asked(Round.objects.latest("number"))} == {"b15", "b16", "b17", "b21"}
+
+
+def test_a_snapshot_shows_the_same_and_is_taken_the_same_way(story, lead):
+    snapshot = story.freeze_autumn()
+    shown = lead.get(url_of("snapshot", story, snapshot.pk))
+
+    answer = lead.post(url_of("take-snapshot", story, snapshot.pk), form_of(shown, later="1"), follow=True)
+
+    assert counts(shown) == counts(answer) == ROWS
+    assert "7 pairs to judge are in the pool Changed and new in" in words(answer)
+    assert not Seat.objects.filter(round__pool__snapshot=snapshot).exclude(state="done").exists()
+
+
+def test_without_a_guideline_or_people_the_edition_can_be_taken_all_the_same(story, lead):
+    judging = story.project.memberships.filter(role=Role.ANNOTATOR)
+    judging.update(ended_at=LATER, ended_by=lead_of(story.project))
+    item = story.begin_import()
+
+    shown = lead.get(url_of("import", story, item.pk))
+    answer = lead.post(url_of("take-import", story, item.pk), form_of(shown, later="1"), follow=True)
+
+    assert "Nobody has judged on this corpus yet" in words(shown)
+    assert "Plan a round" in words(answer)
+    assert Guideline.objects.exists()
+
+
+def test_changes_that_are_not_those_shown_are_refused(story, lead):
+    item = story.begin_import()
+
+    answer = lead.post(url_of("take-import", story, item.pk), {"shown": "0" * 64})
+
+    assert answer.status_code == 409
+    assert "The passages have changed since you loaded the page." in words(answer)
+
+
+def test_a_first_snapshot_and_an_applied_import_say_why_there_is_nothing_to_compare(story, lead):
+    item = story.begin_import()
+    lead.post(reverse("corpus:import-confirm", args=[story.project.slug, item.pk]))
+
+    assert "This import is applied. A new edition" in words(lead.get(url_of("import", story, item.pk)))
+    assert "There is no earlier edition" in words(lead.get(url_of("snapshot", story, story.spring.pk)))
+
+
+def test_the_preview_of_an_import_leads_to_the_comparison(story, lead):
+    item = story.begin_import()
+
+    assert (
+        url_of("import", story, item.pk) in lead.get(reverse("corpus:import", args=[story.project.slug, item.pk])).text
+    )
+
+
+def test_a_large_import_is_taken_by_a_job(story, lead, monkeypatch):
+    monkeypatch.setattr(taking, "AT_ONCE_ROWS", 5)
+    item = story.begin_import()
+    shown = lead.get(url_of("import", story, item.pk))
+
+    lead.post(url_of("take-import", story, item.pk), form_of(shown))
+    run_jobs()
+
+    item.refresh_from_db()
+    assert item.state == "applied"
+    assert {name for _, name in asked(Round.objects.latest("number"))} == {"b16", "b17", "b21"}
+
+
+def test_a_large_snapshot_is_taken_by_a_job(story, lead, monkeypatch):
+    monkeypatch.setattr(taking, "AT_ONCE_BLOCKS", 5)
+    snapshot = story.freeze_autumn()
+    shown = lead.get(url_of("snapshot", story, snapshot.pk))
+
+    lead.post(url_of("take-snapshot", story, snapshot.pk), form_of(shown))
+    run_jobs()
+
+    assert "51 grades came along" in words(lead.get(url_of("snapshot", story, snapshot.pk)))
+
+
+def test_the_page_takes_the_same_queries_however_many_passages_changed(story, lead, django_assert_num_queries):
+    few = story.begin_import({**SPRING, "b15": "Other."})
+    many = story.begin_import({name: f"{text} More." for name, text in SPRING.items()})
+    lead.get(url_of("import", story, few.pk))
+
+    for item in (few, many):
+        with django_assert_num_queries(39):
+            lead.get(url_of("import", story, item.pk))
+
+
+def test_an_annotator_does_not_see_an_edition(story, client):
+    client.force_login(make_member(story.project, Role.ANNOTATOR))
+
+    assert client.get(url_of("snapshot", story, story.spring.pk)).status_code == 403
