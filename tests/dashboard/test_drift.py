@@ -183,5 +183,5 @@ def test_home_shows_it_to_leads_and_not_to_annotators(round_, client, monkeypatc
         client.force_login(person)
         pages.append(client.get(url).text)
 
-    assert ["<h2>Drift</h2>" in page for page in pages] == [True, False]
+    assert ["<summary>Drift</summary>" in page for page in pages] == [True, False]
     assert "Self-consistency</b> on blind duplicates" in pages[0]

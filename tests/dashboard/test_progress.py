@@ -12,7 +12,6 @@ from apps.review.enums import VerdictChoice
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_round, people_of
-from tests.queries.factories import make_query, make_source
 from tests.review.factories import answer, answer_both, make_in_review, make_triple, reviewers_of
 from tests.triples.factories import make_team
 
@@ -174,20 +173,3 @@ def close_first_round(project, at, *, flags):
             idempotency_key=f"{triple.pk}",
             at=at,
         )
-
-
-class TestSourceMix:
-    def test_queries_without_a_source_have_no_source_mix(self):
-        assert progress.source_mix(make_query().project) is None
-
-    def test_shares_are_shown_with_their_targets(self):
-        source = make_source(name="Interview", target_share=0.4)
-        for _ in range(2):
-            make_query(source.project, source=source)
-
-        found = progress.source_mix(source.project)
-
-        assert found.total == 2
-        assert "Interview: 2, 100 %, target 40 %" in found.chart
-        assert "<td>Interview</td>" in found.figures
-        assert '<td class="num">40\N{NO-BREAK SPACE}%</td>' in found.figures

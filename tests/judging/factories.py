@@ -138,11 +138,11 @@ def give(seat: Seat, annotator: User, grade: int | None = 2, *, key: str = "", a
     return give_judgement(seat=seat, annotator=annotator, answer=answer, idempotency_key=key, at=at)
 
 
-def judge_all(round_: Round, annotator: User, grade_of=lambda seat: 2, *, at=AT) -> list[Judgement]:
+def judge_all(round_: Round, annotator: User, grade_of=lambda seat: 2, *, at=AT, **more) -> list[Judgement]:
     """Everything this person can be given, graded by `grade_of(seat)`."""
     given = []
     while seats := claim_seats(round_=round_, annotator=annotator, n=10, at=at):
-        given += [give(seat, annotator, grade_of(seat), at=at) for seat in seats]
+        given += [give(seat, annotator, grade_of(seat), at=at, **more) for seat in seats]
     return given
 
 

@@ -23,7 +23,7 @@ from apps.agreement.selectors.grade_cache import cached, dated_in, ratings_in
 from apps.common.database.periods import Day
 from apps.judging.enums import RoundKind
 from apps.judging.models import Adjudication, Judgement, Round
-from apps.metrics.agreement import MISSING, Coefficient
+from apps.metrics.agreement import MISSING, Coefficient, category_counts, krippendorff_alpha
 from apps.metrics.agreement.ratings import (
     PairAgreement,
     Rate,
@@ -54,6 +54,13 @@ class PersonLine(NamedTuple):
     lean: Estimate
     repeats: Rate
     decisions: Rate
+
+
+class Closeness(NamedTuple):
+    """How many grades higher than others a person grades, and ordinal α over the pairs they share with anybody."""
+
+    lean: Estimate
+    alpha: Coefficient
 
 
 class ComparisonWithOthers(NamedTuple):
@@ -107,6 +114,26 @@ def people_of(member: Member, rounds: Sequence[Round]) -> People:
         for place in places[:PEOPLE]
     ]
     return People(lines, len(places))
+
+
+def closeness_of(project: Project, rounds: Sequence[Round], people: Sequence[int]) -> dict[int, Closeness]:
+    """How close each of these people grades to the others, in these rounds. Raises GradesNotRead."""
+    name = f"closeness of {sorted(people)}"
+    found: dict[int, Closeness] = cached(project, rounds, name, lambda: _closeness(project, rounds, people))
+    return found
+
+
+def _closeness(project: Project, rounds: Sequence[Round], people: Sequence[int]) -> dict[int, Closeness]:
+    ratings = ratings_in(project, rounds)
+    differences = leans(ratings)
+    found = {}
+    for person in set(people).intersection(ratings.people):
+        place = ratings.people.index(person)
+        own = np.isfinite(differences[:, place])
+        counts = category_counts(ratings.codes[own], len(ratings.grades))
+        alpha = krippendorff_alpha(counts, level="ordinal", values=ratings.grades)
+        found[person] = Closeness(lean_of(differences[:, place]), alpha)
+    return found
 
 
 def sheet_of(member: Member, rounds: Sequence[Round], person: int) -> PersonSheet:

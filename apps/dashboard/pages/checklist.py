@@ -65,6 +65,16 @@ class FirstSteps(NamedTuple):
         return [step for step in [*self.to_grade, *self.later] if step.is_skipped]
 
     @property
+    def after_tasks(self) -> "FirstSteps":
+        """The same below a list of tasks, whose first row is what to do next."""
+        to_grade, later = ([step._replace(is_next=False) for step in rows] for rows in (self.to_grade, self.later))
+        return FirstSteps(to_grade, later, self.is_fresh)
+
+    def is_done(self, key: str) -> bool:
+        """Whether the project has what this step makes."""
+        return any(step.key == key and step.is_done for step in [*self.to_grade, *self.later])
+
+    @property
     def done_count(self) -> int:
         """The steps to the first grade that are done, the project itself among them."""
         return 1 + sum(step.is_done for step in self.to_grade)

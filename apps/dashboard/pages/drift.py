@@ -69,12 +69,15 @@ class Grades(NamedTuple):
     advice: str
 
 
-def drift(member: Member, snapshot: Snapshot | None, at: datetime) -> Drift | None:
+def drift(
+    member: Member, snapshot: Snapshot | None, at: datetime, rounds: Sequence[Round] | None = None
+) -> Drift | None:
     """The drift that this member may see; None where pairs came back in fewer than three of the weeks.
 
-    `snapshot` is the one that blocks are compared with. A lead who grades in an open round sees nothing of that round.
+    `snapshot` is the one that blocks are compared with, `rounds` are those they may see, if already read. A lead who
+    grades in an open round sees nothing of that round.
     """
-    rounds = agreement.rounds_for(member)
+    rounds = agreement.rounds_for(member) if rounds is None else rounds
     today = at.astimezone(UTC).date()
     grades = _grades(member, rounds, today) if rounds else None
     if grades is None or grades.alike_line is None:

@@ -1,12 +1,12 @@
-"""The state of a project: triples by state, progress, agreement, flag rates, source mix, with charts."""
+"""The state of a project: triples by state, progress, agreement, flag rates, with charts."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
 from typing import NamedTuple
 
-from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
@@ -21,14 +21,12 @@ from apps.calibration.core.control_chart import limits
 from apps.calibration.rules import person_refusal
 from apps.calibration.selectors import rates
 from apps.common.drawing import charts
-from apps.common.text.wording import percent
 from apps.dashboard.pages.round_forecast import forecast
 from apps.judging import selectors as judging
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
 from apps.metrics.agreement import Coefficient
 from apps.metrics.statistics.proportions import wilson
-from apps.queries.models import Source
 from apps.review.enums import RateSide
 from apps.review.selectors import tracking
 from apps.triples.selectors import triples
@@ -41,6 +39,10 @@ STATE_FILLS = {
     "draft": "part-draft",
     "dropped": "part-dropped",
 }
+ALPHA, FLEISS = "α ordinal", "κ Fleiss"
+WHO = {ALPHA: "All annotators", FLEISS: "Reviewers"}
+Line = tuple[tuple[int, ...], str, Coefficient]
+"""The people, the name of the coefficient, and its value."""
 MOST_PAIRS_OF_PEOPLE = 4
 WEEKS = 12
 LEAST_WEEKS = 3
@@ -57,6 +59,7 @@ class States(NamedTuple):
     """Triples by state; `stale` ones are not in `accepted`, so that the parts add up to `total`."""
 
     total: int
+    accepted: int
     counts: list[StateCount]
     bar: SafeString
 
@@ -71,7 +74,7 @@ def states(project: Project) -> States | None:
     usual = [StateCount(state, counts[state]) for state in STATE_FILLS]
     others = [StateCount(state, count) for state, count in counts.items() if count and state not in STATE_FILLS]
     parts = [charts.BarPart(state.replace("_", " "), counts[state], fill) for state, fill in STATE_FILLS.items()]
-    return States(total, usual + others, charts.parts_bar(f"{total:,} Q&As by state", parts))
+    return States(total, counts["accepted"], usual + others, charts.parts_bar(f"{total:,} Q&As by state", parts))
 
 
 class Judging(NamedTuple):
@@ -85,7 +88,7 @@ class Judging(NamedTuple):
 
 
 def judging_progress(project: Project, at: datetime) -> Judging | None:
-    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING)
+    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING).select_related("project")
     newest = rounds.exclude(state=RoundState.OPENING).order_by("-number").first()
     if newest is None:
         return None
@@ -102,7 +105,11 @@ class ProgressChart(NamedTuple):
 
 def agreement_chart(member: Member) -> ProgressChart | None:
     """Agreement of everybody, of the pairs of people with most shared items, and of reviewers; None without any."""
-    rows = _coefficients(member)
+    return chart_of(member, coefficients(member, agreement.rounds_for(member)))
+
+
+def chart_of(member: Member, rows: list[Line]) -> ProgressChart | None:
+    """The chart of these coefficients; None while nothing is counted in any."""
     if not any(coefficient.n for _, _, coefficient in rows):
         return None
     names = agreement.names_for(member, {pk for people, _, _ in rows for pk in people})
@@ -115,15 +122,9 @@ def agreement_chart(member: Member) -> ProgressChart | None:
     return ProgressChart(charts.plot(drawing, caption=charts.undefined_note(shown)), charts.estimate_figures(shown))
 
 
-ALPHA, FLEISS = "α ordinal", "κ Fleiss"
-WHO = {ALPHA: "All annotators", FLEISS: "Reviewers"}
-Line = tuple[tuple[int, ...], str, Coefficient]
-
-
-def _coefficients(member: Member) -> list[Line]:
+def coefficients(member: Member, rounds: Sequence[Round]) -> list[Line]:
     """The coefficients of the rounds this member may see; only the reviewers' while a job computes the others."""
     project = member.project
-    rounds = agreement.rounds_for(member)
     have_grades_read(project=project, rounds=rounds, actor=member.user, at=timezone.now())
     reviewers: Line = ((), FLEISS, agreement.verdict_agreement(project).kappa)
     try:
@@ -190,30 +191,3 @@ def _by_week(project: Project) -> ProgressChart | None:
         [[p.label, p.n, p.hits, f"{p.hits / p.n * 100:.1f} %", f"{(p.limit or 0) * 100:.1f} %"] for p in periods],
     )
     return ProgressChart(charts.plot(chart), figures)
-
-
-class SourceMix(NamedTuple):
-    total: int
-    chart: SafeString
-    figures: SafeString
-    has_targets: bool
-
-
-def source_mix(project: Project) -> SourceMix | None:
-    """Queries by source against the targets of the sources; None while no query has a source."""
-    live = Q(queries__retired_at=None, queries__isnull=False)
-    counted = Source.objects.filter(project=project).annotate(n=Count("queries", filter=live))
-    sources = list(counted.order_by("-n", "name"))
-    total = sum(source.n for source in sources)
-    if not total:
-        return None
-    bars = [charts.Bar(source.name, source.n, source.n / total, source.target_share) for source in sources]
-    chart = charts.plot(charts.target_bars("Queries by source against their targets", bars))
-    figures = charts.figures(
-        ["Source", "Queries", "Share", "Target"],
-        [
-            [bar.label, f"{bar.count:,}", percent(bar.share), "none" if bar.target is None else percent(bar.target, 0)]
-            for bar in bars
-        ],
-    )
-    return SourceMix(total, chart, figures, any(source.target_share is not None for source in sources))

@@ -1,5 +1,8 @@
 """Pages that use several apps: all projects, a project's home page, its settings."""
 
+from datetime import datetime
+from typing import Any
+
 from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -12,10 +15,15 @@ from apps.accounts.actions.projects import change_project
 from apps.accounts.edges.access import MemberRequest, PersonRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.accounts.selectors import Member
+from apps.agreement.selectors import agreement
 from apps.dashboard import rules, selectors
 from apps.dashboard.actions.projects import change_scale
 from apps.dashboard.forms import ScaleForm, SettingsForm
-from apps.dashboard.pages import checklist, drift, progress, releases, waiting
+from apps.dashboard.pages import blocking, checklist, drift, people, progress, quality, releases, waiting
+from apps.gates.selectors import gates
+from apps.gates.selectors.gates import GateStatus
+from apps.judging.models import Round
 from apps.triples.core.checks import ALWAYS_STOPS
 
 
@@ -47,33 +55,72 @@ def _projects(request: PersonRequest, places: list[selectors.ProjectPlace]) -> H
 @member_view()
 @require_safe
 def home(request: MemberRequest, project: Project) -> HttpResponse:
-    """This person's tasks and the project's progress. Agreement, flag rates and drift are for leads and viewers."""
+    """A lead's four questions; versions and scores for viewers; for everybody else their own work and nothing more."""
     member = request.member
     now = timezone.now()
     tasks = waiting.rows(member, now)
-    steps = checklist.first_steps(member, waiting.grade_url(tasks)) if member.is_lead else None
-    if steps and steps.is_fresh:
-        return _first_steps(request, project, steps, tasks)
-    watches = member.holds(Role.LEAD, Role.VIEWER)
+    if member.is_lead:
+        steps = checklist.first_steps(member, waiting.grade_url(tasks))
+        if steps.is_fresh:
+            return _first_steps(request, project, steps, tasks)
+        context = _for_lead(member, steps, tasks, now)
+    elif member.holds(Role.VIEWER):
+        context = _for_viewer(member, agreement.rounds_for(member), _gates_of(project), now) | {"waiting": tasks}
+    else:
+        context = {"waiting": tasks, "watches": False, "snapshot": selectors.newest_snapshot(project)}
+    shown = {
+        "section": "Home",
+        "today": timezone.localdate(),
+        "may_judge": member.holds(Role.ANNOTATOR),
+        "may_review": member.holds(Role.REVIEWER),
+    }
+    return render(request, "dashboard/home.html", shown | context)
+
+
+def _gates_of(project: Project) -> list[GateStatus]:
+    return gates.statuses(gates.gates_in(project))
+
+
+def _for_lead(
+    member: Member, steps: checklist.FirstSteps, tasks: list[waiting.WaitingItem], now: datetime
+) -> dict[str, Any]:
+    """What next, how far, who needs me, and what viewers see as well."""
+    project = member.project
+    judging = progress.judging_progress(project, now)
+    statuses = _gates_of(project)
+    rounds = agreement.rounds_for(member)
+    viewed = _for_viewer(member, rounds, statuses, now, is_scored=steps.is_done("scores"))
+    rows = [
+        *blocking.failed_gates(project, statuses),
+        *blocking.unscored(project, viewed["release"].version),
+        *blocking.rounds(project, judging, has_pool=steps.is_done("pool")),
+        *tasks,
+    ]
+    return viewed | {
+        "steps": steps.after_tasks if rows else steps,
+        "waiting": waiting.in_order(rows),
+        "states": progress.states(project),
+        "judging": judging,
+        "people": people.who_needs_me(member, judging.round if judging else None, rounds, now),
+    }
+
+
+def _for_viewer(
+    member: Member, rounds: list[Round], statuses: list[GateStatus], now: datetime, *, is_scored: bool = True
+) -> dict[str, Any]:
+    """Is it good enough, the latest version, and the measures that fold."""
+    project = member.project
     snapshot = selectors.newest_snapshot(project)
     release = releases.latest(project, with_draft=member.is_lead)
     rested_on = release.version.snapshot if release.version else snapshot
-    context = {
-        "section": "Home",
-        "today": timezone.localdate(),
-        "waiting": tasks,
-        "may_write": member.holds(Role.ANNOTATOR),
-        "steps": steps,
+    return {
+        "watches": True,
         "snapshot": snapshot,
         "release": release,
-        "states": progress.states(project),
-        "judging": progress.judging_progress(project, now),
-        "agreement": progress.agreement_chart(member) if watches else None,
-        "flags": progress.flag_rates(member) if watches else None,
-        "mix": progress.source_mix(project),
-        "drift": drift.drift(member, rested_on, now) if watches else None,
+        "quality": quality.quality(member, rounds, statuses, is_scored=is_scored),
+        "flags": progress.flag_rates(member),
+        "drift": drift.drift(member, rested_on, now, rounds),
     }
-    return render(request, "dashboard/home.html", context)
 
 
 def _first_steps(
@@ -81,7 +128,8 @@ def _first_steps(
 ) -> HttpResponse:
     """The home page while nobody has graded or written anything."""
     offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not project.is_demo
-    context = {"section": "Home", "steps": steps, "waiting": tasks, "offers_demo": offers_demo}
+    shown = steps.after_tasks if tasks else steps
+    context = {"section": "Home", "steps": shown, "waiting": tasks, "offers_demo": offers_demo}
     return render(request, "dashboard/first_steps.html", context)
 
 

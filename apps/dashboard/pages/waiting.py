@@ -1,5 +1,6 @@
 """The tasks of one person in a project: rows with a key, a count and an age."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -21,6 +22,9 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
+ORDER = "xlatoebmfsdgrvwcp"
+"""The keys of the rows of Home: gate, score, decisions, rounds, missing grades, jobs, stale Q&As; then own work."""
+VERBS = {"r": "Review", "d": "Answer", "w": "Write on", "v": "Revise", "t": "Decide", "s": "Read"}
 
 # The tasks that review reports, as this page shows them: key, title, and the line below.
 REVIEW_ROWS = {
@@ -35,7 +39,7 @@ REVIEW_ROWS = {
 
 @dataclass(frozen=True, slots=True)
 class WaitingItem:
-    """One task. `key` is the keyboard key that opens it."""
+    """One task. `key` is the keyboard key that opens it, `verb` the words of its button; `is_bad` marks a failure."""
 
     key: str
     title: str
@@ -43,14 +47,21 @@ class WaitingItem:
     count: int
     when: str
     url: str
+    verb: str = "Open"
+    is_bad: bool = False
 
 
 def rows(member: Member, at: datetime) -> list[WaitingItem]:
-    """The open tasks of this person, most urgent kind first."""
+    """The open tasks of this person, most pressing first."""
     items = [*_judging(member, at), *_review(member, at), *_calibrations(member, at)]
     if member.is_lead:
         items += [*_permissions(member, at), *_failed_jobs(member, at)]
-    return items
+    return in_order(items)
+
+
+def in_order(items: Iterable[WaitingItem]) -> list[WaitingItem]:
+    """By what they block: a gate and a score first, then decisions, rounds and grades, then one's own work."""
+    return sorted(items, key=lambda item: ORDER.index(item.key))
 
 
 def grade_url(items: list[WaitingItem]) -> str:
@@ -65,7 +76,7 @@ def _oldest(since: datetime | None, at: datetime) -> str:
 
 
 def _judging(member: Member, at: datetime) -> list[WaitingItem]:
-    waits = judging.waiting_for(member.user, member.project)
+    waits = judging.waiting_for(member.user, member.project, member.roles)
     items = []
     if waits.to_adjudicate and waits.adjudicate_round:
         items.append(
@@ -76,6 +87,7 @@ def _judging(member: Member, at: datetime) -> list[WaitingItem]:
                 waits.to_adjudicate,
                 _oldest(waits.adjudicate_since, at),
                 path("adjudicate", member.project, pk=waits.adjudicate_round.pk),
+                "Decide",
             )
         )
     if waits.to_grade and waits.grade_round:
@@ -87,12 +99,13 @@ def _judging(member: Member, at: datetime) -> list[WaitingItem]:
                 waits.to_grade,
                 "",
                 path("grade", member.project, pk=waits.grade_round.pk),
+                "Grade",
             )
         )
     if waits.full_round:
         url = path("judging:round", member.project, pk=waits.full_round.pk)
         small = "all grades are in; close it to fix them"
-        items.append(WaitingItem("e", f"Close {waits.full_round}", small, 1, "", url))
+        items.append(WaitingItem("e", f"Close {waits.full_round}", small, 1, "", url, "Close"))
     if waits.left and waits.left_round:
         url = path("adjudicate", member.project, pk=waits.left_round.pk)
         small = "you judged these pairs yourself, so another lead must decide"
@@ -105,7 +118,7 @@ def _review(member: Member, at: datetime) -> list[WaitingItem]:
     for wait in review.waiting_for(member.user, member.project, member.roles, at):
         key, title, small = REVIEW_ROWS[wait.word]
         url = path(wait.url_name, member.project)
-        items.append(WaitingItem(key, title, small, wait.count, _oldest(wait.since, at), url))
+        items.append(WaitingItem(key, title, small, wait.count, _oldest(wait.since, at), url, VERBS[key]))
     return items
 
 
@@ -118,7 +131,9 @@ def _calibrations(member: Member, at: datetime) -> list[WaitingItem]:
     first = items[0].calibration
     url = path("calibration:item", member.project, number=first.number, place=items[0].number)
     small = "review past Q&As again, blind"
-    return [WaitingItem("c", f"Calibrate, {first}", small, len(items), _oldest(first.opened_at, at), url)]
+    return [
+        WaitingItem("c", f"Calibrate, {first}", small, len(items), _oldest(first.opened_at, at), url, "Review again")
+    ]
 
 
 def _permissions(member: Member, at: datetime) -> list[WaitingItem]:

@@ -69,13 +69,14 @@ def own_progress(round_: Round, annotator: User) -> OwnProgress:
     return OwnProgress(done, done + to_go if done < share else share, _usual_time(round_, annotator), beyond)
 
 
-def even_share(round_: Round) -> int:
-    """How many pairs each person would judge in equal shares of the seats at opening."""
+def even_share(round_: Round, people: int | None = None) -> int:
+    """How many pairs each person would judge in equal shares of the seats at opening; `people` if already counted."""
     opened_with = seats_at_opening(round_)
     if opened_with is None:
         opened_with = Seat.objects.filter(round=round_, reserved_for=None).count()
-    people = RoundAnnotator.objects.filter(round=round_).count() or 1
-    return -(-opened_with // people)
+    if people is None:
+        people = RoundAnnotator.objects.filter(round=round_).count()
+    return -(-opened_with // (people or 1))
 
 
 def _left_for(round_: Round, annotator: User) -> int | None:

@@ -105,7 +105,7 @@ def by_person(round_: Round) -> list[PersonProgress]:
         )
         .order_by()
     }
-    people = [place.annotator for place in _places(round_)]
+    people = people_in(round_)
     none: dict[str, Any] = {"done": 0, "cant": 0, "mean_ms": None, "last": None}
     rows = [(person, judged.get(person.pk, none)) for person in people]
     return [
@@ -114,9 +114,10 @@ def by_person(round_: Round) -> list[PersonProgress]:
     ]
 
 
-def _places(round_: Round) -> list[RoundAnnotator]:
+def people_in(round_: Round) -> list[User]:
+    """The annotators of the round, by name."""
     places = RoundAnnotator.objects.filter(round=round_).select_related("annotator")
-    return list(places.order_by("annotator__name", "annotator"))
+    return [place.annotator for place in places.order_by("annotator__name", "annotator")]
 
 
 def by_query(round_: Round) -> list[QueryProgress]:

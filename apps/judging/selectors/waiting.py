@@ -64,9 +64,12 @@ class Undecided(NamedTuple):
     oldest: int | None = None
 
 
-def waiting_for(user: User, project: Project) -> JudgingWork:
-    """A person's open work: pairs to grade in open rounds, and for leads pairs to adjudicate, rounds to close."""
-    roles = roles_of(user, project)
+def waiting_for(user: User, project: Project, roles: frozenset[str] | None = None) -> JudgingWork:
+    """A person's open work: pairs to grade in open rounds, and for leads pairs to adjudicate, rounds to close.
+
+    `roles` are theirs, if already read.
+    """
+    roles = roles_of(user, project) if roles is None else roles
     to_grade, grade_round = 0, None
     if Role.ANNOTATOR in roles:
         for round_ in open_rounds_of(user, project):

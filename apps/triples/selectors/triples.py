@@ -155,7 +155,9 @@ def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
 
 def states_of(project: Project) -> dict[str, int]:
     """How many triples are in each state, every state named; `stale` counts the stale among the accepted."""
-    counted = dict(Triple.objects.filter(project=project).values_list("state").annotate(Count("pk")))
+    by_state = Triple.objects.filter(project=project).values_list("state").order_by()
+    rows = list(by_state.annotate(n=Count("pk"), stale=Count("pk", filter=Q(is_stale=True))))
+    counted = {row[0]: row[1] for row in rows}
     counts = {state.value: counted.get(state.value, 0) for state in State}
-    counts["stale"] = Triple.objects.filter(project=project, is_stale=True).count()
+    counts["stale"] = sum(row[2] for row in rows)
     return counts

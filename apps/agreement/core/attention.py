@@ -1,0 +1,105 @@
+"""Who may need a lead: people who are slow, too fast, or far from others, each with its figure. Plain values.
+
+The rule is described in docs/reference/agreement-pages.md. Nobody is marked without a figure and its count.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from apps.common.text.wording import count, number
+from apps.metrics.estimate import Estimate, excludes_zero
+
+FAST_MS = 3_000
+FEWEST_FAST = 5
+FAST_SHARE = 0.1
+FEWEST_TIMED = 10
+SLOW_TIMES = 2.0
+IDLE_DAYS = 7
+FEWEST_SHARED = 10
+FAR = 0.5
+
+
+class Word(StrEnum):
+    """The three words; most urgent first."""
+
+    FAST = "too fast"
+    FAR = "far from others"
+    SLOW = "slow"
+
+
+class Pace(NamedTuple):
+    """One person's work in a round: pairs done of their share, those timed, and those done in the last `days` days.
+
+    `mean_ms` is the mean active time of the timed pairs, `fast` counts those below `FAST_MS`.
+    """
+
+    done: int
+    share: int
+    timed: int
+    mean_ms: float | None
+    fast: int
+    lately: int
+    days: int
+
+    @property
+    def to_go(self) -> int:
+        return max(0, self.share - self.done)
+
+
+class Mark(NamedTuple):
+    """What is unusual about a person: one of three words, and the figure that it rests on."""
+
+    word: Word
+    figure: str
+
+    def __str__(self) -> str:
+        return f"{self.word}: {self.figure}"
+
+
+def marks_of(pace: Pace, others_ms: Sequence[float], lean: Estimate, *, is_open: bool) -> list[Mark]:
+    """What is unusual about a person, most urgent first; empty when they are as expected.
+
+    `others_ms` are the mean times of the others in the round, `lean` how many grades higher than others the person
+    grades. Only in an open round is anybody slow.
+    """
+    found = [_too_fast(pace), _far(lean), _slow(pace, others_ms) if is_open else None]
+    return [mark for mark in found if mark]
+
+
+def _too_fast(pace: Pace) -> Mark | None:
+    """Five pairs or more, and a tenth of those timed, took less than three seconds."""
+    if pace.fast < FEWEST_FAST or pace.fast < FAST_SHARE * pace.timed:
+        return None
+    return Mark(Word.FAST, f"{count(pace.fast)} of {count(pace.timed)} pairs under {FAST_MS // 1000} s")
+
+
+def _far(lean: Estimate) -> Mark | None:
+    """Half a grade or more from others on at least ten pairs, with an interval that excludes 0."""
+    if lean.value is None or lean.n < FEWEST_SHARED or abs(lean.value) < FAR or not excludes_zero(lean.interval):
+        return None
+    low, high = sorted(abs(end) for end in lean.interval or ())
+    side = "higher" if lean.value > 0 else "lower"
+    figure = f"{number(abs(lean.value), 1)} {side}, {number(low, 1)} to {number(high, 1)}, on {count(lean.n)} pairs"
+    return Mark(Word.FAR, figure)
+
+
+def _slow(pace: Pace, others_ms: Sequence[float]) -> Mark | None:
+    """Nothing in a week although pairs are left, or at least twice the usual time of the others for a pair."""
+    if not pace.to_go:
+        return None
+    if not pace.lately and pace.days >= IDLE_DAYS:
+        return Mark(Word.SLOW, f"nothing in {pace.days} days, {count(pace.to_go)} to go")
+    usual = _middle(others_ms)
+    if usual is None or pace.mean_ms is None or pace.timed < FEWEST_TIMED or pace.mean_ms < SLOW_TIMES * usual:
+        return None
+    times = number(pace.mean_ms / usual, 1)
+    return Mark(Word.SLOW, f"{times} times the others’ time a pair, on {count(pace.timed)} pairs")
+
+
+def _middle(values: Sequence[float]) -> float | None:
+    ordered = sorted(values)
+    if not ordered:
+        return None
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2

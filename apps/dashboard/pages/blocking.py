@@ -1,0 +1,64 @@
+"""What blocks the next result of a project, as rows for its leads: gates, scores, rounds, missing grades."""
+
+from collections.abc import Sequence
+
+from django.db.models import Exists, OuterRef
+
+from apps.accounts.models import Project
+from apps.dashboard.edges.paths import path
+from apps.dashboard.pages.progress import Judging
+from apps.dashboard.pages.waiting import WaitingItem
+from apps.evaluation.models import Evaluation
+from apps.gates.enums import GateState
+from apps.gates.selectors.gates import GateStatus
+from apps.goldsets.models import Version
+from apps.judging.enums import RoundState
+from apps.judging.models import Round
+from apps.retrieval.enums import PoolState, RunState
+from apps.retrieval.models import Pool, Run
+
+MOST_COUNTED = 100
+
+
+def failed_gates(project: Project, gates: Sequence[GateStatus]) -> list[WaitingItem]:
+    """One row for all gates that failed on their newest run: that gate, or the list where there are several."""
+    failed = [status for status in gates if status.state == GateState.FAILED and status.result]
+    if not failed:
+        return []
+    gate, result = failed[0].gate, failed[0].result
+    assert result is not None
+    small = f"{result.evaluation.run.tag} on {result.evaluation.version.label}: {result.words}"
+    if len(failed) == 1:
+        url = path("gates:gate", project, pk=gate.pk)
+        return [WaitingItem("x", f"Gate “{gate}” failed", small, 1, "", url, "Open the gate", is_bad=True)]
+    url = path("gates:gates", project)
+    return [WaitingItem("x", "Gates failed", small, len(failed), "", url, "Open the gates", is_bad=True)]
+
+
+def unscored(project: Project, version: Version | None) -> list[WaitingItem]:
+    """The complete runs on the snapshot of the latest version for which nobody has requested a score."""
+    if version is None:
+        return []
+    requested = Evaluation.objects.filter(version=version, run=OuterRef("pk"))
+    runs = Run.objects.filter(~Exists(requested), snapshot=version.snapshot_id, state=RunState.COMPLETE)
+    tags = list(runs.order_by("-pk").values_list("tag", flat=True)[:MOST_COUNTED])
+    if not tags:
+        return []
+    title = f"Score {tags[0]} on {version.label}" if len(tags) == 1 else f"Runs to score on {version.label}"
+    small = "not scored on the latest version" if len(tags) == 1 else f"{', '.join(tags[:3])}: not scored on it yet"
+    return [WaitingItem("l", title, small, len(tags), "", path("score", project), "Score")]
+
+
+def rounds(project: Project, judging: Judging | None, *, has_pool: bool) -> list[WaitingItem]:
+    """A pool without a round is to be planned, an open round has missing grades."""
+    found = []
+    pools = Pool.objects.filter(~Exists(Round.objects.filter(pool=OuterRef("pk"))), project=project)
+    if has_pool and (pool := pools.filter(state=PoolState.COMPLETE).order_by("-pk").first()):
+        small = f"{pool}: nobody judges its pairs yet"
+        found.append(WaitingItem("b", "Plan a round", small, 1, "", path("plan round", project), "Plan"))
+    if judging and judging.round.state == RoundState.OPEN and judging.done < judging.planned:
+        url = path("judging:round", project, pk=judging.round.pk)
+        small = f"{judging.round}: {judging.forecast}"
+        to_go = judging.planned - judging.done
+        found.append(WaitingItem("m", "Missing grades", small, to_go, "", url, "Open the round"))
+    return found

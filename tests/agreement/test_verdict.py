@@ -1,0 +1,25 @@
+"""Is agreement good enough, in one sentence with its figure."""
+
+import pytest
+
+from apps.agreement.core.verdict import verdict_of
+from apps.metrics.estimate import Estimate
+
+
+@pytest.mark.parametrize(
+    ("value", "ends", "begins"),
+    [
+        (0.58, (0.52, 0.64), "Not yet: annotators agree at 0.58, 0.52 to 0.64. The bar is 0.6."),
+        (0.66, (0.55, 0.74), "Perhaps: annotators agree at 0.66, 0.55 to 0.74."),
+        (0.60, (0.60, 0.61), "Yes: annotators agree at 0.60, 0.60 to 0.61."),
+        (0.81, (0.75, 0.86), "Yes: annotators agree at 0.81, 0.75 to 0.86."),
+        (0.71, None, "Not known yet: annotators agree at 0.71, on 40 pairs, too few for an interval."),
+    ],
+)
+def test_the_answer_comes_first_and_the_figure_with_it(value, ends, begins):
+    assert verdict_of(Estimate.of(value, ends, 40)).startswith(begins)
+
+
+def test_an_undefined_figure_gives_its_reason():
+    assert verdict_of(Estimate.of(None, None, 4, reason="Only one category.")) == "Not known yet: only one category."
+    assert verdict_of(Estimate.of(None, None, 0)) == "Not known yet: no pair has two grades."

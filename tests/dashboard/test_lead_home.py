@@ -1,0 +1,208 @@
+"""Home answers four questions for a lead; viewers see versions and scores, everybody else their work and no more."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+
+from apps.accounts.actions.projects import set_roles
+from apps.accounts.enums import Role
+from apps.accounts.selectors import membership_in
+from apps.agreement.selectors.agreement import rounds_for
+from apps.dashboard.pages import blocking, people, waiting
+from apps.dashboard.pages.progress import judging_progress
+from apps.gates.actions import create_gate
+from apps.gates.selectors.gates import gates_in, statuses
+from apps.goldsets.selectors.versions import latest_version
+from apps.judging.actions import close_round
+from apps.triples.enums import State
+from tests.evaluation.factories import make_scene, score
+from tests.factories import AT, lead_of, make_member
+from tests.judging.factories import judge_all, make_pool, make_round, people_of
+from tests.review.factories import make_triple
+from tests.triples.factories import make_team
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache():
+    cache.clear()
+
+
+def page_of(client, project, user=None):
+    client.force_login(user or lead_of(project))
+    return client.get(reverse("dashboard:home", kwargs={"slug": project.slug})).content.decode().split("<main")[1]
+
+
+def judged_round(*, grades=(0, 1, 2, 3), times=(60_000, 60_000)):
+    """Two people have judged twelve pairs both; `times` are their milliseconds a pair."""
+    round_ = make_round(queries=3, blocks=4, annotators=2, overlap=1.0)
+    for person, ms in zip(people_of(round_), times, strict=True):
+        judge_all(round_, person, lambda seat: grades[seat.entry_id % len(grades)], active_ms=ms)
+    return round_
+
+
+def who_needs(round_, user=None, at=AT):
+    member = membership_in(user or lead_of(round_.project), round_.project.slug)
+    return people.who_needs_me(member, round_, rounds_for(member), at)
+
+
+class TestQuestions:
+    def test_a_lead_reads_all_four(self, client):
+        page = page_of(client, judged_round().project)
+
+        for question in ("What next?", "How far are we?", "Who needs me?", "Is it good enough?"):
+            assert question in page
+        assert page.count("button primary") == 1
+
+    def test_viewers_read_versions_and_scores(self, client):
+        project = judged_round().project
+
+        page = page_of(client, project, make_member(project, Role.VIEWER))
+
+        assert "Is it good enough?" in page
+        for question in ("What next?", "How far are we?", "Who needs me?", "Your tasks"):
+            assert question not in page
+
+    @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER])
+    def test_annotators_and_reviewers_see_their_work_and_nothing_else(self, client, role):
+        project = judged_round().project
+
+        page = page_of(client, project, make_member(project, role))
+
+        assert "<h1>Your tasks</h1>" in page
+        for words in ("Who needs me?", "Is it good enough?", "version", "Other measures", "Agreement"):
+            assert words not in page
+
+
+class TestOrder:
+    def test_rows_come_by_what_they_block(self):
+        rows = [waiting.WaitingItem(key, key, "", 1, "", "/") for key in "gsxflamt"]
+
+        assert "".join(row.key for row in waiting.in_order(rows)) == "xlatmfsg"
+
+    def test_every_key_has_a_place_and_is_used_once(self):
+        assert len(set(waiting.ORDER)) == len(waiting.ORDER)
+        assert not set("jkun") & set(waiting.ORDER)
+        assert {key for key, _, _ in waiting.REVIEW_ROWS.values()} <= set(waiting.ORDER)
+
+
+class TestBlocking:
+    def test_a_failed_gate_is_the_first_row_with_its_figure(self, client):
+        scene = make_scene(queries=4, test_share=0)
+        facts = {"name": "Release", "figure": "nDCG@10", "at_least": 0.99}
+        base = scene.runs["base"].system_id
+        create_gate(gold_set=scene.version.gold_set, system_id=base, facts=facts, actor=scene.lead, at=AT)
+        score(scene, "base")
+
+        (row,) = blocking.failed_gates(scene.project, statuses(gates_in(scene.project)))
+
+        assert (row.key, row.title, row.is_bad) == ("x", "Gate “Release” failed", True)
+        assert row.small.startswith("base on v1: nDCG@10 is 0.")
+        page = page_of(client, scene.project)
+        assert page.index("failed") < page.index("better on v1")
+        assert 'class="score-failed"' in page
+
+    def test_a_run_that_nobody_scored_on_the_latest_version_is_a_row(self):
+        scene = make_scene(queries=4, test_share=0)
+        version = latest_version(scene.project)
+        both = blocking.unscored(scene.project, version)
+        score(scene, "base")
+        (row,) = blocking.unscored(scene.project, version)
+
+        assert [(row.title, row.count) for row in both] == [("Runs to score on v1", 2)]
+        assert row.title == "Score better on v1"
+        assert blocking.unscored(scene.project, None) == []
+
+    def test_without_a_gate_the_newest_score_is_shown_with_its_interval(self, client):
+        scene = make_scene(queries=4, test_share=0)
+        score(scene, "better")
+
+        page = page_of(client, scene.project, make_member(scene.project, Role.VIEWER))
+
+        assert "better on v1" in page
+        assert "no gate holds it to a threshold yet" in page
+
+    def test_missing_grades_are_counted_until_the_round_is_closed(self):
+        round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
+        project = round_.project
+
+        def keys():
+            return {
+                row.key: row.count for row in blocking.rounds(project, judging_progress(project, AT), has_pool=True)
+            }
+
+        assert keys() == {"m": 3}
+        close_round(round_id=round_.pk, actor=lead_of(project), at=AT)
+        assert keys() == {}
+
+    def test_a_pool_without_a_round_is_to_be_planned(self):
+        round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
+        make_pool(round_.project, snapshot=round_.pool.snapshot)
+
+        rows = blocking.rounds(round_.project, None, has_pool=True)
+
+        assert [row.key for row in rows] == ["b"]
+
+
+class TestPeople:
+    def test_everybody_has_their_share_and_pace(self):
+        rows = who_needs(judged_round()).rows
+
+        assert [(row.work.done, row.work.share, row.work.pace) for row in rows] == [(12, 12, "1:00")] * 2
+        assert [row.marks for row in rows] == [[], []]
+
+    def test_who_is_too_fast_comes_first_with_the_figure(self):
+        rows = who_needs(judged_round(times=(60_000, 1_000))).rows
+
+        assert [str(mark) for row in rows for mark in row.marks] == ["too fast: 12 of 12 pairs under 3 s"]
+        assert rows[0].marks
+
+    def test_a_lead_who_judges_in_the_open_round_sees_no_agreement_of_it(self):
+        round_ = judged_round()
+        judge = people_of(round_)[0]
+        both = [Role.LEAD, Role.ANNOTATOR]
+        set_roles(project=round_.project, user=judge, roles=both, actor=lead_of(round_.project), at=AT)
+
+        assert [row.alpha.value for row in who_needs(round_, judge).rows] == [None, None]
+        assert all(row.alpha.value is not None for row in who_needs(round_).rows)
+
+    def test_the_name_leads_to_the_page_of_the_person(self, client):
+        round_ = judged_round()
+        person = people_of(round_)[0]
+
+        page = page_of(client, round_.project)
+
+        assert reverse("agreement:person", kwargs={"slug": round_.project.slug, "person": person.pk}) in page
+        assert f">{person.name}</a>" in page
+
+    @pytest.mark.parametrize("annotators", [2, 4])
+    def test_few_and_many_people_take_the_same_queries(self, client, annotators, django_assert_num_queries):
+        round_ = make_round(queries=2, blocks=3, annotators=annotators, overlap=1.0, judges=2)
+        for person in people_of(round_):
+            judge_all(round_, person, lambda seat: seat.entry_id % 4)
+        page_of(client, round_.project)
+
+        with django_assert_num_queries(44):
+            client.get(reverse("dashboard:home", kwargs={"slug": round_.project.slug}))
+
+
+def test_the_states_of_qas_are_counted_out_of_all(client):
+    project = make_team()
+    make_triple(project, State.ACCEPTED)
+    make_triple(project, State.DISPUTED)
+
+    assert "1 of 2" in page_of(client, project)
+
+
+def test_nobody_is_slow_once_the_round_is_closed():
+    round_ = make_round(queries=1, blocks=3, annotators=2, overlap=0.0)
+    later = AT + timedelta(days=20)
+    marks = [str(mark) for row in who_needs(round_, at=later).rows for mark in row.marks]
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=later)
+    round_.refresh_from_db()
+
+    assert marks == ["slow: nothing in 7 days, 2 to go"] * 2
+    assert [row.marks for row in who_needs(round_, at=later).rows] == [[], []]
