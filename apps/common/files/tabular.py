@@ -220,7 +220,7 @@ def parse_object(line: str, nesting: int = CAPS.nesting) -> dict:
     if not isinstance(value, dict):
         raise ValueError("the line must be one JSON object, in braces")
     if "\\u" in line:
-        _refuse_unstorable(value)
+        refuse_unstorable(value)
     return value
 
 
@@ -348,15 +348,15 @@ def _depth(line: str) -> int:
     return deepest
 
 
-def _refuse_unstorable(value: object) -> None:
+def refuse_unstorable(value: object) -> None:
     """Raise ValueError for NUL and lone surrogates: JSON can escape them, no database can store them as text."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            _refuse_unstorable(key)
-            _refuse_unstorable(inner)
+            refuse_unstorable(key)
+            refuse_unstorable(inner)
     elif isinstance(value, list):
         for inner in value:
-            _refuse_unstorable(inner)
+            refuse_unstorable(inner)
     elif isinstance(value, str):
         if "\0" in value:
             raise ValueError("a text contains a NUL character")
