@@ -24,10 +24,11 @@ METADATA = "metadata."
 
 def read_flat(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
     records = read_csv(source, errors, required=("block_id", "document_id", "text"))
-    return rows_from(source, errors, records, _row)
+    return rows_from(source, errors, records, row_of)
 
 
-def _row(fields: Fields) -> BlockRow:
+def row_of(fields: Fields) -> BlockRow:
+    """The block of one record. Raises InputError."""
     metadata = {
         name.removeprefix(METADATA): fields.values.pop(name)
         for name in [name for name in fields.values if name.startswith(METADATA)]

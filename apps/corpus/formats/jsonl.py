@@ -27,10 +27,11 @@ KNOWN = frozenset(
 
 
 def read_block_lines(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
-    return rows_from(source, errors, read_jsonl(source, errors), _row)
+    return rows_from(source, errors, read_jsonl(source, errors), row_of)
 
 
-def _row(fields: Fields) -> BlockRow:
+def row_of(fields: Fields) -> BlockRow:
+    """The block of one record. Raises InputError."""
     fields.only(KNOWN)
     if "text" not in fields.values:
         raise fields.wrong("text", "is missing")

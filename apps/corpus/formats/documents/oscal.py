@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.json_files import load_json
 from apps.corpus.formats.rows import BlockRow
@@ -27,8 +26,12 @@ _BLANKS = re.compile(r"[ \t]+")
 _LINK = re.compile(r"\[([^\]\[]*)\]\(#[^)\s]*\)")
 
 
-def read_oscal(source: SourceFile) -> Iterator[BlockRow | Document]:
-    value = load_json(source)
+def read_oscal(source: SourceFile) -> Iterator[BlockRow]:
+    yield from catalog_rows(load_json(source))
+
+
+def catalog_rows(value: Any) -> Iterator[BlockRow]:
+    """The controls of a catalog that was read as JSON. Raises Unreadable."""
     catalog = value.get("catalog") if isinstance(value, dict) else None
     if not isinstance(catalog, dict):
         raise Unreadable(NOT_A_CATALOG)
