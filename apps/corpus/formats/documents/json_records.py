@@ -7,18 +7,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, all_of
-from apps.common.files.fields import Fields
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.json_files import load_json
 from apps.corpus.formats.documents.oscal import catalog_rows
-from apps.corpus.formats.documents.records import Record, read_records
+from apps.corpus.formats.documents.records import read_records
 from apps.corpus.formats.documents.squad import is_squad, squad_rows
 from apps.corpus.formats.jsonl import row_of
-from apps.corpus.formats.rows import BlockRow
+from apps.corpus.formats.rows import BlockRow, rows_from
 
 NO_RECORDS = "JSON without records"
 OWN_FORM = {"block_id", "document_id", "text"}
@@ -53,23 +51,18 @@ def _is_lines(source: SourceFile) -> bool:
 
 def _read_lines(source: SourceFile) -> Iterator[Document | BlockRow]:
     errors = ErrorList()
-    yield from read_records(source, "json", (), read_jsonl(TableFile(source.path, source.stream), errors))
+    yield from read_records(source, "json", (), read_jsonl(TableFile(source.path, source.stream), errors), errors)
     if errors:
         raise all_of(errors)
 
 
-def _read_objects(source: SourceFile, records: list[Record]) -> Iterator[Document | BlockRow]:
+def _read_objects(source: SourceFile, records: list[tuple[int, dict]]) -> Iterator[Document | BlockRow]:
     """Records in the form of Karat's own JSONL are read as such, with sections and pages."""
-    if not all(record.keys() >= OWN_FORM for _, record in records):
-        yield from read_records(source, "json", (), records)
-        return
     errors = ErrorList()
-    table = TableFile(source.path, source.stream)
-    for number, record in records:
-        try:
-            yield row_of(Fields(table, number, dict(record)))
-        except InputError as error:
-            errors.add(error)
+    if all(record.keys() >= OWN_FORM for _, record in records):
+        yield from rows_from(TableFile(source.path, source.stream), errors, records, row_of)
+    else:
+        yield from read_records(source, "json", (), records, errors)
     if errors:
         raise all_of(errors)
 

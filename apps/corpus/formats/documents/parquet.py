@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from apps.common.files.faults import ErrorList, all_of
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.parquet_rows import DAMAGED, TOO_MANY
@@ -48,7 +49,10 @@ def read_parquet(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Docume
 def _found(source: SourceFile, process: subprocess.Popen, limits: Limits) -> Iterator[Document | BlockRow]:
     lines = _lines(process, limits, max(limits.ratio_floor, limits.ratio * source.size))
     names = next(lines, [])
-    yield from read_records(source, "parquet", names, _records(names, lines))
+    errors = ErrorList()
+    yield from read_records(source, "parquet", names, _records(names, lines), errors)
+    if errors:
+        raise all_of(errors)
 
 
 def _records(names: list[str], lines: Iterator[list[Any]]) -> Iterator[Record]:

@@ -42,6 +42,8 @@ NOT_TEXT = "not text"
 _HTML = re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?<(!doctype\s+html|html[\s>])", re.I | re.S)
 _SMART = re.compile(rb"\.I\s+\S+\s*\n\.[A-Z]\s*\n")
 _TREC = re.compile(rb"\s*<DOC>", re.I)
+_OSCAL = re.compile(rb'\s*\{\s*"catalog"\s*:')
+_CONTAINS_RECORDS = re.compile(rb'\{\s*"[^"]*"\s*:\s*[\[{]')
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -119,11 +121,13 @@ def _among_json(head: bytes) -> str:
     first = head.lstrip().split(b"\n", 1)[0]
     if not first.startswith(b"{"):
         return "json"
+    if _CONTAINS_RECORDS.match(first):
+        return "oscal" if _OSCAL.match(head) else "json"
     if b'"block_id"' in first and b'"text"' in first:
         return "jsonl"
     if b'"_id"' in first and b'"text"' in first:
         return "beir"
-    return "oscal" if re.match(rb'\s*\{\s*"catalog"\s*:', head) else "json"
+    return "oscal" if _OSCAL.match(head) else "json"
 
 
 def _is_text(head: bytes) -> bool:

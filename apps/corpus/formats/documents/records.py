@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from apps.common.files.faults import ErrorList, all_of, fault
+from apps.common.files.faults import ErrorList, fault
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
@@ -52,16 +52,18 @@ class Roles(NamedTuple):
         return ", ".join(parts)
 
 
-def read_records(source: SourceFile, kind: str, names: Sequence[str], records: Iterable[Record]) -> Iterator:
+def read_records(
+    source: SourceFile, kind: str, names: Sequence[str], records: Iterable[Record], errors: ErrorList
+) -> Iterator[Document | BlockRow]:
     """The passages or documents of a file. `names` are its fields; where there are none, those of the first records.
 
-    Raises Unreadable when no field is the text, InputErrors when records are wrong.
+    Records that are wrong are added to `errors`. Raises Unreadable when no field is the text.
     """
     records = iter(records)
     sample = list(islice(records, SAMPLE))
     roles = roles_of(names or list(dict.fromkeys(name for _, record in sample for name in record)), sample)
     found = chain(sample, records)
-    yield from _passages(source, roles, found) if roles.id else _documents(source, kind, roles, found)
+    yield from _passages(source, roles, found, errors) if roles.id else _documents(source, kind, roles, found)
 
 
 def roles_of(names: Sequence[str], sample: Sequence[Record]) -> Roles:
@@ -92,8 +94,7 @@ def _longest(names: Sequence[str], sample: Sequence[Record]) -> str:
     return best if best and lengths[best] >= LEAST_LETTERS else ""
 
 
-def _passages(source: SourceFile, roles: Roles, records: Iterable[Record]) -> Iterator[BlockRow]:
-    errors = ErrorList()
+def _passages(source: SourceFile, roles: Roles, records: Iterable[Record], errors: ErrorList) -> Iterator[BlockRow]:
     used = set(roles) - {roles.address}
     for line, record in records:
         name = outside_id(record.get(roles.id))
@@ -109,8 +110,6 @@ def _passages(source: SourceFile, roles: Roles, records: Iterable[Record]) -> It
             text=record.get(roles.text) or "",
             metadata=_others(record, used),
         )
-    if errors:
-        raise all_of(errors)
 
 
 def outside_id(value: Any) -> str:

@@ -5,8 +5,13 @@ from typing import NamedTuple
 from apps.corpus.formats.documents import Reader
 from apps.corpus.formats.documents.docx import read_docx
 from apps.corpus.formats.documents.given import given_blocks
+from apps.corpus.formats.documents.json_records import read_json
 from apps.corpus.formats.documents.markdown import read_markdown
+from apps.corpus.formats.documents.oscal import read_oscal
+from apps.corpus.formats.documents.parquet import read_parquet
 from apps.corpus.formats.documents.pdf import read_pdf
+from apps.corpus.formats.documents.tables import read_table
+from apps.corpus.formats.documents.trec import read_trec
 
 
 class Kind(NamedTuple):
@@ -18,6 +23,12 @@ KINDS: dict[str, Kind] = {
     "markdown": Kind("Markdown", read_markdown),
     "pdf": Kind("PDF", read_pdf),
     "docx": Kind("Word", read_docx),
+    "xlsx": Kind("Workbook", read_table),
+    "csv": Kind("CSV or another table", read_table),
+    "json": Kind("JSON", read_json),
+    "parquet": Kind("Parquet", read_parquet),
+    "trec": Kind("TREC documents", read_trec),
+    "oscal": Kind("OSCAL catalog", read_oscal),
     "jsonl": Kind("JSONL, one passage per line", given_blocks("jsonl")),
     "beir": Kind("BEIR corpus.jsonl", given_blocks("beir")),
     "smart": Kind("SMART (.I .T .A .B .W)", given_blocks("smart")),

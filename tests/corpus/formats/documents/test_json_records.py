@@ -74,7 +74,7 @@ def test_every_line_that_is_wrong_is_named():
     with pytest.raises(InputErrors) as caught:
         rows(read_json, lines({"id": "a", "text": "x"}, {"text": "y"}, {"id": "c", "text": 5}) + "{\n", "a.jsonl")
 
-    assert [(error.line, error.field) for error in caught.value.errors] == [(2, "id"), (3, "text")]
+    assert [(error.line, error.field) for error in caught.value.errors] == [(2, "id"), (3, "text"), (4, "")]
 
 
 def test_ids_with_blanks_or_too_long_become_ids():

@@ -1,0 +1,150 @@
+"""Files of every kind on their way to passages, each recognised; and the data of others as their readmes count it."""
+
+import json
+from collections.abc import Iterator
+
+import docx
+import pytest
+
+from apps.corpus.actions.imports import confirm_import
+from apps.corpus.enums import ImportState
+from apps.corpus.models import Block, Import
+from tests.common.workbooks import workbook
+from tests.corpus.factories import make_document_import, zipped
+from tests.corpus.formats.documents.pdfs import Line, make_pdf
+from tests.corpus.formats.documents.test_docx import written as word_file
+from tests.corpus.formats.documents.test_parquet import written as parquet_file
+from tests.factories import AT, lead_of, make_project
+from tests.running_jobs import run_jobs
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def files(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "files"
+
+
+def read(content: bytes, filename: str, **options) -> Import:
+    """The upload, read at once or by the job that it became."""
+    item = make_document_import(content, filename, **options)
+    run_jobs()
+    item.refresh_from_db()
+    return item
+
+
+def imported(item: Import) -> Import:
+    assert item.state == ImportState.READY, item.plan["errors"]
+    confirm_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
+    run_jobs()
+    item.refresh_from_db()
+    assert item.state == ImportState.APPLIED
+    return item
+
+
+def passages() -> Iterator[tuple[str, str]]:
+    for block in Block.objects.select_related("current").exclude(current=None).order_by("outside_id"):
+        yield block.outside_id, block.current.text
+
+
+def fill(document: docx.document.Document) -> None:
+    document.add_heading("Pumps", 1)
+    document.add_paragraph("A pump in Word.")
+
+
+CATALOG = {
+    "catalog": {
+        "groups": [
+            {
+                "id": "ac",
+                "title": "Access",
+                "controls": [{"id": "ac-1", "title": "Policy", "parts": [{"name": "statement", "prose": "Have one."}]}],
+            }
+        ]
+    }
+}
+FOLDER = {
+    "a.pdf": make_pdf([[Line("Pumps", 20), "", "A pump in a PDF."], ["On page two."]]),
+    "b.docx": word_file(fill),
+    "c.xlsx": workbook({"A": [["id", "text"], ["sheet-1", "A pump in a sheet."]]}),
+    "d.tsv": "id\ttext\ntable-1\tA pump in a table.\n",
+    "e.json": json.dumps({"pumps": [{"id": "json-1", "text": "A pump in JSON."}]}),
+    "f.jsonl": '{"key": "line-1", "body": "A pump on a line."}\n',
+    "g.parquet": parquet_file({"id": ["parquet-1"], "text": ["A pump in Parquet."]}),
+    "h.sgml": "<DOC><DOCNO>trec-1</DOCNO><TEXT>A pump of TREC.</TEXT></DOC>",
+    "i.json": json.dumps(CATALOG, indent=1),
+    "j.json": json.dumps({"data": [{"title": "Pump", "paragraphs": [{"context": "A pump of SQuAD."}]}]}),
+}
+
+
+def test_each_file_of_a_folder_is_read_as_what_it_is():
+    item = imported(read(zipped(FOLDER), "folder.zip"))
+
+    assert dict(passages()) == {
+        "a.pdf": "A pump in a PDF.\n\nOn page two.",
+        "b.docx": "A pump in Word.",
+        "sheet-1": "A pump in a sheet.",
+        "table-1": "A pump in a table.",
+        "json-1": "A pump in JSON.",
+        "line-1": "A pump on a line.",
+        "parquet-1": "A pump in Parquet.",
+        "trec-1": "A pump of TREC.",
+        "ac-1": "Have one.",
+        "Pump/1": "A pump of SQuAD.",
+    }
+    assert item.plan["unread"] == []
+    block = Block.objects.select_related("current").get(outside_id="a.pdf")
+    assert (block.current.page_start, block.current.page_end) == (1, 2)
+
+
+@pytest.mark.parametrize("name", sorted(FOLDER))
+def test_a_single_file_needs_no_zip_either(name):
+    content = FOLDER[name]
+
+    item = read(content if isinstance(content, bytes) else content.encode(), name)
+
+    assert (item.state, item.plan["rows"]) == (ImportState.READY, 1)
+
+
+def test_three_editions_of_nist_800_53_one_after_the_other(shared_data):
+    """The counts of its readme: 267 new and none gone; then nothing new.
+
+    Of the last 134, 100 have another text, 16 another title or place only, 18 other related controls only.
+    """
+    project = make_project()
+
+    def edition(name: str) -> dict:
+        (path,) = (shared_data / "nist_800_53" / name).glob("*.json")
+        corpus = {"corpus": "nist"} if Block.objects.exists() else {"name": "NIST"}
+        return imported(read(path.read_bytes(), path.name, project=project, **corpus)).result["counts"]
+
+    assert edition("rev4_2021-06") == {"new": 922, "changed": 0, "unchanged": 0, "gone": 0}
+    assert edition("rev5_2020-12") == {"new": 267, "changed": 869, "unchanged": 53, "gone": 0}
+    assert edition("rev5_2021-06") == {"new": 0, "changed": 134, "unchanged": 1055, "gone": 0}
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+def test_the_answers_of_xquad_are_at_their_offsets_in_the_passages(shared_data, language):
+    path = shared_data / "xquad" / f"xquad.{language}.json"
+    data = json.loads(path.read_text())["data"]
+
+    item = imported(read(path.read_bytes(), path.name))
+    texts = dict(passages())
+
+    assert item.result["counts"]["new"] == len(texts) == 240
+    wrong = [
+        answer
+        for article in data
+        for place, paragraph in enumerate(article["paragraphs"], 1)
+        for question in paragraph["qas"]
+        for answer in question["answers"]
+        if not texts[f"{article['title']}/{place}"].startswith(answer["text"], answer["answer_start"])
+    ]
+    assert wrong == []
+
+
+def test_cranfield_is_recognised_and_has_1400_passages(shared_data):
+    item = imported(read((shared_data / "cranfield" / "cran.all.1400").read_bytes(), "cran.all.1400"))
+
+    assert item.result["counts"]["new"] == 1_400
+    assert [name for name, text in passages() if not text] == ["471", "995"]
