@@ -38,6 +38,7 @@ function show(pair) {
   if (current) current.note = note.value;
   current = pair;
   if (pair === null) return showEmpty();
+  document.querySelector(".information-need:focus")?.blur(); // opened by a finger for the pair before
   layout.show(pair);
   form.elements.seat.value = pair.seat;
   note.value = pair.note;

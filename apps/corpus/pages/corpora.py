@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -15,7 +16,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.corpus import rules
 from apps.corpus.actions.corpora import redact_version, request_freeze
-from apps.corpus.models import Corpus, Snapshot
+from apps.corpus.models import Block, Corpus, Snapshot
 from apps.corpus.selectors import history, snapshots
 from apps.corpus.selectors.corpora import (
     block_by_key,
@@ -145,7 +146,8 @@ def snapshot_changes(request: HttpRequest, project: Project, pk: int) -> HttpRes
 @member_view()
 def block_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     block = block_by_key(project, pk)
-    context = {"unit": block, "texts": history.texts_of(block), "section": SECTION}
+    texts = history.texts_of(block)
+    context = {"unit": block, "texts": texts, "heading": _heading(block, texts), "section": SECTION}
     return render(request, "corpus/block.html", context)
 
 
@@ -160,6 +162,13 @@ def redact(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         at=timezone.now(),
     )
     return redirect("corpus:block", slug=project.slug, pk=version.block_id)
+
+
+def _heading(block: Block, texts: Sequence[history.Text]) -> str:
+    """The title of the newest text; else its section, its document or its id."""
+    newest = texts[0].version if texts else None
+    titles = (newest.title, *newest.section_path[-1:], block.document.title) if newest else ()
+    return next(filter(None, titles), block.outside_id)
 
 
 def _freeze_job(corpus: Corpus, latest: Snapshot | None) -> Job | None:

@@ -120,17 +120,18 @@ class ComparisonSheet:
         return comparison.HANDFUL_WORDS if comparison.handfuls(self.rows) else ""
 
     @property
-    def power(self) -> str:
-        """The difference of the headline's measure that so many queries can detect; empty where it is not defined."""
+    def power_words(self) -> tuple[str, str]:
+        """How many more queries would settle the headline's measure, and the difference that so many can detect; both
+        empty where they are not defined, the first where it is settled.
+        """
         if self.headline is None or self.headline.supplement.detectable is None:
-            return ""
+            return "", ""
         supplement = self.headline.supplement
         n = supplement.tests.n
         least = number(supplement.detectable)
         shown = f"With {n:,} queries, a true difference of {least} would be detected four times in five."
-        if self.headline.difference.is_settled:
-            return shown
-        return f"{_more_needed(supplement, n)} {shown}".lstrip()
+        needed = "" if self.headline.difference.is_settled else _more_needed(supplement, n)
+        return needed, shown
 
     @cached_property
     def drawn(self) -> list[tuple[MeasureComparison, str]]:

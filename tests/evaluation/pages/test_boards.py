@@ -292,6 +292,6 @@ def test_a_run_has_the_day_it_was_started_on_every_page(client, scene):
     assert cell in read(client, scene, "ledger")
     assert f"started {started}." in read(client, scene, "ledger-note", run.pk)
     runs = words(client.get(reverse("retrieval:overview", args=[scene.project.slug])))
-    assert f'<td class="num faint">{started}</td></tr>' in runs
+    assert f'<td class="num faint" data-label="Started">{started}</td></tr>' in runs
     shown = words(client.get(reverse("retrieval:run", args=[scene.project.slug, run.pk])))
     assert f"<dt>started</dt><dd>{started} by" in shown
