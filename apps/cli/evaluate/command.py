@@ -13,7 +13,7 @@ from apps.cli.evaluate.output import FORMATS, ResultSheet
 from apps.cli.evaluate.program import CommandEngine
 from apps.cli.evaluate.progress import Progress
 from apps.cli.evaluate.release import ReleaseSplit, read_release
-from apps.cli.evaluate.scoring import Answered, evaluate, from_answers
+from apps.cli.evaluate.scoring import Answered, evaluate, fit_answers, from_answers
 from apps.common.digests import digest_of
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
@@ -25,7 +25,7 @@ from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.columns import Judged
 from apps.metrics.files.input_digests import Digests
 from apps.metrics.files.reading import load_run, missing_of
-from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_file, remarks_on_judged
+from apps.metrics.files.run_warnings import remarks_on_blocks, remarks_on_depth, remarks_on_file, remarks_on_judged
 from apps.metrics.measures import Measure, parse_measures
 from apps.metrics.measures.notation import MeasureError, faults_of
 from apps.metrics.vocabulary import Vocabulary
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         judged = release.judged(blocks)
         with Digests(_files(args)) as digests:
             if engine is None:
-                answered = _from_file(args.run_file, judged, blocks, name=args.name)
+                answered = _from_file(args, args.run_file, judged, blocks, name=args.name)
             else:
                 _remark_on_depth(args.depth, [*measures, *measures_of(rules)])
                 answered = _from_system(args, engine, pace, headers, release, judged, blocks)
@@ -128,8 +128,8 @@ def _remark_on_depth(depth: int, measures: Iterable[Measure]) -> None:
         print(f"karat eval: {warning}; --depth {deepest} requests all.", file=sys.stderr)
 
 
-def _from_file(path: str, judged: Judged, blocks: Vocabulary, *, name: str = "") -> Answered:
-    file = load_run(path, judged, blocks)
+def _from_file(args: argparse.Namespace, path: str, judged: Judged, blocks: Vocabulary, *, name: str = "") -> Answered:
+    file = load_run(path, judged, blocks, fits_ids=args.fit_ids)
     for remark in remarks_on_file(file, judged, missing_of(judged, file.ranked)):
         print(f"{file.path}: {remark}", file=sys.stderr)
     return Answered(name or file.tag, file.ranked, file.ids)
@@ -164,7 +164,13 @@ def _from_system(
         write_run(args.save_run, name, answers)
     if not args.answers:
         file.remove()
-    return from_answers(name, answers, judged, blocks)
+    words = ""
+    if args.fit_ids:
+        answers, words = fit_answers(answers, judged, blocks)
+    answered = from_answers(name, answers, judged, blocks)
+    for remark in [words] if words else remarks_on_blocks(answered.ranked, answered.ids, judged):
+        print(f"{name}: {remark}", file=sys.stderr)
+    return answered
 
 
 def _unanswered(outcome: retrieval.RetrievalOutcome, total: int, file: AnswerFile) -> str:
@@ -205,7 +211,7 @@ def _sheet(
     measures: Sequence[Measure],
     rules: Sequence[GateRule],
 ) -> ResultSheet:
-    baseline = _from_file(args.baseline, judged, blocks) if args.baseline else None
+    baseline = _from_file(args, args.baseline, judged, blocks) if args.baseline else None
     scored = evaluate(
         release,
         judged,

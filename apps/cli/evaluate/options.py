@@ -32,6 +32,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--gates", type=Path, metavar="FILE", help="TOML, a [[gate]] a rule")
     what.add_argument("--tier", choices=TIERS, default="full", help="which gates are checked (default: full)")
     what.add_argument("--baseline", metavar="FILE", help="the run that no_worse_than compares with")
+    what.add_argument(
+        "--fit-ids", action="store_true", help="read ids that nearly fit as those of the release, by one rule"
+    )
     what.add_argument("--cost", type=amount, metavar="AMOUNT", help="what 1,000 queries cost, for gates on cost")
     what.add_argument(
         "--depth", type=whole_from_one, default=100, metavar="K", help="results requested for each query (default: 100)"

@@ -13,6 +13,7 @@ from apps.gates.core.decisions import GateVerdict, RunEvidence, decide, worst
 from apps.gates.core.rule import GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
 from apps.metrics.comparison import FEWEST_IN_STRATUM
+from apps.metrics.files.fitted_ids import fit_of, fit_words
 from apps.metrics.files.reading import missing_of
 from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures import Measure
@@ -76,6 +77,17 @@ def from_answers(name: str, answers: Sequence[SystemAnswer], judged: Judged, blo
     seconds = {one.query_id: one.seconds for one in answers}
     taken = [seconds.get(query, np.nan) * MILLISECONDS for query in judged.queries]
     return Answered(name, ranked, blocks.ids, np.array(taken, dtype=np.float64))
+
+
+def fit_answers(answers: Sequence[SystemAnswer], judged: Judged, blocks: Vocabulary) -> tuple[list[SystemAnswer], str]:
+    """The answers with blocks that nearly fit read as those of the release, and the rule in words; "" without one."""
+    known = dict.fromkeys(one.decode() for one in blocks.ids.take(np.unique(judged.block)))
+    fit = fit_of(known, dict.fromkeys(block for one in answers for block, _ in one.hits))
+    if fit is None:
+        return list(answers), ""
+    ours = {theirs: one for one, theirs in fit.fits.items()}
+    read = [one._replace(hits=tuple((ours.get(block, block), score) for block, score in one.hits)) for one in answers]
+    return read, f"{fit_words(fit, 'blocks')} They are read so."
 
 
 def evaluate(

@@ -90,6 +90,9 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
+        "--fit-ids", action="store_true", help="read ids of runs that nearly fit as the judged ones, by one rule"
+    )
+    parser.add_argument(
         "--measures",
         default=DEFAULT_MEASURES,
         metavar="LIST",

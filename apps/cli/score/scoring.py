@@ -115,7 +115,7 @@ def _stratified(args: argparse.Namespace, divisions: Sequence[QueryDivision]) ->
 
 def _scored(path: str, ground: ScoringGround, args: argparse.Namespace, remarks: TextIO) -> ScoredRun:
     judged = ground.judged
-    file = load_run(path, judged, ground.blocks)
+    file = load_run(path, judged, ground.blocks, fits_ids=args.fit_ids)
     scores = score_run(
         list(ground.measures.values()),
         judged,

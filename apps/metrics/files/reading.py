@@ -15,6 +15,7 @@ from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import chunks_of, lines_of_chunks, name_of
 from apps.common.files.tabular import TableFile
 from apps.metrics.columns import Ints, Judged, Ranked, faceted_columns
+from apps.metrics.files.fitted_ids import ADVICE, fit_of, fit_words, fitted
 from apps.metrics.files.judgement_tables import is_headed, judgements_in
 from apps.metrics.files.packed.ids import Ids
 from apps.metrics.files.packed.words import Bools, Words
@@ -34,7 +35,8 @@ class RunFile(NamedTuple):
     """One run from a file. `unjudged` names the queries of the file without judgements; they are not scored.
 
     `path` is the name of the file in errors. `ids` are the ids of blocks by number; unjudged blocks have numbers of
-    this file only. `another` is a second tag in some rows; empty where all rows have `tag`.
+    this file only. `another` is a second tag in some rows; empty where all rows have `tag`. `fits` describes the ids
+    that were read as judged ones, a sentence for queries and one for blocks.
     """
 
     path: str
@@ -43,6 +45,7 @@ class RunFile(NamedTuple):
     ids: Ids
     unjudged: tuple[str, ...]
     another: str = ""
+    fits: tuple[str, ...] = ()
 
 
 def load_qrels(path: str | Path, blocks: Vocabulary | None = None, *, with_facets: bool = False) -> Judged:
@@ -112,10 +115,11 @@ def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
     return Judged(queries, query, blocks.numbers_of(ids), grade)
 
 
-def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None) -> RunFile:
+def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None, *, fits_ids: bool = False) -> RunFile:
     """The run of a file, named by the tag of its first row.
 
-    `blocks` is the vocabulary that the judgements were read with, None where they were read without.
+    `blocks` is the vocabulary that the judgements were read with, None where they were read without. With `fits_ids`
+    ids that nearly fit are read as the judged ones, where one unambiguous rule says which (`fit_of`).
 
     Raises InputErrors for a malformed file and for blocks that appear twice for a judged query, and InputError for a
     file without a row or without any judged query: its scores of zero would mean nothing.
@@ -123,11 +127,14 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None)
     parts = _whole(path, read_run_parts, guess_of_run)
     if not parts:
         raise InputError(name_of(path), None, "", "", "contains no results.")
-    named, stretch = _queries_of(Ids.joined(part.queries for part in parts), judged.queries)
+    stretches, ids = Ids.joined(part.queries for part in parts), Ids.joined(part.blocks for part in parts)
+    fits: tuple[str, ...] = ()
+    if fits_ids:
+        stretches, ids, fits = _fitted(stretches, ids, judged, blocks)
+    named, stretch = _queries_of(stretches, judged.queries)
     if (stretch < 0).all():
         raise InputError(name_of(path), None, "", "", _unrelated_words(judged.queries, named))
     query = _spread(stretch, [part.lengths for part in parts])
-    ids = Ids.joined(part.blocks for part in parts)
     _refuse_doubles(path, read_run_rows, query, ids, judged.queries)
     if blocks is None:
         known, block = _own_ids(judged), _judged_rows(judged, query, ids)
@@ -140,11 +147,22 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None)
         ranked = Ranked(query[is_judged], block[is_judged], ranked.score[is_judged])
     tag = parts[0].tag
     others = (other for part in parts for other in (part.tag, part.another) if other not in {tag, ""})
-    return RunFile(name_of(path), tag, ranked, Ids.joined([known, ids]), named, next(others, ""))
+    return RunFile(name_of(path), tag, ranked, Ids.joined([known, ids]), named, next(others, ""), fits)
+
+
+def _fitted(queries: Ids, ids: Ids, judged: Judged, blocks: Vocabulary | None) -> tuple[Ids, Ids, tuple[str, ...]]:
+    """Both columns with ids that nearly fit read as the judged ones, and a sentence for each rule."""
+    known = _own_ids(judged) if blocks is None else blocks.ids.take(np.unique(judged.block))
+    queries, query_fit = fitted(queries, judged.queries)
+    ids, block_fit = fitted(ids, dict.fromkeys(one.decode() for one in known))
+    found = ((query_fit, "queries"), (block_fit, "blocks"))
+    return queries, ids, tuple(fit_words(fit, noun) for fit, noun in found if fit)
 
 
 def _unrelated_words(judged: Sequence[str], named: Sequence[str]) -> str:
     """Why a run without any judged query is refused, with an id of each side: similar ones if any are."""
+    if proposal := fit_of(judged, named):
+        return f"answers none of the judged queries. {fit_words(proposal, 'queries')} {ADVICE}"
     one, other = similar_pair(judged, named) or (judged[0], named[0])
     message = f"answers none of the judged queries. Judged is '{one}', the run has '{other}'"
     return f"{message}: ids must agree letter by letter."

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from apps.metrics.columns import Judged, Ranked
+from apps.common.files.near_ids import Proposal
+from apps.metrics.columns import BlockIds, Judged, Ranked
+from apps.metrics.files.fitted_ids import ADVICE, fit_of, fit_words
 from apps.metrics.files.reading import RunFile
 from apps.metrics.files.similar_ids import similar_pair
 from apps.metrics.measures import Measure
@@ -19,20 +21,39 @@ def remarks_on_file(file: RunFile, judged: Judged, missing: Sequence[str]) -> It
     """Warnings about a run file without the judged queries `missing`."""
     if file.another:
         yield f"contains the tags '{file.tag}' and '{file.another}'; a file is one run, and is scored as one."
-    if pair := similar_pair(missing, file.unjudged):
+    for words in file.fits:
+        yield f"{words} They are read so."
+    if fit := fit_of(missing, file.unjudged):
+        yield f"{fit_words(fit, 'queries')} {ADVICE}"
+    elif pair := similar_pair(missing, file.unjudged):
         alike = f"judged query '{pair[0]}' and '{pair[1]}' of the run are not the same query"
         yield f"{alike}; ids must agree letter by letter."
-    if pair := _alike_blocks(file, judged):
+    yield from remarks_on_blocks(file.ranked, file.ids, judged)
+
+
+def remarks_on_blocks(ranked: Ranked, ids: BlockIds, judged: Judged) -> Iterator[str]:
+    """A warning about judged blocks that the rankings have under nearly the same ids; `ids` are those of `ranked`."""
+    pair = _alike_blocks(ranked, ids, judged)
+    has_overlap = bool(np.isin(judged.block, ranked.block).any())
+    if (pair or not has_overlap) and (fit := _fit_of_blocks(ranked, ids, judged)):
+        yield f"{fit_words(fit, 'blocks')} {ADVICE}"
+    elif pair:
         alike = f"judged block '{pair[0]}' and '{pair[1]}' of the run are not the same block"
         yield f"{alike}; ids must agree letter by letter."
 
 
-def _alike_blocks(file: RunFile, judged: Judged) -> tuple[str, str] | None:
+def _fit_of_blocks(ranked: Ranked, ids: BlockIds, judged: Judged) -> Proposal | None:
+    """The rule for all judged blocks, with every block that the rankings have."""
+    sides = (np.unique(judged.block), np.unique(ranked.block))
+    return fit_of(*([ids[block].decode() for block in side.tolist()] for side in sides))
+
+
+def _alike_blocks(ranked: Ranked, ids: BlockIds, judged: Judged) -> tuple[str, str] | None:
     """A judged block that the run lacks and an unjudged one of its first, of one query, that differ by case or zeros.
 
     Checks some queries, evenly spread: ids with another spelling have it in all queries.
     """
-    size, ranked = len(judged.queries), file.ranked
+    size = len(judged.queries)
     chosen = np.zeros(size, dtype=bool)
     chosen[np.linspace(0, size - 1, QUERIES_LOOKED_AT).astype(np.int64)] = True
     rows, answers = np.flatnonzero(chosen[judged.query]), np.flatnonzero(chosen[ranked.query])
@@ -41,9 +62,7 @@ def _alike_blocks(file: RunFile, judged: Judged) -> tuple[str, str] | None:
         own = judged.block[rows[judged.query[rows] == query]]
         retrieved = ranked.block[answers[ranked.query[answers] == query]]
         lacking, strange = np.setdiff1d(own, retrieved), retrieved[~np.isin(retrieved, own)][:RESULTS_LOOKED_AT]
-        if pair := similar_pair(
-            *([file.ids[block].decode() for block in side.tolist()] for side in (lacking, strange))
-        ):
+        if pair := similar_pair(*([ids[block].decode() for block in side.tolist()] for side in (lacking, strange))):
             return pair
     return None
 

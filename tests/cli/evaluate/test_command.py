@@ -98,10 +98,31 @@ def test_a_run_whose_ids_hardly_fit_is_remarked(at, capsys):
 
     assert capsys.readouterr().err.splitlines() == [
         "lower.run: contains the tags 'one' and 'two'; a file is one run, and is scored as one.",
-        "lower.run: judged query 'Q1' and 'q1' of the run are not the same query; ids must agree letter by letter.",
+        "lower.run: 1 of 2 judged queries nearly match: the ids differ by capitals, as Q1 is q1 in the run. "
+        "--fit-ids reads them so.",
         "one (baseline): no block in the first ten was ever judged; check the block ids.",
         "one: nDCG@10, P@10, Recall@100 read 1 result: no ranking is deeper.",
     ]
+
+
+def test_answers_and_runs_in_another_spelling_are_read_as_the_release_on_request(at, capsys):
+    system = ("--command", r'printf "site/a\nsite/c\n"', "--measures", "Recall@2", "--format", "json", "--quiet")
+    words = "2 of 4 judged blocks nearly match: the ids differ by the prefix site/, as a is site/a in the run."
+    assert evaluate(*system) == 0
+    printed = capsys.readouterr()
+    assert f"printf: {words} --fit-ids reads them so." in printed.err
+    assert json.loads(printed.out)["runs"][0]["measures"]["Recall@2"]["value"] == 0
+    assert evaluate(*system, "--fit-ids") == 0
+    printed = capsys.readouterr()
+    assert f"printf: {words} They are read so." in printed.err
+    assert json.loads(printed.out)["runs"][0]["measures"]["Recall@2"]["value"] > 0
+
+    (at / "padded.run").write_text("q01 Q0 A 1 2.0 one\nq02 Q0 C 1 2.0 one\n")
+    assert evaluate("--run", "padded.run", "--fit-ids", "--measures", "P@1", "--format", "json") == 0
+    printed = capsys.readouterr()
+    assert "2 of 3 judged queries nearly match: the ids differ by capitals and leading zeros" in printed.err
+    assert "They are read so." in printed.err
+    assert json.loads(printed.out)["runs"][0]["measures"]["P@1"]["value"] > 0
 
 
 def test_a_measure_that_reads_beyond_the_depth_gives_a_warning_before_the_first_request(at, capsys):
