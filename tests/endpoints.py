@@ -102,7 +102,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "corpus:import-errors": read(LEADS),
     "queries:list": read(MEMBERS),
     "queries:new": form(LEADS),
-    "queries:set-source": write(LEADS),
+    "queries:change": write(LEADS),
     "queries:balance": read(MEMBERS),
     "queries:sources": read(MEMBERS),
     "queries:source-new": write(LEADS),

@@ -65,7 +65,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         ),
         may(
             "add, edit and retire queries; record sources and permissions",
-            "queries:new queries:set-source queries:source-new queries:source-edit queries:grant queries:revoke"
+            "queries:new queries:change queries:source-new queries:source-edit queries:grant queries:revoke"
             " queries:edit queries:retire",
         ),
     ),

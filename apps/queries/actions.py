@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
@@ -16,6 +15,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
 from apps.corpus.core.import_plans import ImportPlan
 from apps.queries import rules, selectors
+from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.execution.ingest import QueryComparison, take_queries
 from apps.queries.formats import QueryRow
 from apps.queries.models import Permission, Query, Source
@@ -95,17 +95,43 @@ def set_source(
 
     Returns how many changed; each gets the same event as a single edit.
     """
-    if reason := rules.source_refusal(project, source, len(query_ids)):
-        raise QueryRefused(reason, code="source_not_set")
+    change = BulkChange({"source": source})
+    return change_queries(project=project, query_ids=query_ids, change=change, actor=actor, at=at)
+
+
+@transaction.atomic
+def change_queries(
+    *, project: Project, query_ids: Collection[int], change: BulkChange, actor: User, at: datetime
+) -> int:
+    """Change fields and tags of many queries alike. Retired ones do not change.
+
+    Returns how many changed; each gets the same event as a single edit.
+    """
+    if reason := rules.bulk_refusal(project, change, len(query_ids)):
+        raise QueryRefused(reason, code="queries_not_changed")
     live = Query.objects.select_for_update(of=("self",)).filter(project=project, retired_at=None)
-    other = live.exclude(source=None) if source is None else live.filter(Q(source=None) | ~Q(source=source))
-    after, changed = {"source": _plain(source)}, 0
+    changed = 0
     for part in chunks(sorted(query_ids), 500):
-        queries = list(other.filter(pk__in=part).select_related("source").order_by("pk"))
-        changes = [(query, {"source": _plain(query.source)}, after) for query in queries]
-        changed += Query.objects.filter(pk__in=[query.pk for query in queries]).update(source=source)
-        record_all(project=project, actor=actor, action="query.edited", changes=changes, at=at)
+        queries = live.filter(pk__in=part).select_related("source").order_by("pk")
+        changed += _change_alike(project, list(queries), change, actor, at)
     return changed
+
+
+def _change_alike(project: Project, queries: list[Query], change: BulkChange, actor: User, at: datetime) -> int:
+    events, changed = [], []
+    for query in queries:
+        before = {name: getattr(query, name) for name in change.fields}
+        if not (after := change.changed(before)):
+            continue
+        for name, value in after.items():
+            setattr(query, name, value)
+        plain_before, plain_after = ({name: _plain(row[name]) for name in after} for row in (before, after))
+        events.append((query, plain_before, plain_after))
+        changed.append(query)
+    if changed:
+        Query.objects.bulk_update(changed, change.fields)
+        record_all(project=project, actor=actor, action="query.edited", changes=events, at=at)
+    return len(changed)
 
 
 @transaction.atomic

@@ -8,12 +8,20 @@ from django.utils import timezone
 
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer, offer_rows
+from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import Difficulty, PermissionScope, SourceKind
 from apps.queries.models import Query, Source
 from apps.queries.rules import WORDS
 from apps.queries.selectors import NO_SOURCE, STATES, QueryFilters, choices_in
 
 ANY = ("", "any")
+ALIKE = ("difficulty", "query_type", "domain", "group_key")
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    """The different words between commas, in their order."""
+    words = (word.strip() for word in text.split(","))
+    return tuple(dict.fromkeys(word for word in words if word))
 
 
 class QueryForm(KaratForm):
@@ -52,8 +60,47 @@ class QueryForm(KaratForm):
                 self.fields[name].help_text = "Cannot be changed: this query was used in a run."
 
     def clean_tags(self) -> list[str]:
-        words = (word.strip() for word in self.cleaned_data["tags"].split(","))
-        return list(dict.fromkeys(word for word in words if word))
+        return list(_tags(self.cleaned_data["tags"]))
+
+
+KEEP = ("", "as it is")
+CLEAR = "-"
+
+
+class BulkForm(KaratForm):
+    """A change of many queries: an empty field keeps what each query has."""
+
+    source = forms.ChoiceField(required=False)
+    difficulty = forms.ChoiceField(required=False, choices=[KEEP, *Difficulty.choices, (CLEAR, "not set")])
+    query_type = forms.CharField(
+        label="Type", required=False, max_length=40, help_text="Leave empty to keep it. A hyphen clears it."
+    )
+    domain = forms.CharField(required=False, max_length=80, help_text="Leave empty to keep it. A hyphen clears it.")
+    group_key = forms.CharField(
+        label="Group", required=False, max_length=120, help_text="Leave empty to keep it. A hyphen clears it."
+    )
+    add_tags = forms.CharField(required=False, max_length=1_000, help_text="Separated by commas.")
+    remove_tags = forms.CharField(required=False, max_length=1_000, help_text="Separated by commas.")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sources = {source.slug: source for source in Source.objects.filter(project=project).order_by("name")}
+        names = [(slug, source.name) for slug, source in self.sources.items()]
+        offer(self, "source", [KEEP, *names, (NO_SOURCE, "none")])
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        if not self.errors and not self.change.fields:
+            raise forms.ValidationError("Nothing would change. Fill in at least one field.")
+        return values
+
+    @property
+    def change(self) -> BulkChange:
+        """The change that a valid form describes."""
+        values = self.cleaned_data
+        cleared = {name: "" if values[name] == CLEAR else values[name] for name in ALIKE if values[name]}
+        source = {"source": self.sources.get(values["source"])} if values["source"] else {}
+        return BulkChange(source | cleared, _tags(values["add_tags"]), _tags(values["remove_tags"]))
 
 
 class NewQueryForm(QueryForm):

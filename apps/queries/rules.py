@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from apps.accounts.models import Project
-from apps.queries.models import Permission, Query, Source
+from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.models import Permission, Query
 
 MOST_AT_ONCE = 5_000
 WORDS = frozenset({"text", "intent", "description"})
@@ -21,12 +22,13 @@ def edit_refusal(query: Query, changes: Mapping[str, object]) -> str | None:
     return None
 
 
-def source_refusal(project: Project, source: Source | None, number: int) -> str | None:
-    """Why `number` queries of the project cannot be given this source at once."""
+def bulk_refusal(project: Project, change: BulkChange, number: int) -> str | None:
+    """Why `number` queries of the project cannot be changed so at once."""
+    source = change.values.get("source")
     if source is not None and source.project_id != project.pk:
         return "The source belongs to another project."
     if number > MOST_AT_ONCE:
-        return f"These are {number:,} queries; at most {MOST_AT_ONCE:,} get a source at once. Filter the list first."
+        return f"These are {number:,} queries; at most {MOST_AT_ONCE:,} change at once. Filter the list first."
     return None
 
 

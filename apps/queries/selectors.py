@@ -9,6 +9,7 @@ from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
+from apps.queries.core.bulk_changes import BulkChange, BulkPreview, preview
 from apps.queries.core.naming import QueryNames
 from apps.queries.models import Permission, Query, Source
 
@@ -85,6 +86,17 @@ def narrowed(queries: QuerySet[Query], filters: QueryFilters) -> QuerySet[Query]
         words = Q(text__icontains=filters.text) | Q(outside_id__icontains=filters.text)
         queries = queries.filter(words | Q(label__icontains=filters.text))
     return queries
+
+
+def preview_of(project: Project, query_ids: Iterable[int], change: BulkChange) -> BulkPreview:
+    """What the change does to those of the queries that are not retired."""
+    live = live_queries(project)
+    rows = (
+        {name: getattr(query, name) for name in change.fields}
+        for part in chunks(sorted(query_ids), 500)
+        for query in live.filter(pk__in=part)
+    )
+    return preview(rows, change)
 
 
 def choices_in(project: Project) -> dict[str, list[str]]:

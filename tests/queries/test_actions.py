@@ -104,7 +104,7 @@ def test_set_source_takes_as_many_statements_for_one_and_ten(django_assert_num_q
 
     for number in (1, 10):
         queries = [make_query(project) for _ in range(number)]
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(8):
             set_source(project, queries, source)
 
 

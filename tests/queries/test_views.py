@@ -5,6 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.audit.models import Event
 from apps.corpus.models import Import
 from apps.queries import actions
 from apps.queries.models import Permission, Query, Source
@@ -148,68 +149,129 @@ def test_editing_a_used_query_keeps_its_text(client):
     assert (query.text, query.domain) == ("words", "security")
 
 
-def press(client, project, which, source, queries=(), **params):
-    address = reverse("queries:set-source", args=[project.slug]) + (f"?{urlencode(params)}" if params else "")
-    values = {"which": which, "source": source, "query": [query.pk for query in queries]}
-    return client.post(address, values, follow=True)
+def press(client, project, which, queries=(), *, params=None, **values):
+    address = reverse("queries:change", args=[project.slug]) + (f"?{urlencode(params)}" if params else "")
+    return client.post(address, {"which": which, "query": [query.pk for query in queries], **values}, follow=True)
 
 
-def test_ticked_queries_get_their_source(client):
+def change(client, project, which, queries=(), *, params=None, **values):
+    """Preview the change, then press the button below the preview."""
+    seen = press(client, project, which, queries, params=params, step="preview", **values).context["seen"]
+    return press(client, project, which, queries, params=params, step="apply", seen=seen, **values)
+
+
+def test_selected_queries_are_changed_after_a_preview(client):
     project = make_project()
-    source, (first, second) = make_source(project), [make_query(project) for _ in range(2)]
+    source = make_source(project, name="Interviews")
+    first, second, _ = (make_query(project, domain="doors", tags=["old", "kept"]) for _ in range(3))
+    values = {"source": source.slug, "domain": "-", "difficulty": "hard", "add_tags": "new", "remove_tags": "old"}
     signed_in(client, project)
 
-    answer = press(client, project, "ticked", source.slug, [first], state="live")
+    form = press(client, project, "ticked", [first, second])
+    seen = press(client, project, "ticked", [first, second], step="preview", **values)
+    assert "Change 2 queries" in form.text
+    assert "2 queries change" in seen.text
+    assert seen.context["rows"] == [
+        ("Source", None, source, 2),
+        ("Difficulty", "", "hard", 2),
+        ("Domain", "doors", "", 2),
+        ("Tags", "old, kept", "kept, new", 2),
+    ]
+    assert not Query.objects.filter(source=source).exists()
+    answer = change(client, project, "ticked", [first, second], params={"state": "live"}, **values)
 
-    assert f"1 query has the source {source.name} now." in answer.text
+    assert "2 queries were changed. The audit has each change." in answer.text
     assert answer.redirect_chain[0][0].endswith("?state=live")
-    assert dict(Query.objects.values_list("pk", "source")) == {first.pk: source.pk, second.pk: None}
+    found = Query.objects.order_by("pk").values_list("source", "difficulty", "domain", "tags")
+    assert list(found) == [(source.pk, "hard", "", ["kept", "new"])] * 2 + [(None, "", "doors", ["old", "kept"])]
+    assert Event.objects.filter(action="query.edited").count() == 2
 
 
-def test_all_that_fit_the_filter_get_their_source_also_those_of_later_pages(client, monkeypatch):
+def test_all_that_match_the_filter_are_changed_also_those_of_later_pages(client, monkeypatch):
     monkeypatch.setattr("apps.queries.pages.views.PAGE_SIZE", 1)
     project = make_project()
-    source = make_source(project)
     for number in range(3):
         make_query(project, text=f"how are backups kept {number}")
     other = make_query(project, text="until when is my bed held")
     signed_in(client, project)
-    assert "Set for all 3 matches" in page(client, "list", project.slug, find="backups").text
+    assert "Change all 3 matches" in page(client, "list", project.slug, find="backups").text
 
-    press(client, project, "all", source.slug, find="backups")
+    change(client, project, "all", params={"find": "backups"}, query_type="how-to")
 
-    assert Query.objects.filter(source=source).count() == 3
-    left = page(client, "list", project.slug, source="~")
-    assert [query.pk for query in left.context["page"]] == [other.pk]
+    assert list(Query.objects.exclude(query_type="how-to")) == [other]
 
 
-def test_an_empty_selection_gives_a_message(client):
+def test_only_the_change_that_was_previewed_is_made(client):
     project = make_project()
-    source = make_source(project)
+    query = make_query(project)
+    signed_in(client, project)
+    seen = press(client, project, "all", step="preview", domain="doors").context["seen"]
     make_query(project)
 
+    answer = press(client, project, "all", step="apply", seen=seen, domain="doors")
+
+    assert "no longer those of the preview" in answer.text
+    assert "2 queries change" in answer.text
+    assert "no longer those" in press(client, project, "ticked", [query], step="apply", seen=seen, domain="x").text
+    assert not Query.objects.exclude(domain="").exists()
+
+
+def test_the_preview_counts_what_stays_as_it_is(client):
+    project = make_project()
+    make_query(project, domain="doors")
+    make_query(project)
+    retired = make_query(project)
+    actions.retire_query(query_id=retired.pk, reason="Doubled", actor=lead_of(project), at=AT)
     signed_in(client, project)
 
-    assert "Select queries first" in press(client, project, "ticked", source.slug).text
-    assert "Choose a source first." in press(client, project, "all", "").text
+    seen = press(client, project, "all", params={"state": "all"}, step="preview", domain="doors")
+
+    assert "1 query has these values already." in seen.text
+    assert "1 retired query stays as it is." in seen.text
+    assert "Change 1 query</button>" in seen.text
 
 
-def test_a_source_that_is_not_here_cannot_be_set(client):
+def test_an_empty_selection_or_change_gives_a_message(client, monkeypatch):
     project = make_project()
-    query, foreign = make_query(project), make_source()
+    make_query(project)
+    make_query(project)
+    signed_in(client, project)
 
-    answer = press(signed_in(client, project), project, "ticked", foreign.slug, [query])
+    assert "Select queries first" in press(client, project, "ticked").text
+    assert "Fill in at least one field" in press(client, project, "all", step="preview").text
+    monkeypatch.setattr("apps.queries.rules.MOST_AT_ONCE", 1)
+    assert "Filter the list first" in press(client, project, "all", step="apply", domain="doors").text
 
-    assert answer.status_code == 404
+
+def test_a_source_of_another_project_cannot_be_set_for_many(client):
+    project = make_project()
+    make_query(project)
+    signed_in(client, project)
+
+    answer = press(client, project, "all", step="preview", source=make_source().slug)
+
+    assert answer.status_code == 400
+    assert "Select a valid choice" in answer.text
 
 
-def test_only_leads_are_offered_to_set_a_source(client):
+@pytest.mark.parametrize("count", [1, 12])
+def test_a_preview_takes_as_many_statements_for_one_and_twelve(client, count, django_assert_num_queries):
+    project = make_project()
+    for _ in range(count):
+        make_query(project, tags=["a"])
+    signed_in(client, project)
+
+    with django_assert_num_queries(11):
+        press(client, project, "all", step="preview", domain="doors", add_tags="b")
+
+
+def test_only_leads_are_offered_to_change_many(client):
     project = make_project()
     make_query(project, source=make_source(project))
 
     listed = page(signed_in(client, project, Role.VIEWER), "list", project.slug)
 
-    assert "Set for" not in listed.text
+    assert "Change selected" not in listed.text
     assert 'type="checkbox"' not in listed.text
 
 

@@ -4,7 +4,6 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -15,7 +14,6 @@ from apps.queries import actions, rules, selectors
 from apps.queries.forms import FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
 from apps.queries.models import Source
 from apps.queries.pages import balance_board
-from apps.queries.selectors import NO_SOURCE
 
 SECTION = "Queries"
 PAGE_SIZE = 50
@@ -30,43 +28,8 @@ def query_list(request: HttpRequest, project: Project) -> HttpResponse:
     queries = selectors.narrowed(selectors.queries_in(project), filters)
     page = Paginator(queries, PAGE_SIZE).get_page(request.GET.get("page"))
     is_filtered = filters != selectors.QueryFilters()
-    context = {"form": form, "page": page, "is_filtered": is_filtered, "no_source": NO_SOURCE, "section": SECTION}
+    context = {"form": form, "page": page, "is_filtered": is_filtered, "section": SECTION}
     return render(request, "queries/list.html", context)
-
-
-@require_POST
-@member_view(Role.LEAD)
-def set_source(request: HttpRequest, project: Project) -> HttpResponse:
-    """Set the source of the selected queries, or of all that match the filter in the address."""
-    slug, query_ids = request.POST.get("source", ""), _chosen(request, project)
-    if not slug:
-        messages.warning(request, "Choose a source first.")
-    elif not query_ids:
-        messages.warning(request, "Select queries first, or set the source for all matches.")
-    else:
-        source = None if slug == NO_SOURCE else selectors.source_named(project, slug)
-        changed = actions.set_source(
-            project=project, query_ids=query_ids, source=source, actor=user_of(request), at=timezone.now()
-        )
-        messages.success(request, _now_from(changed, source))
-    return redirect(f"{reverse('queries:list', args=[project.slug])}?{request.GET.urlencode()}".removesuffix("?"))
-
-
-def _chosen(request: HttpRequest, project: Project) -> list[int]:
-    queries = selectors.queries_in(project)
-    if request.POST.get("which") == "all":
-        queries = selectors.narrowed(queries, FilterForm(request.GET, project=project).filters())
-    else:
-        ticked = [int(pk) for pk in request.POST.getlist("query") if pk.isdecimal() and len(pk) <= 18]
-        queries = queries.filter(pk__in=ticked)
-    return list(queries.values_list("pk", flat=True))
-
-
-def _now_from(changed: int, source: Source | None) -> str:
-    if not changed:
-        return "Nothing changed: these queries already have this source, or are retired."
-    queries = "1 query has" if changed == 1 else f"{changed:,} queries have"
-    return f"{queries} {f'the source {source.name}' if source else 'no source'} now."
 
 
 @require_safe
