@@ -26,6 +26,8 @@ from apps.metrics.agreement import Coefficient
 from apps.metrics.agreement.ratings import PairAgreement
 
 SECTION = "Agreement"
+PEOPLE = "Annotators"
+"""The section of the pages about people, for leads; other members find their own grades under agreement."""
 LABEL_LENGTH = 22
 MOST_DIGITS = 18
 
@@ -63,7 +65,7 @@ def selected_rounds(request: HttpRequest, member: Member) -> SelectedRounds:
 
 
 def grades_page(part: str) -> Callable[[View], View]:
-    """Decorate a page of grades, `part` in the sub-navigation: it shows the progress of reading until it is done."""
+    """Decorate a page of grades, `part` in the row of pages: it shows the progress of reading until it is done."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -84,7 +86,7 @@ def _progress_page(request: HttpRequest, part: str, missing: GradesNotRead) -> H
 
 
 def frame(member: Member, part: str, selected: SelectedRounds) -> dict[str, Any]:
-    """Context of every page of grades; `part` is its entry in the sub-navigation."""
+    """Context of every page of grades; `part` is its entry in the row of pages."""
     return {
         **_shared(member, part),
         "reading": selected.reading,
@@ -97,7 +99,8 @@ def frame(member: Member, part: str, selected: SelectedRounds) -> dict[str, Any]
 
 
 def _shared(member: Member, part: str) -> dict[str, Any]:
-    return {"section": SECTION, "part": part, "works_here": member.holds(*rules.PARTICIPANTS)}
+    section = PEOPLE if part == "people" and member.is_lead else SECTION
+    return {"section": section, "part": part, "works_here": member.holds(*rules.PARTICIPANTS)}
 
 
 def whole_number(text: str) -> int | None:

@@ -3,10 +3,10 @@ import "./keys.js";
 import "./dialogs.js";
 import "./toast.js";
 
-// On narrow screens the menu scrolls sideways: scroll it to the current page.
-const here = document.querySelector(".nav [aria-current]");
+// On narrow screens the pages of a group scroll sideways: scroll to the current one.
+const here = document.querySelector(".subnav [aria-current]");
 if (here) {
-  const menu = here.closest(".nav");
+  const menu = here.closest(".subnav");
   const [inner, outer] = [here.getBoundingClientRect(), menu.getBoundingClientRect()];
   menu.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
 }

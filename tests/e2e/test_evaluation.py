@@ -183,13 +183,13 @@ def test_a_lead_reads_trend_cost_and_ledger_and_writes_a_line(page, signed_in, w
     go(page, start)
     for name, heading in (("Trend", "Trend on Handbook v1"), ("Cost", "Quality and cost on Handbook v1")):
         with turned(page):
-            page.get_by_label("Runs", exact=True).get_by_role("link", name=name).click()
+            page.get_by_role("navigation", name="Scores").get_by_role("link", name=name).click()
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
         looking.look_at(page, f"evaluation-{name.lower()}")
         looking.axe_clean(page)
 
     with turned(page):
-        page.get_by_label("Runs", exact=True).get_by_role("link", name="Ledger").click()
+        page.get_by_role("navigation", name="Results").get_by_role("link", name="Ledger").click()
     with turned(page):
         page.get_by_role("link", name="Edit the entry of rrf-7").click()
     page.get_by_label("Outcome").fill("Kept: better where it matters.")

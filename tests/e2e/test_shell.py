@@ -135,6 +135,11 @@ def test_a_phone_shows_the_open_page_in_its_menu_and_scrolls_nothing_sideways(pe
     people.reload()
     ready(people)
     assert people.evaluate("document.documentElement.scrollWidth") <= looking.NARROW["width"]
-    go(people, f"/p/{project.slug}/runs/")
+    go(people, f"/p/{project.slug}/evaluation/gates/")
 
-    expect(people.get_by_role("navigation", name="Project").get_by_role("link", name="Runs")).to_be_in_viewport(ratio=1)
+    for word in ("Home", "Content", "Judging", "Results"):
+        link = people.get_by_role("navigation", name="Project").get_by_role("link", name=word)
+        expect(link).to_be_in_viewport(ratio=1)
+    expect(people.get_by_role("navigation", name="Results").get_by_role("link", name="Gates")).to_be_in_viewport(
+        ratio=1
+    )

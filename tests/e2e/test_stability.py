@@ -55,6 +55,8 @@ def test_a_lead_checks_whether_the_order_is_stable_and_what_wording_costs(page, 
 
     go(page, start)
     with turned(page):
+        page.get_by_role("navigation", name="Results").get_by_role("link", name="Reports").click()
+    with turned(page):
         page.get_by_role("link", name="Stability").click()
     with turned(page):
         page.get_by_role("button", name="Start stability report").click()

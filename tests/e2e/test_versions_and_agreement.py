@@ -77,7 +77,7 @@ def test_agreement_leads_to_what_to_tighten(page, busy, signed_in, axe_clean, lo
     axe_clean(page)
     look_at(page, "agreement-tighten")
     with turned(page):
-        page.get_by_label("Agreement").get_by_role("link", name="Annotators").click()
+        page.get_by_role("navigation", name="Judging").get_by_role("link", name="Annotators").click()
     with turned(page):
         page.get_by_role("link", name="Find likely mistakes with a label model").click()
     page.get_by_role("heading", name="Label model").wait_for()
@@ -88,7 +88,9 @@ def test_agreement_leads_to_what_to_tighten(page, busy, signed_in, axe_clean, lo
     axe_clean(page)
     look_at(page, "agreement-person")
     with turned(page):
-        page.get_by_label("Agreement").get_by_role("link", name="Improve the guideline").click()
+        page.get_by_role("navigation", name="Judging").get_by_role("link", name="Agreement").click()
+    with turned(page):
+        page.get_by_role("navigation", name="Agreement").get_by_role("link", name="Improve the guideline").click()
     with turned(page):
         page.get_by_role("link", name="Write the next guideline").click()
     page.get_by_role("heading", name="Guideline, version 2").wait_for()

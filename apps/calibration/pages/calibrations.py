@@ -24,7 +24,7 @@ from apps.review.enums import RateSide, VerdictChoice
 from apps.review.forms import AnswerForm, fresh_key
 from apps.triples.selectors.triples import expected_blocks
 
-SECTION = "Agreement"
+SECTION = "Quality"
 PARTICIPANTS = rules.PARTICIPANTS
 PER_PAGE = 50
 LAST_ANSWERED = "calibration_last"
@@ -233,7 +233,7 @@ def _screen(
     )
     skip = _next_item(calibration_, {**own, item.pk: mine} if mine else own, item.number)
     context = {
-        "section": "Calibration",
+        "section": SECTION,
         "calibration": calibration_,
         "item": item,
         "revision": item.revision,

@@ -26,7 +26,7 @@ from apps.common.text.wording import percent
 from apps.review.enums import RateSide
 from apps.review.selectors.tracking import Dimension
 
-SECTION = "Agreement"
+SECTION = "Quality"
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 MOST_POINTS = 24
 BY_REASON = "reason"

@@ -107,7 +107,7 @@ class CorpusImport(ImportKind):
     one = "block"
     many = "blocks"
     on_pages = "passage,passages"
-    section = "Corpus"
+    section = "Documents"
     examples = (
         FormatExample(
             "JSONL",

@@ -36,7 +36,7 @@ from apps.corpus.selectors.search import search_blocks
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 
-SECTION = "Corpus"
+SECTION = "Documents"
 PAGE_SIZE = 25
 DIFFS = 20
 DIFFERENCES = {"changed": "Changed", "added": "Added", "gone": "Gone", "moved": "Moved", "described": "Details"}

@@ -23,7 +23,7 @@ PAGE_SIZE = 50
 @member_view(Role.LEAD)
 def import_list(request: HttpRequest, project: Project) -> HttpResponse:
     page = Paginator(imports_in(project), PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "corpus/imports.html", {"page": page, "section": "Corpus"})
+    return render(request, "corpus/imports.html", {"page": page, "section": "Documents"})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

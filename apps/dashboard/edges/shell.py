@@ -1,5 +1,6 @@
 """The template context of the shell around every page."""
 
+from collections.abc import Iterable
 from functools import cache, partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -7,22 +8,60 @@ from urllib.parse import urlsplit
 from django.http import HttpRequest
 from django.urls import resolve, reverse
 
+from apps.accounts.enums import Role
 from apps.accounts.selectors import Member
 from apps.common.web import forwarding
 from apps.dashboard.edges.paths import path
 from apps.dashboard.selectors import demo_being_loaded
 from apps.jobs.selectors.jobs import unread_words, worker_notice
 
-NAV = (
-    ("Home", "dashboard:home"),
-    ("Corpus", "corpus:list"),
-    ("Queries", "queries:list"),
-    ("Write Q&A", "triples:bench"),
-    ("Review", "review:queue"),
-    ("Judging", "judging:index"),
-    ("Agreement", "agreement:overview"),
-    ("Runs", "retrieval:overview"),
-    ("Versions", "goldsets:list"),
+HOME = ("Home", "dashboard:home")
+
+
+class Page(NamedTuple):
+    """A page of the navigation: its word is the `section` of every page below it.
+
+    `roles` narrows the roles of the view to those who have something to do there.
+    """
+
+    word: str
+    name: str
+    roles: tuple[str, ...] = ()
+
+
+GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
+    (
+        "Content",
+        (
+            Page("Documents", "corpus:list"),
+            Page("Queries", "queries:list"),
+            Page("Q&A", "triples:list"),
+            Page("Write Q&A", "triples:bench", (Role.ANNOTATOR, Role.LEAD)),
+            Page("Permissions", "queries:sources", (Role.LEAD, Role.VIEWER)),
+        ),
+    ),
+    (
+        "Judging",
+        (
+            Page("Rounds", "judging:index", (Role.ANNOTATOR, Role.LEAD)),
+            Page("Review", "review:queue"),
+            Page("Agreement", "agreement:overview"),
+            Page("Annotators", "agreement:people", (Role.LEAD,)),
+            Page("Quality", "calibration:log"),
+            Page("Guideline", "judging:guideline-latest"),
+        ),
+    ),
+    (
+        "Results",
+        (
+            Page("Versions", "goldsets:list"),
+            Page("Runs", "retrieval:overview"),
+            Page("Scores", "evaluation:overview"),
+            Page("Gates", "gates:gates"),
+            Page("Ledger", "evaluation:ledger"),
+            Page("Reports", "reports:bias-reports"),
+        ),
+    ),
 )
 MENU = (
     ("Notifications", "notifications:list"),
@@ -37,6 +76,18 @@ MENU = (
 class Link(NamedTuple):
     word: str
     url: str
+
+
+class Group(NamedTuple):
+    """A word of the navigation and the pages behind it; it opens the first of them. Home has none."""
+
+    word: str
+    url: str
+    pages: tuple[Link, ...] = ()
+
+    @property
+    def words(self) -> frozenset[str]:
+        return frozenset(page.word for page in self.pages)
 
 
 def shell(request: HttpRequest) -> dict:
@@ -64,8 +115,8 @@ def shell(request: HttpRequest) -> dict:
     about["notifications"] = path("notifications:list", project)
     about["unread"] = partial(unread_words, member.user, project)
     about["home"] = path("dashboard:home", project)
-    about["nav"] = _links(NAV, member)
-    about["menu"] = _links(MENU, member)
+    about["nav"] = _groups(member)
+    about["menu"] = _links([Page(*page) for page in MENU], member)
     return {"shell": about, "project": project, "member": member}
 
 
@@ -74,9 +125,23 @@ def _set_up_faults(request: HttpRequest) -> list[str]:
     return list(forwarding.seen) if getattr(getattr(request, "user", None), "is_operator", False) else []
 
 
-def _links(pages: tuple[tuple[str, str], ...], member: Member) -> list[Link]:
-    """The pages that this person may open, by the roles of each view."""
-    return [Link(word, path(page, member.project)) for word, page in pages if member.holds(*_roles(page))]
+def _groups(member: Member) -> list[Group]:
+    """Home, and the groups with a page that this person can use."""
+    word, name = HOME
+    groups = [(title, tuple(_links(pages, member))) for title, pages in GROUPS]
+    return [
+        Group(word, path(name, member.project)),
+        *[Group(title, pages[0].url, pages) for title, pages in groups if pages],
+    ]
+
+
+def _links(pages: Iterable[Page], member: Member) -> list[Link]:
+    """The pages that this person can use: by the roles of each view, and by those the page is narrowed to."""
+    return [
+        Link(page.word, path(page.name, member.project))
+        for page in pages
+        if member.holds(*_roles(page.name)) and (not page.roles or member.holds(*page.roles))
+    ]
 
 
 @cache

@@ -21,7 +21,7 @@ from apps.editions.pages.context import edition_context, taken_context
 from apps.editions.selectors.editions import between
 from apps.editions.selectors.taken import taken_event
 
-SECTION = "Corpus"
+SECTION = "Documents"
 LARGEST_SEED = 2**31
 
 

@@ -11,7 +11,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in, latest_version, scorable_versions
 
-SECTION = {"section": "Runs"}
+SECTION = {"section": "Scores"}
 
 
 def requested_version(request: HttpRequest, project: Project) -> Version | None:

@@ -20,7 +20,7 @@ from apps.evaluation.selectors import evaluations, rankings
 from apps.goldsets.models import VersionQuery
 from apps.metrics.comparison import is_lower_better
 
-SECTION = {"section": "Runs"}
+SECTION = {"section": "Scores"}
 QUERIES_A_PAGE = 100
 
 

@@ -23,6 +23,7 @@ from apps.evaluation.selectors.evaluations import evaluations_in
 from apps.goldsets.selectors.versions import frozen_in
 from apps.retrieval.selectors import run_in
 
+LEDGER = "Ledger"
 RUNS_A_PAGE = 50
 
 
@@ -79,7 +80,7 @@ def ledger(request: HttpRequest, project: Project) -> HttpResponse:
     split = requested_split(request, version) if version else ""
     scored = leaderboard.scored_runs(version, split) if version else leaderboard.ScoredRuns([], [])
     context = {
-        **SECTION,
+        "section": LEDGER,
         "page": page,
         "ledger": Ledger(list(page.object_list), scored),
         "version": version,
@@ -100,5 +101,5 @@ def ledger_note(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         messages.success(request, f"The ledger entry of {run.tag} is saved.")
         return redirect("evaluation:ledger", slug=project.slug)
     evaluations = evaluations_in(project).filter(run=run).exclude(scored_at=None)
-    context = {**SECTION, "run": run, "form": form, "note": note, "evaluations": evaluations[:10]}
+    context = {"section": LEDGER, "run": run, "form": form, "note": note, "evaluations": evaluations[:10]}
     return render(request, "evaluation/ledger_note.html", context, status=400 if form.errors else 200)

@@ -27,7 +27,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import gold_set_in, gold_sets_of
 from apps.jobs.execution.mailing import absolute
 
-SECTION = {"section": "Runs"}
+SECTION = {"section": "Gates"}
 RESULTS_A_PAGE = 50
 MOST_RETIRED = 50
 BADGE_LASTS = 60

@@ -21,7 +21,7 @@ from apps.goldsets.models import GoldSet
 from apps.goldsets.selectors.versions import gold_set_in
 from apps.retrieval.selectors import run_in, system_in
 
-SECTION = {"section": "Runs"}
+SECTION = {"section": "Gates"}
 
 
 @require_safe

@@ -82,7 +82,7 @@ class JudgementImport(ImportKind):
     title = "Import judgements"
     one = "judgement"
     many = "judgements"
-    section = "Judging"
+    section = "Rounds"
     hint = (
         "Judgements made elsewhere become a closed round, with you as the importer."
         " Their queries and passages must already be here."

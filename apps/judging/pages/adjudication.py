@@ -54,7 +54,7 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     entries = selectors.entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
     rows = [DisputedPair(pair, entries[pair.entry_id], voices(round_, pair)) for pair in pairs[:SHOWN]]
     context = {
-        "section": "Judging",
+        "section": "Rounds",
         "round": round_,
         "rows": rows,
         "waiting": len(pairs),
@@ -114,7 +114,7 @@ def _context(
     marked = sorted(tuple(span) for judgement in judged.judgements for span in judgement.spans)
     undecided = selectors.adjudicable(round_, person)
     return {
-        "section": "Judging",
+        "section": "Rounds",
         "round": round_,
         "entry": row,
         "pair": judged,

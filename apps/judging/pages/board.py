@@ -59,7 +59,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     stuck = selectors.stuck(round_) if round_.state == RoundState.OPEN else 0
     context = {
         "is_full": round_.state == RoundState.OPEN and totals.planned > 0 and not totals.to_go,
-        "section": "Judging",
+        "section": "Rounds",
         "round": round_,
         "totals": totals,
         "meter": charts.meter("Judgements given", totals.done, totals.planned),

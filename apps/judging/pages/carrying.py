@@ -62,7 +62,7 @@ def carry(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     carryable = carry_of(pool)
     every = carryable.under(CarryRule.NEAR)
     context = {
-        "section": "Judging",
+        "section": "Rounds",
         "pool": pool,
         "carryable": carryable,
         "rows": _rows(every[:SHOWN]),

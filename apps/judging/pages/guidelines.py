@@ -43,7 +43,7 @@ def version(request: HttpRequest, project: Project, number: int) -> HttpResponse
 
 def _page(request: HttpRequest, project: Project, guideline: Guideline | None) -> HttpResponse:
     context = {
-        "section": "Judging",
+        "section": "Guideline",
         "guideline": guideline,
         "versions": selectors.guidelines_in(project),
         "grades": highest_first(guideline.grades) if guideline else [],
@@ -83,7 +83,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
             return redirect(page, slug=project.slug, number=guideline.number)
         except GuidelineRefused as refusal:
             form.add_error(None, refusal.sentence)
-    context = {"section": "Judging", "form": form, "latest": before}
+    context = {"section": "Guideline", "form": form, "latest": before}
     return render(request, "judging/guideline_form.html", context, status=400 if form.errors else 200)
 
 
@@ -139,7 +139,7 @@ def keep(request: HttpRequest, project: Project, number: int) -> HttpResponse:
 def _differences(guideline: Guideline, again: list[SnapshotToRejudge], form: RejudgeForm) -> dict[str, object]:
     before = rejudging.version_before(guideline)
     return {
-        "section": "Judging",
+        "section": "Guideline",
         "guideline": guideline,
         "before": before,
         "changes": [change for change in _changes(before, guideline) if change.is_touched],

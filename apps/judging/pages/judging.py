@@ -43,7 +43,7 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """
     round_ = selectors.own_round(user_of(request), project, pk)
     if rules.grading_refusal(round_):
-        return render(request, "judging/ended.html", {"round": round_, "section": "Judging"})
+        return render(request, "judging/ended.html", {"round": round_, "section": "Rounds"})
     view = _view_of(request)
     readings = _readings(request, round_, _claim(request, round_, view, USUAL_PAIRS), view)
     again = _own_reading(request, round_)
@@ -92,7 +92,7 @@ def _context(
     keys = selectors.keys_for(user_of(request))
     return {
         "round": round_,
-        "section": "Judging",
+        "section": "Rounds",
         "reading": reading,
         "next": [other for other in readings if other.seat_id != reading.seat_id],
         "progress": progress,
@@ -114,7 +114,7 @@ def _done_context(request: HttpRequest, round_: Round) -> dict[str, object]:
     recent = selectors.earlier_seats(round_, user_of(request), before=None, n=1)
     return {
         "round": round_,
-        "section": "Judging",
+        "section": "Rounds",
         "progress": selectors.own_progress(round_, user_of(request)),
         "last": recent[0] if recent else None,
         "undo_key": selectors.keys_for(user_of(request))["undo"],

@@ -28,7 +28,7 @@ def keys(request: HttpRequest, project: Project) -> HttpResponse:
             messages.success(request, "Your keys are saved. They apply in every project.")
             return redirect("judging:keys", project.slug)
     status = 400 if form.is_bound else 200
-    return render(request, "judging/keys.html", {"section": "Judging", "form": form}, status=status)
+    return render(request, "judging/keys.html", {"section": "Rounds", "form": form}, status=status)
 
 
 @require_POST

@@ -24,7 +24,7 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
         rounds = selectors.open_rounds_of(user_of(request), project)
         own = [(round_, selectors.own_progress(round_, user_of(request))) for round_ in rounds]
     context = {
-        "section": "Judging",
+        "section": "Rounds",
         "own": own,
         "guideline": selectors.latest_guideline(project),
         "rounds": selectors.round_summaries(project) if member.is_lead else [],
@@ -40,7 +40,7 @@ def mine(request: HttpRequest, project: Project) -> HttpResponse:
     """A person's own work: speed, consistency, and grades that decisions confirmed. Nobody else's is shown."""
     user = user_of(request)
     context = {
-        "section": "Judging",
+        "section": "Rounds",
         "weeks": own_work.own_weeks(user, project),
         "rounds": own_work.own_rounds(user, project),
         "decisions": own_work.own_decisions(user, project),

@@ -61,7 +61,7 @@ def preview(request: HttpRequest, project: Project) -> HttpResponse:
 def _context(project: Project, form: RoundForm) -> dict[str, object]:
     bound = form if form.is_bound else RoundForm(_as_data(form), project=project)
     return {
-        "section": "Judging",
+        "section": "Rounds",
         "form": form,
         "guideline": selectors.latest_guideline(project),
         "has_pools": form.pools.exists(),

@@ -91,7 +91,7 @@ def _context(
     shown = listed[:SHOWN]
     entries = selectors.entries_in(round_, [each.pair.entry_id for each in shown])
     return {
-        "section": "Judging",
+        "section": "Rounds",
         "round": round_,
         "rules": [(each, *RULES[each], each == rule, len(pairs)) for each, pairs in under.items()],
         "planned": RULES[rule_of(round_)][0] if rule_of(round_) in RULES else "",

@@ -16,6 +16,7 @@ from apps.queries.models import Source
 from apps.queries.pages import balance_board
 
 SECTION = "Queries"
+SOURCES = "Permissions"
 PAGE_SIZE = 50
 READ_WRITE = ["GET", "HEAD", "POST"]
 
@@ -185,7 +186,7 @@ def _filled(source: Source) -> SourceForm:
 def _sources_page(request: HttpRequest, project: Project, form: SourceForm) -> HttpResponse:
     at = timezone.now()
     rows = [(source, selectors.valid_permission(source, at)) for source in selectors.sources_in(project)]
-    return _form_page(request, "queries/sources.html", form, rows=rows)
+    return _form_page(request, "queries/sources.html", form, section=SOURCES, rows=rows)
 
 
 def _source_page(request: HttpRequest, source: Source, form: SourceForm, grant: PermissionForm) -> HttpResponse:
@@ -194,6 +195,7 @@ def _source_page(request: HttpRequest, source: Source, form: SourceForm, grant: 
         request,
         "queries/source.html",
         form,
+        section=SOURCES,
         source=source,
         grant=grant,
         standing=selectors.valid_permission(source, at),

@@ -28,7 +28,7 @@ class ReportPages(NamedTuple):
 
     @property
     def context(self) -> dict[str, Any]:
-        return {"section": "Runs", "kind": self.kind, "home": f"reports:{self.slug}-reports"}
+        return {"section": "Reports", "kind": self.kind, "home": f"reports:{self.slug}-reports"}
 
 
 @dataclass

@@ -22,7 +22,7 @@ def export(request: HttpRequest, project: Project) -> HttpResponse:
     state = request.GET.get("state", State.ACCEPTED.value)
     selection = Selection(project, state, member=member_of(request), at=timezone.now())
     context = {
-        "section": "Write Q&A",
+        "section": "Q&A",
         "state": state,
         "states": STATES,
         "forms": FORMATS,

@@ -55,7 +55,7 @@ class TripleImport(ImportKind):
     one = "triple"
     many = "triples"
     on_pages = "Q&A,Q&As"
-    section = "Write Q&A"
+    section = "Q&A"
     examples = (
         FormatExample(
             "JSONL",

@@ -28,7 +28,7 @@ def _number(request: HttpRequest, name: str) -> int:
 def candidates(request: HttpRequest, project: Project) -> HttpResponse:
     """Candidates by number, a page after `?after=` or before `?before=`."""
     page = page_of(project, after=_number(request, "after"), before=_number(request, "before"))
-    return render(request, "triples/candidates.html", {"section": "Write Q&A", "page": page})
+    return render(request, "triples/candidates.html", {"section": "Q&A", "page": page})
 
 
 def _page(
@@ -37,7 +37,7 @@ def _page(
     member = member_of(request)
     revision = triple.revision
     context = {
-        "section": "Candidates",
+        "section": "Q&A",
         "triple": triple,
         "revision": revision,
         "blocks": expected_blocks(revision),

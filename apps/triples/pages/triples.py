@@ -27,7 +27,7 @@ def _listed(request: HttpRequest, project: Project, *, title: str, mine: bool) -
     filters = narrowing._replace(author=member.user) if mine else narrowing
     before = whole(request.GET.get("before", ""))
     context = {
-        "section": "Write Q&A",
+        "section": "Q&A",
         "title": title,
         "mine": mine,
         "form": form,
