@@ -232,6 +232,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "editions:take-import": write(LEADS),
     "editions:snapshot": read(LEADS),
     "editions:take-snapshot": write(LEADS),
+    "editions:run-again": write(LEADS),
     "goldsets:list": read(MEMBERS),
     "goldsets:new": form(LEADS),
     "goldsets:new-version": form(LEADS),

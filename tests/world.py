@@ -182,6 +182,7 @@ class Things:
     editions_take_import__pk = corpus_import__pk
     editions_snapshot__pk = corpus__pk
     editions_take_snapshot__pk = corpus__pk
+    editions_run_again__pk = corpus__pk
 
     def queries__pk(self) -> int:
         return Query.objects.filter(project=self.project).order_by("pk").first().pk

@@ -55,3 +55,14 @@ class LossReason(models.TextChoices):
     RULED_OUT = "ruled_out", "A lead decided that it can’t be judged."
     NOT_CHOSEN = "not_chosen", "It was not judged in any chosen round."
     NOTHING_LEFT = "nothing_left", "None of its judged pairs or Q&As is left."
+
+
+CURES = {
+    LossReason.TEXT_CHANGED: "Carry its grade along, or have it judged again, with the edition of this snapshot.",
+    LossReason.BLOCK_GONE: "Nothing: older versions keep it. If the passage has another id now, take the edition.",
+    LossReason.QUERY_RETIRED: "Nothing, unless the query was retired by mistake.",
+    LossReason.RULED_OUT: "Decide the pair again in its round.",
+    LossReason.NOT_CHOSEN: "Choose its round under Change.",
+    LossReason.NOTHING_LEFT: "Bring back one of its pairs: see theirs.",
+}
+"""What can be done about each reason, before a version is frozen."""

@@ -4,7 +4,7 @@ from django.db.models import Q
 
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion, Snapshot
-from apps.goldsets.enums import GroupBy, LossKind, LossReason, Split, VersionState
+from apps.goldsets.enums import CURES, GroupBy, LossKind, LossReason, Split, VersionState
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
@@ -158,3 +158,8 @@ class VersionLoss(models.Model):
 
     def __str__(self) -> str:
         return f"{self.query_name} {self.block_name}".strip()
+
+    @property
+    def cure(self) -> str:
+        """What could have been done about it, and can be in the next version."""
+        return CURES[LossReason(self.reason)]

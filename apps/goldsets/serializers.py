@@ -28,6 +28,7 @@ class LossSerializer(serializers.Serializer):
     grade = serializers.IntegerField(allow_null=True)
     reason = serializers.CharField(help_text="LossReason: text_changed, block_gone, query_retired and so on.")
     sentence = serializers.CharField()
+    cure = serializers.CharField(help_text="What can be done about it, before a version is frozen.")
 
 
 class LossPageSerializer(serializers.Serializer):

@@ -10,11 +10,14 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.agreement.selectors import grade_cache
 from apps.agreement.selectors.agreement import fresh_ratings
+from apps.editions.actions.taking import take_snapshot
+from apps.editions.execution.taking import TakeOrder
 from apps.goldsets import actions
 from apps.goldsets.enums import LossReason
 from apps.goldsets.selectors.assembly import gather
 from apps.judging.actions import adjudicate, close_round
 from apps.queries.models import Query
+from tests.editions.stories import LATER
 from tests.factories import AT, lead_of, make_member
 from tests.goldsets.factories import make_gold_set
 from tests.judging.editions import (
@@ -169,8 +172,21 @@ def test_where_the_text_went_on_under_another_block_the_sentence_says_so(edition
     found = gather(drafted(editions, snapshot=renamed))
 
     assert {loss.sentence for loss in found.losses} == {
-        "The passage is not in this snapshot. Its text is now in c01, which must be judged again."
+        "The passage is not in this snapshot. Its text is now in c01, without its grade."
     }
+
+
+def test_a_pair_that_went_on_under_another_id_with_its_grade_is_not_missed(editions):
+    lead = lead_of(editions.project)
+    full = FIRST | {"b22": ("More.", 1)}
+    make_edition(editions.corpus, full, at=LATER)
+    renamed = {("c01" if name == "b01" else name): value for name, value in full.items()}
+    last = make_edition(editions.corpus, renamed, at=LATER)
+    taken = take_snapshot(snapshot_id=last.pk, order=TakeOrder({}), actor=lead, at=LATER).taken
+
+    found = gather(drafted(editions, snapshot=last, rounds=[editions.first, taken.carried]))
+
+    assert (found.losses, len(found.pairs)) == ([], 60)
 
 
 def test_a_freeze_stores_the_losses_and_the_manifest_counts_them(editions):
@@ -199,6 +215,8 @@ def test_a_lead_reads_on_the_draft_what_stays_out_before_freezing(client, editio
 
     assert "Ready to freeze, without 21 judged pairs" in text
     assert "The text of the passage has changed in this snapshot." in text
+    assert "Carry its grade along, or have it judged again" in text
+    assert reverse("editions:snapshot", args=[editions.project.slug, editions.autumn.pk]) in text
     assert page(version) in text
 
 
@@ -226,6 +244,7 @@ def test_the_list_can_be_read_page_by_page_and_downloaded(client, editions, make
     assert rows[0] == {
         "kind": "pair", "query_id": "Q01", "block_id": "b01", "grade": "2", "reason": "text_changed",
         "why": "The text of the passage has changed in this snapshot.",
+        "cure": "Carry its grade along, or have it judged again, with the edition of this snapshot.",
     }  # fmt: skip
     assert file["Content-Disposition"].startswith("attachment")
 
@@ -252,6 +271,7 @@ def test_the_api_lists_what_is_left_out_page_by_page(client, editions, make):
     assert first["results"][0] == {
         "kind": "pair", "query_id": "Q01", "block_id": "b01", "grade": 2, "reason": "text_changed",
         "sentence": "The text of the passage has changed in this snapshot.",
+        "cure": "Carry its grade along, or have it judged again, with the edition of this snapshot.",
     }  # fmt: skip
 
 

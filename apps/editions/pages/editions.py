@@ -1,7 +1,9 @@
 """The page of a new edition: what changes, what it touches, and taking it."""
 
 import secrets
+from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -13,13 +15,14 @@ from apps.accounts.models import Project
 from apps.corpus.selectors.corpora import import_in, snapshot_before, snapshot_in
 from apps.editions import rules
 from apps.editions.actions import taking
+from apps.editions.actions.running import run_again
 from apps.editions.enums import Choice
 from apps.editions.execution.import_editions import import_edition_refusal, planned_edition
 from apps.editions.execution.taking import EditionRefused, TakeOrder
 from apps.editions.forms import TakeForm
 from apps.editions.pages.context import edition_context, taken_context
 from apps.editions.selectors.editions import between
-from apps.editions.selectors.taken import taken_event
+from apps.editions.selectors.taken import systems_to_run, taken_event
 
 SECTION = "Documents"
 LARGEST_SEED = 2**31
@@ -35,6 +38,7 @@ def import_edition(request: HttpRequest, project: Project, pk: int) -> HttpRespo
         "item": item,
         "snapshot": None,
         "taken": None,
+        "to_run": None,
         "refusal": import_edition_refusal(item),
     }
     if not context["refusal"]:
@@ -48,11 +52,12 @@ def snapshot_edition(request: HttpRequest, project: Project, pk: int) -> HttpRes
     """The edition that a snapshot is beside the one before it; once taken, what came of it."""
     snapshot = snapshot_in(project, pk)
     before, taken = snapshot_before(snapshot), taken_event(snapshot)
-    context = {"section": SECTION, "item": None, "snapshot": snapshot, "taken": taken, "refusal": None}
+    context: dict[str, Any] = {"section": SECTION, "item": None, "snapshot": snapshot, "taken": taken, "refusal": None}
     if before is None:
         context["refusal"] = rules.take_refusal(None, None)
     else:
         context |= edition_context(between(before, snapshot), request.GET.dict()) | taken_context(taken)
+        context["to_run"] = systems_to_run(before, snapshot)
     return render(request, "editions/edition.html", context)
 
 
@@ -77,6 +82,16 @@ def take_snapshot(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     )
     if requested.job is not None:
         return redirect("jobs:job", slug=project.slug, pk=requested.job.pk)
+    return redirect("editions:snapshot", slug=project.slug, pk=snapshot.pk)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def run_systems(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    snapshot = snapshot_in(project, pk)
+    runs = run_again(snapshot_id=snapshot.pk, actor=user_of(request), at=timezone.now())
+    started = "1 run has" if len(runs) == 1 else f"{len(runs)} runs have"
+    messages.success(request, f"{started} started on {snapshot.name}. A version on it is scored when it is released.")
     return redirect("editions:snapshot", slug=project.slug, pk=snapshot.pk)
 
 

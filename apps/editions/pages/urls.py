@@ -8,4 +8,5 @@ urlpatterns = [
     path("imports/<int:pk>/take/", editions.take_import, name="take-import"),
     path("snapshots/<int:pk>/", editions.snapshot_edition, name="snapshot"),
     path("snapshots/<int:pk>/take/", editions.take_snapshot, name="take-snapshot"),
+    path("snapshots/<int:pk>/run-again/", editions.run_systems, name="run-again"),
 ]

@@ -12,9 +12,12 @@ from apps.judging.core.plan import Plan
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.judging.selectors import latest_guideline
-from apps.retrieval.models import Pool, Run
+from apps.retrieval.enums import ELSEWHERE, RunState, SystemKind
+from apps.retrieval.models import Pool, Run, System
 
 TAKEN = "edition.taken"
+OUTSIDE = ELSEWHERE | {SystemKind.UPLOADED}
+"""Kinds of systems whose index or file somebody has to bring up to date first."""
 
 
 class RoundAsBefore(NamedTuple):
@@ -43,6 +46,22 @@ def taken_event(snapshot: Snapshot) -> Event | None:
     """The record that this edition was taken; None before."""
     filters = EventFilters(action=TAKEN, object_id=str(snapshot.pk))
     return events_in(snapshot.corpus.project, filters).first()
+
+
+class SystemsToRun(NamedTuple):
+    """What ranked the snapshot before and not this one: systems that Karat can run again, and those that it cannot."""
+
+    here: list[System]
+    elsewhere: list[System]
+
+
+def systems_to_run(before: Snapshot, after: Snapshot) -> SystemsToRun:
+    """The systems with a complete run on `before` and no run on `after`, by name. A failed run on it does not count."""
+    ran = Run.objects.filter(snapshot=before, state=RunState.COMPLETE).values("system")
+    runs = Run.objects.filter(snapshot=after).exclude(state=RunState.FAILED).values("system")
+    systems = System.objects.filter(pk__in=ran).exclude(pk__in=runs).order_by("name")
+    here = [system for system in systems if system.kind not in OUTSIDE]
+    return SystemsToRun(here, [system for system in systems if system.kind in OUTSIDE])
 
 
 class StaysBehind(NamedTuple):

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from apps.common.files.csvsafe import safe_cell
 from apps.corpus.selectors.corpora import TextKey
-from apps.goldsets.enums import LossKind, LossReason
+from apps.goldsets.enums import CURES, LossKind, LossReason
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.judging.models import KeptPair, Round
 from apps.queries.models import Query
 
 ROWS = 5_000
-COLUMNS = ("kind", "query_id", "block_id", "grade", "reason", "why")
+COLUMNS = ("kind", "query_id", "block_id", "grade", "reason", "why", "cure")
 
 
 class SnapshotPlace(NamedTuple):
@@ -31,6 +31,13 @@ class SnapshotPlace(NamedTuple):
     version_id: int
     text_digest: str
     outside_id: str
+
+
+class Successor(NamedTuple):
+    """A block of the version's snapshot, by key and name."""
+
+    block_id: int
+    name: str
 
 
 class MissablePair(NamedTuple):
@@ -61,6 +68,11 @@ class Loss(NamedTuple):
     reason: LossReason
     sentence: str
 
+    @property
+    def cure(self) -> str:
+        """What can be done about it."""
+        return CURES[self.reason]
+
 
 Pair = tuple[int, int]
 """A query and a block, whatever its text."""
@@ -72,7 +84,8 @@ CHOICES = frozenset({LossReason.NOT_CHOSEN, LossReason.RULED_OUT})
 class Losses:
     """Collects the pairs left out, each query and block once.
 
-    A pair whose text changed and was judged again is no loss: see `listed`.
+    A pair whose text changed and was judged again is no loss, nor one whose text went on under another id with its
+    grade: see `listed`.
     """
 
     def __init__(self, places: Mapping[int, SnapshotPlace], queries: Mapping[int, Query]) -> None:
@@ -106,22 +119,30 @@ class Losses:
 
     def listed(self, pairs: Iterable[Pair], queries: Iterable[int], former: Version | None) -> list[Loss]:
         """The queries first, then the pairs, each by name. `pairs` and `queries` are those that the version has."""
-        for pair in pairs:
-            self._pairs.pop(pair, None)
+        included = set(pairs)
+        self._pairs = {pair: loss for pair, loss in self._pairs.items() if not self._goes_on(pair, *loss, included)}
         missed = [self._with_new_name(loss, digest) for loss, digest in self._pairs.values()]
         missed.sort(key=lambda loss: (loss.query_name.encode(), loss.block_name.encode()))
         return [*self._queries_missed(set(queries), former), *missed]
+
+    def _goes_on(self, pair: Pair, loss: Loss, digest: str, included: set[Pair]) -> bool:
+        """Whether the version has this pair, or the pair of the block that has the text of a block that is gone."""
+        if pair in included:
+            return True
+        successor = self._blocks_of.get(digest) if loss.reason == LossReason.BLOCK_GONE else None
+        return successor is not None and (pair[0], successor.block_id) in included
 
     def _with_new_name(self, loss: Loss, digest: str) -> Loss:
         """The loss; where another block now has the same text, its sentence names it."""
         if loss.reason != LossReason.BLOCK_GONE or digest not in self._blocks_of:
             return loss
-        sentence = f"{loss.sentence} Its text is now in {self._blocks_of[digest]}, which must be judged again."
+        sentence = f"{loss.sentence} Its text is now in {self._blocks_of[digest].name}, without its grade."
         return loss._replace(sentence=sentence)
 
     @cached_property
-    def _blocks_of(self) -> dict[str, str]:
-        return {place.text_digest: place.outside_id for place in self._places.values()}
+    def _blocks_of(self) -> dict[str, Successor]:
+        """The block that has each text in the snapshot."""
+        return {place.text_digest: Successor(block, place.outside_id) for block, place in self._places.items()}
 
     def _queries_missed(self, included: set[int], former: Version | None) -> list[Loss]:
         counts = Counter(query for query, _ in self._pairs)
@@ -188,6 +209,6 @@ def losses_as_csv(losses: Iterable[Any]) -> str:
     writer.writerow(COLUMNS)
     for loss in losses:
         grade = "" if loss.grade is None else loss.grade
-        row = [loss.kind, loss.query_name, loss.block_name, grade, loss.reason, loss.sentence]
+        row = [loss.kind, loss.query_name, loss.block_name, grade, loss.reason, loss.sentence, loss.cure]
         writer.writerow([safe_cell(str(cell)) for cell in row])
     return file.getvalue()
