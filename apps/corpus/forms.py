@@ -1,15 +1,32 @@
-from typing import Any
+from pathlib import PurePath
+from typing import Any, BinaryIO, ClassVar, cast
 
 from django import forms
-from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploadedFile, UploadedFile
 
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
+from apps.corpus.formats.packages import Opener, pack, package_name
 
 MOST_PASTED = 1_000_000
 PASTED = "pasted.txt"
 """The name of the file in which pasted text is stored."""
 JSON_LINES = frozenset({"jsonl", "beir"})
+
+
+class FilesInput(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """One file, or several, which become one zip."""
+
+    widget = FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> UploadedFile | None:
+        """The file; None when there is none and none is required."""
+        files = [super(FilesField, self).clean(each, initial) for each in data or [None]]
+        return files[0] if len(files) == 1 else _packed(files)
 
 
 class ImportForm(KaratForm):
@@ -25,11 +42,21 @@ class ImportForm(KaratForm):
         if uploaded:
             del self.fields["file"]
 
+    @property
+    def takes_folders(self) -> bool:
+        """Whether the upload may be a folder or several files."""
+        return isinstance(self.fields.get("file"), FilesField)
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file that is read; "" when there is none."""
+        file = self.cleaned_data.get("file")
+        return self.uploaded or (file.name if file else "")
+
     def clean_format(self) -> str:
         """The chosen format. Rejects one that contradicts the file's name: every line would be a mistake."""
         chosen: str = self.cleaned_data["format"]
-        file = self.cleaned_data.get("file")
-        name = file.name if file else self.uploaded
+        name = self.file_name
         if named := _format_in_name(name, chosen):
             raise forms.ValidationError(
                 f"{name} has a file name that says {named}. Choose {named}, or rename the file."
@@ -41,8 +68,9 @@ class ImportForm(KaratForm):
 
 
 class PastedImportForm(ImportForm):
-    """A file, or the same as text in a field. The text is stored as a file is."""
+    """A file, or the same as text in a field. The text is stored as a file called `pasted_name`."""
 
+    pasted_name: ClassVar[str] = PASTED
     file = forms.FileField(label="File", required=False, help_text="UTF-8, plain or gzip.")
     pasted = forms.CharField(
         label="Or paste here", required=False, max_length=MOST_PASTED, widget=forms.Textarea(attrs={"rows": 8})
@@ -59,10 +87,31 @@ class PastedImportForm(ImportForm):
         if file and text:
             self.add_error("pasted", "Choose a file or paste text, not both.")
         elif text:
-            values["file"] = SimpleUploadedFile(PASTED, text.replace("\r\n", "\n").encode(), "text/plain")
+            values["file"] = SimpleUploadedFile(self.pasted_name, text.replace("\r\n", "\n").encode(), "text/plain")
         elif not file and "file" not in self.errors and "file" in self.fields:
             self.add_error("file", "Choose a file, or paste text below.")
         return values
+
+
+def name_after(filename: str) -> str:
+    """A name for what a file holds, for people: "Osterby docs" of "osterby-docs.zip"."""
+    stem = PurePath(filename.removesuffix(".gz")).stem
+    words = " ".join(stem.replace("_", " ").replace("-", " ").split())
+    return words[:1].upper() + words[1:120]
+
+
+def _packed(files: list[UploadedFile]) -> UploadedFile:
+    by_name = {file.name: file for file in files}
+    if len(by_name) < len(files):
+        doubled = next(file.name for file in files if by_name[file.name] is not file)
+        raise forms.ValidationError(f"Two files are called {doubled}. Put them in folders and pack those as a zip.")
+    openers = {str(name): cast(Opener, file.open) for name, file in by_name.items()}
+    package = TemporaryUploadedFile(package_name(openers), "application/zip", 0, None)
+    stream = cast(BinaryIO, package.file)
+    pack(openers, stream)
+    package.size = stream.tell()
+    stream.seek(0)
+    return package
 
 
 def _format_in_name(name: str, chosen: str) -> str:

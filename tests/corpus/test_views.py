@@ -8,7 +8,7 @@ from apps.accounts.enums import Role
 from apps.common.files.extent import Extent
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Block, Corpus, Import, Snapshot
-from tests.corpus.factories import TEXTS, import_text, import_texts, make_corpus, make_snapshot
+from tests.corpus.factories import TEXTS, import_text, import_texts, make_corpus, make_snapshot, zipped
 from tests.factories import lead_of, make_member, make_project
 from tests.running_jobs import run_jobs
 
@@ -363,7 +363,7 @@ def test_uploading_another_file_starts_with_the_options_of_the_discarded_one(cli
     page = client.post(reverse("corpus:import-discard", args=[project.slug, item.pk]), follow=True)
 
     form = page.context["form"]
-    said = {name: form[name].value() for name in form.fields if name != "file"}
+    said = {name: form[name].value() for name in form.fields if name not in {"file", "pasted"}}
     assert said == {name: item.options[name] for name in said}
     assert 'value="Staff handbook"' in page.text
     discarded = client.get(reverse("corpus:import", args=[project.slug, item.pk]))
@@ -458,3 +458,104 @@ def test_imports_are_for_leads(client):
 
     assert client.get(reverse("corpus:imports", args=[project.slug])).status_code == 403
     assert upload_file(client, project, lines(TEXTS)).status_code == 403
+
+
+MARKDOWN = b"# Access\n\n## Keys\n\nKeys are rotated.\n\n## Visitors\n\nVisitors sign in.\n"
+
+
+def upload_documents(client, project, *files: SimpleUploadedFile, **options):
+    form = {"format": "auto", "ids": "file", "corpus": "+", "mode": "replace", "file": list(files)} | options
+    return client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form)
+
+
+def test_several_files_become_one_zip_named_by_their_number(client):
+    project = make_project()
+    signed_in(client, project)
+
+    answer = upload_documents(
+        client, project, SimpleUploadedFile("a.md", MARKDOWN), SimpleUploadedFile("b.md", b"# B\n\nMore.\n")
+    )
+
+    item = Import.objects.get()
+    assert (item.upload.filename, item.plan["files_read"]) == ("2 files.zip", 2)
+    page = client.get(answer.url).text
+    assert "2 files are read" in page
+    assert "Import 3 passages" in page
+
+
+def test_two_files_of_one_name_are_refused(client):
+    project = make_project()
+    signed_in(client, project)
+    twice = [SimpleUploadedFile("a.md", MARKDOWN), SimpleUploadedFile("a.md", MARKDOWN)]
+
+    answer = upload_documents(client, project, *twice)
+
+    assert "Two files are called a.md." in answer.text
+
+
+@pytest.mark.parametrize(("pasted", "said"), [("# Keys\n\nRotated.", ""), (" ", "Choose a file, or paste text below.")])
+def test_a_pasted_text_is_a_document(client, pasted, said):
+    project = make_project()
+    signed_in(client, project)
+
+    answer = upload_documents(client, project, pasted=pasted)
+
+    if said:
+        assert said in answer.text
+    else:
+        item = Import.objects.get()
+        assert (item.upload.filename, item.plan["rows"], item.options["name"]) == ("pasted.md", 1, "Pasted")
+
+
+def test_a_new_corpus_is_called_after_its_file_and_gets_a_number_when_that_is_taken(client):
+    project = make_project()
+    signed_in(client, project)
+    for _ in range(2):
+        upload_documents(client, project, SimpleUploadedFile("site-docs.md", MARKDOWN))
+        item = Import.objects.order_by("pk").last()
+        client.post(reverse("corpus:import-confirm", args=[project.slug, item.pk]))
+
+    assert [corpus.name for corpus in Corpus.objects.order_by("pk")] == ["Site docs", "Site docs 2"]
+
+
+def test_the_preview_of_documents_counts_the_passages_of_each_recipe(client):
+    project = make_project()
+    signed_in(client, project)
+    answer = upload_documents(client, project, SimpleUploadedFile("a.md", MARKDOWN))
+    item = Import.objects.get()
+    options = reverse("corpus:import-options", args=[project.slug, item.pk])
+
+    assert item.plan["recipe_counts"] == {"headings": 2, "paragraphs:200:30": 2, "pages": 2, "whole": 1}
+    assert "half have at most" in client.get(answer.url).text
+    changed = client.post(options, item.options | {"recipe": "whole"}, headers={"HX-Request": "true"}, follow=True)
+    assert "Import 1 passage<" in changed.text
+    changed = client.post(options, item.options | {"recipe": "paragraphs", "words": "50", "overlap": "5"}, follow=True)
+    assert "Paragraphs up to 50 words, 5 of them overlapping" in changed.text
+    refused = client.post(
+        options, item.options | {"recipe": "paragraphs", "words": "5"}, headers={"HX-Request": "true"}
+    )
+    assert "A passage has from 20 to 5,000 words, not 5." in refused.text
+
+
+def test_a_choice_that_leads_away_from_the_preview_opens_the_whole_page(client):
+    project = make_project()
+    signed_in(client, project)
+    answer = upload_documents(client, project, SimpleUploadedFile("a.md", MARKDOWN))
+    item = Import.objects.get()
+    options = reverse("corpus:import-options", args=[project.slug, item.pk])
+
+    changed = client.post(options, item.options | {"format": "jsonl"}, headers={"HX-Request": "true"})
+
+    assert changed["HX-Redirect"] == answer.url
+    assert "This is Markdown." in client.get(answer.url).text
+    fix = reverse("corpus:import-fix", args=[project.slug, item.pk])
+    assert "2 passages" in client.post(fix, {"fix": "format:markdown"}, follow=True).text
+
+
+def test_a_zip_given_as_jsonl_is_one_button_away(client):
+    project = make_project()
+    signed_in(client, project)
+
+    answer = upload_documents(client, project, SimpleUploadedFile("a.zip", zipped({"a.md": MARKDOWN})), format="jsonl")
+
+    assert "Import its documents" in client.get(answer.url).text

@@ -26,6 +26,7 @@ SHEETS = (
     "components/scroll",
     "components/form",
     "components/foot",
+    "components/drop",
     "components/choice",
     "components/checks",
     "components/thread",

@@ -49,6 +49,10 @@ class DocumentTally:
         return sum(self._files.values())
 
     @property
+    def passages(self) -> int:
+        return sum(self._passages.values())
+
+    @property
     def files_unread(self) -> int:
         return sum(self.unread_counts.values())
 
@@ -64,7 +68,7 @@ class DocumentTally:
     def add_passage(self, passage: CutPassage) -> None:
         self._passages[passage.kind] += 1
         self._lengths[passage.words] += 1
-        place = sum(self._passages.values())
+        place = self.passages
         self._samples.offer(place, passage)
         if passage.has_table:
             self._tables.offer(place, passage)

@@ -28,6 +28,9 @@ class Recipe(NamedTuple):
 
 
 DEFAULT = Recipe(HEADINGS)
+USUAL_PARAGRAPHS = Recipe(PARAGRAPHS, 200, 30)
+OFFERED = (DEFAULT, USUAL_PARAGRAPHS, Recipe(PAGES), Recipe(WHOLE))
+"""The recipes that the preview of documents offers."""
 
 
 def recipe_of(written: str) -> Recipe:

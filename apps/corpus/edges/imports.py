@@ -1,5 +1,6 @@
 """The form and the import kind of corpus files."""
 
+import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,16 +16,17 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
 from apps.corpus.actions import corpora
-from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.core.recipes import DEFAULT, EXAMPLES, recipe_of, recut_note
+from apps.corpus.core.import_plans import Fix, ImportPlan
+from apps.corpus.core.recipes import DEFAULT, EXAMPLES, OFFERED, PARAGRAPHS, Recipe, recipe_of, recut_note
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution import document_reading
 from apps.corpus.execution.document_reading import AUTO, DocumentRows
 from apps.corpus.execution.ingest import plan_blocks
 from apps.corpus.formats import FORMATS, IDS, read_blocks
+from apps.corpus.formats.documents.recognition import HEAD_BYTES, ZIP, recognise
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.rows import BlockRow
-from apps.corpus.forms import ImportForm
+from apps.corpus.forms import FilesField, PastedImportForm, name_after
 from apps.corpus.models import Corpus, Snapshot
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
@@ -36,8 +38,9 @@ KINDS_OF_FILES = [(name, kind.title) for name, kind in KINDS.items() if name not
 FORMAT_CHOICES = [(AUTO, "recognised for each file"), *FORMATS.items(), *KINDS_OF_FILES]
 
 
-class CorpusImportForm(ImportForm):
-    file = forms.FileField(label="File", help_text="A document, a zip of documents, or a file of passages.")
+class CorpusImportForm(PastedImportForm):
+    file = FilesField(label="Drop a folder, a zip or files here", required=False)
+    pasted_name = "pasted.md"
     format = forms.ChoiceField(label="File format", choices=FORMAT_CHOICES, initial=AUTO)
     recipe = forms.CharField(
         label="How to cut passages",
@@ -70,7 +73,7 @@ class CorpusImportForm(ImportForm):
         widget=forms.RadioSelect,
         initial=ImportMode.REPLACE,
     )
-    field_order = ["file", "format", "recipe", "base_url", "ids", "corpus", "name", "mode"]
+    field_order = ["file", "pasted", "format", "recipe", "base_url", "ids", "corpus", "name", "mode"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -81,8 +84,11 @@ class CorpusImportForm(ImportForm):
 
     def clean_recipe(self) -> str:
         """The recipe as it is stored. Files that bring their own passages are not cut, whatever it is."""
+        written = self.cleaned_data["recipe"] or str(DEFAULT)
+        if written == PARAGRAPHS:  # of the preview, which has fields for the two numbers
+            written = f"{PARAGRAPHS}:{self.data.get('words') or 0}:{self.data.get('overlap') or 0}"
         try:
-            return str(recipe_of(self.cleaned_data["recipe"] or str(DEFAULT)))
+            return str(recipe_of(written))
         except ValueError as reason:
             raise forms.ValidationError(str(reason)) from reason
 
@@ -90,14 +96,22 @@ class CorpusImportForm(ImportForm):
         values = super().clean() or {}
         if values.get("ids") == "position" and values.get("format") != "smart":
             self.add_error("ids", "Ids by position are for SMART files only.")
-        if values.get("corpus") == NEW:
-            slug = slugify(values.get("name", ""))[:60]
+        if values.get("corpus") == NEW and self.file_name:
+            values["name"] = values.get("name") or self._free_name()
+            slug = slugify(values["name"])[:60]
             if not slug:
                 self.add_error("name", "A new corpus needs a name with a letter or a digit in it.")
             elif corpora_in(self.project).filter(slug=slug).exists():
                 self.add_error("name", f"There is already a corpus {slug}. Choose it above, or use another name.")
         values.setdefault("mode", ImportMode.REPLACE)
         return values
+
+    def _free_name(self) -> str:
+        """A name for the new corpus after its file, with a number when that is taken."""
+        name = name_after(self.file_name)
+        taken = set(corpora_in(self.project).values_list("slug", flat=True))
+        names = itertools.chain([name], (f"{name[:110]} {number}" for number in itertools.count(2)))
+        return next(each for each in names if slugify(each)[:60] not in taken)
 
 
 @register
@@ -139,7 +153,7 @@ class CorpusImport(ImportKind):
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         corpus = _corpus(project, options)
         errors = ErrorList()
-        with _rows(source, errors, options, progress) as rows:
+        with _rows(source, errors, options, progress, beside=OFFERED) as rows:
             plan = plan_blocks(
                 corpus=corpus, rows=rows, source=source, errors=errors, mode=options["mode"], progress=progress
             )
@@ -164,6 +178,17 @@ class CorpusImport(ImportKind):
                 at=at,
             )
         return _with_figures(plan, rows)
+
+    def fixes(self, source: TableFile, options: dict[str, Any]) -> list[Fix]:
+        kind = recognise(source.name, source.head(HEAD_BYTES))
+        if kind == options["format"] or options["format"] == AUTO:
+            return []
+        if kind == ZIP:
+            return [Fix("format:auto", "This is a zip of documents.", "Import its documents", {"format": AUTO})]
+        if kind not in KINDS:
+            return []
+        title = KINDS[kind].title.partition(",")[0]
+        return [Fix(f"format:{kind}", f"This is {title}.", f"Import as {title}", {"format": kind, "ids": "file"})]
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         corpus = _corpus(project, options)
@@ -204,14 +229,20 @@ def are_documents(options: dict[str, Any]) -> bool:
 
 @contextmanager
 def _rows(
-    source: TableFile, errors: ErrorList, options: dict[str, Any], progress: Progress = lambda done: None
+    source: TableFile,
+    errors: ErrorList,
+    options: dict[str, Any],
+    progress: Progress = lambda done: None,
+    *,
+    beside: Iterable[Recipe] = (),
 ) -> Iterator[Iterable[BlockRow]]:
     if not are_documents(options):
         yield read_blocks(source, errors, format=options["format"], ids=options["ids"])
         return
     choices = document_reading.Choices.in_options(options)
     with document_reading.documents_in(source, choices, progress) as items:
-        yield DocumentRows(items, document_reading.recipe_in(options), choices.base_url, source.name, errors)
+        recipe = document_reading.recipe_in(options)
+        yield DocumentRows(items, recipe, choices.base_url, source.name, errors, beside=beside)
 
 
 def _with_figures(plan: ImportPlan, rows: Iterable[BlockRow], recipe_before: str | None = None) -> ImportPlan:

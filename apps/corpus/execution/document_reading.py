@@ -5,7 +5,8 @@ recipe, and the import itself, need no second reading.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
@@ -141,8 +142,18 @@ class DocumentRows:
     """
 
     def __init__(
-        self, items: Iterator[document_readings.Item], recipe: Recipe, base_url: str, name: str, errors: ErrorList
+        self,
+        items: Iterator[document_readings.Item],
+        recipe: Recipe,
+        base_url: str,
+        name: str,
+        errors: ErrorList,
+        *,
+        beside: Iterable[Recipe] = (),
     ) -> None:
+        """`beside` are recipes whose passages are counted too."""
+        self.beside: Counter[str] = Counter()
+        self._beside = [each for each in beside if each != recipe]
         self.tally = DocumentTally()
         self.commit = ""
         self._items = items
@@ -184,7 +195,8 @@ class DocumentRows:
 
     def as_json(self) -> dict[str, Any]:
         titles = {name: kind.title for name, kind in KINDS.items()}
-        return {"recipe": self.recipe, "commit": self.commit, **self.tally.as_json(titles)}
+        counts = {**self.beside, str(self._recipe): self.tally.passages}
+        return {"recipe": self.recipe, "recipe_counts": counts, "commit": self.commit, **self.tally.as_json(titles)}
 
     def _note(self, item: document_readings.Item) -> None:
         if isinstance(item, UnreadFile):
@@ -206,6 +218,7 @@ class DocumentRows:
     def _rows(self, item: Document | BlockRow, kind: str) -> Iterator[BlockRow]:
         if isinstance(item, BlockRow):
             self.tally.add_passage(_as_counted(item, kind))
+            self.beside.update(map(str, self._beside))
             yield item
             return
         name = document_id(item.path)
@@ -216,6 +229,8 @@ class DocumentRows:
         self._is_cut = True
         if item.note:
             self.tally.notes[item.note] += 1
+        for recipe in self._beside:
+            self.beside[str(recipe)] += sum(1 for _ in passages_of(item, recipe))
         for passage in passages_of(item, self._recipe):
             row = _row(item, name, passage, self._base_url)
             self.tally.add_passage(_as_counted(row, kind, passage))

@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,8 +14,11 @@ from apps.accounts.models import Project
 from apps.common.files.faults import errors_as_csv
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
+from apps.corpus.forms import ImportForm
+from apps.corpus.models import Import
+from apps.corpus.pages.cutting import cut_context
 from apps.corpus.selectors.corpora import import_in, imports_in
-from apps.corpus.selectors.import_kinds import kind_named
+from apps.corpus.selectors.import_kinds import ImportKind, kind_named
 
 PAGE_SIZE = 50
 
@@ -44,7 +48,7 @@ def import_new(request: HttpRequest, project: Project, kind: str) -> HttpRespons
             return redirect("corpus:import", slug=project.slug, pk=item.pk)
     else:
         form = chosen.form_class(project=project, initial=_initial(request, project, kind))
-    context = {"kind": chosen, "form": form, "section": chosen.section}
+    context = {"kind": chosen, "form": form, "most_bytes": settings.UPLOAD_MAX_BYTES, "section": chosen.section}
     return render(request, "corpus/import_new.html", context, status=400 if form.errors else 200)
 
 
@@ -62,6 +66,8 @@ def _initial(request: HttpRequest, project: Project, kind: str) -> dict[str, Any
 def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
     kind = kind_named(item.kind)
+    if _are_documents(item):
+        return _documents(request, project, item, kind)
     applied = item.state == ImportState.APPLIED
     context = {
         "item": item,
@@ -77,24 +83,60 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     return render(request, "corpus/import.html", context)
 
 
+def _documents(
+    request: HttpRequest, project: Project, item: Import, kind: ImportKind, form: ImportForm | None = None
+) -> HttpResponse:
+    """The preview of documents: what was read, how it reads, how it is cut. `form` holds options that do not fit."""
+    usual = kind.form_class(project=project, uploaded=item.upload.filename, initial=item.options)
+    context = {
+        "item": item,
+        "kind": kind,
+        "plan": item.plan,
+        "form": form or usual,
+        "target": kind.target(project, item.options),
+        "earlier": kind.earlier(project, item.options),
+        "section": kind.section,
+        **cut_context(item.plan, item.options),
+    }
+    return render(request, "corpus/import_documents.html", context)
+
+
+def _are_documents(item: Import) -> bool:
+    return item.state == ImportState.READY and "files_read" in item.plan
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def import_options(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The form of the upload without its file: the stored one is read again."""
+    """The form of the upload without its file: the stored one is read again.
+
+    The preview of documents sends the same form with each choice, and shows what the answer has of it.
+    """
     item = import_in(project, pk)
     kind = kind_named(item.kind)
     name = item.upload.filename
+    is_part = "HX-Request" in request.headers
     if request.method == "POST":
         form = kind.form_class(request.POST, project=project, uploaded=name)
         if form.is_valid():
-            imports.change_options(
-                import_id=item.pk, options=form.options(), actor=member_of(request).user, at=timezone.now()
+            member = member_of(request)
+            again = imports.change_options(
+                import_id=item.pk, options=form.options(), actor=member.user, at=timezone.now()
             )
-            return redirect("corpus:import", slug=project.slug, pk=item.pk)
+            return _to_import(project, item, is_part=is_part and not _are_documents(again))
+        if is_part and _are_documents(item):
+            return _documents(request, project, item, kind, form)
     else:
         form = kind.form_class(project=project, uploaded=name, initial=item.options)
     context = {"kind": kind, "form": form, "item": item, "section": kind.section}
     return render(request, "corpus/import_options.html", context, status=400 if form.errors else 200)
+
+
+def _to_import(project: Project, item: Import, *, is_part: bool) -> HttpResponse:
+    """Lead to the page of the import; a whole page where only a part of one was requested."""
+    if not is_part:
+        return redirect("corpus:import", slug=project.slug, pk=item.pk)
+    return HttpResponse(headers={"HX-Redirect": reverse("corpus:import", args=[project.slug, item.pk])})
 
 
 @require_POST

@@ -1,0 +1,152 @@
+"""A lead brings documents as they are: a zip, a folder, a file of another kind than was chosen."""
+
+import io
+import re
+import zipfile
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.corpus.models import Block, Corpus, Import
+from tests.e2e.looking import NARROW, WIDE, clean_in_both_themes, faults_at_width, look_at
+from tests.e2e.waiting import go, press, settled, turned
+from tests.factories import lead_of, make_project
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+RULES = """# Access rules
+
+Who may enter, and with which key.
+
+## Key rotation
+
+Keys are rotated every 90 days. A key that was lost is replaced within one hour.
+
+```
+site: shopfront
+keep: 5        # older builds are removed
+```
+
+## Visitors
+
+| Plan | Largest group | Escort |
+| --- | --- | --- |
+| Shared | 20 | none |
+| Guarded | 200 | two people |
+
+Visitors sign in at the front desk.
+"""
+BACKUPS = "# Backups\n\n" + "\n\n".join(
+    f"## Part {number}\n\n" + "Backups are kept for one year and tested every month. " * number
+    for number in range(1, 12)
+)
+
+
+def zipped() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as package:
+        package.writestr("docs/access.md", RULES)
+        package.writestr("docs/backups.md", BACKUPS)
+        package.writestr("docs/plan.png", b"\x89PNG\r\n\x1a\n" + bytes(40))
+        package.writestr("docs/empty.md", b"")
+    return out.getvalue()
+
+
+def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, signed_in, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    clean_in_both_themes(page)
+    look_at(page, "import-upload")
+    page.locator("[name=file]").set_input_files(
+        {"name": "site docs.zip", "mimeType": "application/zip", "buffer": zipped()}
+    )
+    expect(page.locator("[data-drop-words]")).to_contain_text("site docs.zip")
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+
+    expect(page.get_by_role("heading", name="2 files are read")).to_be_visible()
+    expect(page.get_by_role("heading", name="2 stay unread")).to_be_visible()
+    expect(page.get_by_role("button", name="Import 14 passages")).to_be_visible()
+    page.get_by_text("1 picture").click()
+    expect(page.get_by_text("plan.png")).to_be_visible()
+    expect(page.locator(".sample pre")).to_contain_text("keep: 5")
+    expect(page.locator(".sample table")).to_contain_text("Escort")
+    clean_in_both_themes(page)
+    assert faults_at_width(page, 390) == []
+    page.set_viewport_size(WIDE)
+    look_at(page, "import-documents", full=False)
+    page.set_viewport_size(NARROW)
+    look_at(page, "import-documents-long")
+    page.set_viewport_size(WIDE)
+
+    press(page, "w")
+    expect(page.get_by_role("button", name="Import 2 passages")).to_be_visible()
+    press(page, "p")
+    expect(page.get_by_label("Words", exact=True)).to_be_visible()
+    page.get_by_label("Words", exact=True).fill("10")
+    page.get_by_label("Words", exact=True).blur()
+    expect(page.get_by_role("alert")).to_contain_text("A passage has from 20 to 5,000 words, not 10.")
+    settled(page)
+    clean_in_both_themes(page)
+    press(page, "h")
+    expect(page.get_by_role("button", name="Import 14 passages")).to_be_visible()
+    press(page, "j", "j")
+    expect(page.locator(".sample").nth(1)).to_be_focused()
+    settled(page)
+    with turned(page):
+        page.keyboard.press("Control+Enter")
+
+    expect(page.get_by_text("Applied")).to_be_visible()
+    assert (Block.objects.count(), Corpus.objects.get().name) == (14, "Site docs")
+    assert witness.drain() == []
+
+
+def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, witness):
+    project = make_project()
+    folder = tmp_path / "handbook"
+    (folder / "deep").mkdir(parents=True)
+    (folder / ".git" / "objects").mkdir(parents=True)
+    (folder / "access.md").write_text(RULES)
+    (folder / "deep" / "backups.md").write_text(BACKUPS)
+    (folder / ".git" / "HEAD").write_text("0123456789" * 4)
+    (folder / ".git" / "objects" / "pack").write_text("never sent")
+    (folder / ".hidden.md").write_text("# Hidden")
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    page.locator("[data-drop-folder]").set_input_files(folder)
+    expect(page.locator("[data-drop-words]")).to_contain_text("handbook.zip, 3 files")
+    settled(page)
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+
+    expect(page.get_by_role("heading", name="2 files are read")).to_be_visible()
+    expect(page.get_by_text("Git commit 0123456789")).to_be_visible()
+    expect(page.get_by_text("unread")).to_have_count(0)
+    expect(page.locator(".sample .id").filter(has_text="deep/backups")).not_to_have_count(0)
+    assert witness.drain() == []
+
+
+def test_a_markdown_file_given_as_jsonl_is_one_message_and_a_button(page, signed_in, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    page.get_by_text("More options").click()
+    page.get_by_label("File format").select_option("jsonl")
+    page.locator("[name=file]").set_input_files(
+        {"name": "access.md", "mimeType": "text/markdown", "buffer": RULES.encode()}
+    )
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+
+    expect(page.get_by_text("This is not JSON")).to_have_count(1)
+    clean_in_both_themes(page)
+    look_at(page, "import-mistakes")
+    with turned(page):
+        page.get_by_role("button", name="Import as Markdown").click()
+    with turned(page):
+        page.get_by_role("button", name=re.compile("Import 3 passages")).click()
+
+    assert Block.objects.count() == 3
+    assert Import.objects.get().upload.filename == "access.md"
+    assert witness.drain() == []
