@@ -37,6 +37,7 @@ MAY_BE_MISSING = {
     "notifications-api:read",
     "accounts:setup",
     "accounts:join",
+    "accounts:reset",
     "goldsets:difference",
     "judging:judge",
     "judging:grade",

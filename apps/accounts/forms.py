@@ -8,6 +8,7 @@ from uuid import uuid4
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 
+from apps.accounts.core.guests import Guest, read_guests
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.common.web.forms import KaratForm
@@ -132,14 +133,63 @@ class OnceForm(KaratForm):
 
 
 class InviteForm(OnceForm):
-    email = forms.EmailField(
-        label="E-mail", required=False, help_text="If empty, the person who opens the link enters their own."
+    """Several people, one a line; without a line it is one link for whoever opens it."""
+
+    people = forms.CharField(
+        label="People, one a line: name, e-mail, role",
+        required=False,
+        max_length=20_000,
+        help_text="All but the name may be left out. If empty, one link is made for whoever opens it.",
+        widget=forms.Textarea(
+            attrs={"rows": 4, "placeholder": "Mara Quill, mara@example.org, annotator\nTobias Reck, reviewer"}
+        ),
     )
     roles = forms.MultipleChoiceField(
+        label="Role of who has none in their line",
         choices=[(role.value, words) for role, words in ROLE_WORDS.items()],
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one role."},
+        required=False,
     )
+    by_mail = forms.BooleanField(label="Mail the links to those with an address", required=False, initial=True)
+
+    def clean(self) -> dict[str, Any]:
+        """Also fills `guests`. A mistake in one line invites nobody."""
+        values = super().clean() or {}
+        roles = values.get("roles", [])
+        if not values.get("people"):
+            if not roles:
+                self.add_error("roles", "Choose at least one role.")
+            return values | {"guests": [Guest("", "", tuple(sorted(roles)))]}
+        found = read_guests(values["people"], roles)
+        for mistake in found.mistakes:
+            self.add_error("people", mistake)
+        return values | {"guests": found.guests}
+
+
+class ForgottenForm(KaratForm):
+    email = forms.EmailField(
+        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True})
+    )
+
+
+class NewPasswordForm(KaratForm):
+    """The new password of a person who forgot theirs."""
+
+    password = forms.CharField(
+        label="New password",
+        max_length=200,
+        strip=False,
+        help_text=PASSWORD_HELP,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_password(self) -> str:
+        validate_password(self.cleaned_data["password"], self.user)
+        return self.cleaned_data["password"]
 
 
 class TokenForm(OnceForm):

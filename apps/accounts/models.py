@@ -147,6 +147,7 @@ class Invitation(models.Model):
     """A single-use link to join. Only the digest of its token is stored; the link is shown once."""
 
     project = models.ForeignKey(Project, models.PROTECT, null=True, related_name="invitations")
+    name = models.CharField(max_length=120, blank=True, default="", help_text="As the lead wrote it.")
     email = models.EmailField(blank=True)
     roles = models.JSONField(default=list)
     makes_operator = models.BooleanField(default=False)
@@ -171,6 +172,30 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"invitation {self.pk}"
+
+
+class PasswordReset(models.Model):
+    """A single-use link to choose a new password. Only the digest of its token is stored.
+
+    `created_by` is the operator who made it; empty when the person requested it by mail.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    token_digest = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="reset_expires_after_it_is_made", condition=Q(expires_at__gt=F("created_at"))),
+        ]
+        indexes = [models.Index(fields=["user", "created_at"], name="reset_of_user")]
+
+    def __str__(self) -> str:
+        return f"password reset {self.pk}"
 
 
 class ApiToken(models.Model):

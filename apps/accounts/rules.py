@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from apps.accounts.enums import Role
-from apps.accounts.models import Invitation, Project, User
+from apps.accounts.models import Invitation, PasswordReset, Project, User
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Forbidden, Refusal
 
@@ -27,6 +27,26 @@ def invitation_refusal(invitation: Invitation, at: datetime) -> str | None:
         return "This invitation was withdrawn. Ask for a new one."
     if invitation.expires_at <= at:
         return "This invitation has expired. Ask for a new one."
+    return None
+
+
+def reset_link_refusal(reset: PasswordReset, at: datetime) -> str | None:
+    """Why a link for a new password cannot be used, or None."""
+    if reset.used_at is not None:
+        return "This link has been used. Request a new one."
+    if reset.revoked_at is not None:
+        return "There is a newer link. Use that one."
+    if reset.expires_at <= at:
+        return "This link has expired. Request a new one."
+    return None
+
+
+def reset_refusal(user: User) -> str | None:
+    """Why this person cannot get a new password, or None."""
+    if user.is_stand_in:
+        return f"{user} is a name in an imported file and has no account."
+    if not user.is_active:
+        return f"The account of {user} is deactivated."
     return None
 
 

@@ -13,6 +13,7 @@ from apps.accounts.models import (
     ApiToken,
     Invitation,
     Membership,
+    PasswordReset,
     Project,
     Secret,
     User,
@@ -77,6 +78,12 @@ def live_invitation(token: str, at: datetime) -> Invitation | None:
         .filter(token_digest=token_digest(token), used_at=None, revoked_at=None, expires_at__gt=at)
         .first()
     )
+
+
+def live_reset(token: str, at: datetime) -> PasswordReset | None:
+    """The password reset of this link, if it is valid now, or None."""
+    live = PasswordReset.objects.filter(used_at=None, revoked_at=None, expires_at__gt=at, user__is_active=True)
+    return live.select_related("user").filter(token_digest=token_digest(token)).first()
 
 
 def open_invitations(project: Project, at: datetime) -> QuerySet[Invitation]:

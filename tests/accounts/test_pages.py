@@ -23,7 +23,7 @@ def people_url(project, name="people", **kwargs):
 
 
 def secret_on(response):
-    return re.search(r"<code>([^<]+)</code>", response.content.decode()).group(1)
+    return re.search(r"<code[^>]*>([^<]+)</code>", response.content.decode()).group(1)
 
 
 class TestLogin:

@@ -56,7 +56,7 @@ NO_PAGES = {
     "review:export-file",
     "review:flags",
 }
-OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join"}
+OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join", "accounts:forgotten", "accounts:reset"}
 # It holds one released version and one guideline, nobody in it is asked to calibrate, no text in it is the same as
 # another, no compound claim is disputed and no candidate waits: tests below, the stories of triples and those of
 # candidates make them.

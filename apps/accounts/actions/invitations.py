@@ -1,5 +1,6 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -7,11 +8,13 @@ from apps.accounts import rules
 from apps.accounts.actions.memberships import _grant
 from apps.accounts.actions.people import create_user
 from apps.accounts.actions.projects import create_project
+from apps.accounts.core.guests import Guest
 from apps.accounts.models import Invitation, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused
 from apps.accounts.selectors import has_operator
 from apps.common.errors import Refusal
 from apps.common.trail import record
+from apps.common.web.post import has_mail_server, post_secret_mail
 from apps.common.web.tokens import new_link_token, token_digest
 
 SETUP_LINK_LASTS = timedelta(days=1)
@@ -40,7 +43,7 @@ def create_setup_link(*, at: datetime) -> str:
 
 @transaction.atomic
 def invite(
-    *, project: Project, actor: User, roles: Sequence[str], at: datetime, email: str = "", key: str = ""
+    *, project: Project, actor: User, roles: Sequence[str], at: datetime, email: str = "", key: str = "", name: str = ""
 ) -> tuple[Invitation, str]:
     """Create a single-use invitation and return it with its token, which is shown once and stored as a digest.
 
@@ -52,13 +55,16 @@ def invite(
     if reason := rules.roles_refusal(list(roles)):
         raise Refusal(reason, code="roles")
     email, roles = email.strip().lower(), sorted(set(roles))
-    token = new_link_token(key, "invitation", project.pk, actor.pk, email, roles)
+    name = name.strip()
+    about = [email, roles, name] if name else [email, roles]
+    token = new_link_token(key, "invitation", project.pk, actor.pk, *about)
     if sent := Invitation.objects.filter(token_digest=token_digest(token)).first():
         if rules.invitation_refusal(sent, at):
             raise FormSent("invitation was used or has ended")
         return sent, token
     invitation = Invitation.objects.create(
         project=project,
+        name=name,
         email=email,
         roles=roles,
         token_digest=token_digest(token),
@@ -69,6 +75,53 @@ def invite(
     after = {"roles": invitation.roles, "email": invitation.email}
     record(project=project, actor=actor, action="invitation.created", obj=invitation, after=after, at=at)
     return invitation, token
+
+
+class Invited(NamedTuple):
+    """An invitation with its link, which is shown once; `is_mailed` says whether a mail with it is on its way."""
+
+    invitation: Invitation
+    link: str
+    is_mailed: bool
+
+
+@transaction.atomic
+def invite_several(
+    *,
+    project: Project,
+    actor: User,
+    guests: Sequence[Guest],
+    link_of: Callable[[str], str],
+    by_mail: bool,
+    at: datetime,
+    key: str = "",
+) -> list[Invited]:
+    """Invite everybody or nobody. `link_of` makes the link of a token; `by_mail` sends it to those with an address.
+
+    The same form sent again creates no second invitation and sends no second mail.
+    """
+    invited = []
+    for number, guest in enumerate(guests):
+        of_line = f"{key} {number}" if key and number else key
+        before = Invitation.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+        invitation, token = invite(
+            project=project, actor=actor, roles=guest.roles, email=guest.email, name=guest.name, key=of_line, at=at
+        )
+        link = link_of(token)
+        is_mailed = by_mail and bool(guest.email) and has_mail_server()
+        if is_mailed and invitation.pk > before:
+            _mail(invitation, link, actor, at)
+        invited.append(Invited(invitation, link, is_mailed))
+    return invited
+
+
+def _mail(invitation: Invitation, link: str, actor: User, at: datetime) -> None:
+    hello = f"Hello {invitation.name},\n\n" if invitation.name else ""
+    body = (
+        f"{hello}{actor.name} invites you to {invitation.project} as {', '.join(invitation.roles)}."
+        f" Open this link to choose a password. It works once, until {invitation.expires_at:%d %B %Y}:\n\n{link}\n"
+    )
+    post_secret_mail(to=[invitation.email], subject=f"Karat: {invitation.project}", body=body, at=at)
 
 
 @transaction.atomic

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts import selectors
 from apps.accounts.actions import invitations, projects
 from apps.accounts.actions import tokens as account_tokens
+from apps.accounts.actions.invitations import Invited
 from apps.accounts.actions.secrets import delete_secret as forget_secret
 from apps.accounts.actions.secrets import save_secret
 from apps.accounts.edges.access import MemberRequest, member_view
@@ -19,7 +20,8 @@ from apps.accounts.forms import ROLE_WORDS, InviteForm, RolesForm, SecretForm, T
 from apps.accounts.models import Project
 from apps.accounts.selectors import secret_in, secrets_in
 from apps.common.errors import Refusal
-from apps.common.web.requests import link_for_others
+from apps.common.web.post import has_mail_server
+from apps.common.web.requests import link_for_others, reach_warning
 
 
 @member_view()
@@ -33,7 +35,7 @@ def _people(
     project: Project,
     *,
     form: InviteForm | None = None,
-    link: str = "",
+    invited: list[Invited] | None = None,
     status: int = 200,
 ) -> HttpResponse:
     context = {
@@ -41,7 +43,9 @@ def _people(
         "invitations": selectors.open_invitations(project, timezone.now()) if request.member.is_lead else [],
         "role_words": [(role.value, words) for role, words in ROLE_WORDS.items()],
         "form": form or InviteForm(),
-        "link": link,
+        "invited": invited or [],
+        "reach_warning": reach_warning(link_for_others(request, "/")) if request.member.is_lead else "",
+        "has_mail_server": has_mail_server(),
     }
     return render(request, "accounts/people.html", context, status=status)
 
@@ -49,12 +53,20 @@ def _people(
 @member_view(Role.LEAD)
 @require_POST
 def invite(request: MemberRequest, project: Project) -> HttpResponse:
+    """Invite everybody in the form and show their links, once."""
     form = InviteForm(request.POST)
     if not form.is_valid():
         return _people(request, project, form=form, status=400)
-    _, token = invitations.invite(project=project, actor=request.user, **form.cleaned_data, at=timezone.now())
-    link = link_for_others(request, reverse("accounts:join", kwargs={"token": token}))
-    return _people(request, project, link=link)
+    invited = invitations.invite_several(
+        project=project,
+        actor=request.user,
+        guests=form.cleaned_data["guests"],
+        link_of=lambda token: link_for_others(request, reverse("accounts:join", kwargs={"token": token})),
+        by_mail=form.cleaned_data["by_mail"],
+        key=form.cleaned_data["key"],
+        at=timezone.now(),
+    )
+    return _people(request, project, invited=invited)
 
 
 @member_view(Role.LEAD)

@@ -9,20 +9,31 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts import selectors
-from apps.accounts.actions import invitations, people, projects
+from apps.accounts.actions import invitations, passwords, people, projects
 from apps.accounts.actions.sign_ins import SignInRefused, sign_in
 from apps.accounts.edges.access import PersonRequest, operator_view
 from apps.accounts.edges.known_devices import known_device, remember_device
-from apps.accounts.forms import NewPersonForm, PasswordForm, ProfileForm, ProjectForm, SetUpForm, SignInForm
+from apps.accounts.forms import (
+    ForgottenForm,
+    NewPasswordForm,
+    NewPersonForm,
+    PasswordForm,
+    ProfileForm,
+    ProjectForm,
+    SetUpForm,
+    SignInForm,
+)
 from apps.accounts.models import Invitation, User
 from apps.common.errors import Refusal
-from apps.common.web.requests import client_address
+from apps.common.web.post import has_mail_server
+from apps.common.web.requests import client_address, link_for_others, reach_warning
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -94,7 +105,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return _dead_link(request)
     if request.user.is_authenticated:
         return _join_signed_in(cast(PersonRequest, request), invitation, token)
-    form = NewPersonForm(request.POST or None, known_email=invitation.email)
+    form = NewPersonForm(request.POST or None, known_email=invitation.email, initial={"name": invitation.name})
     if request.method == "POST" and form.is_valid():
         try:
             user = invitations.accept_invitation(token=token, **form.cleaned_data, at=timezone.now())
@@ -164,7 +175,61 @@ def new_project(request: PersonRequest) -> HttpResponse:
 @operator_view
 @require_safe
 def everybody(request: PersonRequest) -> HttpResponse:
-    return render(request, "accounts/everybody.html", {"people": selectors.everybody()})
+    return _everybody(request)
+
+
+def _everybody(request: PersonRequest, *, of: User | None = None, link: str = "") -> HttpResponse:
+    warning = reach_warning(link) if link else ""
+    context = {"people": selectors.everybody(), "reset_of": of, "link": link, "reach_warning": warning}
+    return render(request, "accounts/everybody.html", context)
+
+
+@operator_view
+@require_POST
+def reset_link(request: PersonRequest, user_id: int) -> HttpResponse:
+    """Make a link with which this person chooses a new password, and show it once."""
+    user = selectors.user_or_404(user_id)
+    token = passwords.create_reset_link(user_id=user.pk, actor=request.user, at=timezone.now())
+    link = link_for_others(request, reverse("accounts:reset", kwargs={"token": token}))
+    return _everybody(request, of=user, link=link)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def forgotten(request: HttpRequest) -> HttpResponse:
+    """Request a link by mail. The answer is the same whether or not the address has an account."""
+    form = ForgottenForm(request.POST or None)
+    is_sent = False
+    if request.method == "POST" and form.is_valid():
+        try:
+            passwords.request_reset(
+                email=form.cleaned_data["email"],
+                link_of=lambda token: link_for_others(request, reverse("accounts:reset", kwargs={"token": token})),
+                at=timezone.now(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            is_sent = True
+    context = {"form": form, "is_sent": is_sent, "has_mail_server": has_mail_server()}
+    return render(request, "accounts/forgotten.html", context)
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def reset(request: HttpRequest, token: str) -> HttpResponse:
+    """Choose a new password by link; the person then signs in with it."""
+    found = selectors.live_reset(token, timezone.now())
+    if found is None:
+        return _dead_link(request)
+    form = NewPasswordForm(request.POST or None, user=found.user)
+    if request.method == "POST" and form.is_valid():
+        try:
+            passwords.use_reset(token=token, **form.cleaned_data, at=timezone.now())
+        except Refusal:
+            return _dead_link(request)
+        messages.success(request, "Your password is changed, and all sessions are signed out. Sign in with it.")
+        return redirect("accounts:login")
+    return render(request, "accounts/reset.html", {"form": form, "person": found.user})
 
 
 @operator_view

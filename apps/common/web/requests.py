@@ -1,7 +1,9 @@
 """The current request: its id, available to all layers, and the client's address."""
 
+import ipaddress
 import uuid
 from contextvars import ContextVar
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -33,6 +35,19 @@ def client_address(request: HttpRequest) -> str | None:
     """The client's address. A proxy's header is used only when KARAT_BEHIND_PROXY is on."""
     forwarded = forwarded_address(request) if settings.BEHIND_PROXY else None
     return forwarded or address_in(request.META.get("REMOTE_ADDR", ""))
+
+
+def reach_warning(link: str) -> str:
+    """Why others may not be able to open a link that begins like this one; "" when nothing speaks against it."""
+    host = urlsplit(link).hostname or ""
+    address = address_in(host)
+    ip = ipaddress.ip_address(address) if address else None
+    cure = "Set KARAT_URL to the address that others reach, start Karat again, and invite then."
+    if host == "localhost" or host.endswith(".localhost") or (ip and ip.is_loopback):
+        return f"These links work on this computer only: {host} is this machine. {cure}"
+    if (ip and ip.is_private) or host.endswith((".local", ".internal", ".lan")) or ("." not in host and not ip):
+        return f"These links work in this network only: {host} is not known outside of it. {cure}"
+    return ""
 
 
 def link_for_others(request: HttpRequest, path: str) -> str:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from django.core.mail import EmailMessage
 from django.db.models import F, Q
@@ -43,12 +44,17 @@ def sender(kind: str) -> Callable[[Sender], Sender]:
     return register
 
 
-def post_mail(*, to: list[str], subject: str, body: str, project: Project | None, at: datetime) -> Outbox:
-    """Put a mail into the outbox, in the transaction of the event."""
+def post_mail(
+    *, to: list[str], subject: str, body: str, project: Project | None, at: datetime, is_secret: bool = False
+) -> Outbox:
+    """Put a mail into the outbox, in the transaction of the event.
+
+    The text of a secret one, such as a link that works once, is erased when it was sent or has failed.
+    """
     return Outbox.objects.create(
         kind=DeliveryKind.MAIL,
         project=project,
-        payload={"to": to, "subject": subject, "body": body},
+        payload={"to": to, "subject": subject, "body": body} | ({"is_secret": True} if is_secret else {}),
         created_at=at,
         next_at=at,
     )
@@ -86,10 +92,15 @@ def deliver(outbox_id: int, *, at: datetime) -> bool:
         is_over = isinstance(problem, Undeliverable) or row.attempts + 1 >= MAX_TRIES
         state = DeliveryState.FAILED if is_over else DeliveryState.WAITING
         reason = str(problem) if isinstance(problem, Undelivered) else f"{type(problem).__name__}: {problem}"
-        mine.update(state=state, error=reason[:REASON_LENGTH])
+        mine.update(state=state, error=reason[:REASON_LENGTH], **(_erased(row) if is_over else {}))
         return False
-    mine.update(state=DeliveryState.SENT, sent_at=at, error="")
+    mine.update(state=DeliveryState.SENT, sent_at=at, error="", **_erased(row))
     return True
+
+
+def _erased(row: Outbox) -> dict[str, Any]:
+    """The changed payload of a message whose text is not stored longer than needed."""
+    return {"payload": {**row.payload, "body": ""}} if row.payload.get("is_secret") else {}
 
 
 def wait_after(attempts: int) -> int:

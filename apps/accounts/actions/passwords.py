@@ -1,0 +1,84 @@
+"""A forgotten password: a single-use link, by mail or from an operator, and the new password."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from apps.accounts import rules
+from apps.accounts.actions.people import change_password
+from apps.accounts.models import LoginAttempt, PasswordReset, User
+from apps.accounts.rules import PeopleRefused
+from apps.common.errors import Refusal
+from apps.common.trail import record
+from apps.common.web.post import has_mail_server, post_secret_mail
+from apps.common.web.tokens import new_link_token, token_digest
+
+RESET_LASTS = timedelta(hours=24)
+MAILED_LASTS = timedelta(hours=2)
+MOST_MAILS = 3
+"""How many links a person is mailed within `MAILED_LASTS`."""
+
+
+class ResetRefused(Refusal):
+    """The link cannot be used, or none can be made."""
+
+
+@transaction.atomic
+def create_reset_link(*, user_id: int, actor: User, at: datetime) -> str:
+    """Create a link with which this person chooses a new password, and revoke earlier ones. Returns its token."""
+    if not actor.is_operator:
+        raise PeopleRefused("Only an operator can create a link for a new password.")
+    user = User.objects.select_for_update().get(pk=user_id)
+    if reason := rules.reset_refusal(user):
+        raise ResetRefused(reason, code="no_account")
+    return _create(user, actor, at, RESET_LASTS)
+
+
+@transaction.atomic
+def request_reset(*, email: str, link_of: Callable[[str], str], at: datetime) -> None:
+    """Mail a link to the person with this address. Nothing happens for unknown and closed accounts, or too often.
+
+    The caller answers the same in every case, so that nobody learns who has an account.
+    """
+    if not has_mail_server():
+        raise ResetRefused("This server sends no mail. An operator can create a link for you.", code="no_mail_server")
+    user = User.objects.select_for_update().filter(email__iexact=email.strip()).first()
+    if user is None or rules.reset_refusal(user):
+        return
+    recent = PasswordReset.objects.filter(user=user, created_by=None, created_at__gt=at - MAILED_LASTS)
+    if recent.count() >= MOST_MAILS:
+        return
+    link = link_of(_create(user, None, at, MAILED_LASTS))
+    body = (
+        "Somebody, probably you, requested a new password for Karat. Open this link to choose one. It works once,"
+        f" within {MAILED_LASTS // timedelta(hours=1)} hours:\n\n{link}\n\n"
+        "If it was not you, ignore this mail: your password stays as it is.\n"
+    )
+    post_secret_mail(to=[user.email], subject="Karat: a new password", body=body, at=at)
+
+
+def _create(user: User, actor: User | None, at: datetime, lasts: timedelta) -> str:
+    PasswordReset.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)
+    token = new_link_token()
+    PasswordReset.objects.create(
+        user=user, token_digest=token_digest(token), created_by=actor, created_at=at, expires_at=at + lasts
+    )
+    record(project=None, actor=actor or user, action="password_reset.created", obj=user, at=at)
+    return token
+
+
+@transaction.atomic
+def use_reset(*, token: str, password: str, at: datetime) -> User:
+    """Set a new password by link, once. All sessions of the person end, and failed sign-ins are forgotten."""
+    reset = PasswordReset.objects.select_for_update().filter(token_digest=token_digest(token)).first()
+    if reset is None:
+        raise ResetRefused("This link is unknown. Request a new one.", code="unknown_link")
+    user = User.objects.select_for_update().get(pk=reset.user_id)
+    if reason := rules.reset_link_refusal(reset, at) or rules.reset_refusal(user):
+        raise ResetRefused(reason, code="dead_link")
+    reset.used_at = at
+    reset.save(update_fields=["used_at"])
+    LoginAttempt.objects.filter(account=user.email).delete()
+    record(project=None, actor=user, action="password_reset.used", obj=user, at=at)
+    return change_password(user=user, password=password, at=at)
