@@ -100,6 +100,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "corpus:import": read(LEADS),
     "corpus:import-options": form(LEADS),
     "corpus:import-fix": write(LEADS),
+    "corpus:import-columns": write(LEADS),
     "corpus:import-confirm": write(LEADS),
     "corpus:import-discard": write(LEADS),
     "corpus:import-errors": read(LEADS),

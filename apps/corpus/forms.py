@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, BinaryIO, ClassVar, cast
 
@@ -5,7 +6,8 @@ from django import forms
 from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploadedFile, UploadedFile
 
 from apps.accounts.models import Project
-from apps.common.web.forms import KaratForm
+from apps.common.web.forms import KaratForm, offer
+from apps.corpus.core.columns import SKIP, TableChoice
 from apps.corpus.formats.packages import Opener, pack, package_name
 
 MOST_PASTED = 1_000_000
@@ -71,7 +73,7 @@ class PastedImportForm(ImportForm):
     """A file, or the same as text in a field. The text is stored as a file called `pasted_name`."""
 
     pasted_name: ClassVar[str] = PASTED
-    file = forms.FileField(label="File", required=False, help_text="UTF-8, plain or gzip.")
+    use_required_attribute = False
     pasted = forms.CharField(
         label="Or paste here", required=False, max_length=MOST_PASTED, widget=forms.Textarea(attrs={"rows": 8})
     )
@@ -80,6 +82,8 @@ class PastedImportForm(ImportForm):
         super().__init__(*args, **kwargs)
         if self.uploaded:
             del self.fields["pasted"]
+        elif self.data.get("pasted", "").strip():
+            self.fields["file"].required = False
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
@@ -122,3 +126,38 @@ def _format_in_name(name: str, chosen: str) -> str:
     if plain.endswith((".jsonl", ".json", ".ndjson")) and chosen == "csv":
         return "JSONL"
     return ""
+
+
+class TableForm(forms.Form):
+    """The choices on the page of a table, given as its plan has it: a field for each column and each grade."""
+
+    sheet = forms.ChoiceField(required=False)
+    person = forms.CharField(required=False, max_length=120)
+    remember = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, table: dict[str, Any], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.table = table
+        roles = [("", ""), *table["roles"]]
+        for place, _ in enumerate(table["columns"]):
+            self.fields[f"column-{place}"] = forms.ChoiceField(choices=roles, required=False)
+        grades = [("", ""), *((str(grade), name) for grade, name in table["scale"]), (SKIP, "")]
+        for place, _ in enumerate(table["grades"]):
+            self.fields[f"grade-{place}"] = forms.ChoiceField(choices=grades, required=False)
+        offer(self, "sheet", [("", ""), *((name, name) for name in table["sheets"])])
+
+    def choice(self) -> TableChoice:
+        """The valid choices. Another sheet is read afresh: its columns are proposed."""
+        values, shown = self.cleaned_data, TableChoice.from_json(self.table["choice"])
+        sheet = values["sheet"] or shown.sheet
+        if sheet != shown.sheet and self.table["sheets"]:
+            return TableChoice(sheet=sheet, person=values["person"], remember=values["remember"])
+        columns = {one["heading"]: values[f"column-{place}"] for place, one in enumerate(self.table["columns"])}
+        grades = {one[0]: values[f"grade-{place}"] for place, one in enumerate(self.table["grades"])}
+        return replace(
+            shown,
+            columns=columns,
+            grades={**shown.grades, **grades},
+            person=values["person"].strip(),
+            remember=values["remember"],
+        )

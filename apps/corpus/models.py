@@ -171,6 +171,26 @@ class SnapshotDocument(models.Model):
         return self.title
 
 
+class RememberedColumns(models.Model):
+    """What the columns of a table were, for the next table of this kind with the same headings in this project."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=32)
+    headings = models.CharField(max_length=64, help_text="A digest of the headings, in their order.")
+    choice = models.JSONField(default=dict)
+    updated_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "remembered columns"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "kind", "headings"], name="columns_once_for_headings"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.headings[:8]}"
+
+
 class Import(models.Model):
     """The import of one file into a project: its kind, its plan and its result.
 

@@ -20,6 +20,7 @@ from apps.common.files.filekinds import HEAD_BYTES, not_text
 MAX_LINE_BYTES = 64 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+STANDARD_INPUT = "standard input"
 LINE_END = "line end"
 """The field name of errors about line ends."""
 BARE_RETURN = (
@@ -31,7 +32,7 @@ CHUNK_BYTES = 1 << 19  # what is parsed from it still fits a core's cache
 
 def name_of(path: str | Path) -> str:
     """The name of the file in error messages."""
-    return "standard input" if str(path) == "-" else str(path)
+    return STANDARD_INPUT if str(path) == "-" else str(path)
 
 
 def lines_of(path: str | Path, name: str) -> Iterator[bytes]:

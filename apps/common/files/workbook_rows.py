@@ -46,9 +46,10 @@ def rows_of(data: bytes, wanted: str) -> Iterator[dict[str, Any] | list[Any]]:
             sys.exit(EMPTY)
         if wanted and wanted not in shown:
             sys.exit(NO_SHEET)
-        name = wanted or next((one for one in shown if book.get_sheet_by_name(one).total_height), shown[0])
-        yield {"sheets": shown, "sheet": name}
-        for number, row in enumerate(book.get_sheet_by_name(name).iter_rows(), start=1):
+        sheets = [book.get_sheet_by_name(one) for one in ([wanted] if wanted else shown)]
+        sheet = max(sheets, key=lambda one: one.height * one.width)
+        yield {"sheets": shown, "sheet": sheet.name}
+        for number, row in enumerate(sheet.iter_rows(), start=1):
             yield [number, *map(cell_text, row)]
     except PasswordError:
         sys.exit(LOCKED)

@@ -41,7 +41,7 @@ def is_workbook(head: bytes) -> bool:
 
 
 def read_sheet(source: TableFile, name: str = "") -> Sheets:
-    """The sheet of this name, by default the first one with content. Raises InputError.
+    """The sheet of this name, by default the largest one. Raises InputError.
 
     The rows are read while they are consumed; leave them, and the process ends.
     """

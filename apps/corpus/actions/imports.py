@@ -1,6 +1,7 @@
 """Actions on an import: upload a file for a preview, read it again in another way, confirm it, discard it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors
+from apps.corpus.core.columns import TableChoice
 from apps.corpus.enums import ImportState
 from apps.corpus.execution import import_steps, jobs
 from apps.corpus.execution.document_reading import reading_path
@@ -74,6 +76,32 @@ def take_fix(*, import_id: int, name: str, actor: User, at: datetime) -> Import:
         return {**item.options, **fix["options"]}
 
     return _read_again(_reopen(import_id=import_id, choose=proposed, actor=actor, at=at))
+
+
+def choose_columns(*, import_id: int, choice: TableChoice, is_final: bool, actor: User, at: datetime) -> Import:
+    """Read the table by these choices; or import it, when they are those of its preview and `is_final`.
+
+    What is imported is therefore always what was shown.
+    """
+    if is_final and (confirmed := _confirm_table(import_id=import_id, choice=choice, actor=actor, at=at)):
+        return confirmed
+
+    def chosen(item: Import) -> dict[str, Any]:
+        return {**item.options, "table": choice.as_json()}
+
+    return _read_again(_reopen(import_id=import_id, choose=chosen, actor=actor, at=at))
+
+
+@transaction.atomic
+def _confirm_table(*, import_id: int, choice: TableChoice, actor: User, at: datetime) -> Import | None:
+    """Import the table if it is ready and was shown with these choices."""
+    item = import_steps.locked(import_id)
+    shown = TableChoice.from_json(item.plan.get("table", {}).get("choice", {}))
+    if item.state != ImportState.READY or replace(shown, remember=choice.remember) != choice:
+        return None
+    item.options = {**item.options, "table": choice.as_json()}
+    item.save(update_fields=["options"])
+    return confirm_import(import_id=item.pk, actor=actor, at=at)
 
 
 def _read_again(item: Import) -> Import:

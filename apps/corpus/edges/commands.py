@@ -118,5 +118,7 @@ class ImportCommand(ProjectCommand):
         kind = kind_named(self.kind)
         for warning in plan.errors.warnings:
             self.stderr.write(f"note: {as_line(warning)}")
+        for message in plan.extra.get("table", {}).get("messages", []):
+            self.stderr.write(f"note: {message['title']} {message['words']}".rstrip())
         head = "Dry run" if dry else "Imported"
         self.stdout.write(f"{head}, {kind.target(project, chosen)}: {plan.sentence(kind.one, kind.many)}")

@@ -8,9 +8,11 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors, Refusal
+from apps.corpus.core.columns import TableChoice
 from apps.corpus.enums import ImportState
 from apps.corpus.execution.import_reading import faulty_plan, take_in
-from apps.corpus.models import Import
+from apps.corpus.models import Import, RememberedColumns
+from apps.corpus.selectors.columns import headings_digest
 from apps.jobs.actions.uploads import mark_used
 
 
@@ -44,12 +46,26 @@ def apply_import(*, import_id: int, actor: User, at: datetime) -> Import:
         raise ImportRefused(f"This import {item.get_state_display()}.", code="import_not_ready")
     result = take_in(item, actor=actor, at=at)
     mark_used(upload_id=item.upload_id, actor=actor, at=at)
+    _remember_columns(item, actor, at)
     item.result = result.as_json()
     item.state, item.applied_by, item.applied_at = ImportState.APPLIED, actor, at
     item.save(update_fields=["result", "state", "applied_by", "applied_at"])
     after = {"kind": item.kind, "file": item.upload.filename, **result.counts}
     record(project=item.project, actor=actor, action="import.applied", obj=item, after=after, at=at)
     return item
+
+
+def _remember_columns(item: Import, actor: User, at: datetime) -> None:
+    """Keep what the columns of the table were for the next table with these headings, unless the person declines."""
+    choice = TableChoice.from_json(item.options.get("table") or {})
+    if not choice.columns or not choice.remember:
+        return
+    RememberedColumns.objects.update_or_create(
+        project=item.project,
+        kind=item.kind,
+        headings=headings_digest(list(choice.columns)),
+        defaults={"choice": choice.as_json() | {"answers": []}, "updated_by": actor, "updated_at": at},
+    )
 
 
 @transaction.atomic

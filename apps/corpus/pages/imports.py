@@ -14,7 +14,7 @@ from apps.accounts.models import Project
 from apps.common.files.faults import errors_as_csv
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
-from apps.corpus.forms import ImportForm
+from apps.corpus.forms import ImportForm, TableForm
 from apps.corpus.models import Import
 from apps.corpus.pages.cutting import cut_context
 from apps.corpus.selectors.corpora import import_in, imports_in
@@ -65,6 +65,8 @@ def _initial(request: HttpRequest, project: Project, kind: str) -> dict[str, Any
 @member_view(Role.LEAD)
 def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
+    if _is_open_table(item):
+        return _table_page(request, item)
     kind = kind_named(item.kind)
     if _are_documents(item):
         return _documents(request, project, item, kind)
@@ -103,6 +105,35 @@ def _documents(
 
 def _are_documents(item: Import) -> bool:
     return item.state == ImportState.READY and "files_read" in item.plan
+
+
+def _is_open_table(item: Import) -> bool:
+    return "table" in item.plan and item.state in {ImportState.READY, ImportState.FAULTY}
+
+
+def _table_page(request: HttpRequest, item: Import, form: TableForm | None = None) -> HttpResponse:
+    context = {"item": item, "table": item.plan["table"], "section": kind_named(item.kind).section, "form": form}
+    return render(request, "corpus/import_columns.html", context, status=400 if form else 200)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def import_columns(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The choices for a table: they are read again, or imported when `import` is sent and nothing was changed."""
+    item = import_in(project, pk)
+    if not _is_open_table(item):
+        return redirect("corpus:import", slug=project.slug, pk=item.pk)
+    form = TableForm(request.POST, table=item.plan["table"])
+    if not form.is_valid():
+        return _table_page(request, item, form)
+    imports.choose_columns(
+        import_id=item.pk,
+        choice=form.choice(),
+        is_final="import" in request.POST,
+        actor=member_of(request).user,
+        at=timezone.now(),
+    )
+    return redirect("corpus:import", slug=project.slug, pk=item.pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

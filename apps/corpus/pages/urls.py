@@ -18,6 +18,7 @@ urlpatterns = [
     path("imports/<int:pk>/", importing.import_page, name="import"),
     path("imports/<int:pk>/options/", importing.import_options, name="import-options"),
     path("imports/<int:pk>/fix/", importing.import_fix, name="import-fix"),
+    path("imports/<int:pk>/columns/", importing.import_columns, name="import-columns"),
     path("imports/<int:pk>/confirm/", importing.import_confirm, name="import-confirm"),
     path("imports/<int:pk>/discard/", importing.import_discard, name="import-discard"),
     path("imports/<int:pk>/mistakes.csv", importing.import_errors, name="import-errors"),

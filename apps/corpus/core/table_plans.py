@@ -1,0 +1,124 @@
+"""What the page of a table shows: how it was read, its first rows, a message for each thing to know or decide."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from apps.common.files.faults import shown
+from apps.common.files.tabular import TableFile
+from apps.corpus.core.columns import LEAVE_OUT, ColumnRole, TableChoice
+from apps.corpus.core.import_plans import Fix, ImportPlan
+
+SHOWN_ROWS = 5
+SHOWN_CELL = 160
+EXAMPLES = 12
+WARN, DONE, STOP = "warn", "done", "stop"
+
+
+@dataclass
+class TableMessage:
+    """One thing about the table: `state` is WARN while a proposal is open, DONE, or STOP for what refuses the import.
+
+    `fix` takes the proposal back or takes it, as its button says. `examples` are listed on demand.
+    """
+
+    state: str
+    title: str
+    words: str = ""
+    examples: Sequence[str] = ()
+    fix: Fix | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "state": self.state,
+            "title": self.title,
+            "words": self.words,
+            "examples": [shown(one) for one in self.examples[:EXAMPLES]],
+            "more": max(0, len(self.examples) - EXAMPLES),
+            "fix": self.fix.name if self.fix else "",
+            "button": self.fix.button if self.fix else "",
+        }
+
+
+def taking(choice: TableChoice, name: str, button: str, words: str = "") -> Fix:
+    """The fix that takes the proposal `name`."""
+    return Fix(name, words, button, {"table": choice.answered(name).as_json()})
+
+
+def undoing(choice: TableChoice, name: str, button: str = "Undo") -> Fix:
+    """The fix that takes back the proposal `name`."""
+    return Fix(f"undo-{name}", "", button, {"table": choice.unanswered(name).as_json()})
+
+
+@dataclass
+class TableView:
+    """A table and the choices for it, as stored in the plan. `hows` say how the values of a column are read.
+
+    `grades` are (grade of the file, our grade or "" or "skip", rows), `scale` our grades by name.
+    """
+
+    how: str
+    headings: Sequence[str]
+    roles: Sequence[ColumnRole]
+    choice: TableChoice
+    sheets: Sequence[str] = ()
+    rows: int = 0
+    sample: Sequence[Sequence[str]] = ()
+    hows: Mapping[str, str] = field(default_factory=dict)
+    messages: list[TableMessage] = field(default_factory=list)
+    grades: Sequence[tuple[str, str, int]] = ()
+    scale: Sequence[tuple[int, str]] = ()
+    asks_person: bool = False
+    is_remembered: bool = False
+    button: str = ""
+    aside: str = ""
+
+    @property
+    def refusals(self) -> list[str]:
+        """Why the table cannot be imported yet."""
+        return [message.title for message in self.messages if message.state == STOP]
+
+    @property
+    def fixes(self) -> list[Fix]:
+        return [message.fix for message in self.messages if message.fix]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "how": self.how,
+            "choice": self.choice.as_json(),
+            "sheets": list(self.sheets),
+            "rows": self.rows,
+            "columns": [self._column(heading) for heading in self.headings],
+            "roles": [[role.name, role.title] for role in self.roles],
+            "sample": [
+                [
+                    {"text": _cut(cell), "is_out": self.choice.columns.get(heading, LEAVE_OUT) == LEAVE_OUT}
+                    for heading, cell in zip(self.headings, row, strict=True)
+                ]
+                for row in self.sample[:SHOWN_ROWS]
+            ],
+            "messages": [message.as_json() for message in self.messages],
+            "grades": [list(grade) for grade in self.grades],
+            "scale": [[grade, name] for grade, name in self.scale],
+            "asks_person": self.asks_person,
+            "is_remembered": self.is_remembered,
+            "is_refused": bool(self.refusals),
+            "button": self.button,
+            "aside": self.aside,
+        }
+
+    def _column(self, heading: str) -> dict[str, str]:
+        role = self.choice.columns.get(heading, LEAVE_OUT)
+        return {"heading": heading, "role": role, "how": self.hows.get(heading, "" if role else "not imported")}
+
+
+def show_table(plan: ImportPlan, view: TableView, source: TableFile) -> None:
+    """Show the table on the page of the import; what refuses it becomes the plan's mistakes."""
+    plan.extra["table"] = view.as_json()
+    plan.fixes += view.fixes
+    for reason in view.refusals:
+        plan.errors.add(source.error(None, "", "", reason))
+
+
+def _cut(cell: str) -> str:
+    return cell if len(cell) <= SHOWN_CELL else f"{cell[:SHOWN_CELL].rstrip()}…"
