@@ -74,7 +74,7 @@ def signed_in(client, project):
 
 def new_import(client, project, **form):
     path = reverse("corpus:import-new", args=[project.slug, "queries"])
-    return client.post(path, {"format": "csv", "ids": "file", "source": "", **form})
+    return client.post(path, {"format": "auto", "ids": "file", "source": "", **form})
 
 
 def stored(project):
@@ -103,7 +103,7 @@ def test_a_file_and_text_together_or_neither_is_refused_in_a_sentence(client):
     neither = new_import(client, project, pasted=" \r\n")
 
     assert "Choose a file or paste text, not both." in both.text
-    assert "Choose a file, or paste text below." in neither.text
+    assert neither.context["form"].errors["file"]
     assert not Import.objects.exists()
 
 

@@ -7,21 +7,28 @@ from django import forms
 from django.urls import reverse
 
 from apps.accounts.models import Project, User
+from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
+from apps.common.files.linefiles import STANDARD_INPUT
 from apps.common.files.tabular import TableFile as File
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.core.table_plans import show_table
 from apps.corpus.forms import PASTED, PastedImportForm
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
 from apps.queries import actions
 from apps.queries.execution.ingest import QueryComparison, plan_queries
+from apps.queries.execution.table_import import QueryTable, read_query_table
 from apps.queries.formats import FORMATS, IDS, LINES, read_queries
+from apps.queries.formats.recognition import AUTO, TABLE, recognise
 from apps.queries.models import Source
 from apps.queries.selectors import names_in
 
+CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, copied cells", **FORMATS}
+
 
 class QueryImportForm(PastedImportForm):
-    format = forms.ChoiceField(label="File format", choices=list(FORMATS.items()))
+    format = forms.ChoiceField(label="File format", choices=list(CHOICES.items()), initial=AUTO)
     ids = forms.ChoiceField(
         label="Query ids",
         choices=list(IDS.items()),
@@ -44,12 +51,10 @@ class QueryImportForm(PastedImportForm):
         known = Source.objects.filter(project=self.project).order_by("name").values_list("slug", "name")
         offer(self, "source", [("", "none"), *known])
         if not self.uploaded:
-            self.fields["pasted"].help_text = "One query a line; no ids are needed."
+            self.fields["pasted"].help_text = "One query a line; no ids are needed. Or cells copied from a spreadsheet."
 
     def clean(self) -> dict[str, Any]:
         values = super().clean()
-        if (file := values.get("file")) and file.name == PASTED:
-            values |= {"format": LINES, "ids": "file"}
         if values.get("ids") == "position" and values.get("format") != "smart":
             self.add_error("ids", "Ids by position are for SMART files only.")
         return values
@@ -63,6 +68,11 @@ class QueryImport(ImportKind):
     many = "queries"
     section = "Queries"
     examples = (
+        FormatExample(
+            "A table of any shape",
+            "A workbook, or CSV with any separator and encoding. You choose what each column is.",
+            "Search;Topic;Level\nhow often are keys rotated;security;easy",
+        ),
         FormatExample(
             "CSV",
             "query_id and text are needed; label, intent, description, source, difficulty, domain, query_type, group"
@@ -92,18 +102,26 @@ class QueryImport(ImportKind):
 
     def preview(self, project: Project, source: File, options: dict[str, Any], progress: Progress) -> ImportPlan:
         errors = ErrorList()
+        table = _table(project, source, options)
         comparison = QueryComparison(
             project=project, file=source, errors=errors, default_source=_source(project, options)
         )
-        return plan_queries(comparison, _rows(project, source, errors, options), progress)
+        rows = table.rows if table else _rows(project, source, errors, options)
+        plan = plan_queries(comparison, rows, progress)
+        if table:
+            show_table(plan, table.view, source)
+        return plan
 
     def apply(
         self, project: Project, source: File, options: dict[str, Any], *, actor: User, at: datetime
     ) -> ImportPlan:
         errors = ErrorList()
+        table = _table(project, source, options)
+        if table and table.view.refusals:
+            raise InputErrors([source.error(None, "", "", reason) for reason in table.view.refusals])
         return actions.import_queries(
             project=project,
-            rows=_rows(project, source, errors, options),
+            rows=table.rows if table else _rows(project, source, errors, options),
             file=source,
             errors=errors,
             default_source=_source(project, options),
@@ -122,6 +140,20 @@ def _source(project: Project, options: dict[str, Any]) -> Source | None:
     return Source.objects.filter(project=project, slug=options["source"]).first()
 
 
+def _table(project: Project, source: File, options: dict[str, Any]) -> QueryTable | None:
+    """The table that the file is; None for a file of another format."""
+    if _format(source, options) != TABLE:
+        return None
+    return read_query_table(source, project=project, options=options)
+
+
+def _format(source: File, options: dict[str, Any]) -> str:
+    if options["format"] != AUTO:
+        return str(options["format"])
+    return recognise(source, is_pasted=source.name in {PASTED, STANDARD_INPUT})
+
+
 def _rows(project: Project, source: File, errors: ErrorList, options: dict[str, Any]) -> Any:
-    names = names_in(project) if options["format"] == LINES else None
-    return read_queries(source, errors, format=options["format"], ids=options["ids"], names=names)
+    format = _format(source, options)
+    names = names_in(project) if format == LINES else None
+    return read_queries(source, errors, format=format, ids=options["ids"], names=names)

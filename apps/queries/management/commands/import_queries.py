@@ -5,7 +5,9 @@ from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
-from apps.queries.formats import FORMATS, IDS
+from apps.queries.edges.imports import CHOICES
+from apps.queries.formats import IDS
+from apps.queries.formats.recognition import AUTO
 from apps.queries.models import Source
 
 
@@ -15,7 +17,7 @@ class Command(ImportCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--format", required=True, choices=list(FORMATS), help="format of the file")
+        parser.add_argument("--format", default=AUTO, choices=list(CHOICES), help="format of the file")
         parser.add_argument(
             "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
         )

@@ -1,0 +1,235 @@
+"""Queries from a table of any shape: its rows as queries, and what a person has to know or decide."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from apps.accounts.models import Project
+from apps.common.files.anytable import open_table
+from apps.common.files.faults import ErrorList
+from apps.common.files.fields import MAX_ID
+from apps.common.files.near_ids import Proposal, propose_fit
+from apps.common.files.tabular import TableFile
+from apps.corpus.core.columns import TableChoice
+from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, TableView, taking, undoing
+from apps.corpus.selectors.columns import settled_choice
+from apps.queries.core import table_roles as roles
+from apps.queries.core.naming import QueryNames, plain_words
+from apps.queries.formats import QueryRow
+from apps.queries.models import Query, Source
+from apps.queries.selectors import names_in
+
+KIND = "queries"
+FIT_IDS = "fit-ids"
+LIMITS = {roles.LABEL: 200, roles.DOMAIN: 80, roles.QUERY_TYPE: 40, roles.GROUP: 120}
+
+
+class QueryTable(NamedTuple):
+    """The queries of a table, before anything is compared or stored."""
+
+    rows: list[QueryRow]
+    view: TableView
+
+
+class _Reading(NamedTuple):
+    """What rows are read with, and what was noticed on the way, by kind."""
+
+    choice: TableChoice
+    names: QueryNames
+    fits: Mapping[str, str]
+    sources: Mapping[str, str]
+    noticed: dict[str, list[str]]
+
+    def note(self, kind: str, words: str) -> None:
+        self.noticed.setdefault(kind, []).append(words)
+
+
+def read_query_table(source: TableFile, *, project: Project, options: Mapping[str, Any]) -> QueryTable:
+    """Read a table of queries. Raises InputError for what is no table, or when nothing names the queries."""
+    errors = ErrorList()
+    table = open_table(source, errors, sheet=TableChoice.from_json(options.get("table") or {}).sheet)
+    numbered = list(table.rows)
+    settled = settled_choice(project, KIND, roles.ROLES, table.headings, [cells for _, cells in numbered], options)
+    choice = replace(settled.choice, sheet=table.sheet)
+    view = TableView(
+        how=table.how,
+        headings=table.headings,
+        roles=roles.ROLES,
+        choice=choice,
+        sheets=table.sheets,
+        rows=len(numbered),
+        sample=[cells for _, cells in numbered[:5]],
+        hows={heading: roles.HOW[role] for heading, role in choice.columns.items() if role},
+        is_remembered=settled.is_remembered,
+    )
+    if choice.heading_of(roles.TEXT) is None:
+        view.messages.append(TableMessage(STOP, "Choose the column of the queries."))
+        return QueryTable([], view)
+    records = [(line, dict(zip(table.headings, cells, strict=True))) for line, cells in numbered]
+    near = _near_ids(project, records, choice)
+    reading = _Reading(
+        choice=choice,
+        names=names_in(project),
+        fits=near.fits if near and FIT_IDS in choice.answers else {},
+        sources=_sources(project),
+        noticed={},
+    )
+    rows = _rows(records, reading)
+    view.messages += _messages(near, reading, errors)
+    _note_new_ids(project, rows, view)
+    return QueryTable(rows, view)
+
+
+def _near_ids(project: Project, records: list[tuple[int, dict[str, str]]], choice: TableChoice) -> Proposal | None:
+    """The rule by which ids of the table become ids of queries that are here."""
+    heading = choice.heading_of(roles.QUERY_ID)
+    if heading is None:
+        return None
+    known = set(Query.objects.filter(project=project).values_list("outside_id", flat=True))
+    written = list(dict.fromkeys(cells[heading].strip() for _, cells in records))
+    return propose_fit(written, known, taken=[one for one in written if one in known])
+
+
+def _sources(project: Project) -> dict[str, str]:
+    """The slugs of the project's sources, by slug and by name."""
+    found = Source.objects.filter(project=project).values_list("slug", "name")
+    return {key.casefold(): slug for slug, name in found for key in (name, slug)}
+
+
+def _rows(records: list[tuple[int, dict[str, str]]], reading: _Reading) -> list[QueryRow]:
+    """A row for each query, the first of those with the same words and id."""
+    rows: dict[str, QueryRow] = {}
+    for line, cells in records:
+        row = _row(line, cells, reading)
+        if row is None:
+            continue
+        first = rows.setdefault(row.query_id, row)
+        if first is not row:
+            same = plain_words(first.text) == plain_words(row.text)
+            reading.note("repeated" if same else "doubled", f"line {line}: {row.query_id}, {row.text}")
+    return list(rows.values())
+
+
+def _row(line: int, cells: Mapping[str, str], reading: _Reading) -> QueryRow | None:
+    values = {
+        role: cells[heading].strip() for role in roles.HOW if (heading := reading.choice.heading_of(role)) is not None
+    }
+    text, query_id = values[roles.TEXT], values.get(roles.QUERY_ID, "")
+    query_id = reading.fits.get(query_id, query_id)
+    if not text:
+        reading.note("textless", f"line {line}")
+        return None
+    if len(query_id) > MAX_ID or any(letter.isspace() or not letter.isprintable() for letter in query_id):
+        reading.note("bad ids", f"line {line}: {query_id}")
+        return None
+    if not query_id:
+        query_id = reading.names.id_for(text)
+        text = reading.names.text_of(query_id) or text
+    else:
+        reading.names.learn(query_id, text)
+    return QueryRow(
+        line=line,
+        query_id=query_id,
+        text=text,
+        label=_cut(values, roles.LABEL),
+        intent=values.get(roles.INTENT),
+        description=values.get(roles.DESCRIPTION),
+        source=_source(line, values, reading),
+        difficulty=_difficulty(line, values, reading),
+        domain=_cut(values, roles.DOMAIN),
+        query_type=_cut(values, roles.QUERY_TYPE),
+        group_key=_cut(values, roles.GROUP),
+        tags=_tags(values),
+    )
+
+
+def _cut(values: Mapping[str, str], role: str) -> str | None:
+    return values[role][: LIMITS[role]].strip() if role in values else None
+
+
+def _tags(values: Mapping[str, str]) -> tuple[str, ...] | None:
+    if roles.TAGS not in values:
+        return None
+    return tuple(tag.strip() for tag in re.split("[;,]", values[roles.TAGS]) if tag.strip())
+
+
+def _difficulty(line: int, values: Mapping[str, str], reading: _Reading) -> str | None:
+    written = values.get(roles.DIFFICULTY, "")
+    known = roles.DIFFICULTIES.get(written.casefold())
+    if written and known is None:
+        reading.note("difficulties", f"line {line}: {written}")
+    return str(known) if known else None
+
+
+def _source(line: int, values: Mapping[str, str], reading: _Reading) -> str | None:
+    written = values.get(roles.SOURCE, "")
+    known = reading.sources.get(written.casefold())
+    if written and known is None:
+        reading.note("sources", f"line {line}: {written}")
+    return known
+
+
+def _messages(near: Proposal | None, reading: _Reading, errors: ErrorList) -> list[TableMessage]:
+    messages = []
+    if near:
+        messages.append(_about_near(near, reading.choice))
+    for kind, (state, one, many) in NOTICES.items():
+        if found := reading.noticed.get(kind, []):
+            messages.append(TableMessage(state, one if len(found) == 1 else many.format(len(found)), "", found))
+    if errors:
+        lines = [f"line {error.line}: {error.message}" for error in errors]
+        title = (
+            "1 row cannot be read and stays out."
+            if errors.total == 1
+            else f"{errors.total:,} rows cannot be read and stay out."
+        )
+        messages.append(TableMessage(WARN, title, "", lines))
+    return messages
+
+
+NOTICES = {
+    "textless": (DONE, "1 row without a query stays out.", "{:,} rows without a query stay out."),
+    "bad ids": (WARN, "1 row has an id with blanks and stays out.", "{:,} rows have ids with blanks and stay out."),
+    "doubled": (
+        WARN,
+        "1 row has the id of another query in the table and stays out.",
+        "{:,} rows have the id of another query in the table and stay out.",
+    ),
+    "repeated": (DONE, "1 row repeats a query and counts once.", "{:,} rows repeat a query and count once."),
+    "difficulties": (
+        WARN,
+        "1 difficulty is not easy, medium or hard; it is left out.",
+        "{:,} difficulties are not easy, medium or hard; they are left out.",
+    ),
+    "sources": (
+        WARN,
+        "1 source is not one of this project; it is left out.",
+        "{:,} sources are not sources of this project; they are left out.",
+    ),
+}
+
+
+def _about_near(near: Proposal, choice: TableChoice) -> TableMessage:
+    written, known = near.example
+    count = len(near.fits)
+    ids = "1 id" if count == 1 else f"{count:,} ids"
+    examples = [f"{written} is {known}" for written, known in near.fits.items()]
+    if FIT_IDS in choice.answers:
+        title = f"{ids} matched to queries that are here: {written} is {known}."
+        return TableMessage(DONE, title, "", examples, undoing(choice, FIT_IDS))
+    title = f"{ids} nearly {'matches a query that is' if count == 1 else 'match queries that are'} here."
+    words = f"They differ by {near.difference}: {written} is {known}. Unmatched ids become new queries."
+    fix = taking(choice, FIT_IDS, f"Match all {count:,}" if count > 1 else "Match it")
+    return TableMessage(WARN, title, words, examples, fix)
+
+
+def _note_new_ids(project: Project, rows: list[QueryRow], view: TableView) -> None:
+    """The count on the button, and a message with the ids of queries that came without one."""
+    known = set(Query.objects.filter(project=project).values_list("outside_id", flat=True))
+    view.button = "Import 1 query" if len(rows) == 1 else f"Import {len(rows):,} queries"
+    made = [row.query_id for row in rows if row.query_id not in known]
+    if made and view.choice.heading_of(roles.QUERY_ID) is None:
+        ids = f"the id {made[0]}" if len(made) == 1 else f"the ids {made[0]} to {made[-1]}"
+        count = "1 new query gets" if len(made) == 1 else f"{len(made):,} new queries get"
+        view.messages.append(TableMessage(DONE, f"{count} {ids}."))

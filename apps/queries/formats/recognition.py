@@ -1,0 +1,54 @@
+"""Which format a file of queries has, from its first lines."""
+
+import csv
+import json
+import re
+
+from apps.common.files.anytable import ONE_COLUMN, separator_of
+from apps.common.files.tabular import TableFile
+from apps.common.files.workbooks import is_workbook
+from apps.corpus.core.columns import plain_heading
+from apps.queries.core.table_roles import TEXT_HEADINGS
+from apps.queries.formats.structured import KNOWN, METADATA
+
+AUTO, TABLE, LINES = "auto", "table", "lines"
+HEAD_BYTES = 16_384
+
+
+def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
+    """The format: JSON lines, topics, SMART, CSV with Karat's own columns, a list of lines, else a table.
+
+    The source is at its beginning, before and after.
+    """
+    head = source.head(HEAD_BYTES)
+    if is_workbook(head):
+        return TABLE
+    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        return LINES if is_pasted else TABLE
+    if text.startswith("{"):
+        return _json_format(lines[0])
+    if re.match(r"<top>", text, re.IGNORECASE):
+        return "trec"
+    if re.match(r"\.I\s", text):
+        return "smart"
+    names = {name.strip() for name in next(csv.reader([lines[0]]), [])}
+    if {"query_id", "text"} <= names and all(name in KNOWN or name.startswith(METADATA) for name in names):
+        return "csv"
+    return LINES if _is_list(lines, is_pasted=is_pasted) else TABLE
+
+
+def _is_list(lines: list[str], *, is_pasted: bool) -> bool:
+    """Whether each line is a query: pasted lines with at most an id before it, or one column without a heading."""
+    if is_pasted and all(line.count("\t") <= 1 for line in lines):
+        return True
+    separator, _ = separator_of("\n".join(lines))
+    return separator == ONE_COLUMN and plain_heading(lines[0]) not in TEXT_HEADINGS
+
+
+def _json_format(line: str) -> str:
+    try:
+        return "beir" if "_id" in json.loads(line) else "jsonl"
+    except ValueError:
+        return "jsonl"

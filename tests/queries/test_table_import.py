@@ -1,0 +1,144 @@
+"""Queries from a spreadsheet: what each column is, ids that are missing or nearly fit."""
+
+import io
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.urls import reverse
+
+from apps.common.files.tabular import TableFile
+from apps.corpus.enums import ImportState
+from apps.corpus.models import Import
+from apps.queries.execution.table_import import QueryTable, read_query_table
+from apps.queries.formats.recognition import recognise
+from apps.queries.models import Query
+from tests.common.workbooks import workbook
+from tests.factories import lead_of, make_project
+from tests.queries.factories import make_query, make_source
+
+pytestmark = pytest.mark.django_db
+
+SEARCHES = (
+    "Search;Level;Topics;Where from\n"
+    "key rotation;easy;keys, policy;Search log\n"
+    "who opens the archive;hard;;Interviews\n"
+    "Key  rotation;easy;;\n"
+    ";easy;;\n"
+    "how long are mails kept;tricky;;Search log\n"
+)
+
+
+@pytest.fixture
+def project():
+    project = make_project()
+    make_source(project, name="Search log")
+    return project
+
+
+def read(project, data: str | bytes, **table) -> QueryTable:
+    source = TableFile("searches.csv", io.BytesIO(data.encode() if isinstance(data, str) else data))
+    return read_query_table(source, project=project, options={"table": table} if table else {})
+
+
+def titles(table: QueryTable, state: str = "") -> list[str]:
+    return [message.title for message in table.view.messages if not state or message.state == state]
+
+
+def test_a_table_with_its_own_headings_is_read(project):
+    table = read(project, SEARCHES)
+
+    assert list(table.view.choice.columns.values()) == ["text", "difficulty", "tags", ""]
+    assert [(row.query_id, row.text, row.difficulty, row.tags) for row in table.rows] == [
+        ("Q001", "key rotation", "easy", ("keys", "policy")),
+        ("Q002", "who opens the archive", "hard", ()),
+        ("Q003", "how long are mails kept", None, ()),
+    ]
+    assert table.view.button == "Import 3 queries"
+    assert titles(table) == [
+        "1 row without a query stays out.",
+        "1 row repeats a query and counts once.",
+        "1 difficulty is not easy, medium or hard; it is left out.",
+        "3 new queries get the ids Q001 to Q003.",
+    ]
+
+
+def test_sources_are_found_by_name(project):
+    columns = {"Search": "text", "Level": "", "Topics": "", "Where from": "source"}
+
+    table = read(project, SEARCHES, columns=columns)
+
+    assert [row.source for row in table.rows] == ["search-log", None, "search-log"]
+    assert titles(table, "warn") == ["1 source is not one of this project; it is left out."]
+
+
+def test_ids_that_nearly_fit_are_matched_by_one_answer(project):
+    make_query(project, outside_id="Q01", text="key rotation")
+    make_query(project, outside_id="Q02", text="who opens the archive")
+    text = "id\tquery\nQ1\tkey rotation\nQ2\twho opens the archive\n"
+
+    table = read(project, text)
+    assert [row.query_id for row in table.rows] == ["Q1", "Q2"]
+    assert titles(table, "warn") == ["2 ids nearly match queries that are here."]
+
+    choice = table.view.choice.as_json() | {"answers": ["fit-ids"]}
+    assert [row.query_id for row in read(project, text, **choice).rows] == ["Q01", "Q02"]
+
+
+def test_without_a_column_of_queries_there_is_nothing_to_import(project):
+    table = read(project, "number,amount\n1,2\n3,4\n")
+
+    assert (table.rows, table.view.refusals) == ([], ["Choose the column of the queries."])
+
+
+@pytest.mark.parametrize(
+    ("data", "format"),
+    [
+        (b'{"query_id": "Q1", "text": "a"}\n', "jsonl"),
+        (b'{"_id": "Q1", "text": "a"}\n', "beir"),
+        (b"<top>\n<num> 1\n", "trec"),
+        (b".I 1\n.W\na\n", "smart"),
+        (b"query_id,text,metadata.x\nQ1,a,b\n", "csv"),
+        (b"query_id;text\nQ1;a\n", "table"),
+        (b"key rotation\nwho opens the archive\n", "lines"),
+        (b"Query\nkey rotation\nwho opens the archive\n", "table"),
+        (SEARCHES.encode("utf-16"), "table"),
+    ],
+)
+def test_the_format_is_recognised(data, format):
+    assert recognise(TableFile("f", io.BytesIO(data))) == format
+
+
+def test_pasted_lines_with_an_id_are_no_table():
+    source = TableFile("pasted.txt", io.BytesIO(b"Q1\ta\nQ2\tb\n"))
+
+    assert recognise(source, is_pasted=True) == "lines"
+    assert recognise(source) == "table"
+
+
+def test_a_workbook_of_thirty_searches_is_imported_through_the_page(client, project):
+    client.force_login(lead_of(project))
+    rows = [["Suchanfrage", "Thema"], *([f"Suche Nummer {number}", "Test"] for number in range(30))]
+    form = {"file": SimpleUploadedFile("suchen.xlsx", workbook({"Suchen": rows})), "format": "auto", "ids": "file"}
+    client.post(reverse("corpus:import-new", args=[project.slug, "queries"]), form)
+    item = Import.objects.get()
+
+    page = client.get(reverse("corpus:import", args=[project.slug, item.pk])).text
+    assert "Import 30 queries" in page
+    sent = {"column-0": "text", "column-1": "domain", "remember": "1"}
+    client.post(reverse("corpus:import-columns", args=[project.slug, item.pk]), sent)
+    client.post(reverse("corpus:import-columns", args=[project.slug, item.pk]), sent | {"import": "1"})
+
+    item.refresh_from_db()
+    assert item.state == ImportState.APPLIED
+    assert Query.objects.filter(project=project, domain="Test").count() == 30
+
+
+def test_the_command_imports_a_table_by_itself(capsys, project, tmp_path):
+    path = tmp_path / "searches.csv"
+    path.write_bytes("Search;Level\nSchlüssel wechseln;easy\n".encode("cp1252"))
+
+    call_command("import_queries", path, project=project.slug)
+
+    assert Query.objects.get().text == "Schlüssel wechseln"
+    assert "1 query: 1 new" in capsys.readouterr().out
