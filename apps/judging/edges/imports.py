@@ -12,22 +12,32 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import Fix, ImportPlan
-from apps.corpus.forms import ImportForm
+from apps.corpus.core.table_plans import show_table
+from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import ImportKind, Progress, register
 from apps.judging.actions import import_judgements
+from apps.judging.actions.imports import ImportedRound
 from apps.judging.execution.judgement_import import JudgementDraft, read_draft
+from apps.judging.execution.table_import import TableDraft, read_table
 from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
+from apps.judging.formats.recognition import AUTO, TABLE, recognise
 from apps.judging.models import Round
+from apps.queries.actions import import_queries
+from apps.queries.formats import QueryRow
 
 NEW, HERE = "new", "unchanged"
 
 
-class JudgementImportForm(ImportForm):
+CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, copied cells", **FORMATS}
+NEW_QUERIES = "new queries"
+
+
+class JudgementImportForm(PastedImportForm):
     """The file, its columns, and the meaning of its grades here, which cannot be read from the file."""
 
-    format = forms.ChoiceField(label="File format", choices=list(FORMATS.items()))
+    format = forms.ChoiceField(label="File format", choices=list(CHOICES.items()), initial=AUTO)
     snapshot = forms.ChoiceField(help_text="The texts that were judged.")
     columns = forms.CharField(
         label="Columns",
@@ -51,12 +61,14 @@ class JudgementImportForm(ImportForm):
         required=False,
         help_text="Otherwise such rows block the import and are listed.",
     )
-    field_order = ["file", "format", "snapshot", "grades", "columns", "name", "skip_unknown"]
+    field_order = ["file", "pasted", "format", "snapshot", "grades", "columns", "name", "skip_unknown"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = [(str(each.pk), f"{each.corpus.name}: {each.name}") for each in snapshots_in(self.project)]
         offer(self, "snapshot", known)
+        if not self.uploaded:
+            self.fields["pasted"].help_text = "Cells copied from a spreadsheet, with their headings."
 
     def clean_grades(self) -> str:
         written = self.cleaned_data["grades"]
@@ -90,28 +102,22 @@ class JudgementImport(ImportKind):
     form_class = JudgementImportForm
 
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
+        if _format(source, options) == TABLE:
+            return _table_plan(project, source, read_table(source, **_where(project, options)))
         draft = _draft(project, source, options)
-        is_imported = Round.objects.filter(project=project, origin__endswith=draft.mark).exists()
         progress(len(draft.rows))
-        return _plan(project, draft, options, HERE if is_imported else NEW)
+        return _plan(project, draft, options, HERE if _is_imported(project, draft) else NEW)
 
     def apply(
         self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
     ) -> ImportPlan:
+        if _format(source, options) == TABLE:
+            return _apply_table(project, source, options, actor=actor, at=at)
         draft = _draft(project, source, options)
         plan = _plan(project, draft, options, NEW)
         if plan.errors:
             raise InputErrors(list(plan.errors), capped=plan.errors.unlisted > 0)
-        imported = import_judgements(
-            project=project,
-            snapshot=_snapshot(project, options),
-            draft=draft,
-            name=options.get("name", ""),
-            origin=source.name,
-            skip_unknown=bool(options.get("skip_unknown")),
-            actor=actor,
-            at=at,
-        )
+        imported = _import(project, source, options, draft, actor=actor, at=at)
         return plan if imported.is_new else _plan(project, draft, options, HERE)
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
@@ -121,18 +127,78 @@ class JudgementImport(ImportKind):
         return reverse("judging:index", args=[project.slug])
 
 
+def _format(source: TableFile, options: dict[str, Any]) -> str:
+    return recognise(source) if options["format"] == AUTO else str(options["format"])
+
+
+def _where(project: Project, options: dict[str, Any]) -> dict[str, Any]:
+    return {"project": project, "snapshot": _snapshot(project, options), "options": options}
+
+
+def _is_imported(project: Project, draft: JudgementDraft) -> bool:
+    return Round.objects.filter(project=project, origin__endswith=draft.mark).exists()
+
+
+def _import(
+    project: Project, source: TableFile, options: dict[str, Any], draft: JudgementDraft, *, actor: User, at: datetime
+) -> ImportedRound:
+    return import_judgements(
+        project=project,
+        snapshot=_snapshot(project, options),
+        draft=draft,
+        name=options.get("name", ""),
+        origin=source.name,
+        skip_unknown=bool(options.get("skip_unknown")),
+        actor=actor,
+        at=at,
+    )
+
+
+def _table_plan(project: Project, source: TableFile, table: TableDraft) -> ImportPlan:
+    draft = table.draft
+    plan = ImportPlan([NEW, NEW_QUERIES, HERE])
+    plan.rows = len(draft.rows)
+    plan.counts[HERE if draft.rows and _is_imported(project, draft) else NEW] = len(draft.rows)
+    plan.counts[NEW_QUERIES] = len(table.new_queries)
+    plan.notes += [message.title for message in table.view.messages]
+    if draft.raters:
+        plan.notes += _raters_notes(draft)
+    show_table(plan, table.view, source)
+    return plan
+
+
+def _apply_table(
+    project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
+) -> ImportPlan:
+    """Create the new queries of the table, then import its grades. Raises InputErrors for a column that is missing."""
+    table = read_table(source, **_where(project, options))
+    plan = _table_plan(project, source, table)
+    if plan.errors:
+        raise InputErrors(list(plan.errors))
+    draft = table.draft
+    if table.new_queries:
+        rows = [QueryRow(line, *query) for line, query in enumerate(table.new_queries, start=1)]
+        import_queries(
+            project=project, rows=rows, file=source, errors=ErrorList(), default_source=None, actor=actor, at=at
+        )
+        draft = read_table(source, **_where(project, options)).draft
+    if draft.rows or not table.new_queries:
+        _import(project, source, options, draft, actor=actor, at=at)
+    return plan
+
+
 def _snapshot(project: Project, options: dict[str, Any]) -> Snapshot:
     return snapshot_in(project, int(options["snapshot"]))
 
 
 def _draft(project: Project, source: TableFile, options: dict[str, Any]) -> JudgementDraft:
-    written = options.get("grades", "")
+    written, format = options.get("grades", ""), _format(source, options)
     return read_draft(
         source,
         project=project,
         snapshot=_snapshot(project, options),
-        format=options["format"],
-        columns=columns_of(options["format"], options.get("columns", "")),
+        format=format,
+        columns=columns_of(format, options.get("columns", "")),
         grades=parse_grade_map(written) if written else None,
     )
 

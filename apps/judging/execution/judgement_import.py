@@ -171,7 +171,7 @@ def read_draft(
     if not (reader.rows or reader.skipped or errors):
         errors.add(source.error(None, "", "", "the file contains no judgement"))
         reader.is_spoilt = True
-    rulings, unsettled = _rulings(reader.rows, reader.finals)
+    rulings, unsettled = rulings_of(reader.rows, reader.finals)
     return JudgementDraft(
         rows=reader.rows,
         skipped=reader.skipped,
@@ -185,7 +185,7 @@ def read_draft(
     )
 
 
-def _rulings(rows: Sequence[Graded], finals: dict[tuple[int, int], int]) -> tuple[dict[tuple[int, int], int], int]:
+def rulings_of(rows: Sequence[Graded], finals: dict[tuple[int, int], int]) -> tuple[dict[tuple[int, int], int], int]:
     """The final grades that the ratings do not resolve to, and how many pairs nothing settles."""
     answers: dict[tuple[int, int], list[int | None]] = {}
     for row in rows:

@@ -4,9 +4,15 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
+from apps.corpus.core.columns import SKIP, TableChoice
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
-from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
+from apps.corpus.selectors.import_kinds import kind_named
+from apps.judging.core.table_roles import parse_table_columns
+from apps.judging.edges.imports import CHOICES
+from apps.judging.formats.judgements import QRELS_COLUMNS, columns_of, parse_grade_map
+from apps.judging.formats.recognition import AUTO, TABLE
 from apps.retrieval.edges.commands import chosen_snapshot
 
 
@@ -19,21 +25,25 @@ class Command(ImportCommand):
         parser.add_argument(
             "--snapshot", required=True, help="corpus@number, or the snapshot's digest (8 characters will do)"
         )
-        parser.add_argument("--format", required=True, choices=list(FORMATS), help="form of the file")
+        parser.add_argument("--format", default=AUTO, choices=list(CHOICES), help="format of the file")
         parser.add_argument(
             "--columns",
             default="",
             help=f"columns of a file divided by blanks (default: {' '.join(QRELS_COLUMNS)}), or of ratings, such as"
-            " query=query_text,docid=doc_id,first=rater,second=rater,agreed=final",
+            " query=query_text,docid=doc_id,first=rater,second=rater,agreed=final; of a table, such as"
+            " Search=query,URL=passage,Stars=grade",
         )
         parser.add_argument("--grades", default="", help="grade map, such as 1=3,2=2,3=1,-1=skip")
+        parser.add_argument("--sheet", default="", help="sheet of a workbook (default: the largest one)")
+        parser.add_argument("--person", default="", help="who gave the grades of a table (default: the importer)")
         parser.add_argument("--name", default="", help="name of the round")
         parser.add_argument(
             "--skip-unknown", action="store_true", help="leave out rows that name an unknown query or block"
         )
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
-        of_form = partial(columns_of, options["format"])
+        is_table = options["format"] in {AUTO, TABLE}
+        of_form = parse_table_columns if is_table else partial(columns_of, options["format"])
         for name, parse in (("grades", parse_grade_map), ("columns", of_form)):
             try:
                 if options[name]:
@@ -42,4 +52,24 @@ class Command(ImportCommand):
                 raise CommandError(f"--{name}: {fault}.", returncode=BAD_INPUT) from fault
         snapshot = chosen_snapshot(project, options["snapshot"])
         chosen = ("format", "columns", "grades", "name", "skip_unknown")
-        return {"snapshot": str(snapshot.pk), **{name: options[name] for name in chosen}}
+        values = {"snapshot": str(snapshot.pk), **{name: options[name] for name in chosen}}
+        return values | {"table": self._table(options)} if is_table else values
+
+    def _table(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The choices for a table: columns that are named, grades that are mapped, the person."""
+        columns = parse_table_columns(options["columns"]) if options["columns"] else {}
+        grades = parse_grade_map(options["grades"]) if options["grades"] else {}
+        written = {value: SKIP if grade is None else str(grade) for value, grade in grades.items()}
+        choice = TableChoice(sheet=options["sheet"], columns=columns, grades=written, person=options["person"])
+        return choice.as_json()
+
+    def apply(self, project: Project, source: Any, chosen: dict[str, Any], actor: User) -> ImportPlan:
+        """Import, unless a grade would become another one that nobody has named: only a page can show that."""
+        plan = kind_named(self.kind).preview(project, source, chosen, lambda done: None)
+        grades = plan.extra.get("table", {}).get("grades", [])
+        if not chosen["grades"] and any(value != grade for value, grade, _ in grades):
+            map_ = ",".join(f"{value}={grade or SKIP}" for value, grade, _ in grades)
+            message = f"The table has grades of another scale. Name what they mean here, such as --grades {map_}"
+            raise CommandError(message, returncode=BAD_INPUT)
+        source.rewind()
+        return super().apply(project, source, chosen, actor)

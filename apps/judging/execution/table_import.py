@@ -1,0 +1,253 @@
+"""Grades from a table of any shape: which rows become grades and queries, and what a person has to know or decide.
+
+Nothing is stored here. A row whose query, passage or grade is not known stays out and is counted in a message.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from apps.accounts.models import Project
+from apps.common.digests import digest_of_lines
+from apps.common.files.anytable import open_table
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import TableFile
+from apps.corpus.core.columns import SKIP, TableChoice
+from apps.corpus.core.table_plans import DONE, WARN, TableMessage, TableView
+from apps.corpus.models import Snapshot
+from apps.corpus.selectors.columns import settled_choice
+from apps.judging.core import table_roles as roles
+from apps.judging.core.grade_values import number_in, propose_grades
+from apps.judging.execution import table_messages as messages
+from apps.judging.execution.judgement_import import Graded, JudgementDraft, rulings_of
+from apps.judging.execution.passage_matching import Passage, PassageMatches, match_passages
+from apps.judging.execution.query_matching import MatchedQuery, QueryMatches, match_queries
+from apps.judging.execution.table_rows import TableRow, rows_of
+from apps.queries.models import Query
+from apps.queries.selectors import names_in
+
+KIND = "judgements"
+MOST_GRADES_SHOWN = 40
+
+
+class TableDraft(NamedTuple):
+    """Grades of a table, before anything is stored. `new_queries` are ids and texts that do not exist yet."""
+
+    draft: JudgementDraft
+    new_queries: list[tuple[str, str]]
+    view: TableView
+
+
+class _Collected(NamedTuple):
+    """The grades that count, by query id, passage and rater, and what was noticed on the way."""
+
+    kept: dict[tuple[str, Passage, str], Graded]
+    finals: dict[tuple[int, int], int]
+    contradicting: list[TableRow]
+    repeated: int
+    skipped: int
+
+
+def read_table(source: TableFile, *, project: Project, snapshot: Snapshot, options: Mapping[str, Any]) -> TableDraft:
+    """Read a table against the project's queries and a snapshot. Raises InputError for what is no table."""
+    errors = ErrorList()
+    sheet = TableChoice.from_json(options.get("table") or {}).sheet
+    table = open_table(source, errors, sheet=sheet)
+    cells = list(table.rows)
+    settled = settled_choice(project, KIND, roles.ROLES, table.headings, [row for _, row in cells], options)
+    rows = rows_of(table.headings, cells, settled.choice)
+    scale = {entry["grade"]: entry["name"] for entry in project.scale}
+    written = Counter(value for row in rows for value in row.grades)
+    choice = replace(_with_grades(settled.choice, written, scale), sheet=table.sheet)
+    view = TableView(
+        how=table.how,
+        headings=table.headings,
+        roles=roles.ROLES,
+        choice=choice,
+        sheets=table.sheets,
+        rows=len(rows),
+        sample=[row for _, row in cells[:5]],
+        messages=messages.missing_columns(choice),
+        scale=list(scale.items()),
+        is_remembered=settled.is_remembered,
+    )
+    if view.refusals:
+        return TableDraft(_draft(snapshot, [], [], {}), [], view)
+    return _read_rows(rows, project, snapshot, view, written, errors)
+
+
+def _read_rows(
+    rows: list[TableRow],
+    project: Project,
+    snapshot: Snapshot,
+    view: TableView,
+    written: Mapping[str, int],
+    errors: ErrorList,
+) -> TableDraft:
+    choice = view.choice
+    queries = match_queries(
+        [row.asked for row in rows],
+        names_in(project),
+        dict(Query.objects.filter(project=project).values_list("outside_id", "pk")),
+        takes_near=messages.FIT_QUERIES in choice.answers,
+        makes_new=messages.NO_NEW_QUERIES not in choice.answers,
+    )
+    matches = match_passages(snapshot, [row.passage for row in rows if row.is_graded])
+    passages = _passages(matches, rows, snapshot, view)
+    collected = _collect(rows, queries.found, passages, choice)
+    view.messages += messages.about_grades(choice.grades, written)
+    view.messages += messages.about_queries(queries, choice)
+    if collected.contradicting:
+        view.messages.append(messages.about_contradictions(collected.contradicting, choice))
+    if ungraded := [row for row in rows if not row.is_graded]:
+        view.messages.append(messages.about_ungraded(ungraded))
+    if collected.repeated:
+        view.messages.append(
+            TableMessage(DONE, f"{messages.counted(collected.repeated, 'row')} repeat a grade and count once.")
+        )
+    if errors:
+        title = f"{messages.counted(errors.total, 'row')} cannot be read and stay out."
+        lines = [f"line {error.line}: {error.message}" for error in errors]
+        view.messages.append(TableMessage(WARN, title, "", lines))
+    _describe(view, queries, matches.how, written)
+    graded = list(collected.kept.values())
+    _sum_up(view, queries, rows, matches, graded)
+    draft = _draft(snapshot, graded, _lines(collected), collected.finals, skipped=collected.skipped)
+    return TableDraft(draft, queries.new, view)
+
+
+def _with_grades(choice: TableChoice, written: Mapping[str, int], scale: Mapping[int, str]) -> TableChoice:
+    """The choice with a grade for each grade of the table that has an obvious one and was not chosen yet."""
+    proposed = propose_grades(written, scale)
+    known = {str(grade) for grade in scale} | {SKIP, ""}
+    chosen = {value: grade for value, grade in choice.grades.items() if grade in known}
+    return replace(choice, grades={value: chosen.get(value, proposed.get(value, "")) for value in written})
+
+
+def _passages(matches: PassageMatches, rows: list[TableRow], snapshot: Snapshot, view: TableView) -> dict[str, Passage]:
+    """The passage of each value that counts, with messages about those that stay out."""
+    choice, found, several = view.choice, dict(matches.matched), dict(matches.several)
+    unknown = matches.unknown
+    if matches.near:
+        noun = ("address", "addresses") if any("/" in value for value in matches.near.fits) else ("passage", "passages")
+        view.messages.append(messages.near_match(matches.near, choice, messages.FIT_PASSAGES, *noun))
+        unknown = [value for value in unknown if value not in matches.near.fits]
+        if messages.FIT_PASSAGES in choice.answers:
+            reached = {value: matches.by_key[key] for value, key in matches.near.fits.items()}
+            found |= {value: passages[0] for value, passages in reached.items() if len(passages) == 1}
+            several |= {value: passages for value, passages in reached.items() if len(passages) > 1}
+    if several:
+        view.messages.append(messages.about_several(several, choice))
+        if messages.FIRST_PASSAGES in choice.answers:
+            found |= {value: passages[0] for value, passages in several.items()}
+    if unknown:
+        lost = set(unknown)
+        count = sum(row.is_graded and row.passage in lost for row in rows)
+        view.messages.append(messages.about_unknown_passages(unknown, count, snapshot.name, choice))
+    return found
+
+
+def _collect(
+    rows: Iterable[TableRow],
+    queries: Mapping[tuple[str, str], MatchedQuery],
+    passages: Mapping[str, Passage],
+    choice: TableChoice,
+) -> _Collected:
+    kept: dict[tuple[str, Passage, str], Graded] = {}
+    finals: dict[tuple[int, int], int] = {}
+    contradicting: dict[tuple[str, Passage, str], TableRow] = {}
+    repeated = skipped = 0
+    for row in rows:
+        query, passage = queries.get(row.asked), passages.get(row.passage)
+        for rater, value in row.ratings:
+            grade = choice.grades.get(value, "")
+            skipped += grade == SKIP
+            if query is None or passage is None or grade in {"", SKIP}:
+                continue
+            name = (query.outside_id, passage, rater)
+            given = Graded(row.line, query.key, passage.version_id, int(grade), row.note, rater)
+            first = kept.setdefault(name, given)
+            if first is not given:
+                repeated += first.grade == given.grade
+                if first.grade != given.grade:
+                    contradicting[name], kept[name] = row, given
+            if (final := choice.grades.get(row.final, "")) not in {"", SKIP}:
+                finals.setdefault(given.pair, int(final))
+    if messages.LAST_GRADES not in choice.answers:
+        for name in contradicting:
+            del kept[name]
+    pairs = {row.pair for row in kept.values()}
+    finals = {pair: grade for pair, grade in finals.items() if pair in pairs}
+    return _Collected(kept, finals, list(contradicting.values()), repeated, skipped)
+
+
+def _lines(collected: _Collected) -> list[str]:
+    """The lines of the digest: ids and grades, so that the same grades in another file are the same import."""
+    lines, ids = [], {}
+    for (query_id, passage, rater), row in collected.kept.items():
+        ids[row.pair] = f"{query_id}\t{passage.block_id}"
+        lines.append("\t".join([ids[row.pair], *([rater] if rater else []), str(row.grade)]))
+    return lines + [f"{ids[pair]}\t\t{grade}" for pair, grade in collected.finals.items()]
+
+
+def _draft(
+    snapshot: Snapshot,
+    graded: list[Graded],
+    lines: list[str],
+    finals: dict[tuple[int, int], int],
+    *,
+    skipped: int = 0,
+) -> JudgementDraft:
+    rulings, unsettled = rulings_of(graded, finals)
+    return JudgementDraft(
+        rows=graded,
+        skipped=skipped,
+        unknown=0,
+        by_grade=dict(sorted(Counter(row.grade for row in graded).items())),
+        errors=ErrorList(),
+        is_spoilt=False,
+        digest=digest_of_lines([snapshot.digest, *sorted(lines)]),
+        rulings=rulings,
+        unsettled=unsettled,
+    )
+
+
+def _describe(view: TableView, queries: QueryMatches, how_passages: str, written: Mapping[str, int]) -> None:
+    """The sentence below each select, and the grades of the table with what they become."""
+    choice = view.choice
+    is_same = all(value == grade for value, grade in choice.grades.items())
+    as_grades = "as it is" if is_same else f"read as {view.scale[0][0]} to {view.scale[-1][0]}"
+    words = {
+        roles.QUERY: "id of the query" if queries.are_ids else "text of the search",
+        roles.QUERY_ID: "id of the query",
+        roles.PASSAGE: how_passages,
+        roles.RANK: "not imported; judging is blind to it",
+        roles.NOTE: "beside the grade",
+        roles.PERSON: "who gave the grade",
+        roles.FINAL: "the agreed grade",
+        roles.GRADE: as_grades,
+        roles.RATED: as_grades,
+    }
+    view.hows = {heading: words[role] for heading, role in choice.columns.items() if role}
+    view.asks_person = not choice.headings_of(roles.PERSON) and not choice.headings_of(roles.RATED)
+    in_order = sorted(written.items(), key=lambda pair: _place(pair[0]))
+    view.grades = [(value, choice.grades[value], count) for value, count in in_order[:MOST_GRADES_SHOWN]]
+
+
+def _place(value: str) -> tuple[bool, float, str]:
+    number = number_in(value)
+    return number is None, number or 0.0, value
+
+
+def _sum_up(
+    view: TableView, queries: QueryMatches, rows: list[TableRow], matches: PassageMatches, graded: list[Graded]
+) -> None:
+    parts = [messages.counted(len(queries.new), "query", "queries")] if queries.new else []
+    if graded or not parts:
+        parts.append(messages.counted(len(graded), "grade"))
+    view.button = f"Import {' and '.join(parts)}"
+    if matches.near and messages.FIT_PASSAGES not in view.choice.answers:
+        waiting = sum(row.is_graded and row.passage in matches.near.fits for row in rows)
+        them = "1 row has" if waiting == 1 else f"{waiting:,} rows have"
+        view.aside = f"{them} an address that is not matched yet."

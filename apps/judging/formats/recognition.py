@@ -1,0 +1,41 @@
+"""Which format a file of judgements has, from its first lines."""
+
+import csv
+import re
+
+from apps.common.files.tabular import TableFile
+from apps.common.files.workbooks import is_workbook
+from apps.judging.formats.judgements import FLAT_KNOWN, RATINGS
+from apps.judging.formats.ratings import BLOCK_NAMES
+
+AUTO, TABLE = "auto", "table"
+HEAD_BYTES = 16_384
+_QRELS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?[0-9]{1,4}[ \t]*\Z")
+
+
+def recognise(source: TableFile) -> str:
+    """The format: qrels and tables with Karat's own columns are recognised as such, anything else is a table.
+
+    The source is at its beginning, before and after.
+    """
+    head = source.head(HEAD_BYTES)
+    if is_workbook(head):
+        return TABLE
+    lines = [
+        line for line in head.decode("utf-8", errors="replace").removeprefix("\ufeff").splitlines() if line.strip()
+    ]
+    lines = lines[:-1] if len(head) == HEAD_BYTES else lines
+    shown = [line for line in lines if not line.startswith("#")][:50]
+    if shown and all(map(_QRELS.match, shown)):
+        return "qrels"
+    return _by_headings(lines[0]) if lines else TABLE
+
+
+def _by_headings(line: str) -> str:
+    names = {name.strip() for name in next(csv.reader([line]), [])}
+    has_block = len(names & set(BLOCK_NAMES)) == 1
+    if has_block and {"query_id", "annotator", "grade"} <= names:
+        return RATINGS
+    if has_block and {"query_id", "grade"} <= names <= set(FLAT_KNOWN):
+        return "csv"
+    return TABLE
