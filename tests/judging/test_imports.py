@@ -233,3 +233,34 @@ def test_one_button_leaves_out_the_rows_with_unknown_ids(pool, client):
     assert (refused.status_code, page.context["item"].state) == (409, "ready")
     assert page.context["plan"]["counts"] == {"new": 1, "unchanged": 0}
     assert "is not a query of this project" in page.text
+
+
+def test_ids_that_nearly_fit_are_matched_by_one_button(pool, client):
+    project, (one, two) = pool.project, ids(pool)
+    text = f"{one.lower()} 0 B00000 3\n{two.lower()} 0 B00001 1\n"
+    client.force_login(lead_of(project))
+    form = {"file": SimpleUploadedFile("old.qrels", text.encode()), "format": "qrels", "snapshot": pool.snapshot_id}
+    page = client.post(reverse("corpus:import-new", args=[project.slug, "judgements"]), form, follow=True)
+    item = page.context["item"]
+    fix = reverse("corpus:import-fix", args=[project.slug, item.pk])
+    assert "2 queries nearly match. The ids differ by capitals" in page.text
+
+    client.post(fix, {"fix": "match-queries"})
+    page = client.post(fix, {"fix": "match-passages"}, follow=True)
+    assert page.context["plan"]["counts"] == {"new": 2, "unchanged": 0}
+
+    page = client.post(fix, {"fix": "unmatch-queries"}, follow=True)
+    assert page.context["item"].state == "faulty"
+
+
+def test_the_command_matches_ids_on_request(pool, capsys, tmp_path):
+    path = tmp_path / "old.qrels"
+    path.write_text(f"{ids(pool)[0].lower()} 0 b00000 3\n")
+    options = {"project": pool.project.slug, "snapshot": pool.snapshot.digest}
+
+    with pytest.raises(CommandError):
+        call_command("import_judgements", str(path), **options)
+    assert "Import with --match-ids to read them so." in capsys.readouterr().err
+
+    call_command("import_judgements", str(path), match_ids=True, **options)
+    assert Judgement.objects.count() == 1

@@ -9,6 +9,7 @@ from django.urls import reverse
 from apps.accounts.models import Project, User
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
+from apps.common.files.near_ids import Proposal
 from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import Fix, ImportPlan
@@ -19,7 +20,7 @@ from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import ImportKind, Progress, register
 from apps.judging.actions import import_judgements
 from apps.judging.actions.imports import ImportedRound
-from apps.judging.execution.judgement_import import JudgementDraft, read_draft
+from apps.judging.execution.judgement_import import QUERIES, JudgementDraft, read_draft
 from apps.judging.execution.table_import import TableDraft, read_table
 from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.judging.formats.recognition import AUTO, TABLE, recognise
@@ -200,6 +201,7 @@ def _draft(project: Project, source: TableFile, options: dict[str, Any]) -> Judg
         format=format,
         columns=columns_of(format, options.get("columns", "")),
         grades=parse_grade_map(written) if written else None,
+        match=options.get("match", ()),
     )
 
 
@@ -222,9 +224,25 @@ def _plan(project: Project, draft: JudgementDraft, options: dict[str, Any], word
         for error in draft.errors:
             errors.warn(error)
     plan.take_errors(errors)
+    plan.fixes += [_match(kind, near, options) for kind, near in draft.near.items()]
     if errors and draft.rows and not draft.is_spoilt:
         plan.fixes.append(_without_unknown(draft))
     return plan
+
+
+def _match(kind: str, near: Proposal, options: dict[str, Any]) -> Fix:
+    """The fix that reads ids that nearly fit by their rule, or as they are again."""
+    match = options.get("match", [])
+    one, many = ("query", "queries") if kind == QUERIES else ("passage", "passages")
+    count = len(near.fits)
+    counted = f"{count:,} {one if count == 1 else many}"
+    written, known = near.example
+    if kind in match:
+        words = f"{counted} matched. The ids differ by {near.difference}: {written} is {known}."
+        return Fix(f"unmatch-{kind}", words, "Undo", {"match": [name for name in match if name != kind]})
+    nearly = f"{counted} nearly {'matches' if count == 1 else 'match'}"
+    words = f"{nearly}. The ids differ by {near.difference}: {written} is {known}."
+    return Fix(f"match-{kind}", words, f"Match {counted}", {"match": [*match, kind]})
 
 
 def _without_unknown(draft: JudgementDraft) -> Fix:

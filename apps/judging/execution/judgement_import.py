@@ -1,7 +1,8 @@
 """Reading judgements made elsewhere: from rows to pairs of a snapshot, with every fault."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from apps.accounts.models import Project
@@ -9,6 +10,7 @@ from apps.common.database.bulk import chunks
 from apps.common.digests import digest_of_lines
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
+from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tabular import TableFile
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging.core.resolution import resolve
@@ -17,6 +19,9 @@ from apps.judging.formats.ratings import RatingColumns
 from apps.queries.models import Query
 
 AT_ONCE = 500
+QUERIES, PASSAGES = "queries", "passages"
+Fits = Mapping[str, Mapping[str, str]]
+"""Known ids by ids of a file, for queries and for passages."""
 
 
 class Graded(NamedTuple):
@@ -40,7 +45,8 @@ class JudgementDraft(NamedTuple):
 
     `skipped` counts rows that the grade map leaves out, `unknown` rows whose query or block does not exist here; the
     errors name each such row. `digest` covers ids, grades and the snapshot, not the file's form. `rulings` are the
-    final grades that are not the grade of more than half of a pair's raters.
+    final grades that are not the grade of more than half of a pair's raters. `near` has a rule for unknown ids that
+    nearly fit, by QUERIES and PASSAGES.
     """
 
     rows: list[Graded]
@@ -52,6 +58,7 @@ class JudgementDraft(NamedTuple):
     digest: str
     rulings: dict[tuple[int, int], int] = {}
     unsettled: int = 0
+    near: dict[str, Proposal] = {}
 
     @property
     def raters(self) -> list[str]:
@@ -72,8 +79,12 @@ class JudgementDraft(NamedTuple):
 class _Reader:
     """Matches rows to the project's queries and the snapshot's blocks, chunk by chunk."""
 
-    def __init__(self, project: Project, snapshot: Snapshot, source: TableFile, columns: Columns) -> None:
+    def __init__(
+        self, project: Project, snapshot: Snapshot, source: TableFile, columns: Columns, fits: Fits | None = None
+    ) -> None:
         self.project = project
+        self.fits: Fits = fits or {}
+        self.strange: dict[str, dict[str, None]] = {QUERIES: {}, PASSAGES: {}}
         self.query_column = "query_id"
         self.by_text = False
         if isinstance(columns, RatingColumns):
@@ -92,6 +103,8 @@ class _Reader:
         self.faulted: set[tuple[int, str]] = set()
 
     def take(self, chunk: Sequence[JudgementRow]) -> None:
+        if self.fits:
+            chunk = [self._fitted(row) for row in chunk]
         blocks = self._blocks({row.doc_id for row in chunk})
         self._learn_queries({row.query_id for row in chunk})
         for row in chunk:
@@ -106,6 +119,12 @@ class _Reader:
             else:
                 self._keep(row, query, version, row.grade)
 
+    def _fitted(self, row: JudgementRow) -> JudgementRow:
+        queries, passages = self.fits.get(QUERIES, {}), self.fits.get(PASSAGES, {})
+        return row._replace(
+            query_id=queries.get(row.query_id, row.query_id), doc_id=passages.get(row.doc_id, row.doc_id)
+        )
+
     def _keep(self, row: JudgementRow, query: int, version: int, grade: int) -> None:
         self.rows.append(Graded(row.line, query, version, grade, row.notes, row.rater))
         parts = [row.query_id, row.doc_id, *([row.rater] if row.rater else []), str(grade)]
@@ -117,9 +136,11 @@ class _Reader:
     def _unknown(self, row: JudgementRow, query: int | None, version: int | None) -> None:
         self.unknown += 1
         if query is None:
+            self.strange[QUERIES].setdefault(row.query_id)
             which = "is the text of two queries; name queries by id" if row.query_id in self.doubtful else ""
             self._fault(row, self.query_column, row.query_id, which or "is not a query of this project", spoils=False)
         if version is None:
+            self.strange[PASSAGES].setdefault(row.doc_id)
             self._fault(row, row.doc_column, row.doc_id, "is not a passage of this snapshot", spoils=False)
 
     def _fault(self, row: JudgementRow, field: str, value: str, message: str, *, spoils: bool = True) -> None:
@@ -142,6 +163,21 @@ class _Reader:
             known[written] = pk
         self.queries.update({each: None if each in self.doubtful else known.get(each) for each in new})
 
+    def near(self) -> dict[str, Proposal]:
+        """A rule for the unknown ids of queries, and one for those of passages, where there is one."""
+        found: dict[str, Proposal] = {}
+        if self.strange[QUERIES] and not self.by_text:
+            known = set(Query.objects.filter(project=self.project).values_list("outside_id", flat=True))
+            taken = [query_id for query_id, key in self.queries.items() if key is not None]
+            if near := propose_fit(self.strange[QUERIES], known, taken=taken):
+                found[QUERIES] = near
+        if self.strange[PASSAGES]:
+            blocks = SnapshotBlock.objects.filter(snapshot=self.snapshot)
+            known = set(blocks.values_list("block__outside_id", flat=True))
+            if near := propose_fit(self.strange[PASSAGES], known, may_merge=True):
+                found[PASSAGES] = near
+        return found
+
     def _blocks(self, ids: set[str]) -> dict[str, int]:
         rows = SnapshotBlock.objects.filter(snapshot=self.snapshot, block__outside_id__in=ids)
         return dict(rows.values_list("block__outside_id", "version_id"))
@@ -155,9 +191,33 @@ def read_draft(
     format: str,
     columns: Columns = QRELS_COLUMNS,
     grades: GradeMap | None = None,
+    match: Collection[str] = (),
 ) -> JudgementDraft:
-    """Read a file of judgements against a snapshot. Raises nothing: faults are in the draft's errors."""
-    reader = _Reader(project, snapshot, source, columns)
+    """Read a file of judgements against a snapshot. Raises nothing: faults are in the draft's errors.
+
+    `match` names what to read by the rule for ids that nearly fit: QUERIES, PASSAGES or both. The file is then read
+    twice.
+    """
+    read = partial(_read, source, project=project, snapshot=snapshot, format=format, columns=columns, grades=grades)
+    draft = read(fits={})
+    if matched := {kind: near for kind, near in draft.near.items() if kind in match}:
+        source.rewind()
+        draft = read(fits={kind: near.fits for kind, near in matched.items()})
+        draft = draft._replace(near=draft.near | matched)
+    return draft
+
+
+def _read(
+    source: TableFile,
+    *,
+    project: Project,
+    snapshot: Snapshot,
+    format: str,
+    columns: Columns,
+    grades: GradeMap | None,
+    fits: Fits,
+) -> JudgementDraft:
+    reader = _Reader(project, snapshot, source, columns, fits)
     row_errors = ErrorList()
     try:
         rows = read_judgements(source, row_errors, format=format, columns=columns, grades=grades)
@@ -182,6 +242,7 @@ def read_draft(
         digest=digest_of_lines([snapshot.digest, *sorted(reader.lines)]),
         rulings=rulings,
         unsettled=unsettled,
+        near=reader.near(),
     )
 
 

@@ -11,6 +11,7 @@ from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.judging.core.table_roles import parse_table_columns
 from apps.judging.edges.imports import CHOICES
+from apps.judging.execution.judgement_import import PASSAGES, QUERIES
 from apps.judging.formats.judgements import QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.judging.formats.recognition import AUTO, TABLE
 from apps.retrieval.edges.commands import chosen_snapshot
@@ -41,6 +42,10 @@ class Command(ImportCommand):
             "--skip-unknown", action="store_true", help="leave out rows that name an unknown query or block"
         )
 
+        parser.add_argument(
+            "--match-ids", action="store_true", help="read unknown ids that nearly fit by the one rule that fits them"
+        )
+
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
         is_table = options["format"] in {AUTO, TABLE}
         of_form = parse_table_columns if is_table else partial(columns_of, options["format"])
@@ -53,6 +58,8 @@ class Command(ImportCommand):
         snapshot = chosen_snapshot(project, options["snapshot"])
         chosen = ("format", "columns", "grades", "name", "skip_unknown")
         values = {"snapshot": str(snapshot.pk), **{name: options[name] for name in chosen}}
+        if options["match_ids"]:
+            values["match"] = [QUERIES, PASSAGES]
         return values | {"table": self._table(options)} if is_table else values
 
     def _table(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -71,5 +78,8 @@ class Command(ImportCommand):
             map_ = ",".join(f"{value}={grade or SKIP}" for value, grade, _ in grades)
             message = f"The table has grades of another scale. Name what they mean here, such as --grades {map_}"
             raise CommandError(message, returncode=BAD_INPUT)
+        for fix in plan.fixes:
+            if fix.name.startswith("match-"):
+                self.stderr.write(f"note: {fix.words} Import with --match-ids to read them so.")
         source.rewind()
         return super().apply(project, source, chosen, actor)
