@@ -9,6 +9,7 @@ from apps.judging.models import Judgement
 from apps.queries.models import Query
 from tests.common.workbooks import workbook
 from tests.corpus.factories import import_text, make_corpus, make_snapshot
+from tests.e2e.looking import WIDE, clean_in_both_themes, faults_at_width
 from tests.e2e.waiting import go, settled, turned
 from tests.e2e.worlds import shared
 from tests.factories import lead_of, make_project
@@ -76,6 +77,9 @@ def test_a_spreadsheet_with_its_own_headings_is_mapped_imported_and_remembered(
     expect(page.get_by_label("Stars")).to_have_value("grade")
     expect(page.get_by_label("Checked")).to_have_value("")
     look_at(page, "map-columns")
+    clean_in_both_themes(page)
+    assert faults_at_width(page, 390) == []
+    page.set_viewport_size(WIDE)
 
     with turned(page):
         page.get_by_role("button", name="Match it").click()

@@ -13,11 +13,14 @@ from apps.accounts.models import Project, User
 from apps.common.discovery import load_layers
 from apps.common.files.extent import Extent, is_within
 from apps.common.files.tabular import TableFile
+from apps.common.files.workbooks import is_workbook
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.models import Snapshot
 
 Progress = Callable[[int], None]
 READ_AT_ONCE = Extent(4_000_000, 50_000)
+WORKBOOK_AT_ONCE_BYTES = 500_000
+HEAD_BYTES = 4_096
 
 
 class FormatExample(NamedTuple):
@@ -60,8 +63,10 @@ class ImportKind:
         return []
 
     def is_read_at_once(self, path: Path, name: str, options: dict[str, Any]) -> bool:
-        """Whether an upload with this name is small enough to read in the request."""
-        return is_within(path, READ_AT_ONCE)
+        """Whether an upload with this name is small enough to read in the request. A workbook is packed: it grows."""
+        with path.open("rb") as stream:
+            is_packed = is_workbook(stream.read(HEAD_BYTES))
+        return is_within(path, READ_AT_ONCE) and not (is_packed and path.stat().st_size > WORKBOOK_AT_ONCE_BYTES)
 
     @property
     def forms(self) -> str:
