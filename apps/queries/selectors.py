@@ -59,6 +59,12 @@ def names_in(project: Project) -> QueryNames:
     return QueryNames(Query.objects.filter(project=project).order_by("outside_id").values_list("outside_id", "text"))
 
 
+def source_slugs(project: Project) -> dict[str, str]:
+    """The slugs of the project's sources, by name and by slug in small letters."""
+    found = Source.objects.filter(project=project).values_list("slug", "name")
+    return {key.casefold(): slug for slug, name in found for key in (name, slug)}
+
+
 def keys_of(project: Project, outside_ids: Iterable[str]) -> dict[str, int]:
     """Keys by outside id, without ids that are not queries of the project."""
     keys: dict[str, int] = {}

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
+from apps.common.text.words import plain_words
 from apps.corpus.models import Import
-from apps.queries.core.naming import QueryNames, plain_words
+from apps.queries.core.naming import QueryNames
 from apps.queries.formats import read_queries
 from apps.queries.models import Query
 from tests.factories import lead_of, make_project

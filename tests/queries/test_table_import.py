@@ -14,7 +14,7 @@ from apps.queries.execution.table_import import QueryTable, read_query_table
 from apps.queries.formats.recognition import recognise
 from apps.queries.models import Query
 from tests.common.workbooks import workbook
-from tests.factories import lead_of, make_project
+from tests.factories import AT, lead_of, make_project
 from tests.queries.factories import make_query, make_source
 
 pytestmark = pytest.mark.django_db
@@ -142,3 +142,21 @@ def test_the_command_imports_a_table_by_itself(capsys, project, tmp_path):
 
     assert Query.objects.get().text == "Schlüssel wechseln"
     assert "1 query: 1 new" in capsys.readouterr().out
+
+
+def test_rows_with_mistakes_are_left_out_by_one_button(client, project):
+    query = make_query(project, outside_id="Q1", text="key rotation")
+    Query.objects.filter(pk=query.pk).update(locked_at=AT)
+    client.force_login(lead_of(project))
+    data = b"qid;query\nQ1;keys of doors\nQ2;who opens the archive\n"
+    form = {"file": SimpleUploadedFile("searches.csv", data), "format": "auto", "ids": "file"}
+    page = client.post(reverse("corpus:import-new", args=[project.slug, "queries"]), form, follow=True)
+    item = Import.objects.get()
+    assert "1 row has a mistake." in page.text
+
+    page = client.post(reverse("corpus:import-fix", args=[project.slug, item.pk]), {"fix": "leave-faulty"}, follow=True)
+
+    item.refresh_from_db()
+    assert item.state == ImportState.READY
+    assert item.plan["counts"] == {"new": 1, "changed": 0, "unchanged": 0}
+    assert "Rows with mistakes stay out." in page.text

@@ -1,10 +1,11 @@
 """What the page of a table shows: how it was read, its first rows, a message for each thing to know or decide."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.common.files.faults import shown
+from apps.common.files.anytable import MOST_ROWS
+from apps.common.files.faults import ErrorList, shown
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import LEAVE_OUT, ColumnRole, TableChoice
 from apps.corpus.core.import_plans import Fix, ImportPlan
@@ -12,6 +13,7 @@ from apps.corpus.core.import_plans import Fix, ImportPlan
 SHOWN_ROWS = 5
 SHOWN_CELL = 160
 EXAMPLES = 12
+LEAVE_FAULTY = "leave-faulty"
 WARN, DONE, STOP = "warn", "done", "stop"
 
 
@@ -113,11 +115,38 @@ class TableView:
 
 
 def show_table(plan: ImportPlan, view: TableView, source: TableFile) -> None:
-    """Show the table on the page of the import; what refuses it becomes the plan's mistakes."""
+    """Show the table on the page of the import; what refuses it becomes the plan's mistakes, and the other way round.
+
+    Rows with mistakes refuse the import until they are left out by the button of their message.
+    """
+    if plan.errors:
+        view.messages.append(_about_faulty(plan.errors, view.choice))
+    elif LEAVE_FAULTY in view.choice.answers:
+        title = "Rows with mistakes stay out."
+        view.messages.append(TableMessage(DONE, title, fix=undoing(view.choice, LEAVE_FAULTY)))
     plan.extra["table"] = view.as_json()
     plan.fixes += view.fixes
-    for reason in view.refusals:
+    for reason in view.refusals if not plan.errors else []:
         plan.errors.add(source.error(None, "", "", reason))
+
+
+def _about_faulty(errors: ErrorList, choice: TableChoice) -> TableMessage:
+    first = next(iter(errors))
+    title = "1 row has a mistake." if errors.total == 1 else f"{errors.total:,} rows have mistakes."
+    where = f"{first.field}: {first.message}" if first.field else first.message
+    words = f"Line {first.line}, {where}."
+    examples = [f"line {error.line}, {error.field} {error.value}: {error.message}" for error in errors]
+    button = "Leave out this row" if errors.total == 1 else "Leave out these rows"
+    return TableMessage(STOP, title, words, examples, taking(choice, LEAVE_FAULTY, button))
+
+
+def lines_with_mistakes(choice: TableChoice, check: Callable[[ErrorList], Any]) -> set[int | None]:
+    """The lines that stay out because of their mistakes, where that was chosen. `check` reads all rows."""
+    if LEAVE_FAULTY not in choice.answers:
+        return set()
+    errors = ErrorList(limit=MOST_ROWS)
+    check(errors)
+    return {error.line for error in errors}
 
 
 def _cut(cell: str) -> str:

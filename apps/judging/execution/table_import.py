@@ -14,14 +14,15 @@ from apps.common.files.anytable import open_table
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import SKIP, TableChoice
+from apps.corpus.core.table_passages import FIT_PASSAGES, counted
 from apps.corpus.core.table_plans import DONE, WARN, TableMessage, TableView
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.columns import settled_choice
+from apps.corpus.selectors.passage_matching import Passage, PassageMatches, match_passages, passages_that_count
 from apps.judging.core import table_roles as roles
 from apps.judging.core.grade_values import number_in, propose_grades
 from apps.judging.execution import table_messages as messages
 from apps.judging.execution.judgement_import import Graded, JudgementDraft, rulings_of
-from apps.judging.execution.passage_matching import Passage, PassageMatches, match_passages
 from apps.judging.execution.query_matching import MatchedQuery, QueryMatches, match_queries
 from apps.judging.execution.table_rows import TableRow, rows_of
 from apps.queries.models import Query
@@ -94,7 +95,9 @@ def _read_rows(
         makes_new=messages.NO_NEW_QUERIES not in choice.answers,
     )
     matches = match_passages(snapshot, [row.passage for row in rows if row.is_graded])
-    passages = _passages(matches, rows, snapshot, view)
+    counts = Counter(row.passage for row in rows if row.is_graded)
+    passages, about_passages = passages_that_count(matches, counts, snapshot.name, choice)
+    view.messages += about_passages
     collected = _collect(rows, queries.found, passages, choice)
     view.messages += messages.about_grades(choice.grades, written)
     view.messages += messages.about_queries(queries, choice)
@@ -103,11 +106,9 @@ def _read_rows(
     if ungraded := [row for row in rows if not row.is_graded]:
         view.messages.append(messages.about_ungraded(ungraded))
     if collected.repeated:
-        view.messages.append(
-            TableMessage(DONE, f"{messages.counted(collected.repeated, 'row')} repeat a grade and count once.")
-        )
+        view.messages.append(TableMessage(DONE, f"{counted(collected.repeated, 'row')} repeat a grade and count once."))
     if errors:
-        title = f"{messages.counted(errors.total, 'row')} cannot be read and stay out."
+        title = f"{counted(errors.total, 'row')} cannot be read and stay out."
         lines = [f"line {error.line}: {error.message}" for error in errors]
         view.messages.append(TableMessage(WARN, title, "", lines))
     _describe(view, queries, matches.how, written)
@@ -123,29 +124,6 @@ def _with_grades(choice: TableChoice, written: Mapping[str, int], scale: Mapping
     known = {str(grade) for grade in scale} | {SKIP, ""}
     chosen = {value: grade for value, grade in choice.grades.items() if grade in known}
     return replace(choice, grades={value: chosen.get(value, proposed.get(value, "")) for value in written})
-
-
-def _passages(matches: PassageMatches, rows: list[TableRow], snapshot: Snapshot, view: TableView) -> dict[str, Passage]:
-    """The passage of each value that counts, with messages about those that stay out."""
-    choice, found, several = view.choice, dict(matches.matched), dict(matches.several)
-    unknown = matches.unknown
-    if matches.near:
-        noun = ("address", "addresses") if any("/" in value for value in matches.near.fits) else ("passage", "passages")
-        view.messages.append(messages.near_match(matches.near, choice, messages.FIT_PASSAGES, *noun))
-        unknown = [value for value in unknown if value not in matches.near.fits]
-        if messages.FIT_PASSAGES in choice.answers:
-            reached = {value: matches.by_key[key] for value, key in matches.near.fits.items()}
-            found |= {value: passages[0] for value, passages in reached.items() if len(passages) == 1}
-            several |= {value: passages for value, passages in reached.items() if len(passages) > 1}
-    if several:
-        view.messages.append(messages.about_several(several, choice))
-        if messages.FIRST_PASSAGES in choice.answers:
-            found |= {value: passages[0] for value, passages in several.items()}
-    if unknown:
-        lost = set(unknown)
-        count = sum(row.is_graded and row.passage in lost for row in rows)
-        view.messages.append(messages.about_unknown_passages(unknown, count, snapshot.name, choice))
-    return found
 
 
 def _collect(
@@ -243,11 +221,11 @@ def _place(value: str) -> tuple[bool, float, str]:
 def _sum_up(
     view: TableView, queries: QueryMatches, rows: list[TableRow], matches: PassageMatches, graded: list[Graded]
 ) -> None:
-    parts = [messages.counted(len(queries.new), "query", "queries")] if queries.new else []
+    parts = [counted(len(queries.new), "query", "queries")] if queries.new else []
     if graded or not parts:
-        parts.append(messages.counted(len(graded), "grade"))
+        parts.append(counted(len(graded), "grade"))
     view.button = f"Import {' and '.join(parts)}"
-    if matches.near and messages.FIT_PASSAGES not in view.choice.answers:
+    if matches.near and FIT_PASSAGES not in view.choice.answers:
         waiting = sum(row.is_graded and row.passage in matches.near.fits for row in rows)
         them = "1 row has" if waiting == 1 else f"{waiting:,} rows have"
         view.aside = f"{them} an address that is not matched yet."

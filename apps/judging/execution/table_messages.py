@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from apps.common.files.near_ids import Proposal
 from apps.corpus.core.columns import TableChoice
+from apps.corpus.core.table_passages import are, counted, near_match
 from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, taking, undoing
 from apps.judging.core import table_roles as roles
-from apps.judging.execution.passage_matching import Passage
 from apps.judging.execution.query_matching import QueryMatches
 from apps.judging.execution.table_rows import TableRow
 
-FIT_PASSAGES, FIRST_PASSAGES, LEAVE_PASSAGES = "fit-passages", "first-passages", "leave-passages"
 FIT_QUERIES, NO_NEW_QUERIES, LAST_GRADES = "fit-queries", "no-new-queries", "last-grades"
 
 
@@ -27,21 +25,6 @@ def missing_columns(choice: TableChoice) -> list[TableMessage]:
     if {roles.GRADE, roles.RATED} <= has:
         titles.append("Grades are in one column, or in a column for each person. Choose one of the two.")
     return [TableMessage(STOP, title) for title in titles]
-
-
-def near_match(near: Proposal, choice: TableChoice, name: str, one: str, many: str) -> TableMessage:
-    """The proposal for ids that nearly fit, or with Undo what it has matched."""
-    count = len(near.fits)
-    written, known = near.example
-    examples = [f"{written} is {known}" for written, known in near.fits.items()]
-    counted = f"{count:,} {one if count == 1 else many}"
-    differ = "It differs" if count == 1 else "They differ"
-    if name in choice.answers:
-        title = f"{counted} matched. {differ} by {near.difference}: {written} is {known}."
-        return TableMessage(DONE, title, "", examples, undoing(choice, name))
-    words = f"{differ} by {near.difference}: {written} is {known}. Unmatched rows stay out."
-    fix = taking(choice, name, f"Match all {count:,}" if count > 1 else "Match it")
-    return TableMessage(WARN, f"{counted} nearly {'matches' if count == 1 else 'match'}.", words, examples, fix)
 
 
 def about_queries(matches: QueryMatches, choice: TableChoice) -> list[TableMessage]:
@@ -65,26 +48,6 @@ def about_queries(matches: QueryMatches, choice: TableChoice) -> list[TableMessa
         fix = undoing(choice, NO_NEW_QUERIES, "Create missing queries")
         messages.append(TableMessage(WARN, title, "", matches.unmade, fix))
     return messages
-
-
-def about_several(several: Mapping[str, Sequence[Passage]], choice: TableChoice) -> TableMessage:
-    title = f"{len(several):,} {'page has' if len(several) == 1 else 'pages have'} several passages here."
-    examples = [f"{value}: {len(passages)} passages" for value, passages in several.items()]
-    if FIRST_PASSAGES in choice.answers:
-        title += " The grade of a page counts for its first passage."
-        return TableMessage(DONE, title, "", examples, undoing(choice, FIRST_PASSAGES))
-    words = "The grades are of whole pages. Their rows stay out unless the first passage of each is meant."
-    return TableMessage(WARN, title, words, examples, taking(choice, FIRST_PASSAGES, "Use the first passage of each"))
-
-
-def about_unknown_passages(unknown: Sequence[str], rows: int, snapshot: str, choice: TableChoice) -> TableMessage:
-    title = f"{counted(len(unknown), 'passage')} {are(unknown)} not in {snapshot}."
-    out = f"{counted(rows, 'row')} {'stays' if rows == 1 else 'stay'} out"
-    if LEAVE_PASSAGES in choice.answers:
-        return TableMessage(DONE, f"{title} {out}.", "", unknown, undoing(choice, LEAVE_PASSAGES))
-    words = f"Such as {unknown[0]}. Another snapshot may have {'it' if len(unknown) == 1 else 'them'}."
-    fix = taking(choice, LEAVE_PASSAGES, f"Leave out {counted(rows, 'row')}")
-    return TableMessage(WARN, title, words, unknown, fix)
 
 
 def about_grades(grades: Mapping[str, str], rows: Mapping[str, int]) -> list[TableMessage]:
@@ -111,11 +74,3 @@ def about_contradictions(rows: Sequence[TableRow], choice: TableChoice) -> Table
         return TableMessage(DONE, f"{title} The last one counts.", "", examples, undoing(choice, LAST_GRADES))
     fix = taking(choice, LAST_GRADES, "Use the last grade of each")
     return TableMessage(WARN, title, "They stay out unless the last one counts.", examples, fix)
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
-
-
-def are(items: Sequence[object]) -> str:
-    return "is" if len(items) == 1 else "are"

@@ -1,15 +1,11 @@
 """Ids for queries that come without one, and the words by which two queries are the same."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
+from apps.common.text.words import plain_words
+
 _NUMBERED = re.compile(r"Q([0-9]{1,9})\Z")
-
-
-def plain_words(text: str) -> str:
-    """The text for comparison: without differences of capitals, blanks and forms of letters."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 class QueryNames:

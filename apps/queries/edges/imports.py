@@ -13,7 +13,7 @@ from apps.common.files.linefiles import STANDARD_INPUT
 from apps.common.files.tabular import TableFile as File
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.core.table_plans import show_table
+from apps.corpus.core.table_plans import lines_with_mistakes, show_table
 from apps.corpus.forms import PASTED, PastedImportForm
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
 from apps.queries import actions
@@ -103,11 +103,8 @@ class QueryImport(ImportKind):
     def preview(self, project: Project, source: File, options: dict[str, Any], progress: Progress) -> ImportPlan:
         errors = ErrorList()
         table = _table(project, source, options)
-        comparison = QueryComparison(
-            project=project, file=source, errors=errors, default_source=_source(project, options)
-        )
         rows = table.rows if table else _rows(project, source, errors, options)
-        plan = plan_queries(comparison, rows, progress)
+        plan = plan_queries(_comparison(project, source, errors, options), rows, progress)
         if table:
             show_table(plan, table.view, source)
         return plan
@@ -140,11 +137,20 @@ def _source(project: Project, options: dict[str, Any]) -> Source | None:
     return Source.objects.filter(project=project, slug=options["source"]).first()
 
 
+def _comparison(project: Project, source: File, errors: ErrorList, options: dict[str, Any]) -> QueryComparison:
+    return QueryComparison(project=project, file=source, errors=errors, default_source=_source(project, options))
+
+
 def _table(project: Project, source: File, options: dict[str, Any]) -> QueryTable | None:
     """The table that the file is; None for a file of another format."""
     if _format(source, options) != TABLE:
         return None
-    return read_query_table(source, project=project, options=options)
+    table = read_query_table(source, project=project, options=options)
+    faulty = lines_with_mistakes(
+        table.view.choice,
+        lambda errors: plan_queries(_comparison(project, source, errors, options), table.rows),
+    )
+    return table._replace(rows=[row for row in table.rows if row.line not in faulty]) if faulty else table
 
 
 def _format(source: File, options: dict[str, Any]) -> str:

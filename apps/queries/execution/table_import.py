@@ -11,14 +11,15 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.fields import MAX_ID
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tabular import TableFile
+from apps.common.text.words import plain_words
 from apps.corpus.core.columns import TableChoice
 from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, TableView, taking, undoing
 from apps.corpus.selectors.columns import settled_choice
 from apps.queries.core import table_roles as roles
-from apps.queries.core.naming import QueryNames, plain_words
+from apps.queries.core.naming import QueryNames
 from apps.queries.formats import QueryRow
-from apps.queries.models import Query, Source
-from apps.queries.selectors import names_in
+from apps.queries.models import Query
+from apps.queries.selectors import names_in, source_slugs
 
 KIND = "queries"
 FIT_IDS = "fit-ids"
@@ -72,7 +73,7 @@ def read_query_table(source: TableFile, *, project: Project, options: Mapping[st
         choice=choice,
         names=names_in(project),
         fits=near.fits if near and FIT_IDS in choice.answers else {},
-        sources=_sources(project),
+        sources=source_slugs(project),
         noticed={},
     )
     rows = _rows(records, reading)
@@ -89,12 +90,6 @@ def _near_ids(project: Project, records: list[tuple[int, dict[str, str]]], choic
     known = set(Query.objects.filter(project=project).values_list("outside_id", flat=True))
     written = list(dict.fromkeys(cells[heading].strip() for _, cells in records))
     return propose_fit(written, known, taken=[one for one in written if one in known])
-
-
-def _sources(project: Project) -> dict[str, str]:
-    """The slugs of the project's sources, by slug and by name."""
-    found = Source.objects.filter(project=project).values_list("slug", "name")
-    return {key.casefold(): slug for slug, name in found for key in (name, slug)}
 
 
 def _rows(records: list[tuple[int, dict[str, str]]], reading: _Reading) -> list[QueryRow]:

@@ -8,24 +8,31 @@ from django import forms
 from django.urls import reverse
 
 from apps.accounts.models import Project, User
+from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.forms import ImportForm
+from apps.corpus.core.table_plans import lines_with_mistakes, show_table
+from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Corpus
-from apps.corpus.selectors.corpora import corpora_in, corpus_in
+from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
 from apps.triples.actions.imports import import_triples
 from apps.triples.execution.ingest import plan_entries
+from apps.triples.execution.table_import import TripleTable, read_triple_table
 from apps.triples.formats import FORMATS, EntryRecord, read_entries
+from apps.triples.formats.recognition import AUTO, TABLE, recognise
 from apps.triples.selectors.entry_comparison import EntryComparison
 
 LONGEST_MACHINE = 200
 
 
-class TripleImportForm(ImportForm):
-    format = forms.ChoiceField(label="File format", choices=list(FORMATS.items()))
+CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, copied cells", **FORMATS}
+
+
+class TripleImportForm(PastedImportForm):
+    format = forms.ChoiceField(label="File format", choices=list(CHOICES.items()), initial=AUTO)
     corpus = forms.ChoiceField(
         label="Corpus",
         required=False,
@@ -40,7 +47,7 @@ class TripleImportForm(ImportForm):
             " person adopts them. If empty, each entry may say so itself."
         ),
     )
-    field_order = ["file", "format", "corpus", "machine"]
+    field_order = ["file", "pasted", "format", "corpus", "machine"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -57,6 +64,12 @@ class TripleImport(ImportKind):
     on_pages = "Q&A,Q&As"
     section = "Q&A"
     examples = (
+        FormatExample(
+            "A table of any shape",
+            "A workbook, CSV of any kind, or pasted cells. You choose what each column is; a passage may be named by"
+            " its id, address, document, title or text.",
+            "Question;Answer;Page;Quote\nHow often are keys rotated?;Every twelve months.;/security/keys;",
+        ),
         FormatExample(
             "JSONL",
             "question, expected_answer and the block_id of expected_block are required. Every entry becomes a draft of"
@@ -86,22 +99,23 @@ class TripleImport(ImportKind):
 
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         errors = ErrorList()
-        comparison = EntryComparison(
-            project=project,
-            file=source,
-            errors=errors,
-            corpus=_corpus(project, options),
-            machine=options.get("machine", ""),
-        )
-        return plan_entries(comparison, _rows(source, errors, options), progress)
+        table = _table(project, source, options)
+        rows = table.rows if table else _rows(source, errors, options)
+        plan = plan_entries(_comparison(project, source, errors, options), rows, progress)
+        if table:
+            show_table(plan, table.view, source)
+        return plan
 
     def apply(
         self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
     ) -> ImportPlan:
         errors = ErrorList()
+        table = _table(project, source, options)
+        if table and table.view.refusals:
+            raise InputErrors([source.error(None, "", "", reason) for reason in table.view.refusals])
         return import_triples(
             project=project,
-            rows=_rows(source, errors, options),
+            rows=table.rows if table else _rows(source, errors, options),
             file=source,
             errors=errors,
             corpus=_corpus(project, options),
@@ -121,5 +135,35 @@ def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
     return corpus_in(project, options["corpus"]) if options.get("corpus") else None
 
 
+def _comparison(project: Project, source: TableFile, errors: ErrorList, options: dict[str, Any]) -> EntryComparison:
+    return EntryComparison(
+        project=project,
+        file=source,
+        errors=errors,
+        corpus=_corpus(project, options),
+        machine=options.get("machine", ""),
+    )
+
+
+def _format(source: TableFile, options: dict[str, Any]) -> str:
+    return recognise(source) if options["format"] == AUTO else str(options["format"])
+
+
+def _table(project: Project, source: TableFile, options: dict[str, Any]) -> TripleTable | None:
+    """The table that the file is, on the newest snapshot; None for a file of another format."""
+    if _format(source, options) != TABLE:
+        return None
+    corpus = _corpus(project, options)
+    snapshot = latest_snapshot(corpus) if corpus else snapshots_in(project).first()
+    if snapshot is None:
+        raise source.error(None, "", "", "there is no snapshot; freeze the corpus first")
+    table = read_triple_table(source, project=project, snapshot=snapshot, options=options)
+    faulty = lines_with_mistakes(
+        table.view.choice,
+        lambda errors: plan_entries(_comparison(project, source, errors, options), table.rows, lambda done: None),
+    )
+    return table._replace(rows=[row for row in table.rows if row.record.line not in faulty]) if faulty else table
+
+
 def _rows(source: TableFile, errors: ErrorList, options: dict[str, Any]) -> Iterator[EntryRecord]:
-    return read_entries(source, errors, format=options["format"])
+    return read_entries(source, errors, format=_format(source, options))

@@ -6,7 +6,8 @@ from django.core.management.base import CommandError
 from apps.accounts.models import Project
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
 from apps.corpus.selectors.corpora import corpora_in
-from apps.triples.formats import FORMATS
+from apps.triples.edges.imports import CHOICES
+from apps.triples.formats.recognition import AUTO
 
 
 class Command(ImportCommand):
@@ -15,7 +16,7 @@ class Command(ImportCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--format", required=True, choices=list(FORMATS), help="form of the file")
+        parser.add_argument("--format", default=AUTO, choices=list(CHOICES), help="format of the file")
         parser.add_argument("--corpus", default="", help="slug of the corpus of entries that name no snapshot")
         parser.add_argument("--machine", default="", help="what wrote the whole file: its entries become candidates")
 

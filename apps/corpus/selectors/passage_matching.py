@@ -1,12 +1,21 @@
 """Finds the passages of a snapshot that a table names: by id, document, address, title or text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from apps.common.database.bulk import chunks
 from apps.common.files.near_ids import Proposal, path_of, propose_fit
+from apps.common.text.words import plain_words
+from apps.corpus.core.columns import TableChoice
+from apps.corpus.core.table_passages import (
+    FIRST_PASSAGES,
+    FIT_PASSAGES,
+    about_several,
+    about_unknown_passages,
+    near_match,
+)
+from apps.corpus.core.table_plans import TableMessage
 from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.queries.core.naming import plain_words
 
 AT_ONCE = 500
 LONG_TEXT = 60
@@ -67,6 +76,33 @@ def match_passages(snapshot: Snapshot, values: Iterable[str]) -> PassageMatches:
     kind = max(counts, key=lambda name: counts[name])
     how = HOW[kind] if counts[kind] else HOW["address" if any("/" in value for value in wanted) else "id"]
     return PassageMatches(matched, several, unknown, near, by_key, how)
+
+
+def passages_that_count(
+    matches: PassageMatches, rows: Mapping[str, int], snapshot: str, choice: TableChoice
+) -> tuple[dict[str, Passage], list[TableMessage]]:
+    """The passage of each value, by the answers of the choice, and messages about values that stay out.
+
+    `rows` counts the rows of each value, `snapshot` is the name of the snapshot.
+    """
+    found, several, unknown = dict(matches.matched), dict(matches.several), matches.unknown
+    messages = []
+    if matches.near:
+        noun = ("address", "addresses") if any("/" in value for value in matches.near.fits) else ("passage", "passages")
+        messages.append(near_match(matches.near, choice, FIT_PASSAGES, *noun))
+        unknown = [value for value in unknown if value not in matches.near.fits]
+        if FIT_PASSAGES in choice.answers:
+            reached = {value: matches.by_key[key] for value, key in matches.near.fits.items()}
+            found |= {value: passages[0] for value, passages in reached.items() if len(passages) == 1}
+            several |= {value: passages for value, passages in reached.items() if len(passages) > 1}
+    if several:
+        messages.append(about_several({value: len(passages) for value, passages in several.items()}, choice))
+        if FIRST_PASSAGES in choice.answers:
+            found |= {value: min(passages, key=lambda one: one.rank) for value, passages in several.items()}
+    if unknown:
+        count = sum(rows[value] for value in unknown)
+        messages.append(about_unknown_passages(unknown, count, snapshot, choice))
+    return found, messages
 
 
 def _by_id(snapshot: Snapshot, values: list[str]) -> dict[str, Passage]:
