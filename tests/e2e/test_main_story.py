@@ -87,7 +87,7 @@ def import_and_freeze(story: Story) -> None:
     page.locator("[name=file]").set_input_files(path)
     page.locator("[name=name]").fill("Handbook")
     story.press("Preview")
-    story.press("Apply")
+    story.press(f"Import {blocks} passages")
     story.go("/corpus/c/handbook/")
     story.press("Freeze a snapshot")
 
