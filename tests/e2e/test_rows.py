@@ -1,4 +1,4 @@
-"""Rows whose parts share one line: the cards of a table on a phone, and the files of a version."""
+"""Rows whose parts share one line: the cards of a table on a phone, the files of a version, the fields of a form."""
 
 from tests.conftest import REPO
 from tests.e2e import looking
@@ -43,3 +43,20 @@ def test_the_links_of_a_file_stay_at_the_end_of_its_row_beside_a_long_descriptio
         "[...document.querySelectorAll('.files li')].map((li) => li.lastChild.offsetTop - li.offsetTop)"
     )
     assert max(tops) < 30
+
+
+def test_fields_of_every_kind_in_one_row_begin_and_end_at_the_same_height(page):
+    controls = [
+        '<input class="input">',
+        '<input class="input" type="number" value="3">',
+        '<input class="input" type="date">',
+        '<select class="input"><option>any</option></select>',
+    ]
+    fields = "".join(f'<div class="field"><label>Name</label>{control}</div>' for control in controls)
+
+    sheets = ("elements", "layout", "text", "form")
+    styled(page, f'<div class="pair">{fields}</div>', *(f"components/{name}.css" for name in sheets))
+
+    boxes = [box.bounding_box() for box in page.locator(".input").all()]
+    assert [box["y"] for box in boxes[::2]] == [box["y"] for box in boxes[1::2]]
+    assert len({box["height"] for box in boxes}) == 1
