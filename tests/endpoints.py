@@ -186,6 +186,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "review:stale-triple": read(WORKERS),
     "review:stale-pin": write(WRITERS),
     "review:stale-retire": write(LEADS),
+    "review:stale-retire-many": write(LEADS),
     "review:drop": write(WRITERS),
     "review:adjudicate": write(LEADS),
     # Judging

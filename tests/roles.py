@@ -107,7 +107,8 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         may("export Q&As", "review:export review:export-file"),
         may(
             "watch reviews, give them to others, adjudicate, retire Q&As",
-            "review:board review:re-seat review:remind review:adjudicate review:stale-retire triples:retire",
+            "review:board review:re-seat review:remind review:adjudicate review:stale-retire triples:retire"
+            " review:stale-retire-many",
         ),
     ),
     "Judging": (

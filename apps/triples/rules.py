@@ -6,6 +6,7 @@ from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
 
 NEEDS_LEAD = "Only a lead can do this."
+MOST_RETIRED = 5_000
 WRITTEN_BY_MACHINE = "A machine wrote it. A person must adopt it first."
 NEEDS_WRITER = "Only annotators and leads of this project can write Q&As."
 WRITERS = frozenset({Role.ANNOTATOR, Role.LEAD})
@@ -58,6 +59,10 @@ def retire_refusal(roles: frozenset[str], triple: Triple) -> str | None:
     if triple.state != State.ACCEPTED:
         return f"It is {State(triple.state).label.lower()}; only an accepted Q&A can be retired."
     return None
+
+
+def too_many_to_retire(number: int) -> str:
+    return f"These are {number:,} Q&As; at most {MOST_RETIRED:,} are retired at once. Select some of them."
 
 
 def candidate_refusal(roles: frozenset[str], triple: Triple) -> str | None:

@@ -83,42 +83,50 @@ def move(
     for name, value in changes.items():
         setattr(triple, name, value)
     triple.save(update_fields=[*MOVED, *CLEARED, *changes.keys()])
-    after = _event_fields(triple)
-    if triple.resolution:
-        after["resolution"] = triple.resolution
-    if reason:
-        after["reason"] = reason
     record(
         project=triple.project,
         actor=actor,
         action=f"triple.{step.value}",
         obj=triple,
         before=before,
-        after=after,
+        after=_after(triple, reason),
         at=at,
     )
     return triple
 
 
-def move_all(triples: Sequence[Triple], step: Step, *, actor: User | None, at: datetime) -> None:
+def move_all(
+    triples: Sequence[Triple], step: Step, *, actor: User | None, at: datetime, reason: str = "", **changes: Any
+) -> None:
     """Make the same `step` on locked rows of one project in the same state, each with its event: two statements.
 
-    Only for steps that leave a triple accepted. Raises IllegalStep and changes nothing when one has no such edge.
+    Raises IllegalStep and changes nothing when one has no edge for it.
     """
     if not triples:
         return
     fields = []
     for triple in triples:
         edge = edge_for(triple.state, triple.is_stale, step)
-        if edge is None or edge.target != State.ACCEPTED:
+        if edge is None:
             raise IllegalStep(triple, step)
         before = _event_fields(triple)
         _assign(triple, edge, at)
-        fields.append((triple, before, _event_fields(triple) | {"resolution": triple.resolution}))
+        fields.append((triple, before, _after(triple, reason)))
     first = triples[0]
-    values = {name: getattr(first, name) for name in MOVED}
+    moved = MOVED if first.state == State.ACCEPTED else (*MOVED, *CLEARED)
+    values = {name: getattr(first, name) for name in moved} | changes
     Triple.objects.filter(pk__in=[triple.pk for triple in triples]).update(**values)
     record_all(project=first.project, actor=actor, action=f"triple.{step.value}", changes=fields, at=at)
+
+
+def _after(triple: Triple, reason: str) -> dict[str, Any]:
+    """The event's fields after a move: also what it was resolved by, and why it was moved."""
+    after = _event_fields(triple)
+    if triple.resolution:
+        after["resolution"] = triple.resolution
+    if reason:
+        after["reason"] = reason
+    return after
 
 
 def _event_fields(triple: Triple) -> dict[str, Any]:

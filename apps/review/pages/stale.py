@@ -13,13 +13,14 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
+from apps.common.digests import digest_of
 from apps.review import rules
 from apps.review.actions import SubmitRefused, re_pin
 from apps.review.selectors.keyset import KeysetPlace, behind, page
 from apps.review.selectors.offers import Offer
 from apps.review.selectors.participation import Participation, participation_for
 from apps.triples import rules as writing
-from apps.triples.actions.triples import RetireRefused, retire_triple
+from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
 from apps.triples.enums import RetireReason
 from apps.triples.forms.bench import RetireForm
 from apps.triples.models import Revision, Triple
@@ -91,6 +92,45 @@ def following(request: HttpRequest, project: Project) -> HttpResponse:
     member = member_of(request)
     current = triple_for(member, int(after)) if after.isdecimal() and len(after) < 18 else None
     return _on(project, next_stale(member, current))
+
+
+@member_view(Role.LEAD)
+@require_POST
+def retire_many(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show the selected stale triples, or all, and retire them for one of the three reasons once they were seen."""
+    member = member_of(request)
+    triples = stale_for(member).order_by("changed_at", "pk")
+    if request.POST.get("which") != "all":
+        ticked = [int(pk) for pk in request.POST.getlist("triple") if pk.isdecimal() and len(pk) < 18]
+        triples = triples.filter(pk__in=ticked)
+    ids = list(triples.values_list("pk", flat=True))
+    if not ids:
+        messages.warning(request, "Select Q&As first, or retire all of them.")
+        return redirect("review:stale", slug=project.slug)
+    form, seen = RetireForm(request.POST if "seen" in request.POST else None), digest_of(ids)
+    is_outdated = form.is_bound and request.POST["seen"] != seen
+    if form.is_valid() and not is_outdated:
+        retired = retire_triples(
+            project=project,
+            triple_ids=ids,
+            lead=member.user,
+            roles=member.roles,
+            reason=RetireReason(form.cleaned_data["reason"]),
+            at=timezone.now(),
+        )
+        messages.success(request, f"{'1 Q&A is' if retired == 1 else f'{retired:,} Q&As are'} retired.")
+        return redirect("review:stale", slug=project.slug)
+    context = {
+        "section": "Review",
+        "form": form,
+        "number": len(ids),
+        "shown": triples[:PER_PAGE],
+        "which": request.POST.get("which", ""),
+        "ticked": ids if request.POST.get("which") != "all" else [],
+        "seen": seen,
+        "is_outdated": is_outdated,
+    }
+    return render(request, "review/retire_many.html", context, status=400 if form.errors else 200)
 
 
 def _on(project: Project, triple_: Triple | None) -> HttpResponse:

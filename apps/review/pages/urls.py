@@ -15,6 +15,7 @@ urlpatterns = [
     path("board/remind/", board.remind, name="remind"),
     path("stale/", stale.listing, name="stale"),
     path("stale/next/", stale.following, name="stale-next"),
+    path("stale/retire/", stale.retire_many, name="stale-retire-many"),
     path("stale/<int:pk>/", stale.screen, name="stale-triple"),
     path("stale/<int:pk>/pin/", stale.pin, name="stale-pin"),
     path("stale/<int:pk>/retire/", stale.retire, name="stale-retire"),

@@ -1,13 +1,16 @@
 """Actions of authors and leads on a triple outside of its reviews. Submitting and all after it is in apps.review."""
 
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Max
 
+from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
 from apps.audit.actions import record
+from apps.common.database.bulk import chunks
 from apps.common.errors import Forbidden, Refusal
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.actions.jobs import enqueue
@@ -21,7 +24,7 @@ from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.draft_checks import EMPTY, BlockChoice, Wording
 from apps.triples.selectors.staleness import changed_in_window, compared, possibly_stale, windows
 from apps.triples.selectors.triples import draft_of_key, expected_blocks, locked_triple, open_revision
-from apps.triples.workflow import move
+from apps.triples.workflow import move, move_all
 
 
 class DraftRefused(Refusal):
@@ -222,9 +225,15 @@ def add_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime)
 
 def discard_open_revision(triple: Triple) -> None:
     """Discard the open revision of a locked triple, because another action moved the triple."""
-    for revision in triple.revisions.filter(submitted_at=None).exclude(pk=triple.revision.pk):
-        revision.expected_blocks.all().delete()
-        revision.delete()
+    _discard_open_revisions([triple])
+
+
+def _discard_open_revisions(triples: Sequence[Triple]) -> None:
+    current = [triple.current_id for triple in triples if triple.current_id]
+    opened = Revision.objects.filter(triple__in=triples, submitted_at=None).exclude(pk__in=current)
+    open_ids = list(opened.values_list("pk", flat=True))
+    ExpectedBlock.objects.filter(revision__in=open_ids).delete()
+    Revision.objects.filter(pk__in=open_ids).delete()
 
 
 @transaction.atomic
@@ -257,6 +266,31 @@ def retire_triple(
         raise error(refusal, code="not_retirable")
     discard_open_revision(triple)
     return move(triple, Step.RETIRE, actor=lead, at=at, reason=reason.label, retire_reason=reason)
+
+
+@transaction.atomic
+def retire_triples(
+    *,
+    project: Project,
+    triple_ids: Collection[int],
+    lead: User,
+    roles: frozenset[str],
+    reason: RetireReason,
+    at: datetime,
+) -> int:
+    """Retire those of the triples that are accepted, stale or not; returns how many. Each gets its own event."""
+    if Role.LEAD not in roles:
+        raise Forbidden(rules.NEEDS_LEAD, code="not_retirable")
+    if len(triple_ids) > rules.MOST_RETIRED:
+        raise RetireRefused(rules.too_many_to_retire(len(triple_ids)), code="too_many")
+    accepted = Triple.objects.select_for_update(of=("self",)).filter(project=project, state=State.ACCEPTED)
+    retired = 0
+    for part in chunks(sorted(triple_ids), 500):
+        triples = list(accepted.filter(pk__in=part).select_related("project").order_by("pk"))
+        _discard_open_revisions(triples)
+        move_all(triples, Step.RETIRE, actor=lead, at=at, reason=reason.label, retire_reason=reason)
+        retired += len(triples)
+    return retired
 
 
 def compare_with_snapshot(snapshot: Snapshot, actor: User, at: datetime) -> None:
