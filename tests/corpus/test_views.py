@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -205,6 +206,25 @@ def test_a_block_shows_its_history_and_its_snapshots(client):
     assert "<del>one</del><ins>two</ins>" in answer.text
     assert snapshot.name in answer.text
     assert "Redact" not in answer.text
+
+
+def test_a_block_is_headed_by_its_title_else_by_its_section_and_keeps_its_id_beside_it(client):
+    corpus = make_corpus({})
+    rows = [
+        {"block_id": "p1", "document_id": "pages", "title": "Opening hours", "text": "Nine to five."},
+        {"block_id": "p2", "document_id": "pages", "title": "", "section": ["Doors", "Locks"], "text": "Turn left."},
+        {"block_id": "p3", "document_id": "pages", "title": "", "text": "No title."},
+    ]
+    import_text(corpus, "\n".join(map(json.dumps, rows)))
+    signed_in(client, corpus.project)
+
+    headings = []
+    for block in Block.objects.filter(outside_id__startswith="p").order_by("outside_id"):
+        page = client.get(reverse("corpus:block", args=[corpus.project.slug, block.pk])).text
+        headings.append(re.search("<h1>(.*?)</h1>", page)[1])
+        assert f'<span class="id">{block.outside_id}</span>' in page
+
+    assert headings == ["Opening hours", "Locks", "p3"]
 
 
 def test_a_block_is_laid_out_and_shown_as_it_was_imported(client):

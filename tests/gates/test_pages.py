@@ -403,6 +403,8 @@ def test_a_bound_from_before_bounds_were_checked_is_shown_and_does_not_stretch_t
     rule, results = gates.rule_of(Gate.objects.get()), list(GateResult.objects.all())
     assert "No run can ever meet this gate. nDCG@10 is between 0 and 1; 70 is not." in words(response)
     assert [row.bound for row in results] == [70]
+    assert '<h1><span class="state bad">' in words(response)
+    assert "</svg>Good enough: failed</span></h1>" in words(response)
     assert gate_pages.history_bounds(rule, results).high < 1.1
     assert 'class="limit"' not in words(response)
 

@@ -214,6 +214,7 @@ def test_a_lead_reads_on_the_draft_what_stays_out_before_freezing(client, editio
     text = client.get(page(version, "goldsets:version")).content.decode()
 
     assert "Ready to freeze, without 21 judged pairs" in text
+    assert '21 judged pairs are left out of v1. <a href="#left-out">Read why before you freeze</a>' in text
     assert "The text of the passage has changed in this snapshot." in text
     assert "Carry its grade along, or have it judged again" in text
     assert reverse("editions:snapshot", args=[editions.project.slug, editions.autumn.pk]) in text
