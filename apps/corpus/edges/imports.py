@@ -29,7 +29,7 @@ from apps.corpus.formats.rows import BlockRow
 from apps.corpus.forms import FilesField, PastedImportForm, name_after
 from apps.corpus.models import Corpus, Snapshot
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot
-from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
+from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 
 NEW = "+"  # not a valid slug
 
@@ -122,6 +122,12 @@ class CorpusImport(ImportKind):
     many = "blocks"
     on_pages = "passage,passages"
     section = "Documents"
+    samples = (
+        SampleFile("hut-handbook.zip", "A folder of Markdown, HTML and text: the handbook of a mountain hut"),
+        SampleFile("passages.jsonl", "The same handbook as passages with ids, JSONL"),
+        SampleFile("passages.csv", "The same passages as CSV"),
+        SampleFile("demo-passages.jsonl", "The passages of the demo project"),
+    )
     examples = (
         FormatExample(
             "JSONL",

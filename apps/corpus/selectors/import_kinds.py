@@ -31,6 +31,17 @@ class FormatExample(NamedTuple):
     sample: str
 
 
+class SampleFile(NamedTuple):
+    """A file to download and try: its name in `static/samples`, and what it is."""
+
+    name: str
+    words: str
+
+    @property
+    def path(self) -> str:
+        return f"samples/{self.name}"
+
+
 class ImportKind:
     """How one kind of file is previewed and applied.
 
@@ -46,6 +57,7 @@ class ImportKind:
     """The noun on pages, singular and plural, where it differs from that of commands and files: "passage,passages"."""
     section: ClassVar[str]
     examples: ClassVar[tuple[FormatExample, ...]] = ()
+    samples: ClassVar[tuple[SampleFile, ...]] = ()
     roles: ClassVar[tuple[str, ...]] = (Role.LEAD,)
     form_class: ClassVar[type[Any]]
     """A subclass of `corpus.forms.ImportForm`."""

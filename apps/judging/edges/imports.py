@@ -17,7 +17,7 @@ from apps.corpus.core.table_plans import show_table
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
-from apps.corpus.selectors.import_kinds import ImportKind, Progress, register
+from apps.corpus.selectors.import_kinds import ImportKind, Progress, SampleFile, register
 from apps.judging.actions import import_judgements
 from apps.judging.actions.imports import ImportedRound
 from apps.judging.execution.judgement_import import QUERIES, JudgementDraft, read_draft
@@ -96,6 +96,10 @@ class JudgementImport(ImportKind):
     one = "judgement"
     many = "judgements"
     section = "Rounds"
+    samples = (
+        SampleFile("judgements.csv", "Six grades on the hut's passages and queries, CSV"),
+        SampleFile("demo-judgements.txt", "Grades on the demo's passages and queries, TREC qrels"),
+    )
     hint = (
         "Judgements made elsewhere become a closed round, with you as the importer."
         " Their queries and passages must already be here."

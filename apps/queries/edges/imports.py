@@ -15,7 +15,7 @@ from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.core.table_plans import lines_with_mistakes, show_table
 from apps.corpus.forms import PASTED, PastedImportForm
-from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
+from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.queries import actions
 from apps.queries.execution.ingest import QueryComparison, plan_queries
 from apps.queries.execution.table_import import QueryTable, read_query_table
@@ -67,6 +67,11 @@ class QueryImport(ImportKind):
     one = "query"
     many = "queries"
     section = "Queries"
+    samples = (
+        SampleFile("queries.csv", "Four queries on the hut's handbook, CSV"),
+        SampleFile("queries.txt", "The same queries, one a line"),
+        SampleFile("demo-queries.csv", "The queries of the demo project"),
+    )
     examples = (
         FormatExample(
             "A table of any shape",

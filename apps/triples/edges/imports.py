@@ -17,7 +17,7 @@ from apps.corpus.core.table_plans import lines_with_mistakes, show_table
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
-from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
+from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.triples.actions.imports import import_triples
 from apps.triples.execution.ingest import plan_entries
 from apps.triples.execution.table_import import TripleTable, read_triple_table
@@ -63,6 +63,7 @@ class TripleImport(ImportKind):
     many = "triples"
     on_pages = "Q&A,Q&As"
     section = "Q&A"
+    samples = (SampleFile("questions-and-answers.jsonl", "Two questions on the hut's passages, JSONL"),)
     examples = (
         FormatExample(
             "A table of any shape",
