@@ -103,6 +103,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "corpus:import-columns": write(LEADS),
     "corpus:import-confirm": write(LEADS),
     "corpus:import-discard": write(LEADS),
+    "corpus:import-undo": write(LEADS),
     "corpus:import-errors": read(LEADS),
     "queries:list": read(MEMBERS),
     "queries:new": form(LEADS),

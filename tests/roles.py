@@ -57,7 +57,8 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         may(
             "import documents and queries; freeze a snapshot; redact a passage",
             "corpus:freeze corpus:redact corpus:imports corpus:import-new corpus:import corpus:import-options"
-            " corpus:import-fix corpus:import-columns corpus:import-confirm corpus:import-discard corpus:import-errors",
+            " corpus:import-fix corpus:import-columns corpus:import-confirm corpus:import-discard"
+            " corpus:import-undo corpus:import-errors",
         ),
         may(
             "compare a new edition with the one before; take it with its grades",

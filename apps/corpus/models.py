@@ -211,6 +211,8 @@ class Import(models.Model):
     created_at = models.DateTimeField()
     applied_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     applied_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    undone_at = models.DateTimeField(null=True, help_text="When what it changed was put back.")
 
     class Meta:
         constraints = [
@@ -225,3 +227,38 @@ class Import(models.Model):
 
     def __str__(self) -> str:
         return str(self.upload)
+
+    @property
+    def outcome(self) -> str:
+        """Its state in words, with what came after it was applied."""
+        return "undone" if self.undone_at else self.get_state_display()
+
+
+class FormerVersion(models.Model):
+    """The current version of a block before and after an import changed it; none where the block was not there."""
+
+    imported = models.ForeignKey(Import, models.PROTECT, related_name="former_versions")
+    block = models.ForeignKey(Block, models.PROTECT, related_name="+")
+    former = models.ForeignKey(BlockVersion, models.PROTECT, null=True, related_name="+")
+    current = models.ForeignKey(BlockVersion, models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["imported", "block"], name="former_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.block_id} before {self.imported_id}"
+
+
+class FormerTitle(models.Model):
+    """The title of a document before and after an import changed it."""
+
+    imported = models.ForeignKey(Import, models.PROTECT, related_name="former_titles")
+    document = models.ForeignKey(Document, models.PROTECT, related_name="+")
+    former = models.TextField(blank=True)
+    current = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["imported", "document"], name="former_title_once")]
+
+    def __str__(self) -> str:
+        return self.former

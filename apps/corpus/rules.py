@@ -1,6 +1,8 @@
 """Rules about corpora. Each returns the reason against an action as a sentence, or None."""
 
-from apps.corpus.models import BlockVersion, Corpus, Snapshot
+from apps.corpus.enums import ImportState
+from apps.corpus.models import BlockVersion, Corpus, Import, Snapshot
+from apps.corpus.selectors.import_kinds import kind_named
 from apps.corpus.selectors.snapshots import Pending
 
 
@@ -29,3 +31,26 @@ def redaction_refusal(version: BlockVersion, reason: str) -> str | None:
     if not reason.strip():
         return "A redaction needs a reason. It is shown in place of the text."
     return None
+
+
+def undo_refusal(item: Import) -> str | None:
+    """Why an import cannot be undone."""
+    if item.undone_at:
+        return "This import has been undone."
+    if item.state != ImportState.APPLIED:
+        return "This import is not applied; there is nothing to undo."
+    if item.result.get("changes_nothing"):
+        return "This import changed nothing; there is nothing to undo."
+    return kind_named(item.kind).undo_refusal(item)
+
+
+def corpus_undo_refusal(item: Import, corpus: Corpus | None, *, is_changed_since: bool) -> str | None:
+    """Why an applied import of passages cannot be undone: runs, grades and Q&As all rest on a snapshot."""
+    if corpus is None or "former_recipe" not in item.result:
+        return "This import is older than undoing; what it changed was not recorded."
+    frozen = corpus.snapshots.filter(frozen_at__gte=item.applied_at).order_by("number").first()
+    if frozen is not None:
+        return f"{frozen.name} was frozen after it, and a snapshot never changes. Import the earlier files instead."
+    if is_changed_since:
+        return "Another import has changed the same passages since. Undo that one first."
+    return busy_refusal(corpus)

@@ -4,6 +4,9 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from apps.audit.models import Event
 from apps.common.files.extent import Extent
@@ -12,7 +15,8 @@ from apps.corpus.enums import ImportState
 from apps.corpus.execution import import_steps
 from apps.corpus.execution.import_reading import preview
 from apps.corpus.execution.import_steps import ImportRefused
-from apps.corpus.models import Import
+from apps.corpus.models import Corpus, Import
+from tests.corpus.factories import make_corpus, make_document_import, make_snapshot, zipped
 from tests.factories import AT, lead_of, make_project
 from tests.running_jobs import run_jobs
 
@@ -84,3 +88,138 @@ def test_a_plan_of_options_that_were_changed_meanwhile_is_not_stored(monkeypatch
     item = import_steps.keep_plan(import_id=item.pk, plan=preview(item), options=old)
 
     assert item.state == ImportState.READING
+
+
+def texts_now(corpus: Corpus) -> dict[str, str]:
+    blocks = corpus.blocks.filter(current__isnull=False)
+    return dict(blocks.values_list("outside_id", "current__text"))
+
+
+def applied(corpus: Corpus, texts: dict[str, str], title: str = "", at=AT) -> Import:
+    """An import into a corpus, confirmed."""
+    lead = lead_of(corpus.project)
+    rows = [
+        {"block_id": key, "document_id": "d1", "text": text} | ({"document_title": title} if title else {})
+        for key, text in texts.items()
+    ]
+    item = imports.start_import(
+        project=corpus.project,
+        kind="corpus",
+        file=SimpleUploadedFile("blocks.jsonl", "\n".join(map(json.dumps, rows)).encode()),
+        options={"format": "jsonl", "ids": "file", "corpus": corpus.slug, "name": "", "mode": "replace"},
+        actor=lead,
+        at=at,
+    )
+    return imports.confirm_import(import_id=item.pk, actor=lead, at=at)
+
+
+def undo(item: Import) -> Import:
+    return imports.undo_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
+
+
+def test_undoing_puts_back_texts_titles_and_what_was_removed():
+    corpus = make_corpus(texts={})
+    applied(corpus, {"b1": "one", "b2": "two", "b3": "three"}, title="Rules")
+    item = applied(corpus, {"b1": "one", "b2": "changed", "b4": "new"}, title="New rules")
+    assert texts_now(corpus) == {"b1": "one", "b2": "changed", "b4": "new"}
+
+    undo(item)
+
+    assert texts_now(corpus) == {"b1": "one", "b2": "two", "b3": "three"}
+    assert corpus.documents.get().title == "Rules"
+    item.refresh_from_db()
+    assert (item.state, item.outcome) == (ImportState.APPLIED, "undone")
+    assert Event.objects.filter(action="import.undone").count() == 1
+
+
+def test_undoing_the_first_import_leaves_an_empty_corpus_that_can_be_filled_again():
+    corpus = make_corpus(texts={})
+    undo(applied(corpus, {"b1": "one"}))
+    assert texts_now(corpus) == {}
+
+    applied(corpus, {"b1": "one"})
+
+    assert texts_now(corpus) == {"b1": "one"}
+
+
+def test_imports_are_undone_from_the_last_one_on():
+    corpus = make_corpus(texts={})
+    first = applied(corpus, {"b1": "one"})
+    second = applied(corpus, {"b1": "two"})
+
+    with pytest.raises(ImportRefused, match="Another import has changed the same passages since"):
+        undo(first)
+    undo(second)
+    undo(first)
+
+    assert texts_now(corpus) == {}
+
+
+def test_what_a_snapshot_holds_is_not_undone():
+    corpus = make_corpus(texts={})
+    item = applied(corpus, {"b1": "one"})
+    make_snapshot(corpus=corpus)
+
+    with pytest.raises(ImportRefused, match="was frozen after it"):
+        undo(item)
+
+
+def test_an_import_is_undone_once_and_only_when_it_changed_something():
+    corpus = make_corpus(texts={})
+    item = applied(corpus, {"b1": "one"})
+    same = applied(corpus, {"b1": "one"})
+
+    with pytest.raises(ImportRefused, match="changed nothing"):
+        undo(same)
+    undo(item)
+    with pytest.raises(ImportRefused, match="has been undone"):
+        undo(item)
+    with pytest.raises(ImportRefused, match="is not applied"):
+        undo(make_import())
+
+
+def test_another_recipe_is_undone_with_its_passages():
+    zip_ = zipped({"a.md": "# A\n\n## One\n\nText.\n\n## Two\n\nMore.\n"})
+    first = confirmed(make_document_import(zip_))
+    corpus = Corpus.objects.get()
+    by_heading = texts_now(corpus)
+    again = confirmed(make_document_import(zip_, project=first.project, corpus=corpus.slug, recipe="whole"))
+
+    undo(again)
+
+    corpus.refresh_from_db()
+    assert (corpus.recipe, texts_now(corpus)) == ("headings", by_heading)
+
+
+def test_the_page_offers_undoing_or_says_why_not(client):
+    corpus = make_corpus(texts={})
+    item = applied(corpus, {"b1": "one"})
+    client.force_login(lead_of(corpus.project))
+    page = reverse("corpus:import", args=[corpus.project.slug, item.pk])
+    offered = client.get(page).text
+    make_snapshot(corpus=corpus)
+
+    refused = client.get(page).text
+
+    assert "Possible until a snapshot is frozen." in offered
+    assert "was frozen after it, and a snapshot never changes." in refused
+    assert client.post(f"{page}undo/").status_code == 409
+
+
+def confirmed(item: Import) -> Import:
+    return imports.confirm_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(contents=st.lists(st.dictionaries(st.sampled_from("abcd"), st.sampled_from("xyz"), min_size=1), min_size=1))
+def test_undoing_every_import_backwards_walks_through_the_same_states(contents):
+    corpus = make_corpus(texts={})
+    done = []
+    for texts in contents[:5]:
+        before = texts_now(corpus)
+        done.append((before, applied(corpus, texts)))
+
+    for before, item in reversed(done):
+        if not item.result["changes_nothing"]:
+            undo(item)
+        assert texts_now(corpus) == before

@@ -42,6 +42,13 @@ BACKUPS = "# Backups\n\n" + "\n\n".join(
 )
 
 
+DROP = """(place) => {
+  const dataTransfer = new DataTransfer();
+  for (const name of ["a.md", "b.md"]) dataTransfer.items.add(new File(["# One"], name));
+  place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}"""
+
+
 def zipped() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as package:
@@ -98,7 +105,13 @@ def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, si
         page.keyboard.press("Control+Enter")
 
     expect(page.get_by_text("Applied")).to_be_visible()
+    clean_in_both_themes(page)
+    look_at(page, "import-applied")
     assert (Block.objects.count(), Corpus.objects.get().name) == (14, "Site docs")
+    with turned(page):
+        page.get_by_role("button", name="Undo this import").click()
+    expect(page.get_by_text("everything is as it was before")).to_be_visible()
+    assert Block.objects.filter(current__isnull=False).count() == 0
     assert witness.drain() == []
 
 
@@ -114,6 +127,9 @@ def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, wi
     (folder / ".hidden.md").write_text("# Hidden")
     signed_in(lead_of(project))
     go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    page.locator("[data-drop]").evaluate(DROP)
+    expect(page.locator("[data-drop-words]")).to_contain_text("2 files.zip, 2 files")
+    settled(page)
     page.locator("[data-drop-folder]").set_input_files(folder)
     expect(page.locator("[data-drop-words]")).to_contain_text("handbook.zip, 3 files")
     settled(page)

@@ -18,6 +18,7 @@ from apps.corpus.execution.document_reading import reading_path
 from apps.corpus.execution.import_reading import preview
 from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.models import Import
+from apps.corpus.rules import undo_refusal
 from apps.corpus.selectors.corpora import left_unread
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.jobs.actions.jobs import enqueue
@@ -173,6 +174,19 @@ def discard_import(*, import_id: int, actor: User, at: datetime) -> Import:
     item.state = ImportState.DISCARDED
     item.save(update_fields=["state"])
     record(project=item.project, actor=actor, action="import.discarded", obj=item, at=at)
+    return item
+
+
+@transaction.atomic
+def undo_import(*, import_id: int, actor: User, at: datetime) -> Import:
+    """Put back what an applied import has changed, while nothing rests on it."""
+    item = import_steps.locked(import_id)
+    if reason := undo_refusal(item):
+        raise ImportRefused(reason, code="import_not_undone")
+    kind_named(item.kind).undo(item)
+    item.undone_by, item.undone_at = actor, at
+    item.save(update_fields=["undone_by", "undone_at"])
+    record(project=item.project, actor=actor, action="import.undone", obj=item, at=at)
     return item
 
 

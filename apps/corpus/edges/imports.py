@@ -19,15 +19,17 @@ from apps.corpus.actions import corpora
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.recipes import DEFAULT, EXAMPLES, OFFERED, PARAGRAPHS, Recipe, recipe_of, recut_note
 from apps.corpus.enums import ImportMode
-from apps.corpus.execution import document_reading
+from apps.corpus.execution import document_reading, undoing
 from apps.corpus.execution.document_reading import AUTO, DocumentRows
 from apps.corpus.execution.ingest import plan_blocks
+from apps.corpus.execution.undoing import CorpusState
 from apps.corpus.formats import FORMATS, IDS, read_blocks
 from apps.corpus.formats.documents.recognition import HEAD_BYTES, ZIP, recognise
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.rows import BlockRow
 from apps.corpus.forms import FilesField, PastedImportForm, name_after
-from apps.corpus.models import Corpus, Snapshot
+from apps.corpus.models import Corpus, Import, Snapshot
+from apps.corpus.rules import corpus_undo_refusal
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 
@@ -212,6 +214,24 @@ class CorpusImport(ImportKind):
         """The passages of a file that the preview found without mistakes."""
         with _rows(source, ErrorList(), options) as rows:
             yield from rows
+
+    def before(self, project: Project, options: dict[str, Any]) -> CorpusState:
+        corpus = _corpus(project, options)
+        return undoing.state_of(corpora.locked(corpus.pk) if corpus else None)
+
+    def remember(self, item: Import, before: CorpusState) -> None:
+        corpus = _corpus(item.project, item.options)
+        assert corpus is not None
+        undoing.remember(item, corpus, before)
+
+    def undo_refusal(self, item: Import) -> str | None:
+        corpus = _corpus(item.project, item.options)
+        return corpus_undo_refusal(item, corpus, is_changed_since=undoing.changed_since(item))
+
+    def undo(self, item: Import) -> None:
+        corpus = _corpus(item.project, item.options)
+        assert corpus is not None  # the refusal has seen it
+        undoing.put_back(item, corpora.locked(corpus.pk))
 
     def done_url(self, project: Project, options: dict[str, Any]) -> str:
         return reverse("corpus:corpus", args=[project.slug, _slug(options)])

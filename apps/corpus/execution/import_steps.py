@@ -13,6 +13,7 @@ from apps.corpus.enums import ImportState
 from apps.corpus.execution.import_reading import faulty_plan, take_in
 from apps.corpus.models import Import, RememberedColumns
 from apps.corpus.selectors.columns import headings_digest
+from apps.corpus.selectors.import_kinds import kind_named
 from apps.jobs.actions.uploads import mark_used
 
 
@@ -44,10 +45,13 @@ def apply_import(*, import_id: int, actor: User, at: datetime) -> Import:
     item = locked(import_id)
     if item.state not in {ImportState.READY, ImportState.APPLYING}:
         raise ImportRefused(f"This import {item.get_state_display()}.", code="import_not_ready")
+    kind = kind_named(item.kind)
+    before = kind.before(item.project, item.options)
     result = take_in(item, actor=actor, at=at)
     mark_used(upload_id=item.upload_id, actor=actor, at=at)
     _remember_columns(item, actor, at)
     item.result = result.as_json()
+    kind.remember(item, before)
     item.state, item.applied_by, item.applied_at = ImportState.APPLIED, actor, at
     item.save(update_fields=["result", "state", "applied_by", "applied_at"])
     after = {"kind": item.kind, "file": item.upload.filename, **result.counts}

@@ -17,6 +17,7 @@ from apps.corpus.enums import ImportState
 from apps.corpus.forms import ImportForm, TableForm
 from apps.corpus.models import Import
 from apps.corpus.pages.cutting import cut_context
+from apps.corpus.rules import undo_refusal
 from apps.corpus.selectors.corpora import import_in, imports_in
 from apps.corpus.selectors.import_kinds import ImportKind, kind_named
 
@@ -80,6 +81,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "target": kind.target(project, item.options),
         "done_url": kind.done_url(project, item.options) if applied else "",
         "earlier": kind.earlier(project, item.options) if item.state == ImportState.READY else None,
+        "undo_refusal": undo_refusal(item) if applied else None,
         "section": kind.section,
     }
     return render(request, "corpus/import.html", context)
@@ -193,6 +195,14 @@ def import_discard(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     item = import_in(project, pk)
     imports.discard_import(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
     return redirect(f"{reverse('corpus:import-new', args=[project.slug, item.kind])}?again={item.pk}")
+
+
+@require_POST
+@member_view(Role.LEAD)
+def import_undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    item = import_in(project, pk)
+    imports.undo_import(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
+    return redirect("corpus:import", slug=project.slug, pk=item.pk)
 
 
 @require_safe

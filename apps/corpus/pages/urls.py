@@ -21,5 +21,6 @@ urlpatterns = [
     path("imports/<int:pk>/columns/", importing.import_columns, name="import-columns"),
     path("imports/<int:pk>/confirm/", importing.import_confirm, name="import-confirm"),
     path("imports/<int:pk>/discard/", importing.import_discard, name="import-discard"),
+    path("imports/<int:pk>/undo/", importing.import_undo, name="import-undo"),
     path("imports/<int:pk>/mistakes.csv", importing.import_errors, name="import-errors"),
 ]

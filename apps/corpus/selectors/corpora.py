@@ -146,7 +146,9 @@ def entries_of(snapshot: Snapshot) -> QuerySet[SnapshotBlock]:
 
 
 def imports_in(project: Project) -> QuerySet[Import]:
-    imports = Import.objects.filter(project=project).select_related("upload", "created_by", "applied_by", "job")
+    imports = Import.objects.filter(project=project).select_related(
+        "upload", "created_by", "applied_by", "undone_by", "job"
+    )
     return imports.order_by("-pk")
 
 

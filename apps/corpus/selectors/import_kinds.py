@@ -15,7 +15,7 @@ from apps.common.files.extent import Extent, is_within
 from apps.common.files.tabular import TableFile
 from apps.common.files.workbooks import is_workbook
 from apps.corpus.core.import_plans import Fix, ImportPlan
-from apps.corpus.models import Snapshot
+from apps.corpus.models import Import, Snapshot
 
 Progress = Callable[[int], None]
 READ_AT_ONCE = Extent(4_000_000, 50_000)
@@ -79,6 +79,21 @@ class ImportKind:
         with path.open("rb") as stream:
             is_packed = is_workbook(stream.read(HEAD_BYTES))
         return is_within(path, READ_AT_ONCE) and not (is_packed and path.stat().st_size > WORKBOOK_AT_ONCE_BYTES)
+
+    def before(self, project: Project, options: dict[str, Any]) -> Any:
+        """What an import is about to change, for `remember`. None for kinds that are not undone."""
+        return None
+
+    def remember(self, item: Import, before: Any) -> None:
+        """Store what an import that was just applied has changed, so that it can be undone."""
+
+    def undo_refusal(self, item: Import) -> str | None:
+        """Why an applied import cannot be undone; the usual reason is that something rests on it."""
+        return f"An import of {self.forms.partition(',')[2]} is not undone."
+
+    def undo(self, item: Import) -> None:
+        """Put back what an import has changed, in the caller's transaction."""
+        raise NotImplementedError
 
     @property
     def forms(self) -> str:

@@ -1,0 +1,74 @@
+"""What a corpus was before an import changed it, so that the import can be undone."""
+
+from typing import Any, NamedTuple
+
+from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models.query import QuerySet
+
+from apps.corpus.models import Block, Corpus, Document, FormerTitle, FormerVersion, Import
+
+AT_ONCE = 5_000
+
+
+class CorpusState(NamedTuple):
+    """The current versions of a corpus by block, the titles of its documents, and its recipe."""
+
+    versions: dict[int, int | None]
+    titles: dict[int, str]
+    recipe: str
+
+
+NOTHING = CorpusState({}, {}, "")
+
+
+def state_of(corpus: Corpus | None) -> CorpusState:
+    """The state of a corpus now; of none, of one that does not exist yet."""
+    if corpus is None:
+        return NOTHING
+    versions = Block.objects.filter(corpus=corpus).values_list("pk", "current_id")
+    titles = Document.objects.filter(corpus=corpus).values_list("pk", "title")
+    recipe = Corpus.objects.values_list("recipe", flat=True).get(pk=corpus.pk)
+    return CorpusState(dict(versions.iterator(AT_ONCE)), dict(titles.iterator(AT_ONCE)), recipe)
+
+
+def remember(item: Import, corpus: Corpus, before: CorpusState) -> None:
+    """Store what an import has changed in a corpus. Call in the transaction that applies it."""
+    now = state_of(corpus)
+    versions = [
+        FormerVersion(imported=item, block_id=block, former_id=before.versions.get(block), current_id=version)
+        for block, version in now.versions.items()
+        if before.versions.get(block) != version
+    ]
+    titles = [
+        FormerTitle(imported=item, document_id=document, former=before.titles[document], current=title)
+        for document, title in now.titles.items()
+        if before.titles.get(document, title) != title
+    ]
+    FormerVersion.objects.bulk_create(versions, batch_size=AT_ONCE)
+    FormerTitle.objects.bulk_create(titles, batch_size=AT_ONCE)
+    item.result = item.result | {"former_recipe": before.recipe}
+
+
+def changed_since(item: Import) -> bool:
+    """Whether another import has changed since what this one changed."""
+    is_same = Q(block__current=F("current")) | Q(block__current=None, current=None)
+    return (
+        FormerVersion.objects.filter(imported=item).exclude(is_same).exists()
+        or FormerTitle.objects.filter(imported=item).exclude(document__title=F("current")).exists()
+    )
+
+
+def put_back(item: Import, corpus: Corpus) -> None:
+    """Give a corpus, which the caller has locked, the texts, titles and recipe of before an import."""
+    former = _of(FormerVersion.objects.all(), item, "block")
+    blocks = Block.objects.filter(pk__in=FormerVersion.objects.filter(imported=item).values("block"))
+    blocks.update(current=Subquery(former.values("former")[:1]))
+    titles = _of(FormerTitle.objects.all(), item, "document")
+    documents = Document.objects.filter(pk__in=FormerTitle.objects.filter(imported=item).values("document"))
+    documents.update(title=Subquery(titles.values("former")[:1]))
+    corpus.recipe = item.result.get("former_recipe", corpus.recipe)
+    corpus.save(update_fields=["recipe"])
+
+
+def _of(rows: QuerySet[Any], item: Import, name: str) -> QuerySet[Any]:
+    return rows.filter(imported=item, **{name: OuterRef("pk")})
