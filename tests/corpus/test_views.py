@@ -128,6 +128,18 @@ def test_freeze_leads_to_the_snapshot(client):
         assert f'<a href="{reverse(name, args=[corpus.project.slug])}">{words}</a>' in answer.text
 
 
+def test_a_second_freeze_leads_to_what_the_edition_touches(client):
+    corpus = make_corpus()
+    make_snapshot(corpus=corpus)
+    import_texts(corpus, TEXTS | {"b4": "More."})
+
+    url = reverse("corpus:freeze", args=[corpus.project.slug, corpus.slug])
+    answer = signed_in(client, corpus.project).post(url, follow=True)
+
+    edition = reverse("editions:snapshot", args=[corpus.project.slug, corpus.snapshots.get(number=2).pk])
+    assert f'Next: <a href="{edition}">see what it touches</a>' in answer.text
+
+
 def test_the_name_of_a_snapshot_is_text_in_the_message_after_a_freeze(client):
     corpus = make_corpus()
     signed_in(client, corpus.project)

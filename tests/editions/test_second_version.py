@@ -1,35 +1,23 @@
 """From sixty grades and six Q&As to a second version beside the first: nothing judged twice, counts agree."""
 
 import re
-from dataclasses import dataclass
 
 import pytest
 from django.urls import reverse
 
-from apps.accounts.enums import Role
-from apps.accounts.models import User
-from apps.evaluation.actions import request_evaluation
 from apps.evaluation.models import Evaluation
-from apps.goldsets import actions as goldsets
 from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts
 from apps.goldsets.selectors.assembly import gather
-from apps.judging.actions import close_round
 from apps.judging.core.plan import Plan
 from apps.judging.models import Round
 from apps.judging.selectors.plans import preview_of
-from apps.queries.models import Query
-from apps.triples.actions.triples import retire_triple
-from apps.triples.enums import RetireReason
 from apps.triples.models import Triple
-from tests.editions.stories import AUTUMN, LATER, QUERIES, SPRING, Story, make_story
+from tests.editions.stories import AUTUMN, LATER, QUERIES, SPRING, make_story
 from tests.editions.test_views import counts, form_of, url_of, words
-from tests.factories import AT, lead_of, make_member
-from tests.goldsets.factories import make_source
+from tests.editions.versions import TwoVersions, expect_passages, finish, release_first, release_second
+from tests.factories import lead_of
 from tests.judging.editions import asked, pool_of_everything
-from tests.judging.factories import judge_all
-from tests.retrieval.factories import make_run
-from tests.review.factories import make_accepted
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -38,53 +26,12 @@ EXPECTED = {"b01": 3, "b15": 1, "b16": 1, "b20": 1}
 """Q&As by the passage that they expect."""
 
 
-@dataclass
-class TwoVersions:
-    """The story with v1 released and scored, and a draft of v2."""
-
-    story: Story
-    first: Version
-    draft: Version
-
-
-def expect_passages(story: Story) -> None:
-    for _ in range(2):
-        make_member(story.project, Role.REVIEWER, name="Reviewer")
-    for name, number in EXPECTED.items():
-        quote = SPRING[name].partition(".")[0] + "."
-        for _ in range(number):
-            make_accepted(story.project, snapshot=story.spring, key=name, evidence=quote, answer=quote)
-
-
-def inputs_of(story: Story, gold_set) -> dict:
-    return {
-        "gold_set_id": gold_set.pk,
-        "snapshot": story.spring,
-        "rounds": [story.first],
-        "actor": lead_of(story.project),
-        "at": AT,
-    }
-
-
 @pytest.fixture
 def two(db) -> TwoVersions:
     story = make_story(marked=True)
-    lead = lead_of(story.project)
-    Query.objects.filter(project=story.project).update(source=make_source(story.project))
-    expect_passages(story)
-    gold_set = goldsets.create_gold_set(project=story.project, name="Handbook", actor=lead, at=AT)
-    first = goldsets.draft_version(**inputs_of(story, gold_set))
-    goldsets.freeze_version(version_id=first.pk, actor=lead, at=AT)
-    first = goldsets.release_version(version_id=first.pk, actor=lead, at=AT)
-    run = make_run(story.project, story.spring)
-    request_evaluation(project=story.project, run_id=run.pk, version_id=first.pk, actor=lead, at=AT)
-    run_jobs()
-    return TwoVersions(story, first, goldsets.draft_version(**inputs_of(story, gold_set)))
-
-
-def finish(round_: Round, story: Story) -> None:
-    judge_all(round_, story.judge, lambda seat: 2, at=LATER)
-    close_round(round_id=round_.pk, actor=lead_of(story.project), at=LATER)
+    quotes = {name: SPRING[name].partition(".")[0] + "." for name in EXPECTED}
+    expect_passages(story, [(name, quotes[name]) for name, number in EXPECTED.items() for _ in range(number)])
+    return release_first(story)
 
 
 def test_the_second_version_is_scored_beside_the_first_and_nobody_judged_a_pair_twice(two, client):
@@ -120,20 +67,6 @@ def test_the_second_version_is_scored_beside_the_first_and_nobody_judged_a_pair_
     assert Version.objects.get(pk=two.first.pk).digest == digest
     trend = client.get(reverse("evaluation:trend", args=[story.project.slug])).text
     assert re.search(r"v1.*v2|v2.*v1", trend, re.S)
-
-
-def release_second(two: TwoVersions, lead: User) -> None:
-    for triple in Triple.objects.filter(is_stale=True):
-        retire_triple(
-            project=triple.project,
-            triple_id=triple.pk,
-            lead=lead,
-            roles=frozenset({Role.LEAD}),
-            reason=RetireReason.BLOCK_GONE,
-            at=LATER,
-        )
-    goldsets.freeze_version(version_id=two.draft.pk, actor=lead, at=LATER)
-    goldsets.release_version(version_id=two.draft.pk, actor=lead, at=LATER)
 
 
 def test_the_kinds_touch_the_questions_and_answers_that_expect_their_passages(two, client):

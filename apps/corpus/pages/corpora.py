@@ -94,6 +94,13 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
         reverse("queries:list", args=[project.slug]),
         reverse("retrieval:overview", args=[project.slug]),
     )
+    if snapshot.number > 1:
+        text = format_html(
+            '{} is frozen: {}. Next: <a href="{}">see what it touches</a>, and take the grades along.',
+            snapshot.name,
+            passages,
+            reverse("editions:snapshot", args=[project.slug, snapshot.pk]),
+        )
     messages.success(request, text)
     return redirect("corpus:snapshot", slug=project.slug, pk=snapshot.pk)
 

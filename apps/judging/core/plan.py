@@ -29,6 +29,11 @@ class Preview(NamedTuple):
     extra: int = 0
     kept: int = 0
 
+    @property
+    def every(self) -> int:
+        """All pairs that the pool has for the round, with those that keep their grade."""
+        return self.pairs + self.kept
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:

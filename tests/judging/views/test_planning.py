@@ -5,6 +5,7 @@ from apps.accounts.enums import Role
 from apps.judging.enums import RoundState
 from apps.judging.models import Round
 from tests.factories import lead_of, make_member, make_project
+from tests.judging.editions import make_editions, pool_of_everything
 from tests.judging.factories import make_guideline, make_pool
 from tests.judging.views.pages import url
 
@@ -32,6 +33,20 @@ def test_a_lead_plans_and_opens_a_round(client):
     round_ = Round.objects.get()
     assert answer.url == url("round", round_)
     assert (round_.state, round_.seats.count(), round_.name) == (RoundState.OPEN, 25, "Round 1")
+
+
+def test_the_plan_of_a_second_edition_says_how_many_pairs_have_a_grade(client):
+    editions = make_editions()
+    pool = pool_of_everything(editions.project, editions.autumn)
+    client.force_login(lead_of(editions.project))
+    data = {
+        "pool": pool.pk, "annotators": [editions.judge.pk], "overlap": "0", "judges": "2", "seed": "9",
+        "lease_minutes": "30", "name": "",
+    }  # fmt: skip
+
+    preview = client.get(reverse("judging:preview", args=[editions.project.slug]), data).text
+
+    assert "39 of 57 have a grade: <b>18 to judge</b>." in preview
 
 
 @pytest.mark.parametrize(

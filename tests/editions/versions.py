@@ -1,0 +1,79 @@
+"""A first version released and scored, a draft of the second, and what leads from one to the other."""
+
+from dataclasses import dataclass
+
+from apps.accounts.enums import Role
+from apps.accounts.models import User
+from apps.evaluation.actions import request_evaluation
+from apps.goldsets import actions as goldsets
+from apps.goldsets.models import GoldSet, Version
+from apps.judging.actions import close_round
+from apps.judging.models import Round
+from apps.queries.models import Query
+from apps.triples.actions.triples import retire_triple
+from apps.triples.enums import RetireReason
+from apps.triples.models import Triple
+from tests.editions.stories import LATER, Story
+from tests.factories import AT, lead_of, make_member
+from tests.goldsets.factories import make_source
+from tests.judging.factories import judge_all
+from tests.retrieval.factories import make_run
+from tests.review.factories import make_accepted
+from tests.running_jobs import run_jobs
+
+
+@dataclass
+class TwoVersions:
+    """The story with v1 released and scored, and a draft of v2."""
+
+    story: Story
+    first: Version
+    draft: Version
+
+
+def expect_passages(story: Story, quotes: list[tuple[str, str]]) -> None:
+    """An accepted Q&A for each of these passages with its evidence."""
+    for _ in range(2):
+        make_member(story.project, Role.REVIEWER, name="Reviewer")
+    for name, quote in quotes:
+        make_accepted(story.project, snapshot=story.spring, key=name, evidence=quote, answer=quote)
+
+
+def release_first(story: Story) -> TwoVersions:
+    lead = lead_of(story.project)
+    Query.objects.filter(project=story.project).update(source=make_source(story.project))
+    gold_set = goldsets.create_gold_set(project=story.project, name="Handbook", actor=lead, at=AT)
+    first = draft_on_spring(story, gold_set)
+    goldsets.freeze_version(version_id=first.pk, actor=lead, at=AT)
+    first = goldsets.release_version(version_id=first.pk, actor=lead, at=AT)
+    run = make_run(story.project, story.spring)
+    request_evaluation(project=story.project, run_id=run.pk, version_id=first.pk, actor=lead, at=AT)
+    run_jobs()
+    return TwoVersions(story, first, draft_on_spring(story, gold_set))
+
+
+def draft_on_spring(story: Story, gold_set: GoldSet) -> Version:
+    actor = lead_of(story.project)
+    return goldsets.draft_version(
+        gold_set_id=gold_set.pk, snapshot=story.spring, rounds=[story.first], actor=actor, at=AT
+    )
+
+
+def finish(round_: Round, story: Story) -> None:
+    """Everything of the round is judged, and it is closed."""
+    judge_all(round_, story.judge, lambda seat: 2, at=LATER)
+    close_round(round_id=round_.pk, actor=lead_of(story.project), at=LATER)
+
+
+def release_second(two: TwoVersions, lead: User) -> None:
+    for triple in Triple.objects.filter(is_stale=True):
+        retire_triple(
+            project=triple.project,
+            triple_id=triple.pk,
+            lead=lead,
+            roles=frozenset({Role.LEAD}),
+            reason=RetireReason.BLOCK_GONE,
+            at=LATER,
+        )
+    goldsets.freeze_version(version_id=two.draft.pk, actor=lead, at=LATER)
+    goldsets.release_version(version_id=two.draft.pk, actor=lead, at=LATER)
