@@ -64,6 +64,8 @@ ENDPOINTS: dict[str, Endpoint] = {
     # The project and its people
     "dashboard:home": read(MEMBERS),
     "dashboard:settings": form(LEADS),
+    "dashboard:archive": write(LEADS),
+    "dashboard:bring-back": write(LEADS),
     "dashboard:skip-step": write(LEADS),
     "dashboard:judge-myself": write(LEADS),
     "people:people": read(MEMBERS),

@@ -39,6 +39,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "dashboard:settings dashboard:skip-step dashboard:judge-myself people:invite people:revoke-invitation"
             " people:roles people:secrets people:delete-secret",
         ),
+        may("archive the project and bring it back", "dashboard:archive dashboard:bring-back"),
         may(
             "run a failed job again; set up webhooks",
             "jobs:retry jobs:webhooks jobs:try-webhook jobs:end-webhook jobs:send-again",

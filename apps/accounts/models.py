@@ -104,6 +104,8 @@ class Project(models.Model):
     is_demo = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField()
+    archived_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    archived_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return self.name

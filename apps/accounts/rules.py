@@ -15,6 +15,13 @@ def people_refusal(actor: User, project: Project) -> str | None:
     return "Only a lead of this project or an operator can change who belongs to it."
 
 
+def archive_refusal(project: Project) -> str | None:
+    """Why nothing in this project may be changed, or None."""
+    if project.archived_at is None:
+        return None
+    return f"{project} is archived: it can be read, and nothing in it changes. A lead brings it back in its settings."
+
+
 def secrets_refusal(actor: User, project: Project) -> str | None:
     """May `actor` write, replace and delete the project's secrets? Nobody may read them."""
     return None if Role.LEAD in roles_of(actor, project) else "Only a lead of this project can manage its secrets."
@@ -65,6 +72,16 @@ class FormSent(Refusal):
     def __init__(self, what_happened: str) -> None:
         sentence = f"This form was sent already, and its {what_happened}. Load the page again to make another one."
         super().__init__(sentence, code="form_sent")
+
+
+class ProjectArchived(Refusal):
+    """The project is archived, so nothing in it changes."""
+
+    @classmethod
+    def unless_open(cls, project: Project) -> None:
+        """Raise it for an archived project. Every edge that changes something calls this one."""
+        if reason := archive_refusal(project):
+            raise cls(reason, code="archived")
 
 
 class PeopleRefused(Forbidden):

@@ -8,7 +8,7 @@ from apps.accounts import rules
 from apps.accounts.actions.memberships import _grant
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership, Project, User
-from apps.accounts.rules import PeopleRefused
+from apps.accounts.rules import PeopleRefused, ProjectArchived
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Refusal
 from apps.common.trail import record
@@ -83,4 +83,31 @@ def change_project(*, project_id: int, name: str, policies: dict, actor: User, a
     project.save(update_fields=["name", "policies"])
     after = {"name": project.name, "policies": project.policies}
     record(project=project, actor=actor, action="project.changed", obj=project, before=before, after=after, at=at)
+    return project
+
+
+@transaction.atomic
+def archive_project(*, project_id: int, actor: User, at: datetime) -> Project:
+    """Make a project read-only and hide it in the lists. Work that is under way, such as a job, finishes."""
+    project = Project.objects.select_for_update().get(pk=project_id)
+    if reason := rules.people_refusal(actor, project):
+        raise PeopleRefused(reason)
+    ProjectArchived.unless_open(project)
+    project.archived_at, project.archived_by = at, actor
+    project.save(update_fields=["archived_at", "archived_by"])
+    record(project=project, actor=actor, action="project.archived", obj=project, at=at)
+    return project
+
+
+@transaction.atomic
+def bring_back_project(*, project_id: int, actor: User, at: datetime) -> Project:
+    """End the archiving. A project that is not archived stays as it is."""
+    project = Project.objects.select_for_update().get(pk=project_id)
+    if reason := rules.people_refusal(actor, project):
+        raise PeopleRefused(reason)
+    if project.archived_at is None:
+        return project
+    project.archived_at = project.archived_by = None
+    project.save(update_fields=["archived_at", "archived_by"])
+    record(project=project, actor=actor, action="project.brought_back", obj=project, at=at)
     return project

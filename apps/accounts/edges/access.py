@@ -11,9 +11,11 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from apps.accounts.models import Project, User
+from apps.accounts.rules import ProjectArchived
 from apps.accounts.selectors import Member, membership_in
 from apps.common.errors import InputErrors, Refusal
 
+READING = ("GET", "HEAD", "OPTIONS")
 View = Callable[..., HttpResponseBase]
 
 
@@ -30,12 +32,13 @@ class MemberRequest(PersonRequest):
     project: Project
 
 
-def member_view(*roles: str) -> Callable[[View], View]:
+def member_view(*roles: str, changes_archived: bool = False) -> Callable[[View], View]:
     """Open a view to members of the project in the URL who have any of `roles` (none named: every member).
 
     The view receives `request, project, **rest`; `request.member` has the person's roles. Strangers and former members
     get 404, members without the role 403, and a Refusal raised by the domain becomes a page with its sentence and
-    status.
+    status. An archived project refuses everything but reading, unless the view `changes_archived` ones: what concerns
+    the person alone, and bringing the project back.
     """
 
     def decorate(view: View) -> View:
@@ -47,6 +50,8 @@ def member_view(*roles: str) -> Callable[[View], View]:
             if not member.holds(*roles):
                 raise PermissionDenied(f"This page is for: {', '.join(sorted(roles))}.")
             try:
+                if request.method not in READING and not changes_archived:
+                    ProjectArchived.unless_open(member.project)
                 return view(request, member.project, *args, **kwargs)
             except Refusal as refusal:
                 return refusal_page(request, refusal)

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from apps.accounts.models import ApiToken, Project, User
+from apps.accounts.rules import ProjectArchived
 from apps.accounts.selectors import Member, membership_in
 from apps.common.web.parsers import most_bytes, too_large
 
@@ -19,12 +20,14 @@ class ProjectAPIView(APIView):
     `roles` maps a method to the roles that may use it (an empty tuple: every member); `scopes` maps it to the scope a
     token needs. HEAD is treated as GET without a body. A token works for its own project only; any other is 404, as for
     strangers, whatever the method. `self.project` and `self.member` are set before the method runs. `most_bytes` is the
-    longest body, where it differs from the default.
+    longest body, where it differs from the default. An archived project is only read, unless the endpoint
+    `changes_archived` ones.
     """
 
     roles: ClassVar[dict[str, tuple[str, ...]]] = {}
     scopes: ClassVar[dict[str, str]] = {}
     most_bytes: ClassVar[int] = 0
+    changes_archived: ClassVar[bool] = False
     project: Project
     member: Member
 
@@ -43,6 +46,8 @@ class ProjectAPIView(APIView):
             raise exceptions.PermissionDenied(f"This token lacks the scope {self.scopes.get(method)}.")
         if not self.member.holds(*self.roles[method]):
             raise exceptions.PermissionDenied(f"This is for: {', '.join(sorted(self.roles[method]))}.")
+        if method != "GET" and not self.changes_archived:
+            ProjectArchived.unless_open(self.project)
 
     def _refuse_long_bodies(self, request: Request) -> None:
         """Reject long or compressed bodies by their headers. The parser caps bodies that declare a wrong length."""

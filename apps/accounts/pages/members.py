@@ -120,7 +120,7 @@ def tokens(request: MemberRequest, project: Project) -> HttpResponse:
     return render(request, "accounts/tokens.html", context, status=400 if form.errors else 200)
 
 
-@member_view()
+@member_view(changes_archived=True)
 @require_POST
 def revoke_token(request: MemberRequest, project: Project, token_id: int) -> HttpResponse:
     token = selectors.token_of(request.user, project, token_id)

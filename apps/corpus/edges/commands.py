@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.accounts.rules import archive_refusal
 from apps.accounts.selectors import members_of
 from apps.common.errors import InputError, InputErrors, Refusal
 from apps.common.files.faults import as_line
@@ -26,7 +27,12 @@ BAD_INPUT = 2
 
 
 class ProjectCommand(BaseCommand):
-    """A command in one project. Refusals and mistakes end it with exit code 2 and change nothing."""
+    """A command in one project. Refusals and mistakes end it with exit code 2 and change nothing.
+
+    A command that only reads sets `changes_project` to False: it also works in an archived project.
+    """
+
+    changes_project = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, help="slug of the project")
@@ -55,6 +61,8 @@ class ProjectCommand(BaseCommand):
             known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:20])
             message = f"There is no project {slug}. There are: {known or 'none yet'}."
             raise CommandError(message, returncode=BAD_INPUT)
+        if self.changes_project and (reason := archive_refusal(project)):
+            raise CommandError(reason, returncode=BAD_INPUT)
         return project
 
     def actor(self, project: Project, options: dict[str, Any]) -> User:

@@ -11,5 +11,7 @@ urlpatterns = [
     path("p/<slug:slug>/", views.home, name="home"),
     path("p/<slug:slug>/first-steps/skip/", first_steps.skip, name="skip-step"),
     path("p/<slug:slug>/first-steps/judge/", first_steps.judge_myself, name="judge-myself"),
+    path("p/<slug:slug>/archive/", views.archive, name="archive"),
+    path("p/<slug:slug>/bring-back/", views.bring_back, name="bring-back"),
     path("p/<slug:slug>/settings/", views.settings, name="settings"),
 ]

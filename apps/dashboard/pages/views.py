@@ -9,9 +9,9 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.actions.projects import change_project
+from apps.accounts.actions.projects import archive_project, bring_back_project, change_project
 from apps.accounts.edges.access import MemberRequest, PersonRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
@@ -32,9 +32,10 @@ from apps.triples.core.checks import ALWAYS_STOPS
 def start(request: PersonRequest) -> HttpResponse:
     """The person's project when they have exactly one, else the list of projects."""
     places = selectors.places_of(request.user)
-    if len(places) != 1:
+    live = [place for place in places if place.project.archived_at is None]
+    if len(live) != 1:
         return _projects(request, places)
-    (place,) = places
+    (place,) = live
     if place.loading:
         return redirect("jobs:job", slug=place.project.slug, pk=place.loading.pk)
     return redirect("dashboard:home", slug=place.project.slug)
@@ -49,7 +50,11 @@ def projects(request: PersonRequest) -> HttpResponse:
 def _projects(request: PersonRequest, places: list[selectors.ProjectPlace]) -> HttpResponse:
     has_demo = any(place.project.is_demo for place in places)
     offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not has_demo
-    return render(request, "dashboard/projects.html", {"places": places, "offers_demo": offers_demo})
+    archived = [place for place in places if place.project.archived_at]
+    live = [place for place in places if not place.project.archived_at]
+    return render(
+        request, "dashboard/projects.html", {"places": live, "archived": archived, "offers_demo": offers_demo}
+    )
 
 
 @member_view()
@@ -58,7 +63,7 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
     """A lead's four questions; versions and scores for viewers; for everybody else their own work and nothing more."""
     member = request.member
     now = timezone.now()
-    tasks = waiting.rows(member, now)
+    tasks = [] if project.archived_at else waiting.rows(member, now)
     if member.is_lead:
         steps = checklist.first_steps(member, waiting.grade_url(tasks))
         if steps.is_fresh:
@@ -98,7 +103,7 @@ def _for_lead(
     ]
     return viewed | {
         "steps": steps.after_tasks if rows else steps,
-        "waiting": waiting.in_order(rows),
+        "waiting": [] if project.archived_at else waiting.in_order(rows),
         "states": progress.states(project),
         "judging": judging,
         "people": people.who_needs_me(member, judging.round if judging else None, rounds, now),
@@ -131,6 +136,22 @@ def _first_steps(
     shown = steps.after_tasks if tasks else steps
     context = {"section": "Home", "steps": shown, "waiting": tasks, "offers_demo": offers_demo}
     return render(request, "dashboard/first_steps.html", context)
+
+
+@member_view(Role.LEAD)
+@require_POST
+def archive(request: MemberRequest, project: Project) -> HttpResponse:
+    archive_project(project_id=project.pk, actor=request.user, at=timezone.now())
+    messages.success(request, f"{project} is archived. It can still be read; its settings bring it back.")
+    return redirect("dashboard:projects")
+
+
+@member_view(Role.LEAD, changes_archived=True)
+@require_POST
+def bring_back(request: MemberRequest, project: Project) -> HttpResponse:
+    bring_back_project(project_id=project.pk, actor=request.user, at=timezone.now())
+    messages.success(request, f"{project} is back. Everybody can work in it again.")
+    return redirect("dashboard:home", slug=project.slug)
 
 
 @member_view(Role.LEAD)

@@ -59,6 +59,7 @@ class NotificationRead(ProjectAPIView):
 
     roles: ClassVar = {"POST": ()}
     scopes: ClassVar = {"POST": Scope.NOTIFICATIONS}
+    changes_archived = True
 
     @extend_schema(operation_id="notifications_read", request=None, responses=NotificationSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:

@@ -24,7 +24,7 @@ def notification_list(request: MemberRequest, project: Project) -> HttpResponse:
 
 
 @require_POST
-@member_view()
+@member_view(changes_archived=True)
 def open_one(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """Mark a notification as read and redirect to its path. Only Karat writes paths."""
     notification = jobs.notification_for(request.user, project, pk)
@@ -33,7 +33,7 @@ def open_one(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 
 
 @require_POST
-@member_view()
+@member_view(changes_archived=True)
 def read_all(request: MemberRequest, project: Project) -> HttpResponse:
     newest = request.POST.get("up_to", "")
     if newest.isascii() and newest.isdigit():

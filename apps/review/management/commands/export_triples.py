@@ -14,6 +14,7 @@ from apps.triples.formats import FORMATS
 
 
 class Command(ProjectCommand):
+    changes_project = False
     help = "Write a project's triples as entries of a gold set. What is left out is listed on stderr."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,0 +1,48 @@
+"""A project is archived and brought back, in a browser."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e import looking
+from tests.e2e.waiting import go, turned
+from tests.e2e.worlds import shared
+from tests.factories import lead_of
+from tests.judging.factories import judge_all, make_round, people_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def make_judged():
+    round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
+    judge_all(round_, people_of(round_)[0])
+    return round_.project
+
+
+project = shared(make_judged)
+
+
+def test_an_archived_project_is_read_and_comes_back(page, project, signed_in, witness):
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/settings/")
+    page.get_by_role("button", name="Archive the project").click()
+    with turned(page):
+        page.get_by_role("dialog").get_by_role("button", name="Archive").click()
+
+    page.get_by_text("Archived: 1").click()
+    looking.look_at(page, "projects-archived")
+    looking.clean_in_both_themes(page)
+    with turned(page):
+        page.get_by_role("link", name=project.name).click()
+    expect(page.get_by_text("This project is archived")).to_be_visible()
+    expect(page.get_by_text("Nothing while the project is archived.")).to_be_visible()
+    looking.clean_in_both_themes(page)
+    assert looking.faults_at_width(page, 390) == []
+
+    page.set_viewport_size(looking.WIDE)
+    with turned(page):
+        page.get_by_role("link", name="Bring it back").click()
+    looking.look_at(page, "settings-archived")
+    with turned(page):
+        page.get_by_role("button", name="Bring the project back").click()
+    expect(page.get_by_text("This project is archived")).to_have_count(0)
+    assert witness.drain() == []
