@@ -4,6 +4,7 @@ from apps.common.web.forms import KaratForm
 from apps.editions.enums import Choice
 
 DECISION = "passage-"
+MOST_DIGITS = 18
 
 
 class TakeForm(KaratForm):
@@ -16,4 +17,8 @@ class TakeForm(KaratForm):
     def decided(self) -> dict[int, Choice]:
         """The choices by block; fields that name no block or no choice are left out."""
         fields = ((name.removeprefix(DECISION), self.data[name]) for name in self.data if name.startswith(DECISION))
-        return {int(block): Choice(word) for block, word in fields if block.isdecimal() and word in Choice.values}
+        return {int(block): Choice(word) for block, word in fields if _is_key(block) and word in Choice.values}
+
+
+def _is_key(text: str) -> bool:
+    return text.isdecimal() and len(text) <= MOST_DIGITS

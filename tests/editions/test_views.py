@@ -157,6 +157,16 @@ def test_a_decision_of_the_page_is_what_happens(story, lead):
     assert {name for _, name in asked(Round.objects.latest("number"))} == {"b15", "b16", "b17", "b21"}
 
 
+def test_fields_that_name_no_passage_or_no_choice_are_left_out(story, lead):
+    item = story.begin_import()
+    shown = lead.get(url_of("import", story, item.pk))
+    odd = {f"passage-{'9' * 200}": "carry", "passage-b15": "carry", "passage-1": "burn"}
+
+    answer = lead.post(url_of("take-import", story, item.pk), form_of(shown, **odd), follow=True)
+
+    assert "51 grades came along" in words(answer)
+
+
 def test_a_snapshot_shows_the_same_and_is_taken_the_same_way(story, lead):
     snapshot = story.freeze_autumn()
     shown = lead.get(url_of("snapshot", story, snapshot.pk))
