@@ -11,6 +11,7 @@ COPY --from=build /opt/karat /opt/karat
 WORKDIR /app
 COPY manage.py pyproject.toml README.md LICENSE ./
 COPY apps apps
+COPY docs docs
 COPY templates templates
 COPY static static
 ENV PATH=/opt/karat/bin:$PATH \

@@ -47,6 +47,8 @@ ENDPOINTS: dict[str, Endpoint] = {
     "dashboard:start": read(SIGNED_IN),
     "dashboard:projects": read(SIGNED_IN),
     "dashboard:load-demo": write(OPERATORS),
+    "dashboard:manual": read(SIGNED_IN),
+    "dashboard:manual-file": read(SIGNED_IN),
     "accounts:login": form(ANYBODY),
     "accounts:logout": write(ANYBODY),
     "accounts:setup": form(ANYBODY),
@@ -63,6 +65,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "api:schema": read(SIGNED_IN),
     # The project and its people
     "dashboard:home": read(MEMBERS),
+    "dashboard:search": read(MEMBERS),
     "dashboard:settings": form(LEADS),
     "dashboard:archive": write(LEADS),
     "dashboard:bring-back": write(LEADS),

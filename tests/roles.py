@@ -28,7 +28,7 @@ def may(sentence: str, pages: str) -> Right:
 
 RIGHTS: dict[str, tuple[Right, ...]] = {
     "The project": (
-        may("open the home page; see the members", "dashboard:home people:people"),
+        may("open the home page; see the members; search", "dashboard:home dashboard:search people:people"),
         may("make and revoke one's own API tokens", "people:tokens people:revoke-token"),
         may(
             "see jobs; cancel one's own; read one's notifications",

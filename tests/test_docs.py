@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from apps.common.text.terms import TERMS
 from apps.config import commandline
+from apps.dashboard.edges.manual import manual_page
+from apps.dashboard.edges.page_help import HELP
 from apps.metrics.measures import registry, sets
 from tests.conftest import REPO
 from tests.house import LADDER
@@ -48,6 +51,15 @@ def test_links_lead_to_files_and_headings_that_are_there(page):
         assert target.exists(), f"{page.name}: {link}"
         if anchor:
             assert anchor in anchors(target), f"{page.name}: {link}"
+
+
+@pytest.mark.parametrize("link", sorted({one.page for one in (*HELP.values(), *TERMS.values())}))
+def test_what_pages_of_the_app_link_to_is_there(link):
+    """The help of a page and the words that explain themselves lead to a heading of the documents."""
+    name, _, anchor = link.partition("#")
+
+    assert not anchor or anchor in anchors(REPO / "docs" / name)
+    assert not anchor or anchor in manual_page(name).anchors
 
 
 @each(PAGES)

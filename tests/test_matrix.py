@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.urls import URLPattern, get_resolver, reverse
 
 from apps.accounts.actions.secrets import reveal
+from apps.dashboard.edges.page_help import HELP
 from tests import database
 from tests.asking import Asker, without_words
 from tests.endpoints import ENDPOINTS
@@ -158,6 +159,30 @@ def read(world, django_db_blocker) -> dict[str, tuple[HttpResponseBase, bytes]]:
                 parts = answer.streaming_content if answer.streaming else [answer.content]
                 found[name] = answer, b"".join(parts)
     return found
+
+
+@pytest.fixture(scope="module")
+def pages_of_others(world, django_db_blocker) -> dict[str, bytes]:
+    """The pages that no lead reads, as somebody reads them who may."""
+    found = {}
+    with django_db_blocker.unblock():
+        for name, route in sorted(ROUTES.items()):
+            readers = ENDPOINTS[name].get or frozenset()
+            standing = next((one for one in ("annotator", "reviewer", "operator") if one in readers), None)
+            if standing and "lead" not in readers:
+                asker = Asker(world.cookies[standing])
+                found[name] = asker.answer("get", world.url(name, route), whole=True).content
+    return found
+
+
+def test_every_page_has_help(read, pages_of_others):
+    """Whoever adds a page says in `apps/dashboard/edges/page_help.py` what it is for and what to do there."""
+    words = {name: words for name, (_, words) in read.items()} | pages_of_others
+    pages = {name for name, body in words.items() if b'<dialog id="keys"' in body and "api" not in name.split(":")[0]}
+
+    assert len(pages) > 80
+    assert sorted(pages - HELP.keys()) == []
+    assert sorted(HELP.keys() - ROUTES.keys()) == []
 
 
 def test_no_endpoint_returns_the_value_of_a_secret(world, read):

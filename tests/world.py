@@ -103,6 +103,9 @@ class Things:
     def any__version_pk(self) -> int:
         return self.version.pk
 
+    def dashboard_manual_file__name(self) -> str:
+        return "glossary.md"
+
     def any__token(self) -> str:
         return "a-token-that-nobody-has"
 

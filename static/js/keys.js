@@ -27,12 +27,18 @@ function isReachable(element) {
   return element.getClientRects().length > 0 && !element.closest("[inert]");
 }
 
+// A key of the page goes before the same key of the bar: `/` on a page with a search of its own.
+function isOfBar(element) {
+  return element.closest(".bar") !== null;
+}
+
 function scope() {
   return document.querySelector("dialog[open]") ?? document;
 }
 
 function find(key) {
-  return [...scope().querySelectorAll(KEYED)].find((element) => isReachable(element) && keysOf(element).includes(key));
+  const meant = [...scope().querySelectorAll(KEYED)].filter((element) => isReachable(element) && keysOf(element).includes(key));
+  return meant.find((element) => !isOfBar(element)) ?? meant[0];
 }
 
 export function press(element) {
@@ -85,7 +91,9 @@ function labelOf(element) {
 function showKeys() {
   const dialog = document.getElementById("keys");
   const list = dialog.querySelector("[data-page-keys]");
-  const rows = [...document.querySelectorAll(KEYED)].filter((element) => isReachable(element) && !dialog.contains(element));
+  const rows = [...document.querySelectorAll(KEYED)]
+    .filter((element) => isReachable(element) && !dialog.contains(element))
+    .filter((element) => keysOf(element).every((key) => find(key) === element || !isOfBar(element)));
   list.replaceChildren(
     ...rows.flatMap((element) => {
       const term = document.createElement("dt");

@@ -2,6 +2,7 @@
 import "./keys.js";
 import "./dialogs.js";
 import "./toast.js";
+import "./finder.js";
 
 // On narrow screens the pages of a group scroll sideways: scroll to the current one.
 const here = document.querySelector(".subnav [aria-current]");

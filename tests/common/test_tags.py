@@ -49,3 +49,23 @@ def test_filters_write_numbers_dates_and_digests():
     assert draw("{{ v|plural:'query,queries' }} {{ w|plural:'block' }}", v=1, w=1234) == "1 query 1,234 blocks"
     assert draw("{{ v|short_digest }}", v="ab") == "ab"
     assert draw("{{ v|pages }}", v=(3, 4)) == "pp. 3–4"
+
+
+class TestTerms:
+    def test_a_word_explains_itself_in_a_note_of_its_own(self, rf):
+        shown = Template('{% term "Depth" %} and {% term "Depth" %}').render(Context({"request": rf.get("/")}))
+
+        assert shown.count("How many results of each run") == 2
+        assert 'popovertarget="term-1">Depth</button><span class="term-note" id="term-1" popover>' in shown
+        assert 'id="term-2"' in shown
+        assert 'href="/docs/reference/pools.md"' in shown
+
+    @pytest.mark.parametrize("word", ["nDCG@10", "nDCG(dcg='exp-log2')@5", "ndcg", "AP(rel=2)", "RR", "judged@10"])
+    def test_a_measure_is_found_without_parameters_and_cutoff(self, rf, word):
+        shown = Template("{% term word %}").render(Context({"request": rf.get("/"), "word": word}))
+
+        assert shown.startswith('<button class="term"')
+
+    def test_other_words_stay_plain(self, rf):
+        assert Template("{% term word %}").render(Context({"request": rf.get("/"), "word": "<b>"})) == "&lt;b&gt;"
+        assert Template('{% term "Pool" %}').render(Context()) == "Pool"

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from django import template
+from django.template import Context
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -11,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from apps.common.drawing.icons import ICONS, STATES, Glyph
 from apps.common.text import blocktext as block_text
 from apps.common.text import wording
+from apps.common.text.terms import term_of
 from apps.common.web.stylesheet import stylesheet_url
 
 register = template.Library()
@@ -55,6 +58,31 @@ def keycap(keys: str, variant: str = "") -> SafeString:
     if len(caps) == 1:
         return caps[0]
     return format_html('<span class="combo">{}</span>', mark_safe("".join(caps)))
+
+
+@register.simple_tag(takes_context=True)
+def term(context: Context, words: str, name: str = "") -> SafeString | str:
+    """A word that explains itself when it is pressed; `name` is its entry, if that is another. Others are plain."""
+    entry = term_of(name or words)
+    request = context.get("request")
+    if entry is None or request is None:
+        return words
+    request.terms_shown = getattr(request, "terms_shown", 0) + 1
+    return format_html(
+        '<button class="term" type="button" popovertarget="term-{0}">{1}</button>'
+        '<span class="term-note" id="term-{0}" popover>{2} <a href="{3}">More</a></span>',
+        request.terms_shown,
+        words,
+        entry.sentence,
+        documents(entry.page),
+    )
+
+
+@register.simple_tag
+def documents(page: str) -> str:
+    """The address of a page of the documents, such as "glossary.md#judging"."""
+    name, _, anchor = page.partition("#")
+    return reverse("dashboard:manual-file", args=[name]) + (f"#{anchor}" if anchor else "")
 
 
 @register.simple_tag

@@ -1,4 +1,4 @@
-"""Live search over the texts of a snapshot: FTS5 on SQLite, full text on PostgreSQL.
+"""Live search over the texts of snapshots: FTS5 on SQLite, full text on PostgreSQL.
 
 It is for people who look for a block; scored runs come from the engines. Versions are indexed when a snapshot is
 frozen, or just before. The words people type are data: each is quoted, whatever signs it contains.
@@ -7,7 +7,9 @@ frozen, or just before. The words people type are data: each is quoted, whatever
 import re
 
 from django.db import connection
+from django.db.models import OuterRef, QuerySet, Subquery
 
+from apps.accounts.models import Project
 from apps.corpus.models import Snapshot, SnapshotBlock
 
 MAX_WORDS = 24
@@ -21,35 +23,52 @@ def search_blocks(snapshot: Snapshot, text: str, *, limit: int = 20) -> list[Sna
     Words are joined by "or" and ranked; the last one also matches as a prefix, since it may be incomplete. No words:
     empty.
     """
-    words = list(dict.fromkeys(_WORD.findall(text)))[:MAX_WORDS]
-    positions = _positions(snapshot, words, limit) if words else []
-    entries = snapshot.entries.select_related("version", "block__document")
-    named = list(entries.filter(block__outside_id=text.strip())[:1]) if text.strip() else []
-    by_position = {entry.position: entry for entry in entries.filter(position__in=positions)}
-    ranked = [by_position[position] for position in positions]
+    ranked = _ranked([snapshot.pk], text, limit)
+    named = list(_entries().filter(snapshot=snapshot, block__outside_id=text.strip())[:1]) if text.strip() else []
     return (named + [entry for entry in ranked if entry not in named])[:limit]
 
 
-def _positions(snapshot: Snapshot, words: list[str], limit: int) -> list[int]:
+def search_latest(project: Project, text: str, *, limit: int) -> list[SnapshotBlock]:
+    """The best matching entries in the newest snapshot of each corpus of the project, best first."""
+    newest = Snapshot.objects.filter(corpus=OuterRef("corpus")).order_by("-number").values("pk")[:1]
+    latest = Snapshot.objects.filter(corpus__project=project, pk=Subquery(newest))
+    return _ranked(list(latest.values_list("pk", flat=True)), text, limit)
+
+
+def _entries() -> QuerySet[SnapshotBlock]:
+    return SnapshotBlock.objects.select_related("version", "block__document")
+
+
+def _ranked(snapshots: list[int], text: str, limit: int) -> list[SnapshotBlock]:
+    words = list(dict.fromkeys(_WORD.findall(text)))[:MAX_WORDS]
+    if not words or not snapshots:
+        return []
+    keys = _keys(snapshots, words, limit)
+    entries = _entries().in_bulk(keys)
+    return [entries[key] for key in keys]
+
+
+def _keys(snapshots: list[int], words: list[str], limit: int) -> list[int]:
+    places = ", ".join(["%s"] * len(snapshots))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             quoted = [f"'{word}'" for word in words]
             quoted[-1] += ":*"
             cursor.execute(
-                "SELECT e.position FROM corpus_searched s JOIN corpus_snapshotblock e"
+                "SELECT e.id FROM corpus_searched s JOIN corpus_snapshotblock e"
                 " ON e.version_id = s.version_id, to_tsquery(%s, %s) q"
-                " WHERE s.words @@ q AND e.snapshot_id = %s"
-                " ORDER BY ts_rank_cd(s.words, q, 1) + ts_rank(s.words, q, 1) DESC, e.position LIMIT %s",
-                [LANGUAGE, " | ".join(quoted), snapshot.pk, limit],
+                f" WHERE s.words @@ q AND e.snapshot_id IN ({places})"
+                " ORDER BY ts_rank_cd(s.words, q, 1) + ts_rank(s.words, q, 1) DESC, e.position, e.id LIMIT %s",
+                [LANGUAGE, " | ".join(quoted), *snapshots, limit],
             )
         else:
             quoted = [f'"{word}"' for word in words]
             quoted[-1] += " *"
             cursor.execute(
-                "SELECT e.position FROM corpus_search JOIN corpus_snapshotblock e"
+                "SELECT e.id FROM corpus_search JOIN corpus_snapshotblock e"
                 " ON e.version_id = corpus_search.rowid"
-                " WHERE corpus_search MATCH %s AND e.snapshot_id = %s"
-                " ORDER BY bm25(corpus_search, 4.0, 1.0), e.position LIMIT %s",
-                [" OR ".join(quoted), snapshot.pk, limit],
+                f" WHERE corpus_search MATCH %s AND e.snapshot_id IN ({places})"
+                " ORDER BY bm25(corpus_search, 4.0, 1.0), e.position, e.id LIMIT %s",
+                [" OR ".join(quoted), *snapshots, limit],
             )
         return [row[0] for row in cursor.fetchall()]

@@ -11,6 +11,7 @@ from django.urls import resolve, reverse
 from apps.accounts.enums import Role
 from apps.accounts.selectors import Member
 from apps.common.web import forwarding
+from apps.dashboard.edges.page_help import help_for
 from apps.dashboard.edges.paths import path
 from apps.dashboard.selectors import demo_being_loaded
 from apps.jobs.selectors.jobs import unread_words, worker_notice
@@ -100,6 +101,8 @@ def shell(request: HttpRequest) -> dict:
     about: dict = {
         "top": reverse("dashboard:projects"),
         "home": "/",
+        "search": "",
+        "help": help_for(request.resolver_match.view_name) if request.resolver_match else None,
         "back": _back(request),
         "nav": [],
         "menu": [],
@@ -115,6 +118,7 @@ def shell(request: HttpRequest) -> dict:
     about["notifications"] = path("notifications:list", project)
     about["unread"] = partial(unread_words, member.user, project)
     about["home"] = path("dashboard:home", project)
+    about["search"] = path("dashboard:search", project)
     about["nav"] = _groups(member)
     about["menu"] = _links([Page(*page) for page in MENU], member)
     return {"shell": about, "project": project, "member": member}

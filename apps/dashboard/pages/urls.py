@@ -1,17 +1,20 @@
 from django.urls import path
 
 from apps.dashboard.pages import demo as demo_views
-from apps.dashboard.pages import first_steps, views
+from apps.dashboard.pages import first_steps, manual, search, views
 
 app_name = "dashboard"
 urlpatterns = [
     path("", views.start, name="start"),
     path("projects/", views.projects, name="projects"),
     path("demo/", demo_views.load, name="load-demo"),
+    path("docs/", manual.manual, name="manual"),
+    path("docs/<path:name>", manual.manual_file, name="manual-file"),
     path("p/<slug:slug>/", views.home, name="home"),
     path("p/<slug:slug>/first-steps/skip/", first_steps.skip, name="skip-step"),
     path("p/<slug:slug>/first-steps/judge/", first_steps.judge_myself, name="judge-myself"),
     path("p/<slug:slug>/archive/", views.archive, name="archive"),
     path("p/<slug:slug>/bring-back/", views.bring_back, name="bring-back"),
+    path("p/<slug:slug>/search/", search.search, name="search"),
     path("p/<slug:slug>/settings/", views.settings, name="settings"),
 ]

@@ -1,0 +1,81 @@
+"""A page of the documents as HTML: tables and code that scroll, headings that can be linked, no link that leads out."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from posixpath import dirname, join, normpath
+from typing import Any, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+
+SCROLL = '<div class="scroll" tabindex="0" role="region" aria-label="{}">'
+
+
+class ManualPage(NamedTuple):
+    """`title` is the text of the first heading, `anchors` those of all."""
+
+    title: str
+    html: str
+    anchors: frozenset[str]
+
+
+def rendered(text: str, name: str, names: frozenset[str]) -> ManualPage:
+    """The page `name` from its Markdown. A link to a file that is not among `names` is shown as its words."""
+    tokens = _MARKDOWN.parse(text)
+    headings = [_named(token, words) for token, words in pairwise(tokens) if _is_heading(token)]
+    _without_ways_out(tokens, name, names)
+    html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    return ManualPage(headings[0] if headings else name, html, frozenset(anchor(words) for words in headings))
+
+
+def anchor(heading: str) -> str:
+    """The anchor of a heading, as GitHub and others make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+def _is_heading(token: Token) -> bool:
+    return token.type == "heading_open"
+
+
+def _named(token: Token, words: Token) -> str:
+    token.attrSet("id", anchor(words.content))
+    return words.content.replace("`", "")
+
+
+def _without_ways_out(tokens: Sequence[Token], name: str, names: frozenset[str]) -> None:
+    for token in tokens:
+        open_links: list[bool] = []
+        for part in token.children or ():
+            if part.type == "link_open":
+                open_links.append(_leads_out(str(part.attrGet("href")), name, names))
+            if part.type in {"link_open", "link_close"} and open_links[-1]:
+                part.tag, part.attrs = "span", {}
+            if part.type == "link_close":
+                open_links.pop()
+
+
+def _leads_out(href: str, name: str, names: frozenset[str]) -> bool:
+    path = href.partition("#")[0]
+    if not path or "://" in href or href.startswith("mailto:"):
+        return False
+    return normpath(join(dirname(name), path)) not in names
+
+
+def _table_open(_renderer: RendererHTML, *_rest: Any) -> str:
+    return SCROLL.format("Table") + '<table class="data">'
+
+
+def _table_close(_renderer: RendererHTML, *_rest: Any) -> str:
+    return "</table></div>"
+
+
+def _fence(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    return f"{SCROLL.format('Code')}{RendererHTML.fence(renderer, tokens, at, options, env)}</div>"
+
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+_MARKDOWN.add_render_rule("table_open", _table_open)
+_MARKDOWN.add_render_rule("table_close", _table_close)
+_MARKDOWN.add_render_rule("fence", _fence)
