@@ -10,6 +10,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
+from apps.agreement.core.verdict import verdict_of
 from apps.agreement.edges import (
     LABEL_LENGTH,
     both,
@@ -69,6 +70,8 @@ def _grades(grades: Overview, names: dict[int, str]) -> dict[str, Any]:
     ]
     return {
         "coefficients": [(one, _band(one)) for one in grades.coefficients],
+        "verdict": verdict_of(grades.alpha.informative),
+        "headline_chart": coefficient_chart("Agreement of all annotators", [estimate("α ordinal", "", grades.alpha)]),
         "everybody_chart": coefficient_chart("Agreement of all annotators, with 95 % intervals", _everybody(grades)),
         "pairs": [pair_row(pair, alpha, both(names[pair.first], names[pair.second])) for pair, alpha in pairs],
         "pair_chart": coefficient_chart("Agreement by pair of people, with 95 % intervals", drawn),

@@ -45,6 +45,14 @@ START = {
     "accounts:join": PageHelp(
         "You were invited to a project. Choose a name and a password; the link works once.", "operations.md#people"
     ),
+    "accounts:forgotten": PageHelp(
+        "Type the address that you sign in with. Where the server can send mail, a link to a new password follows;"
+        " otherwise ask whoever runs the server for one.",
+        "operations.md#people",
+    ),
+    "accounts:reset": PageHelp(
+        "Choose a new password. The link works once; your sessions elsewhere end.", "operations.md#people"
+    ),
     "accounts:profile": PageHelp(
         "Your name as others see it, and your password. What you did keeps the name that you have now.",
         "operations.md#people",

@@ -1,0 +1,104 @@
+"""Help in place: `?` says what the page is for, words explain themselves, and the documents are a link away."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.accounts.enums import Role
+from tests.agreement.factories import make_noisy_round
+from tests.e2e import looking
+from tests.e2e.waiting import go, press, turned
+from tests.e2e.worlds import shared
+from tests.factories import lead_of, make_member, make_project
+from tests.judging.factories import make_round, people_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def make_noisy():
+    project = make_project("Tarnwick Handbook")
+    make_noisy_round(project)
+    make_member(project, Role.VIEWER)
+    return project
+
+
+project = shared(make_noisy)
+
+
+@pytest.fixture
+def agreement(page, project, signed_in):
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/agreement/")
+    return page
+
+
+def test_the_question_mark_explains_the_page_and_leads_into_the_documents(agreement, witness):
+    press(agreement, "?")
+    dialog = agreement.get_by_role("dialog", name="Help and keyboard shortcuts")
+    expect(dialog.get_by_text("How far people grade alike")).to_be_visible()
+    looking.clean_in_both_themes(agreement)
+    looking.look_at(agreement, "help", full=False)
+
+    with turned(agreement):
+        dialog.get_by_role("link", name="Read more in the documents").click()
+    expect(agreement.get_by_role("heading", name="Where people agree", level=1)).to_be_visible()
+    expect(agreement).to_have_url(re.compile("/docs/reference/agreement-pages.md#overview$"))
+    looking.clean_in_both_themes(agreement)
+    looking.look_at(agreement, "document")
+    assert looking.faults_at_width(agreement, 390) == []
+    with turned(agreement):
+        agreement.get_by_role("link", name="coefficients of agreement").first.click()
+    expect(agreement.get_by_role("heading", name="Coefficients of agreement")).to_be_visible()
+    assert witness.drain() == []
+
+
+def test_the_judging_screen_has_its_help_too(page, signed_in):
+    round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
+    signed_in(people_of(round_)[0])
+    go(page, f"/p/{round_.project.slug}/judging/rounds/{round_.pk}/judge/")
+
+    press(page, "?")
+
+    expect(page.get_by_role("dialog").get_by_text("press the number of your grade")).to_be_visible()
+
+
+def test_a_word_explains_itself_by_keyboard(agreement):
+    word = agreement.get_by_role("button", name="α ordinal")
+    note = agreement.get_by_text("Agreement beyond chance for any number of people, with gaps, using the order").first
+    word.focus()
+    agreement.keyboard.press("Enter")
+    expect(note).to_be_visible()
+    looking.clean_in_both_themes(agreement)
+    looking.look_at(agreement, "term", full=False)
+
+    agreement.keyboard.press("Escape")
+    expect(note).to_be_hidden()
+    expect(word).to_be_focused()
+
+
+def test_a_word_explains_itself_by_touch(new_context, live_server, project):
+    context = new_context(viewport=looking.NARROW, has_touch=True, is_mobile=True)
+    looking.sign_in(context, live_server.url, lead_of(project))
+    page = context.new_page()
+    go(page, f"/p/{project.slug}/agreement/")
+    word = page.get_by_role("button", name="95 % interval")
+    word.tap()
+
+    note = page.get_by_text("The range in which the true value lies")
+    expect(note).to_be_in_viewport(ratio=1)
+    assert word.bounding_box()["height"] >= 43.5
+    page.get_by_role("heading", name="Agreement", level=1).tap()
+    expect(note).to_be_hidden()
+
+
+def test_agreement_begins_with_one_sentence_and_the_others_fold(agreement):
+    expect(agreement.get_by_text(re.compile("^(Yes|Perhaps|Not yet): annotators agree at"))).to_be_visible()
+    table = agreement.get_by_role("region", name="Coefficients over all annotators")
+    expect(table).to_be_hidden()
+
+    agreement.get_by_text("The plain share and 7 coefficients").click()
+    expect(table).to_be_visible()
+    looking.clean_in_both_themes(agreement)
+    looking.look_at(agreement, "agreement-first")
+    assert looking.faults_at_width(agreement, 390) == []
