@@ -35,6 +35,9 @@ class ImportForm(KaratForm):
     """The file and its format. Subclasses add their options; `options()` must be plain JSON."""
 
     file = forms.FileField(label="File", help_text="UTF-8, plain or gzip.")
+    folded: ClassVar[tuple[str, ...]] = ()
+    """The fields that only some files need. They are folded on the page while they are as proposed."""
+    folded_title: ClassVar[str] = ""
 
     def __init__(self, *args: Any, project: Project, uploaded: str = "", **kwargs: Any) -> None:
         """`uploaded` is the name of a file that is here already: the form then has its options only."""
@@ -43,6 +46,21 @@ class ImportForm(KaratForm):
         self.uploaded = uploaded
         if uploaded:
             del self.fields["file"]
+
+    @property
+    def open_fields(self) -> list[forms.BoundField]:
+        return [field for field in self.visible_fields() if field.name not in self.folded]
+
+    @property
+    def folded_fields(self) -> list[forms.BoundField]:
+        return [field for field in self.visible_fields() if field.name in self.folded]
+
+    @property
+    def is_unfolded(self) -> bool:
+        """Whether a folded field has an error, or another value than the usual one."""
+        return any(
+            field.errors or field.value() not in (None, "", False, field.field.initial) for field in self.folded_fields
+        )
 
     @property
     def takes_folders(self) -> bool:

@@ -112,6 +112,9 @@ def test_a_column_is_changed_by_hand_and_the_table_is_read_again(page, project, 
 
 def test_queries_are_pasted_in_the_browser(page, project, lead, witness):
     go(page, f"/p/{project.slug}/corpus/imports/new/queries/")
+    clean_in_both_themes(page)
+    assert faults_at_width(page, 390) == []
+    page.set_viewport_size(WIDE)
     page.get_by_label("Or paste here").fill("key rotation\nwho opens the archive")
     with turned(page):
         page.get_by_role("button", name="Preview").click()

@@ -264,3 +264,15 @@ def test_the_command_matches_ids_on_request(pool, capsys, tmp_path):
 
     call_command("import_judgements", str(path), match_ids=True, **options)
     assert Judgement.objects.count() == 1
+
+
+def test_what_few_files_need_is_folded_until_it_has_a_mistake(pool, client):
+    client.force_login(lead_of(pool.project))
+    new = reverse("corpus:import-new", args=[pool.project.slug, "judgements"])
+    file = SimpleUploadedFile("old.qrels", b"x 0 y 1\n")
+
+    fresh = client.get(new)
+    refused = client.post(new, {"format": "qrels", "snapshot": pool.snapshot_id, "file": file, "grades": "1>2"})
+
+    assert '<details class="form-details"><summary>Advanced' in fresh.text
+    assert '<details class="form-details" open><summary>Advanced' in refused.text

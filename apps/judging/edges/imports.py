@@ -17,7 +17,7 @@ from apps.corpus.core.table_plans import show_table
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
-from apps.corpus.selectors.import_kinds import ImportKind, Progress, SampleFile, register
+from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.judging.actions import import_judgements
 from apps.judging.actions.imports import ImportedRound
 from apps.judging.execution.judgement_import import QUERIES, JudgementDraft, read_draft
@@ -62,6 +62,8 @@ class JudgementImportForm(PastedImportForm):
         required=False,
         help_text="Otherwise such rows block the import and are listed.",
     )
+    folded = ("grades", "columns", "name", "skip_unknown")
+    folded_title = "For qrels and files with columns of their own names; the round's name."
     field_order = ["file", "pasted", "format", "snapshot", "grades", "columns", "name", "skip_unknown"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -69,6 +71,7 @@ class JudgementImportForm(PastedImportForm):
         known = [(str(each.pk), f"{each.corpus.name}: {each.name}") for each in snapshots_in(self.project)]
         offer(self, "snapshot", known)
         if not self.uploaded:
+            self.fields["file"].help_text = "A workbook, CSV of any kind, or qrels; plain or gzip."
             self.fields["pasted"].help_text = "Cells copied from a spreadsheet, with their headings."
 
     def clean_grades(self) -> str:
@@ -103,6 +106,20 @@ class JudgementImport(ImportKind):
     hint = (
         "Judgements made elsewhere become a closed round, with you as the importer."
         " Their queries and passages must already be here."
+    )
+    examples = (
+        FormatExample(
+            "A spreadsheet of one rater",
+            "You choose what each column is and what its grades mean here; queries that are missing are created.",
+            "query,url,rank,grade,notes\nhow big can a volume get,/storage/volumes,1,5,exactly this",
+        ),
+        FormatExample(
+            "A spreadsheet of several raters",
+            "A column for each, and the final grade where there is one.",
+            "query,docid,rater 1,rater 2,final\nkey rotation,sec-4.2,3,2,3",
+        ),
+        FormatExample("TREC qrels", "Query, iteration, passage, grade.", "Q001 0 sec-4.2 3\nQ001 0 sec-9.1 0"),
+        FormatExample("CSV", "As Karat exports it.", "query_id,block_id,grade,notes\nQ001,sec-4.2,3,"),
     )
     form_class = JudgementImportForm
 

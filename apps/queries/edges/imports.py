@@ -44,13 +44,16 @@ class QueryImportForm(PastedImportForm):
         required=False,
         help_text="A version with queries of a source without a valid permission cannot be frozen.",
     )
-    field_order = ["file", "pasted", "format", "ids", "source"]
+    folded = ("ids",)
+    folded_title = "For SMART files."
+    field_order = ["file", "pasted", "format", "source", "ids"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = Source.objects.filter(project=self.project).order_by("name").values_list("slug", "name")
         offer(self, "source", [("", "none"), *known])
         if not self.uploaded:
+            self.fields["file"].help_text = "A workbook, CSV of any kind, a list, JSONL, topics; plain or gzip."
             self.fields["pasted"].help_text = "One query a line; no ids are needed. Or cells copied from a spreadsheet."
 
     def clean(self) -> dict[str, Any]:
