@@ -1,15 +1,23 @@
 """A zip of documents on its way to passages: what is read, what stays unread, and what the plan shows."""
 
+from collections.abc import Iterator
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from apps.corpus.actions.imports import confirm_import, discard_import
+from apps.corpus.actions.imports import choose_recipe, confirm_import, discard_import, start_folder_import
 from apps.corpus.enums import ImportState
 from apps.corpus.execution.document_reading import reading_path
+from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.formats import BlockRow
+from apps.corpus.formats.documents import SourceFile
+from apps.corpus.formats.documents.markdown import read_markdown
+from apps.corpus.formats.documents.registry import KINDS, Kind
 from apps.corpus.models import Block, Corpus, Document, Import
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.factories import AT, lead_of, make_project
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -107,6 +115,112 @@ def test_another_recipe_warns_that_ids_change():
     item = make_document_import(zipped(SITE), project=first.project, corpus="handbook", recipe="whole")
 
     assert item.plan["notes"][0].startswith("Ids change: until now the corpus was cut by headings")
+
+
+def test_a_recipe_is_chosen_without_reading_the_files_again(monkeypatch):
+    item = make_document_import(zipped(SITE))
+    monkeypatch.setitem(KINDS, "markdown", Kind("Markdown", not_again))
+
+    item = choose_recipe(import_id=item.pk, recipe="whole", actor=lead_of(item.project), at=AT)
+
+    assert (item.state, item.plan["recipe"], item.plan["rows"]) == (ImportState.READY, "whole", 2)
+    imported(item)
+    assert set(texts_by_id()) == {"index", "deploy/pin"}
+
+
+def not_again(file: SourceFile) -> Iterator[BlockRow]:
+    raise AssertionError(f"{file.path} is read again")
+    yield
+
+
+def test_a_reading_that_was_damaged_is_made_again():
+    item = make_document_import(zipped(SITE))
+    stored = reading_path(item.upload.file)
+    stored.write_bytes(stored.read_bytes()[:-3])
+
+    item = choose_recipe(import_id=item.pk, recipe="whole", actor=lead_of(item.project), at=AT)
+
+    assert item.plan["rows"] == 2
+
+
+def test_only_recipes_can_be_chosen():
+    item = make_document_import(zipped(SITE))
+
+    with pytest.raises(ImportRefused, match="chapters is not a recipe"):
+        choose_recipe(import_id=item.pk, recipe="chapters", actor=lead_of(item.project), at=AT)
+
+
+def test_a_folder_of_files_is_stored_as_one_zip():
+    project = make_project()
+    files = {
+        path: SimpleUploadedFile("x", content if isinstance(content, bytes) else content.encode())
+        for path, content in SITE.items()
+        if content
+    }
+    options = make_document_import(zipped(SITE), project=project).options
+
+    item = start_folder_import(
+        project=project, kind="corpus", files=files, options=options, actor=lead_of(project), at=AT
+    )
+
+    assert (item.upload.filename, item.plan["rows"]) == ("docs.zip", 4)
+
+
+def test_one_file_of_several_is_stored_as_it_is():
+    project = make_project()
+    options = make_document_import(zipped(SITE), project=project).options
+    files = {"keys.md": SimpleUploadedFile("keys.md", b"Keys are rotated.")}
+
+    item = start_folder_import(
+        project=project, kind="corpus", files=files, options=options, actor=lead_of(project), at=AT
+    )
+
+    assert (item.upload.filename, item.plan["rows"]) == ("keys.md", 1)
+
+
+def test_a_large_upload_is_read_by_a_job(monkeypatch):
+    monkeypatch.setattr("apps.corpus.execution.document_reading.AT_ONCE_FILES", 1)
+    item = make_document_import(zipped(SITE))
+    assert item.state == ImportState.READING
+
+    run_jobs()
+    item.refresh_from_db()
+
+    assert (item.state, item.plan["rows"]) == (ImportState.READY, 4)
+
+
+def test_a_reader_that_fails_leaves_its_file_unread_and_the_others_whole(monkeypatch):
+    def fails(file: SourceFile) -> Iterator[object]:
+        yield from read_markdown(file)
+        if "index" in file.path:
+            raise RuntimeError("a defect")
+
+    monkeypatch.setitem(KINDS, "markdown", Kind("Markdown", fails))
+
+    plan = make_document_import(zipped(SITE)).plan
+
+    assert plan["rows"] == 3
+    assert {"reason": "damaged, or not what its name says", "files": 1, "paths": ["index.md"]} in plan["unread"]
+
+
+def test_two_files_with_one_id_are_read_once():
+    plan = make_document_import(zipped({"a.md": "One.", "a.markdown": "Two."})).plan
+
+    assert (plan["rows"], plan["unread"]) == (
+        1,
+        [{"reason": "same id as another file", "files": 1, "paths": ["a.md"]}],
+    )
+
+
+def test_mistakes_of_a_file_with_its_own_passages_name_that_file():
+    content = zipped({"a.md": "One.", "b.jsonl": '{"block_id": "b 1", "document_id": "d", "text": "t"}\n'})
+
+    item = make_document_import(content)
+
+    assert item.state == ImportState.FAULTY
+    assert [(error["file"], error["line"], error["field"]) for error in item.plan["errors"]] == [
+        ("b.jsonl", 1, "block_id")
+    ]
 
 
 def test_a_snapshot_keeps_the_recipe_it_was_cut_by():

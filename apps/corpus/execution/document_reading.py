@@ -7,7 +7,7 @@ recipe, and the import itself, need no second reading.
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from apps.corpus.core.recipes import DEFAULT, Recipe, recipe_of
 from apps.corpus.formats import document_readings
 from apps.corpus.formats.document_readings import ReadCommit, ReadFile, as_line
 from apps.corpus.formats.documents import SourceFile, Unreadable
-from apps.corpus.formats.documents.recognition import HEAD_BYTES, recognise, unread_reason
+from apps.corpus.formats.documents.recognition import HEAD_BYTES, ending_of, recognise, unread_reason
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.packages import open_package
 from apps.corpus.formats.rows import BlockRow
@@ -39,6 +39,10 @@ READING = ".reading"
 """The ending of a stored reading, the same as that of runs: whoever tidies up finds both."""
 AT_ONCE_FILES = 200
 AT_ONCE_BYTES = 2_000_000
+AT_ONCE_SLOW = 3
+SLOW_ENDINGS = frozenset({"pdf", "docx", "xlsx", "parquet"})
+AT_ONCE_READING = 700_000
+"""Bytes of a stored reading: about 3 MB of text, which are cut in a second."""
 IN_MEMORY = 8_000_000
 NO_TEXT = "no text of its own"
 SAME_ID = "same id as another file"
@@ -63,10 +67,14 @@ def reading_path(upload: Path) -> Path:
 
 
 def is_read_at_once(path: Path, name: str) -> bool:
-    """Whether an upload is small enough to read in the request, by what is in it."""
+    """Whether an upload is small enough to read, or to cut again, in the request: by what is in it."""
+    with suppress(FileNotFoundError):
+        return reading_path(path).stat().st_size <= AT_ONCE_READING
     try:
         with open_package(path, name) as package:
-            return package.count <= AT_ONCE_FILES and package.bytes <= AT_ONCE_BYTES
+            slow = sum(ending_of(each) in SLOW_ENDINGS for each in package.paths)
+            few = len(package.paths) <= AT_ONCE_FILES and slow <= AT_ONCE_SLOW
+            return few and package.bytes <= AT_ONCE_BYTES
     except InputError:
         return True  # reading it says what is wrong
 

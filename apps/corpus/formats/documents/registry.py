@@ -5,11 +5,14 @@ from typing import NamedTuple
 from apps.corpus.formats.documents import Reader
 from apps.corpus.formats.documents.docx import read_docx
 from apps.corpus.formats.documents.given import given_blocks
+from apps.corpus.formats.documents.html import read_html
 from apps.corpus.formats.documents.json_records import read_json
 from apps.corpus.formats.documents.markdown import read_markdown
 from apps.corpus.formats.documents.oscal import read_oscal
 from apps.corpus.formats.documents.parquet import read_parquet
 from apps.corpus.formats.documents.pdf import read_pdf
+from apps.corpus.formats.documents.plain import read_text
+from apps.corpus.formats.documents.rst import read_rst
 from apps.corpus.formats.documents.tables import read_table
 from apps.corpus.formats.documents.trec import read_trec
 
@@ -21,6 +24,9 @@ class Kind(NamedTuple):
 
 KINDS: dict[str, Kind] = {
     "markdown": Kind("Markdown", read_markdown),
+    "html": Kind("HTML", read_html),
+    "rst": Kind("reStructuredText", read_rst),
+    "text": Kind("Text", read_text),
     "pdf": Kind("PDF", read_pdf),
     "docx": Kind("Word", read_docx),
     "xlsx": Kind("Workbook", read_table),

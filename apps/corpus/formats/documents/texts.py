@@ -18,14 +18,17 @@ class DecodedText(NamedTuple):
     note: str = ""
 
 
-def text_of(file: SourceFile) -> DecodedText:
-    """The whole text of a file. By its byte order mark, else UTF-8, else a guess. Raises Unreadable."""
+def text_of(file: SourceFile, declared: str = "") -> DecodedText:
+    """The whole text of a file: by its byte order mark, else UTF-8, else as it is declared, else a guess.
+
+    Raises Unreadable for what is empty, too large or no text.
+    """
     if file.size > MOST_BYTES:
         raise Unreadable(f"text of more than {MOST_BYTES // 1_000_000} MB")
     raw = file.stream.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
         raise Unreadable(f"text of more than {MOST_BYTES // 1_000_000} MB")
-    decoded = _decoded(raw)
+    decoded = _decoded(raw, declared)
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         raise Unreadable("not text")
@@ -36,10 +39,11 @@ def text_of(file: SourceFile) -> DecodedText:
     return DecodedText(text, decoded.note)
 
 
-def _decoded(raw: bytes) -> DecodedText:
+def _decoded(raw: bytes, declared: str) -> DecodedText:
     encoding = encoding_of([raw])
+    is_certain = encoding in CERTAIN
     try:
-        text = raw.decode(encoding).removeprefix("\ufeff")
+        text = raw.decode(encoding if is_certain or not declared else declared).removeprefix("\ufeff")
     except (UnicodeDecodeError, LookupError):
         raise Unreadable("text of unknown encoding") from None
-    return DecodedText(text, "" if encoding in CERTAIN else f"read as {name_of(encoding)}, which is a guess")
+    return DecodedText(text, "" if is_certain or declared else f"read as {name_of(encoding)}, which is a guess")

@@ -1,6 +1,6 @@
 """Files that come together: a zip, a folder, or several files, which are stored as one zip.
 
-`files_in` walks what was uploaded, `pack` makes one zip of many files, `on_disk` finds them below a path.
+`open_package` walks an upload, `pack` makes one zip of many files.
 """
 
 from apps.corpus.formats.packages.packing import Opener, pack, package_name

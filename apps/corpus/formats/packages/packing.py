@@ -2,7 +2,7 @@
 
 import shutil
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import BinaryIO
 
 from apps.corpus.formats.packages.paths import common_folder, tidy
@@ -27,7 +27,7 @@ def pack(files: Mapping[str, Opener], out: BinaryIO) -> None:
                 shutil.copyfileobj(file, member, PIECE)
 
 
-def package_name(paths: Mapping[str, Opener]) -> str:
+def package_name(paths: Collection[str]) -> str:
     """What a package of these files is called: after their folder, or by their number."""
     folder = common_folder(map(tidy, paths)).rstrip("/")
     return f"{folder or f'{len(paths)} files'}.zip"

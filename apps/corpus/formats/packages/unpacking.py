@@ -66,7 +66,7 @@ class Package:
         self._stream = stream
         self._archive = archive
         self._members, self._doubles = _members(archive, name, limits) if archive else ({}, [])
-        self._folder = common_folder(path for path in self._members if is_safe(path) and not is_skipped(path))
+        self._folder = common_folder(path for path in self._members if is_safe(path) and _is_shown(path))
         self.commit = commit_of(self._git_text) if archive else ""
 
     @property
@@ -77,8 +77,9 @@ class Package:
         return sum(info.file_size for info in self._members.values())
 
     @property
-    def count(self) -> int:
-        return len(self._members) if self._archive else 1
+    def paths(self) -> list[str]:
+        """Of all files that are not hidden."""
+        return [path for path in self._members if _is_shown(path)] if self._archive else [self.name]
 
     def files(self) -> Iterator[SourceFile | UnreadFile]:
         """Each file that is not hidden, by path. A file is closed when the next one is taken."""
@@ -86,7 +87,7 @@ class Package:
             yield from self._the_only_one()
             return
         for path in sorted(self._members):
-            if not is_skipped(path):
+            if _is_shown(path):
                 yield from self._member(path.removeprefix(self._folder), path, self._members[path])
         yield from (UnreadFile(path.removeprefix(self._folder), TWICE) for path in sorted(self._doubles))
 
@@ -128,7 +129,7 @@ class Package:
         most = min(self.limits.file_bytes, max(self.limits.ratio_floor, self.limits.ratio * file.size))
         with _spool() as spool:
             try:
-                with gzip.GzipFile(fileobj=file.stream) as unpacked:
+                with gzip.GzipFile(fileobj=file.stream, mode="rb") as unpacked:
                     while piece := unpacked.read(PIECE):
                         spool.write(piece)
                         if spool.tell() > most:
@@ -192,7 +193,7 @@ def _members(archive: zipfile.ZipFile, name: str, limits: Limits) -> tuple[dict[
             doubles.append(path)
             continue
         found[path] = info
-        if not is_skipped(path) and not _refusal(path, info, limits):
+        if _is_shown(path) and not _refusal(path, info, limits):
             total += info.file_size
         if len(found) > limits.files:
             raise _too_many(name, limits)
@@ -200,6 +201,10 @@ def _members(archive: zipfile.ZipFile, name: str, limits: Limits) -> tuple[dict[
         limit = f"{limits.total_bytes // MEGABYTE:,} MB"
         raise fault(name, None, "", "", f"the zip unpacks to more than {limit}; divide it")
     return found, doubles
+
+
+def _is_shown(path: str) -> bool:
+    return not is_safe(path) or not is_skipped(path)
 
 
 def _refusal(path: str, info: zipfile.ZipInfo, limits: Limits) -> str:

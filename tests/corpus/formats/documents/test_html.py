@@ -1,0 +1,57 @@
+"""Pages of a site: what is content, and what surrounds it."""
+
+import io
+
+from apps.corpus.formats.documents import SourceFile
+from apps.corpus.formats.documents.html import read_html
+from tests.corpus.formats.documents.reading import one, reason
+
+PAGE = """<!doctype html>
+<html><head><title>Pin a branch | Osterby</title><style>p {}</style></head>
+<body><header>Osterby</header><nav><a href="/">Home</a></nav>
+<main><h1>Pin a branch<a class="headerlink" href="#pin">¶</a></h1>
+<p>A site follows <a href="../sites.html">its branch</a>.</p>
+<aside>Next page</aside><script>alert(1)</script><p hidden>Hidden</p></main>
+<footer>Imprint</footer></body></html>"""
+
+
+def test_only_the_main_part_is_read():
+    document = one(read_html, PAGE, "deploy/pin.html")
+
+    assert document.title == "Pin a branch"
+    assert document.text == "# Pin a branch\n\nA site follows [its branch](../sites.html)."
+
+
+def test_without_a_main_part_the_body_is_read_without_its_surroundings():
+    page = "<title>Keys</title><body><header>Top</header><nav>Menu</nav><p>Text.</p><footer>End</footer></body>"
+
+    document = one(read_html, page)
+
+    assert (document.title, document.text) == ("Keys", "Text.")
+
+
+def test_links_are_completed_when_the_site_is_known():
+    raw = PAGE.encode()
+    file = SourceFile("deploy/pin.html", io.BytesIO(raw), len(raw), "https://docs.example.org/deploy/pin.html")
+
+    (document,) = read_html(file)
+
+    assert "[its branch](https://docs.example.org/sites.html)" in document.text
+
+
+def test_code_keeps_its_lines_and_the_language_that_a_builder_of_sites_wrote_around_it():
+    page = '<main><div class="highlight-yaml"><div class="highlight"><pre>a: 1\n  b: 2\n</pre></div></div></main>'
+
+    assert one(read_html, page).text == "```yaml\na: 1\n  b: 2\n```"
+
+
+def test_a_page_says_its_encoding():
+    page = '<meta charset="windows-1251"><main><p>Ключи меняются.</p></main>'.encode("cp1251")
+
+    document = one(read_html, page)
+
+    assert (document.text, document.note) == ("Ключи меняются.", "")
+
+
+def test_a_page_of_navigation_only_stays_unread():
+    assert reason(read_html, "<body><nav>Menu</nav></body>") == "page without text"

@@ -1,0 +1,47 @@
+"""reStructuredText, with what Sphinx adds to it."""
+
+import pytest
+
+from apps.corpus.formats.documents.rst import read_rst
+from tests.corpus.formats.documents.reading import one
+
+
+def read(text: str) -> str:
+    return one(read_rst, text, "guide.rst").text
+
+
+def test_headings_tables_and_code_become_markdown():
+    code = ".. code-block:: yaml\n   :linenos:\n\n   a: 1\n\n"
+    text = f"Guide\n=====\n\nKeys\n----\n\n{code}== ==\na  b\n== ==\n1  2\n== ==\n"
+
+    document = one(read_rst, text, "guide.rst")
+
+    assert document.title == "Guide"
+    assert document.text == "# Guide\n\n## Keys\n\n```yaml\na: 1\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_unknown_directives_keep_their_words():
+    text = "Guide\n=====\n\n.. tabs::\n\n   .. tab:: Linux\n\n      Use *apt*.\n\n.. versionadded:: 3.2\n   More.\n"
+
+    assert read(text).split("\n\n")[1:] == ["Linux", "Use *apt*.", "3.2\nMore."]
+
+
+def test_unknown_roles_keep_their_words():
+    assert read("See :ref:`the keys <keys>` and :py:class:`~app.Key`.\n") == "See the keys and `app.Key`."
+
+
+def test_what_docutils_cannot_read_stays_as_it_was_written():
+    assert ":unknown: x" in read("Text.\n\n.. note::\n   :unknown: x\n\n   Keep this.\n")
+
+
+@pytest.mark.parametrize("directive", ["include:: /etc/passwd", "raw:: html\n   :file: /etc/passwd"])
+def test_no_other_file_is_read(directive):
+    assert "root:" not in read(f"Text.\n\n.. {directive}\n")
+
+
+def test_raw_html_is_left_out():
+    assert "script" not in read("Text.\n\n.. raw:: html\n\n   <script>alert(1)</script>\n")
+
+
+def test_steering_of_a_builder_is_left_out():
+    assert read("Text.\n\n.. toctree::\n   :maxdepth: 2\n\n   one\n   two\n") == "Text."

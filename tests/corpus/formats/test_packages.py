@@ -1,0 +1,165 @@
+"""Uploads of many files: what is walked, what is left out, and what is told of files that are not read."""
+
+import gzip
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from apps.common.errors import InputError
+from apps.corpus.core.documents import UnreadFile
+from apps.corpus.formats.packages import LIMITS, Limits, open_package, pack, package_name
+from apps.corpus.formats.packages.commits import commit_at
+from tests.corpus.factories import zipped
+
+
+def walk(tmp_path: Path, content: bytes, name: str = "docs.zip", limits: Limits = LIMITS) -> dict[str, str | bytes]:
+    """The files by path: their bytes, or the reason why one is not read."""
+    path = tmp_path / "upload"
+    path.write_bytes(content)
+    with open_package(path, name, limits) as package:
+        return {
+            file.path: file.reason if isinstance(file, UnreadFile) else file.stream.read() for file in package.files()
+        }
+
+
+def test_files_come_by_path_without_the_folder_that_holds_them_all(tmp_path):
+    found = walk(tmp_path, zipped({"docs/b.md": "b", "docs/a/c.md": "c"}))
+
+    assert list(found.items()) == [("a/c.md", b"c"), ("b.md", b"b")]
+
+
+def test_hidden_files_and_what_systems_leave_behind_are_skipped(tmp_path):
+    names = [
+        "a.md",
+        ".git/config",
+        ".hidden.md",
+        "__MACOSX/a.md",
+        "x/Thumbs.db",
+        "node_modules/p/README.md",
+        "~$a.docx",
+    ]
+
+    assert list(walk(tmp_path, zipped(dict.fromkeys(names, "x")))) == ["a.md"]
+
+
+@pytest.mark.parametrize("path", ["../a.md", "/etc/passwd", "C:/a.md", "x/../../a.md", "a\n.md", "x//a.md"])
+def test_a_path_that_leads_out_is_not_read(tmp_path, path):
+    found = walk(tmp_path, zipped({"docs/ok.md": "ok", path: "x"}))
+
+    assert found.pop("ok.md") == b"ok"
+    assert list(found.values()) == ["path that leads out of the archive"]
+
+
+def test_links_are_not_followed(tmp_path):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        link = zipfile.ZipInfo("link.md")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+
+    assert walk(tmp_path, out.getvalue()) == {"link.md": "link to another file"}
+
+
+def test_a_path_that_is_there_twice_is_read_once(tmp_path):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("a.md", "first")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("a.md", "second")
+    path = tmp_path / "upload"
+    path.write_bytes(out.getvalue())
+
+    with open_package(path, "docs.zip") as package:
+        found = [file.reason if isinstance(file, UnreadFile) else file.stream.read() for file in package.files()]
+
+    assert found == [b"first", "path that is in the archive twice"]
+
+
+def test_what_is_packed_far_too_tightly_is_not_unpacked(tmp_path):
+    bomb = zipped({"bomb.md": b"x" * 6_000_000, "ok.md": "ok"})
+
+    assert walk(tmp_path, bomb) == {"bomb.md": "packed far too tightly", "ok.md": b"ok"}
+
+
+def test_a_gzip_bomb_is_not_unpacked(tmp_path):
+    assert walk(tmp_path, gzip.compress(b"x" * 6_000_000), "a.md.gz") == {"a.md.gz": "packed far too tightly"}
+
+
+def test_gzip_is_unpacked_alone_and_in_a_zip(tmp_path):
+    packed = gzip.compress(b"text")
+
+    assert walk(tmp_path, packed, "a.md.gz") == {"a.md": b"text"}
+    assert walk(tmp_path, zipped({"a.md.gz": packed})) == {"a.md": b"text"}
+
+
+def test_a_file_beyond_the_limit_stays_unread(tmp_path):
+    limits = Limits(file_bytes=10, ratio_floor=10)
+
+    assert walk(tmp_path, zipped({"a.md": "x" * 11}), limits=limits) == {"a.md": "larger than 0 MB"}
+
+
+def test_an_encrypted_file_stays_unread(tmp_path):
+    content = bytearray(zipped({"a.md": "x"}))
+    content[6] |= 1  # the flag in the file's own head
+    content[content.index(b"PK\x01\x02") + 8] |= 1  # and in the directory
+
+    assert walk(tmp_path, bytes(content)) == {"a.md": "locked with a password"}
+
+
+def test_a_damaged_file_leaves_the_others_whole(tmp_path):
+    content = zipped({"a.md": "aaaa" * 50, "b.md": "b"})
+    place = content.index(b"a.md") + 8
+    damaged = content[:place] + b"\xff\xff" + content[place + 2 :]
+
+    found = walk(tmp_path, damaged)
+
+    assert (found["a.md"], found["b.md"]) == ("damaged in the archive", b"b")
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (Limits(files=1), "the zip has more than 1 files; divide it"),
+        (Limits(directory_bytes=10), "the zip has more than 50,000 files; divide it"),
+        (Limits(total_bytes=3), "the zip unpacks to more than 0 MB; divide it"),
+    ],
+)
+def test_a_zip_beyond_the_limits_is_refused(tmp_path, limits, message):
+    with pytest.raises(InputError, match=message):
+        walk(tmp_path, zipped({"a.md": "aa", "b.md": "bb"}), limits=limits)
+
+
+def test_a_zip_that_is_cut_off_is_refused(tmp_path):
+    with pytest.raises(InputError, match="the zip is damaged or cut off"):
+        walk(tmp_path, zipped({"a.md": "aa"})[:-10])
+
+
+def test_a_package_is_the_same_whatever_order_the_files_come_in():
+    def packed(*names: str) -> bytes:
+        out = io.BytesIO()
+        pack({name: lambda name=name: io.BytesIO(name.encode()) for name in names}, out)
+        return out.getvalue()
+
+    assert packed("docs/a.md", "docs/b/c.md") == packed("docs/b/c.md", "docs/a.md")
+
+
+def test_a_package_is_called_after_its_folder():
+    assert package_name({"docs/a.md": 1, "docs/b.md": 1}) == "docs.zip"
+    assert package_name({"a.md": 1, "b.md": 1}) == "2 files.zip"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_commit_of_a_checkout_is_read_without_git(tmp_path, packed):
+    git = tmp_path / "site" / ".git"
+    (git / "refs" / "heads").mkdir(parents=True)
+    (tmp_path / "site" / "docs").mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    if packed:
+        (git / "packed-refs").write_text(f"# pack-refs\n{'b' * 40} refs/heads/main\n")
+    else:
+        (git / "refs" / "heads" / "main").write_text("b" * 40 + "\n")
+
+    assert commit_at(tmp_path / "site" / "docs") == "b" * 40
+    assert commit_at(tmp_path) == ""
