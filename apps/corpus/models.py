@@ -3,6 +3,7 @@ from django.db import models
 from django.db.models import Q
 
 from apps.accounts.models import Project
+from apps.corpus.core.recipes import recipe_of, recipe_words
 from apps.corpus.enums import ImportState
 from apps.jobs.models import Job, Upload
 
@@ -133,6 +134,11 @@ class Snapshot(models.Model):
     def reference(self) -> str:
         """What commands call it: "handbook@3"."""
         return f"{self.corpus.slug}@{self.number}"
+
+    @property
+    def recipe_words(self) -> str:
+        """How it was cut: "by heading"; "" when its files brought their own blocks."""
+        return recipe_words(recipe_of(self.recipe)) if self.recipe else ""
 
 
 class SnapshotBlock(models.Model):

@@ -11,7 +11,7 @@ class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
 
     class Meta:
         model = Snapshot
-        fields = ("id", "corpus", "number", "name", "digest", "block_count", "document_count", "frozen_at")
+        fields = ("id", "corpus", "number", "name", "digest", "recipe", "block_count", "document_count", "frozen_at")
         read_only_fields = fields
 
 

@@ -234,6 +234,17 @@ def test_a_snapshot_keeps_the_recipe_it_was_cut_by():
     assert (snapshot.recipe, Corpus.objects.get().recipe) == ("headings", "whole")
 
 
+def test_the_page_of_a_snapshot_says_how_it_was_cut(client):
+    imported(make_document_import(zipped(SITE), recipe="paragraphs:200:40"))
+    snapshot = make_snapshot(corpus=Corpus.objects.get())
+    project = snapshot.corpus.project
+    client.force_login(lead_of(project))
+
+    page = client.get(reverse("corpus:snapshot", args=[project.slug, snapshot.pk]))
+
+    assert "<dt>Cut</dt><dd>paragraphs up to 200 words, 40 of them overlapping</dd>" in page.text
+
+
 def test_what_was_read_is_stored_beside_the_upload_and_goes_with_it(django_capture_on_commit_callbacks):
     item = make_document_import(zipped(SITE))
     stored = reading_path(item.upload.file)

@@ -4,7 +4,7 @@ import shutil
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
 
@@ -97,9 +97,15 @@ class ImportCommand(ProjectCommand):
     kind: str
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", help="the file, plain or gzip; - is standard input")
+        self.add_file(parser)
         super().add_arguments(parser)
         parser.add_argument("--dry-run", action="store_true", help="show what would change, change nothing")
+
+    def add_file(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", help="the file, plain or gzip; - is standard input")
+
+    def opened(self, options: dict[str, Any]) -> AbstractContextManager[TableFile]:
+        return opened(options["file"])
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
         """The options in the format of the kind's form."""
@@ -108,7 +114,7 @@ class ImportCommand(ProjectCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options)
         chosen = self.import_options(project, options)
-        with opened(options["file"]) as source:
+        with self.opened(options) as source:
             if options["dry_run"]:
                 plan = kind_named(self.kind).preview(project, source, chosen, lambda done: None)
                 if plan.errors:

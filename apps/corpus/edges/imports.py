@@ -248,6 +248,12 @@ def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
     return corpora_in(project).filter(slug=slugify(options["name"])[:60]).first()
 
 
+def site_address(written: str) -> str:
+    """The address of a site as it is stored; "" for none. Raises ValidationError for anything else."""
+    address: str = CorpusImportForm.base_fields["base_url"].clean(written)
+    return address
+
+
 def are_documents(options: dict[str, Any]) -> bool:
     """Whether a file is read as documents, and not as one of the formats that the person named."""
     return options["format"] not in FORMATS

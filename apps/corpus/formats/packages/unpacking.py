@@ -65,7 +65,7 @@ class Package:
         self.limits = limits
         self._stream = stream
         self._archive = archive
-        self._members, self._doubles = _members(archive, name, limits) if archive else ({}, [])
+        self._members, self._doubles = members_of(archive, name, limits) if archive else ({}, [])
         self._folder = common_folder(path for path in self._members if is_safe(path) and _is_shown(path))
         self.commit = commit_of(self._git_text) if archive else ""
 
@@ -104,7 +104,7 @@ class Package:
             yield SourceFile(self.name, self._stream, size)
 
     def _member(self, path: str, stored: str, info: zipfile.ZipInfo) -> Iterator[SourceFile | UnreadFile]:
-        if reason := _refusal(stored, info, self.limits):
+        if reason := refusal_of(stored, info, self.limits):
             yield UnreadFile(path, reason)
             return
         assert self._archive is not None
@@ -180,7 +180,7 @@ def _refuse_directory(stream: BinaryIO, name: str, limits: Limits) -> None:
         raise _too_many(name, limits)
 
 
-def _members(archive: zipfile.ZipFile, name: str, limits: Limits) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
+def members_of(archive: zipfile.ZipFile, name: str, limits: Limits) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
     """(the files by path, the paths that are there more than once)."""
     found: dict[str, zipfile.ZipInfo] = {}
     doubles = []
@@ -193,7 +193,7 @@ def _members(archive: zipfile.ZipFile, name: str, limits: Limits) -> tuple[dict[
             doubles.append(path)
             continue
         found[path] = info
-        if _is_shown(path) and not _refusal(path, info, limits):
+        if _is_shown(path) and not refusal_of(path, info, limits):
             total += info.file_size
         if len(found) > limits.files:
             raise _too_many(name, limits)
@@ -207,7 +207,7 @@ def _is_shown(path: str) -> bool:
     return not is_safe(path) or not is_skipped(path)
 
 
-def _refusal(path: str, info: zipfile.ZipInfo, limits: Limits) -> str:
+def refusal_of(path: str, info: zipfile.ZipInfo, limits: Limits) -> str:
     """Why a file is not unpacked, by what the archive states of it; "" when it is."""
     if not is_safe(path):
         return LEADS_OUT

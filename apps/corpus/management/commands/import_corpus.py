@@ -1,22 +1,51 @@
+import shutil
+import sys
 from argparse import ArgumentParser
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
-from apps.corpus.edges.commands import ImportCommand
-from apps.corpus.edges.imports import NEW
+from apps.common.files.linefiles import name_of
+from apps.common.files.tabular import TableFile, open_source
+from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.core.recipes import DEFAULT, EXAMPLES, recipe_of
+from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened
+from apps.corpus.edges.imports import FORMAT_CHOICES, NEW, site_address
 from apps.corpus.enums import ImportMode
+from apps.corpus.execution.document_reading import AUTO
 from apps.corpus.formats import FORMATS, IDS
+from apps.corpus.formats.packages import pack, package_name
+from apps.corpus.formats.packages.on_disk import files_at
 from apps.corpus.selectors.corpora import corpora_in
+
+PATHS_SHOWN = 5
 
 
 class Command(ImportCommand):
-    help = "Import a corpus file into a project. A missing corpus is created."
+    help = "Import documents, or files of passages, into a corpus of a project. A missing corpus is created."
     kind = "corpus"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--corpus", required=True, help="slug of the corpus, or the name of a new one")
-        parser.add_argument("--format", required=True, choices=list(FORMATS), help="format of the file")
+        parser.add_argument(
+            "--format",
+            choices=list(dict(FORMAT_CHOICES)),
+            default=AUTO,
+            help="kind of the files (default: recognised for each)",
+        )
+        parser.add_argument(
+            "--recipe",
+            default="",
+            help=f"how documents are cut: {', '.join(EXAMPLES)} (default: as the corpus was, or by headings)",
+        )
+        parser.add_argument("--base-url", default="", help="address of the site, so that passages link to their pages")
         parser.add_argument(
             "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
         )
@@ -24,15 +53,71 @@ class Command(ImportCommand):
             "--mode",
             choices=ImportMode.values,
             default=ImportMode.REPLACE,
-            help="blocks missing from the file: replace removes them (default); merge keeps them",
+            help="blocks missing from the files: replace removes them (default); merge keeps them",
         )
 
+    def add_file(self, parser: ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders and zips; - is standard input")
+
+    @contextmanager
+    def opened(self, options: dict[str, Any]) -> Iterator[TableFile]:
+        """One file as it is; several, or a folder, as one package."""
+        paths = [str(path) for path in options["paths"]]
+        is_alone = len(paths) == 1 and not Path(paths[0]).is_dir()
+        if options["format"] in FORMATS and not is_alone:
+            message = f"Only one file can be imported as {options['format']}. Leave out --format for several."
+            raise CommandError(message, returncode=BAD_INPUT)
+        if is_alone and (paths[0] != "-" or options["format"] in FORMATS):
+            with opened(paths[0]) as source:
+                yield source
+            return
+        with TemporaryDirectory(prefix="karat-") as folder:
+            package = Path(folder) / "package"
+            with package.open("wb") as out:
+                name = _gather(paths, out)
+            with open_source(package, name=name) as source:
+                yield source
+
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
-        known = corpora_in(project).filter(slug=options["corpus"]).exists()
+        if options["format"] == AUTO and options["ids"] != "file":
+            raise CommandError("Ids by position are for SMART files: name --format smart.", returncode=BAD_INPUT)
+        corpus = corpora_in(project).filter(slug=options["corpus"]).first()
+        usual = (corpus.recipe if corpus else "") or str(DEFAULT)
+        try:
+            recipe = str(recipe_of(options["recipe"] or usual))
+            base_url = site_address(options["base_url"])
+        except ValueError as reason:
+            raise CommandError(str(reason), returncode=BAD_INPUT) from reason
+        except ValidationError as reason:
+            message = (
+                f"--base-url {options['base_url']} is not the address of a site, such as https://docs.example.org."
+            )
+            raise CommandError(message, returncode=BAD_INPUT) from reason
         return {
             "format": options["format"],
+            "recipe": recipe,
+            "base_url": base_url,
             "ids": options["ids"],
             "mode": options["mode"],
-            "corpus": options["corpus"] if known else NEW,
-            "name": "" if known else options["corpus"],
+            "corpus": options["corpus"] if corpus else NEW,
+            "name": "" if corpus else options["corpus"],
         }
+
+    def report(self, project: Project, chosen: dict[str, Any], plan: ImportPlan, *, dry: bool) -> None:
+        for note in plan.notes if plan.extra else ():
+            self.stderr.write(f"note: {note}")
+        for group in plan.extra.get("unread", ()):
+            paths = ", ".join(group["paths"][:PATHS_SHOWN]) + (", …" if group["files"] > PATHS_SHOWN else "")
+            files = "1 file" if group["files"] == 1 else f"{group['files']:,} files"
+            self.stderr.write(f"not read: {group['reason']}: {files} ({paths})")
+        super().report(project, chosen, plan, dry=dry)
+
+
+def _gather(paths: list[str], out: BinaryIO) -> str:
+    """Write the package of what is at these paths, and return its name."""
+    if paths == ["-"]:
+        shutil.copyfileobj(sys.stdin.buffer, out)
+        return name_of("-")
+    files = files_at(map(Path, paths))
+    pack(files, out)
+    return package_name(files)

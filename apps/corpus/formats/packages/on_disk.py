@@ -1,0 +1,73 @@
+"""The files below paths on disk, for a package of them."""
+
+import io
+import os
+import zipfile
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from apps.common.errors import InputError
+from apps.common.files.faults import fault
+from apps.corpus.formats.packages.commits import commit_at
+from apps.corpus.formats.packages.packing import Opener
+from apps.corpus.formats.packages.paths import GIT, is_skipped
+from apps.corpus.formats.packages.unpacking import LIMITS, members_of, refusal_of
+
+
+def files_at(paths: Iterable[Path]) -> dict[str, Opener]:
+    """The files to pack, by path: of a folder with its name on top, of a zip with the zip's, without hidden ones.
+
+    A folder of a Git checkout brings the commit. Raises InputError for a path that is not there, and for two that would
+    have one name.
+    """
+    found: dict[str, Opener] = {}
+    for path in paths:
+        for name, opener in _files(path):
+            if name in found:
+                raise fault(name, None, "", "", "this name is given twice; import the folder above both")
+            found[name] = opener
+    return found
+
+
+def _files(path: Path) -> Iterator[tuple[str, Opener]]:
+    if path.is_dir():
+        yield from _files_below(path.resolve())
+    elif zipfile.is_zipfile(path) and path.suffix.lower() == ".zip":
+        yield from _files_in(path)
+    elif path.is_file():
+        yield path.name, partial(_open, path)
+    else:
+        raise fault(str(path), None, "", "", "there is no such file or folder")
+
+
+def _files_below(folder: Path) -> Iterator[tuple[str, Opener]]:
+    if commit := commit_at(folder):
+        yield f"{folder.name}/{GIT}/HEAD", partial(io.BytesIO, commit.encode())
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not is_skipped(f"{name}/x"))
+        for name in sorted(names):
+            path = Path(place) / name
+            if not path.is_symlink() and path.is_file() and not is_skipped(name):
+                yield f"{folder.name}/{path.relative_to(folder).as_posix()}", partial(_open, path)
+
+
+def _files_in(path: Path) -> Iterator[tuple[str, Opener]]:
+    archive = zipfile.ZipFile(path)
+    try:
+        members, _ = members_of(archive, path.name, LIMITS)
+    except InputError:
+        archive.close()
+        raise
+    for name, info in members.items():
+        if not refusal_of(name, info, LIMITS) and not is_skipped(name):
+            yield f"{path.stem}/{name}", partial(_opened, archive, info)
+
+
+def _open(path: Path) -> BinaryIO:
+    return path.open("rb")
+
+
+def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
+    return cast(BinaryIO, archive.open(info))
