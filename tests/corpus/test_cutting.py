@@ -17,6 +17,8 @@ WORDS = st.lists(
     st.sampled_from(["keys", "are", "rotated", "by", "Petra.", "Backups", "stay,"]), min_size=1, max_size=30
 )
 SENTENCES = WORDS.map(" ".join)
+SHORT = WORDS.map(lambda words: " ".join(words[:15]))
+"""Of fewer words than a passage may have, so that no sentence becomes a passage that another one equals."""
 
 
 def document(text: str, path: str = "guide/keys.md", **values: object) -> Document:
@@ -103,7 +105,7 @@ def texts(passages: Sequence[Passage]) -> list[tuple[str, str]]:
     return [(passage.title, passage.text) for passage in passages]
 
 
-@given(st.lists(SENTENCES, min_size=10, max_size=40).map(numbered), st.integers(0, 9))
+@given(st.lists(SHORT, min_size=10, max_size=40).map(numbered), st.integers(0, 9))
 def test_a_paragraph_that_is_added_renames_nothing_else(paragraphs, place):
     """A part that begins with the same words keeps its id; parts only come and go beside the new paragraph."""
     before = cut("\n\n".join(paragraphs), "paragraphs:20")

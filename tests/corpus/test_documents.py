@@ -6,10 +6,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from apps.corpus.actions.imports import choose_recipe, confirm_import, discard_import, start_folder_import
+from apps.corpus.actions.imports import change_options, confirm_import, discard_import
 from apps.corpus.enums import ImportState
 from apps.corpus.execution.document_reading import reading_path
-from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.formats import BlockRow
 from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.markdown import read_markdown
@@ -121,11 +120,16 @@ def test_a_recipe_is_chosen_without_reading_the_files_again(monkeypatch):
     item = make_document_import(zipped(SITE))
     monkeypatch.setitem(KINDS, "markdown", Kind("Markdown", not_again))
 
-    item = choose_recipe(import_id=item.pk, recipe="whole", actor=lead_of(item.project), at=AT)
+    item = cut_by(item, "whole")
 
     assert (item.state, item.plan["recipe"], item.plan["rows"]) == (ImportState.READY, "whole", 2)
     imported(item)
     assert set(texts_by_id()) == {"index", "deploy/pin"}
+
+
+def cut_by(item: Import, recipe: str) -> Import:
+    options = item.options | {"recipe": recipe}
+    return change_options(import_id=item.pk, options=options, actor=lead_of(item.project), at=AT)
 
 
 def not_again(file: SourceFile) -> Iterator[BlockRow]:
@@ -138,44 +142,9 @@ def test_a_reading_that_was_damaged_is_made_again():
     stored = reading_path(item.upload.file)
     stored.write_bytes(stored.read_bytes()[:-3])
 
-    item = choose_recipe(import_id=item.pk, recipe="whole", actor=lead_of(item.project), at=AT)
+    item = cut_by(item, "whole")
 
     assert item.plan["rows"] == 2
-
-
-def test_only_recipes_can_be_chosen():
-    item = make_document_import(zipped(SITE))
-
-    with pytest.raises(ImportRefused, match="chapters is not a recipe"):
-        choose_recipe(import_id=item.pk, recipe="chapters", actor=lead_of(item.project), at=AT)
-
-
-def test_a_folder_of_files_is_stored_as_one_zip():
-    project = make_project()
-    files = {
-        path: SimpleUploadedFile("x", content if isinstance(content, bytes) else content.encode())
-        for path, content in SITE.items()
-        if content
-    }
-    options = make_document_import(zipped(SITE), project=project).options
-
-    item = start_folder_import(
-        project=project, kind="corpus", files=files, options=options, actor=lead_of(project), at=AT
-    )
-
-    assert (item.upload.filename, item.plan["rows"]) == ("docs.zip", 4)
-
-
-def test_one_file_of_several_is_stored_as_it_is():
-    project = make_project()
-    options = make_document_import(zipped(SITE), project=project).options
-    files = {"keys.md": SimpleUploadedFile("keys.md", b"Keys are rotated.")}
-
-    item = start_folder_import(
-        project=project, kind="corpus", files=files, options=options, actor=lead_of(project), at=AT
-    )
-
-    assert (item.upload.filename, item.plan["rows"]) == ("keys.md", 1)
 
 
 def test_a_large_upload_is_read_by_a_job(monkeypatch):

@@ -1,11 +1,9 @@
 """Actions on an import: upload a file for a preview, read it again in another way, confirm it, discard it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
-from tempfile import TemporaryFile
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -14,13 +12,11 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import InputErrors
 from apps.corpus.core.columns import TableChoice
-from apps.corpus.core.recipes import recipe_of
 from apps.corpus.enums import ImportState
 from apps.corpus.execution import import_steps, jobs
 from apps.corpus.execution.document_reading import reading_path
 from apps.corpus.execution.import_reading import preview
 from apps.corpus.execution.import_steps import ImportRefused
-from apps.corpus.formats.packages import pack, package_name
 from apps.corpus.models import Import
 from apps.corpus.rules import undo_refusal
 from apps.corpus.selectors.corpora import left_unread
@@ -36,47 +32,17 @@ def start_import(
     *,
     project: Project,
     kind: str,
-    file: UploadedFile | BinaryIO,
+    file: UploadedFile,
     options: dict[str, Any],
     actor: User,
     at: datetime,
-    filename: str = "",
 ) -> Import:
-    """Store the file and read it: at once when it is small, else in a job. Nothing else changes yet.
-
-    `filename` is only shown; the uploaded file's own by default.
-    """
-    with written(file, filename=filename, at=at) as stored:
+    """Store the file and read it: at once when it is small, else in a job. Nothing else changes yet."""
+    with written(file, at=at) as stored:
         item = _start(project=project, kind=kind, file=stored, options=options, actor=actor, at=at)
     if item.job_id is None:
         item = import_steps.keep_plan(import_id=item.pk, plan=preview(item), options=options)
     return item
-
-
-def start_folder_import(
-    *,
-    project: Project,
-    kind: str,
-    files: Mapping[str, UploadedFile],
-    options: dict[str, Any],
-    actor: User,
-    at: datetime,
-) -> Import:
-    """The same for several files, or a folder with its files by path: they are stored as one zip.
-
-    One file alone that has no folder is stored as it is.
-    """
-    start = partial(start_import, project=project, kind=kind, options=options, actor=actor, at=at)
-    if len(files) == 1 and "/" not in next(iter(files)):
-        return start(file=next(iter(files.values())))
-    with TemporaryFile() as package:
-        pack({path: partial(_opened, file) for path, file in files.items()}, package)
-        package.seek(0)
-        return start(file=package, filename=package_name(files))
-
-
-def _opened(file: UploadedFile) -> BinaryIO:
-    return cast(BinaryIO, file.open())
 
 
 @transaction.atomic
@@ -98,21 +64,6 @@ def change_options(*, import_id: int, options: dict[str, Any], actor: User, at: 
     For an import that waits for confirmation or has mistakes. The file is not uploaded again.
     """
     return _read_again(_reopen(import_id=import_id, choose=lambda item: options, actor=actor, at=at))
-
-
-def choose_recipe(*, import_id: int, recipe: str, actor: User, at: datetime) -> Import:
-    """Cut what was read of an import of documents by another recipe. The files are not read again."""
-    try:
-        chosen = str(recipe_of(recipe))
-    except ValueError as reason:
-        raise ImportRefused(str(reason), code="recipe_unknown") from reason
-
-    def with_recipe(item: Import) -> dict[str, Any]:
-        if "recipe" not in item.options:
-            raise ImportRefused("This import is not cut into passages.", code="import_not_cut")
-        return {**item.options, "recipe": chosen}
-
-    return _read_again(_reopen(import_id=import_id, choose=with_recipe, actor=actor, at=at))
 
 
 def take_fix(*, import_id: int, name: str, actor: User, at: datetime) -> Import:

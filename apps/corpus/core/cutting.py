@@ -64,9 +64,14 @@ def words_in(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))
 
 
-def passages_of(document: Document, recipe: Recipe) -> Iterator[Passage]:
-    """The passages of a document in reading order, with ids that are unique in it."""
-    units = outline(document.text, is_markdown=document.kind != "text")
+def outline_of(document: Document) -> Sequence[Unit]:
+    """The outline of a document, for every recipe that it is cut by."""
+    return outline(document.text, is_markdown=document.kind != "text")
+
+
+def passages_of(document: Document, recipe: Recipe, units: Sequence[Unit] | None = None) -> Iterator[Passage]:
+    """The passages of a document in reading order, with ids that are unique in it. `units` is its outline."""
+    units = outline_of(document) if units is None else units
     if recipe.name == WHOLE:
         yield from _whole(document, units)
     elif recipe.name == PAGES and document.page_starts:

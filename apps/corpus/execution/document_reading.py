@@ -18,7 +18,7 @@ from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.addresses import page_address
-from apps.corpus.core.cutting import Passage, passages_of, words_in
+from apps.corpus.core.cutting import Passage, outline_of, passages_of, words_in
 from apps.corpus.core.document_tally import CutPassage, DocumentTally
 from apps.corpus.core.documents import Document, UnreadFile
 from apps.corpus.core.passage_ids import document_id
@@ -237,9 +237,10 @@ class DocumentRows:
         self._is_cut = True
         if item.note:
             self.tally.notes[item.note] += 1
+        units = outline_of(item)
         for recipe in self._beside:
-            self.beside[str(recipe)] += sum(1 for _ in passages_of(item, recipe))
-        for passage in passages_of(item, self._recipe):
+            self.beside[str(recipe)] += sum(1 for _ in passages_of(item, recipe, units))
+        for passage in passages_of(item, self._recipe, units):
             row = _row(item, name, passage, self._base_url)
             self.tally.add_passage(_as_counted(row, kind, passage))
             yield row
