@@ -158,6 +158,16 @@ def test_a_large_upload_is_read_by_a_job(monkeypatch):
     assert (item.state, item.plan["rows"]) == (ImportState.READY, 4)
 
 
+def test_what_was_read_in_another_way_is_not_taken_for_small(monkeypatch):
+    item = make_document_import(zipped(SITE))
+    monkeypatch.setattr("apps.corpus.execution.document_reading.AT_ONCE_FILES", 1)
+    options = item.options | {"base_url": "https://example.org"}
+
+    item = change_options(import_id=item.pk, options=options, actor=lead_of(item.project), at=AT)
+
+    assert item.state == ImportState.READING
+
+
 def test_a_reader_that_fails_leaves_its_file_unread_and_the_others_whole(monkeypatch):
     def fails(file: SourceFile) -> Iterator[object]:
         yield from read_markdown(file)

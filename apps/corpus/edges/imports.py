@@ -155,7 +155,7 @@ class CorpusImport(ImportKind):
 
     def is_read_at_once(self, path: Path, name: str, options: dict[str, Any]) -> bool:
         if are_documents(options):
-            return document_reading.is_read_at_once(path, name)
+            return document_reading.is_read_at_once(path, name, document_reading.Choices.in_options(options))
         return super().is_read_at_once(path, name, options)
 
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:

@@ -7,7 +7,7 @@ recipe, and the import itself, need no second reading.
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
 from typing import Any, NamedTuple
@@ -60,16 +60,21 @@ class Choices(NamedTuple):
     def in_options(cls, options: Mapping[str, Any]) -> "Choices":
         return cls(options["format"], options.get("base_url", ""))
 
+    def basis(self, path: Path) -> dict[str, str]:
+        """What a stored reading of a file depends on. An upload has a name of its own and is never written again."""
+        return {**self._asdict(), "file": f"{path.name} {path.stat().st_size}"}
+
 
 def reading_path(upload: Path) -> Path:
     """The path of the stored reading of an uploaded file."""
     return upload.with_suffix(READING)
 
 
-def is_read_at_once(path: Path, name: str) -> bool:
-    """Whether an upload is small enough to read, or to cut again, in the request: by what is in it."""
-    with suppress(FileNotFoundError):
-        return reading_path(path).stat().st_size <= AT_ONCE_READING
+def is_read_at_once(path: Path, name: str, choices: Choices) -> bool:
+    """Whether an upload is small enough to read, or what was read to cut again, in the request: by what is in it."""
+    stored = reading_path(path)
+    if document_readings.is_stored(stored, choices.basis(path)):
+        return stored.stat().st_size <= AT_ONCE_READING
     try:
         with open_package(path, name) as package:
             slow = sum(ending_of(each) in SLOW_ENDINGS for each in package.paths)
@@ -88,7 +93,7 @@ def documents_in(
     A file elsewhere is read into a temporary one. `progress` gets the number of files read.
     """
     path = _path_of(source)
-    basis = choices._asdict() | {"file": f"{path.name} {path.stat().st_size}"}
+    basis = choices.basis(path)
     with TemporaryDirectory(prefix="karat-") as folder:
         is_upload = path.is_relative_to(Path(settings.MEDIA_ROOT) / FOLDER)
         stored = reading_path(path) if is_upload else Path(folder) / "documents"
