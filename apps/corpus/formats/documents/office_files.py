@@ -32,14 +32,20 @@ LIMITS = Limits()
 def refuse_old_or_encrypted(stream: BinaryIO, name: str, old: str) -> None:
     """Raise Unreadable for an office file that is no zip. `name` and `old` are what such files are called."""
     is_ole = stream.read(len(OLE)) == OLE
-    tail = b""
-    while is_ole and (piece := stream.read(PIECE)):
-        if ENCRYPTED in tail + piece:
-            raise Unreadable(f"{name} with a password")
-        tail = piece[-len(ENCRYPTED) :]
     stream.seek(0)
     if is_ole:
-        raise Unreadable(old)
+        raise Unreadable(f"{name} with a password" if is_encrypted(stream) else old)
+
+
+def is_encrypted(stream: BinaryIO) -> bool:
+    """Whether this is an office file with a password. The stream is at its beginning, before and after."""
+    tail, is_found = b"", False
+    is_ole = stream.read(len(OLE)) == OLE
+    while is_ole and not is_found and (piece := stream.read(PIECE)):
+        is_found = ENCRYPTED in tail + piece
+        tail = piece[-len(ENCRYPTED) :]
+    stream.seek(0)
+    return is_found
 
 
 def checked_zip(stream: BinaryIO, name: str, limits: Limits = LIMITS) -> zipfile.ZipFile:

@@ -90,7 +90,7 @@ def _by_signature(head: bytes, ending: str) -> str:
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith(_OLD_OFFICE):
-        return "xlsx" if ending == "xls" else "docx" if ending in {"docx", "docm"} else ""
+        return "xlsx" if ending in NAMES["xlsx"] else "docx" if ending in {"docx", "docm"} else ""
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_archive(head, ending)
     return ""

@@ -67,7 +67,10 @@ def _html_of(text: str) -> str:
     from docutils.core import publish_parts
 
     _know_names_in(text)
-    parts = publish_parts(text, writer="html5", settings_overrides=SETTINGS)
+    try:
+        parts = publish_parts(text, writer="html5", settings_overrides=SETTINGS)
+    except RecursionError as error:
+        raise Unreadable("reStructuredText nested too deeply") from error
     return str(parts["html_body"])
 
 

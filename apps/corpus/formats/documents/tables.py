@@ -13,6 +13,7 @@ from apps.common.files.workbook_rows import EMPTY, LOCKED, NOT_READ
 from apps.common.files.workbooks import REASONS, TOO_LARGE
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
+from apps.corpus.formats.documents.office_files import is_encrypted
 from apps.corpus.formats.documents.records import NO_TEXT, read_records
 from apps.corpus.formats.flat import row_of
 from apps.corpus.formats.rows import BlockRow, rows_from
@@ -32,6 +33,8 @@ PHRASES = {
 
 def read_table(source: SourceFile) -> Iterator[Document | BlockRow]:
     """The rows of all tables in a file; sheets without a column of text are left out, unless all are."""
+    if is_encrypted(source.stream):
+        raise Unreadable(PHRASES[REASONS[LOCKED]])
     file, errors = TableFile(source.path, source.stream), ErrorList()
     with_text = 0
     first = _opened(file, errors, "")

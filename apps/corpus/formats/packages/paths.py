@@ -16,15 +16,14 @@ def tidy(path: str) -> str:
 
 
 def is_safe(path: str) -> bool:
-    """Whether a path stays inside its package and can be stored as text."""
+    """Whether a path stays inside its package."""
     parts = path.split("/")
-    return (
-        not path.startswith("/")
-        and not _DRIVE.match(path)
-        and ".." not in parts
-        and all(letter.isprintable() or letter == " " for letter in path)
-        and all(parts)
-    )
+    return not path.startswith("/") and not _DRIVE.match(path) and ".." not in parts and all(parts)
+
+
+def is_plain(path: str) -> bool:
+    """Whether a path can be shown and stored as text: without control characters and signs that turn a text round."""
+    return all(letter.isprintable() or unicodedata.category(letter) == "Zs" for letter in path)
 
 
 def is_skipped(path: str) -> bool:

@@ -21,7 +21,7 @@ from apps.corpus.core.documents import UnreadFile
 from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.recognition import HEAD_BYTES, ZIP, recognise
 from apps.corpus.formats.packages.commits import READ_BYTES, commit_of
-from apps.corpus.formats.packages.paths import GIT, common_folder, is_safe, is_skipped, tidy
+from apps.corpus.formats.packages.paths import GIT, common_folder, is_plain, is_safe, is_skipped, tidy
 
 MEGABYTE = 1_000_000
 GZIP_MAGIC = b"\x1f\x8b"
@@ -31,6 +31,7 @@ _DIRECTORY_SIZE = 5
 """The place of the size of a zip's directory in what `zipfile` reads at its end."""
 _ENCRYPTED = 0x1
 LEADS_OUT = "path that leads out of the archive"
+ODD_NAME = "name with control characters"
 TWICE = "path that is in the archive twice"
 LINK = "link to another file"
 LOCKED = "locked with a password"
@@ -211,6 +212,8 @@ def refusal_of(path: str, info: zipfile.ZipInfo, limits: Limits) -> str:
     """Why a file is not unpacked, by what the archive states of it; "" when it is."""
     if not is_safe(path):
         return LEADS_OUT
+    if not is_plain(path):
+        return ODD_NAME
     if stat.S_ISLNK(info.external_attr >> 16):
         return LINK
     if info.flag_bits & _ENCRYPTED:
