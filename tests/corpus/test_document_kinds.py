@@ -93,6 +93,7 @@ def test_each_file_of_a_folder_is_read_as_what_it_is():
         "Pump/1": "A pump of SQuAD.",
     }
     assert item.plan["unread"] == []
+    assert "1 file read as records, text from body, id from key." in item.plan["notes"]
     block = Block.objects.select_related("current").get(outside_id="a.pdf")
     assert (block.current.page_start, block.current.page_end) == (1, 2)
 

@@ -40,7 +40,7 @@ def test_each_of_200_mixed_files_is_read_or_listed_with_its_reason(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["line.txt", "line.jsonl", "line.csv", "line.trec", "line.md"])
+@pytest.mark.parametrize("name", ["line.md", "line.jsonl", "line.trec"])
 def test_a_line_of_a_gigabyte_is_never_in_memory(tmp_path, name):
     path = tmp_path / name
     with path.open("wb") as file:

@@ -20,6 +20,12 @@ class Document(NamedTuple):
     note: str = ""
 
 
+class ReadingNote(NamedTuple):
+    """How a file was read, when a reader had to choose: "read as records, text from body, title from Title"."""
+
+    words: str
+
+
 class UnreadFile(NamedTuple):
     """A file of the upload that stays unread. `reason` is one of few sentences, so that files can be counted by it."""
 

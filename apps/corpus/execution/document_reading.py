@@ -20,7 +20,7 @@ from apps.common.files.tabular import TableFile
 from apps.corpus.core.addresses import page_address
 from apps.corpus.core.cutting import Passage, outline_of, passages_of, words_in
 from apps.corpus.core.document_tally import CutPassage, DocumentTally
-from apps.corpus.core.documents import Document, UnreadFile
+from apps.corpus.core.documents import Document, ReadingNote, UnreadFile
 from apps.corpus.core.passage_ids import document_id
 from apps.corpus.core.recipes import DEFAULT, Recipe, recipe_of
 from apps.corpus.formats import document_readings
@@ -214,6 +214,8 @@ class DocumentRows:
     def _note(self, item: document_readings.Item) -> None:
         if isinstance(item, UnreadFile):
             self.tally.add_unread(*item)
+        elif isinstance(item, ReadingNote):
+            self.tally.notes[item.words] += 1
         elif isinstance(item, ReadCommit):
             self.commit = item.commit
         elif isinstance(item, InputError):

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import as_row
-from apps.corpus.core.documents import Document, UnreadFile
+from apps.corpus.core.documents import Document, ReadingNote, UnreadFile
 from apps.corpus.formats.rows import BlockRow
 
 FORMAT = 1
@@ -37,12 +37,13 @@ class ReadCommit(NamedTuple):
     commit: str
 
 
-Item = ReadFile | ReadCommit | Document | BlockRow | UnreadFile | InputError
+Item = ReadFile | ReadCommit | Document | BlockRow | ReadingNote | UnreadFile | InputError
 _TYPES: dict[str, type[Any]] = {
     "file": ReadFile,
     "commit": ReadCommit,
     "document": Document,
     "block": BlockRow,
+    "note": ReadingNote,
     "unread": UnreadFile,
 }
 _NAMES = {kind: name for name, kind in _TYPES.items()}

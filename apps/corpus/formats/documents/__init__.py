@@ -7,7 +7,7 @@ own passages, rows of blocks. A file that cannot be read raises `Unreadable`; no
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
-from apps.corpus.core.documents import Document
+from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.rows import BlockRow
 
 
@@ -31,4 +31,4 @@ class Unreadable(Exception):
         self.reason = reason
 
 
-Reader = Callable[[SourceFile], Iterator[Document | BlockRow]]
+Reader = Callable[[SourceFile], Iterator[Document | BlockRow | ReadingNote]]

@@ -9,7 +9,7 @@ from typing import Any
 
 from apps.common.files.faults import ErrorList, all_of
 from apps.common.files.tabular import TableFile, read_jsonl
-from apps.corpus.core.documents import Document
+from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.json_files import load_json
 from apps.corpus.formats.documents.oscal import catalog_rows
@@ -23,7 +23,7 @@ OWN_FORM = {"block_id", "document_id", "text"}
 FIRST_LINE = 1_000_000
 
 
-def read_json(source: SourceFile) -> Iterator[Document | BlockRow]:
+def read_json(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote]:
     if _is_lines(source):
         yield from _read_lines(source)
         return
@@ -49,14 +49,14 @@ def _is_lines(source: SourceFile) -> bool:
         return False
 
 
-def _read_lines(source: SourceFile) -> Iterator[Document | BlockRow]:
+def _read_lines(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote]:
     errors = ErrorList()
     yield from read_records(source, "json", (), read_jsonl(TableFile(source.path, source.stream), errors), errors)
     if errors:
         raise all_of(errors)
 
 
-def _read_objects(source: SourceFile, records: list[tuple[int, dict]]) -> Iterator[Document | BlockRow]:
+def _read_objects(source: SourceFile, records: list[tuple[int, dict]]) -> Iterator[Document | BlockRow | ReadingNote]:
     """Records in the form of Karat's own JSONL are read as such, with sections and pages."""
     errors = ErrorList()
     if all(record.keys() >= OWN_FORM for _, record in records):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from apps.common.files.faults import ErrorList, all_of
-from apps.corpus.core.documents import Document
+from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.parquet_rows import DAMAGED, TOO_MANY
 from apps.corpus.formats.documents.records import Record, read_records
@@ -34,7 +34,7 @@ class Limits(NamedTuple):
 LIMITS = Limits()
 
 
-def read_parquet(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document | BlockRow]:
+def read_parquet(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document | BlockRow | ReadingNote]:
     command = [sys.executable, "-I", str(SCRIPT), *map(str, limits[:4])]
     with tempfile.TemporaryFile() as file:
         shutil.copyfileobj(source.stream, file)
@@ -46,7 +46,9 @@ def read_parquet(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Docume
                 process.kill()
 
 
-def _found(source: SourceFile, process: subprocess.Popen, limits: Limits) -> Iterator[Document | BlockRow]:
+def _found(
+    source: SourceFile, process: subprocess.Popen, limits: Limits
+) -> Iterator[Document | BlockRow | ReadingNote]:
     lines = _lines(process, limits, max(limits.ratio_floor, limits.ratio * source.size))
     names = next(lines, [])
     errors = ErrorList()

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from apps.common.files.faults import ErrorList, fault
-from apps.corpus.core.documents import Document
+from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
 from apps.corpus.formats.rows import BlockRow
@@ -54,14 +54,17 @@ class Roles(NamedTuple):
 
 def read_records(
     source: SourceFile, kind: str, names: Sequence[str], records: Iterable[Record], errors: ErrorList
-) -> Iterator[Document | BlockRow]:
-    """The passages or documents of a file. `names` are its fields; where there are none, those of the first records.
+) -> Iterator[Document | BlockRow | ReadingNote]:
+    """A note of what each field was taken for, then the passages or documents of a file.
+
+    `names` are its fields; where there are none, those of the first records.
 
     Records that are wrong are added to `errors`. Raises Unreadable when no field is the text.
     """
     records = iter(records)
     sample = list(islice(records, SAMPLE))
     roles = roles_of(names or list(dict.fromkeys(name for _, record in sample for name in record)), sample)
+    yield ReadingNote(f"read as records, {roles}")
     found = chain(sample, records)
     yield from _passages(source, roles, found, errors) if roles.id else _documents(source, kind, roles, found)
 

@@ -11,7 +11,7 @@ from apps.common.files.faults import ErrorList, all_of
 from apps.common.files.tabular import TableFile
 from apps.common.files.workbook_rows import EMPTY, LOCKED, NOT_READ
 from apps.common.files.workbooks import REASONS, TOO_LARGE
-from apps.corpus.core.documents import Document
+from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.office_files import is_encrypted
 from apps.corpus.formats.documents.records import NO_TEXT, read_records
@@ -31,7 +31,7 @@ PHRASES = {
 """What keeps a whole file unread, by the message of its reader. Other messages are mistakes of a line."""
 
 
-def read_table(source: SourceFile) -> Iterator[Document | BlockRow]:
+def read_table(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote]:
     """The rows of all tables in a file; sheets without a column of text are left out, unless all are."""
     if is_encrypted(source.stream):
         raise Unreadable(PHRASES[REASONS[LOCKED]])
@@ -59,7 +59,9 @@ def _opened(file: TableFile, errors: ErrorList, sheet: str) -> Table:
         raise _unreadable(error) from error
 
 
-def _rows(source: SourceFile, file: TableFile, table: Table, errors: ErrorList) -> Iterator[Document | BlockRow]:
+def _rows(
+    source: SourceFile, file: TableFile, table: Table, errors: ErrorList
+) -> Iterator[Document | BlockRow | ReadingNote]:
     records = ((line, dict(zip(table.headings, cells, strict=True))) for line, cells in table.rows)
     try:
         if set(table.headings) >= OWN_FORM:

@@ -1,13 +1,11 @@
 """Reading of files that a test makes in memory."""
 
 import io
-from collections.abc import Callable, Iterator
 
 import pytest
 
-from apps.corpus.core.documents import Document
+from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.documents import Reader, SourceFile, Unreadable
-from apps.corpus.formats.rows import BlockRow
 
 
 def source(content: bytes | str, path: str = "file") -> SourceFile:
@@ -17,13 +15,18 @@ def source(content: bytes | str, path: str = "file") -> SourceFile:
 
 def one(read: Reader, content: bytes | str, path: str = "file") -> Document:
     """The one document of a file."""
-    (document,) = read(source(content, path))
+    (document,) = rows(read, content, path)
     assert isinstance(document, Document)
     return document
 
 
-def rows(read: Callable[[SourceFile], Iterator], content: bytes | str, path: str = "file") -> list[BlockRow]:
-    return list(read(source(content, path)))
+def rows(read: Reader, content: bytes | str, path: str = "file") -> list:
+    """What is in a file, without the notes of how it was read."""
+    return [found for found in read(source(content, path)) if not isinstance(found, ReadingNote)]
+
+
+def notes(read: Reader, content: bytes | str, path: str = "file") -> list[str]:
+    return [found.words for found in read(source(content, path)) if isinstance(found, ReadingNote)]
 
 
 def reason(read: Reader, content: bytes | str, path: str = "file") -> str:

@@ -5,7 +5,7 @@ from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents.tables import read_table
 from apps.corpus.formats.rows import BlockRow
 from tests.common.workbooks import workbook
-from tests.corpus.formats.documents.reading import reason, rows
+from tests.corpus.formats.documents.reading import notes, reason, rows
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
@@ -30,6 +30,13 @@ def test_rows_with_title_and_address_but_no_id_are_documents():
     assert rows(read_table, content, "pages.csv") == [
         Document("pages.csv/a.org/x", "table", "X", "# One", {"url": "https://a.org/x", "lang": "en"})
     ]
+
+
+def test_a_note_shows_what_each_column_was_taken_for():
+    assert notes(read_table, "Seite;Inhalt;name\n/a;Text of more than twenty letters;A\n") == [
+        "read as records, text from Inhalt, title from name"
+    ]
+    assert notes(read_table, "id,text\na,x\n") == ["read as records, text from text, id from id"]
 
 
 def test_every_sheet_with_a_column_of_text_is_read():
