@@ -33,15 +33,27 @@ ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "option": (frozenset({"option"}), frozenset({"select"})),
 }
 """For a tag: the open elements it ends, where HTML lets end tags be left out, and where the search for them stops."""
+LINE_ENDS = BLOCKS | {"br"}
+LINE_STARTS = BLOCKS | {"li", "dd", "dt", "body", "html", "[document]"}
 WIDEST = 200
 """Columns or rows that one cell may span."""
 LARGEST_TABLE = 5_000_000
 """Characters, with repetitions; an empty cell counts as one."""
 LINK_SCHEMES = re.compile(r"(?!(javascript|vbscript|data|file):)", re.IGNORECASE)
-_AT_LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s)|>|~{3,}|=+\s*$)")
-_NUMBER_AT_START = re.compile(r"^(\s*\d{1,9})([.)](?=\s))")
-_EMPHASIS = re.compile(r"(?<![^\W_])_(?=\w)|(?<=\w)_(?![^\W_])|(?<!\\)\*(?=\S)|(?<=\S)\*")
-_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
+_AT_LINE_START = re.compile(
+    r"^(\s*)(#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|~{3,}|=+\s*$|([-*_])([ \t]*\3){2,}\s*$|\||(?=[^\n]*-)[-:| \t]+$)"
+)
+_NUMBER_AT_START = re.compile(r"^(\s*\d{1,9})([.)](?=\s|$))")
+_BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~]|$)")
+_MARKUP = re.compile(
+    r"(?<![^\W_])_|_(?![^\W_])"  # emphasis; an underscore inside a word is none
+    r"|\*(?=\S)|(?<=\S)\*"
+    r"|~(?=~)|(?<=~)~"
+    r"|`"
+    r"|<(?=[A-Za-z/!?])"
+    r"|\](?=[(\[:])"
+    r"|&(?=#?\w{1,40};)"
+)
 _BACKTICKS = re.compile(r"`+")
 
 
@@ -52,7 +64,7 @@ def soup_of(html: str) -> "BeautifulSoup":
 
 def markdown_of(tree: "BeautifulSoup | Tag") -> str:
     text = _converter_class()().process_tag(tree)
-    return re.sub(r"\n{3,}", "\n\n", text.replace("\u00a0", " ")).strip("\n")
+    return text.replace("\u00a0", " ").strip()
 
 
 def _soup_class() -> type["BeautifulSoup"]:
@@ -95,6 +107,8 @@ def _converter_class() -> Any:
             heading_style = ATX
             bullets = "-"
             autolinks = False
+            wrap = True
+            wrap_width = None
 
         @cached_property
         def cells(self) -> dict[int, str]:
@@ -108,6 +122,11 @@ def _converter_class() -> Any:
 
         def escape(self, text: str, parent_tags: set[str]) -> str:
             return escaped(text)
+
+        def process_text(self, el: Any, parent_tags: set[str] | None = None) -> str:
+            text = super().process_text(el, parent_tags=parent_tags)  # type: ignore[misc]
+            is_plain = parent_tags is None or not parent_tags & {"_noformat", "_inline"}
+            return escaped_at_start(text) if is_plain and text.strip() and _begins_line(el) else text
 
         def convert_a(self, el: "Tag", text: str, parent_tags: set[str]) -> str:
             target = str(el.get("href") or "").strip()
@@ -163,11 +182,25 @@ def _converter_class() -> Any:
 
 def escaped(text: str) -> str:
     """A text in which Markdown finds no markup. Underscores inside words and lone asterisks are none."""
-    text = text.replace("\\", "\\\\") if re.search(r"\\[!-/:-@\[-`{-~]", text) else text
-    text = _EMPHASIS.sub(lambda found: "\\" + found.group(), text)
-    text = _TAG_LIKE.sub(r"\\<", text).replace("`", "\\`")
-    text = re.sub(r"\](?=[(\[])", r"\\]", text)
+    return _MARKUP.sub(r"\\\g<0>", _BACKSLASH.sub(r"\\\\", text))
+
+
+def escaped_at_start(text: str) -> str:
+    """The text at the beginning of a line, where Markdown finds headings, lists, quotations, rules and code."""
     return _NUMBER_AT_START.sub(r"\1\\\2", _AT_LINE_START.sub(r"\1\\\2", text))
+
+
+def _begins_line(text: Any) -> bool:
+    """Whether nothing but blanks comes before a text in its block, or a line break."""
+    node = text
+    while node is not None:
+        for before in node.previous_siblings:
+            if before.name or str(before).strip():
+                return before.name in LINE_ENDS
+        node = node.parent
+        if node is None or node.name in LINE_STARTS:
+            return True
+    return True
 
 
 def pipe_table(grid: list[list[str]]) -> str:
