@@ -64,7 +64,7 @@ def _read(most_pages: int, most_characters: int) -> dict[str, Any]:
         pages.append(lines)
     if damaged == count:
         return {"unreadable": "damaged"}
-    about = document.get_metadata_dict(skip_empty=True)
+    about = {name: _clean(value) for name, value in document.get_metadata_dict(skip_empty=True).items()}
     return {"pages": pages, "damaged": damaged, "about": about, "outline": list(_outline(document))}
 
 
@@ -132,12 +132,17 @@ def _jumps(before: list[float], here: list[float]) -> bool:
     return bool(before[1] and here[1]) and abs(before[1] - here[1]) > LINE_JUMP * max(before[2], here[2])
 
 
+def _clean(text: str) -> str:
+    """One line without characters that no database stores as text."""
+    return " ".join("".join(" " if ord(letter) in LEFT_OUT else letter for letter in text).split())
+
+
 def _outline(document: Any) -> Iterator[list]:
     """[page, level from 0, title] of each bookmark that leads to a page."""
     for bookmark in document.get_toc(max_depth=6):
         target = bookmark.get_dest()
         page = target.get_index() if target else None
-        if page is not None and (title := " ".join(bookmark.get_title().split())):
+        if page is not None and (title := _clean(bookmark.get_title())):
             yield [page, bookmark.level, title]
 
 

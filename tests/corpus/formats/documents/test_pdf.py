@@ -111,6 +111,12 @@ def test_the_title_that_the_file_states_comes_first():
     )
 
 
+def test_characters_that_no_database_stores_are_left_out_of_titles():
+    document = one(read_pdf, make_pdf([["Safety", "", PROSE]], title="Pumps\0 and\x07oil", bookmarks=[(0, "Safe\0ty")]))
+
+    assert document.title == "Pumps and oil"
+
+
 @pytest.mark.parametrize("title", ["", "untitled", "pumps_final.docx", "Microsoft Word - pumps"])
 def test_the_name_of_a_file_is_no_title(title):
     assert one(read_pdf, make_pdf([[Line("Pumps", 30), "small"]], title=title)).title == "Pumps"
