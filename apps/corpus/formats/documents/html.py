@@ -82,7 +82,7 @@ def _is_left_out(element: "Tag", surroundings: tuple[str, ...]) -> bool:
 
 
 def _find_language(code: "Tag") -> None:
-    """Builders of sites name the language of code around it: `<div class="highlight-yaml notranslate">`."""
+    """Builders of sites name the language of code in a class around it: `highlight-yaml`."""
     for around in islice(code.parents, _AROUND):
         for name in around.get("class") or ():
             found = _HIGHLIGHT.fullmatch(name)

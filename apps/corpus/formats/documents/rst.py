@@ -22,6 +22,8 @@ MOST_NAMES = 200
 """Names of unknown directives and roles that one file may use."""
 STEERING = frozenset({"toctree", "index", "highlight", "currentmodule", "module", "tabularcolumns", "py:currentmodule"})
 CODE = frozenset({"code", "code-block", "sourcecode", "highlight-code"})
+LITERAL, CODE_BLOCK, MESSAGE, MESSAGES = "literal", "code", "system-message", "system-messages"
+"""Classes that docutils writes."""
 SETTINGS: dict[str, Any] = {
     "raw_enabled": False,
     "file_insertion_enabled": False,
@@ -50,7 +52,7 @@ def read_rst(file: SourceFile) -> Iterator[Document]:
     if len(decoded.text) > MOST_LETTERS:
         raise Unreadable(f"reStructuredText of more than {MOST_LETTERS // 1_000_000} million letters")
     tree = soup_of(_html_of(decoded.text))
-    for literal in tree.find_all("span", class_="literal"):
+    for literal in tree.find_all("span", class_=LITERAL):
         literal.name = "code"
     _keep_what_failed(tree)
     _name_languages(tree)
@@ -76,9 +78,9 @@ def _html_of(text: str) -> str:
 
 def _keep_what_failed(tree: "BeautifulSoup") -> None:
     """Put the source of a directive that docutils could not read in the place of its message."""
-    for section in tree.find_all("section", class_="system-messages"):
+    for section in tree.find_all("section", class_=MESSAGES):
         section.decompose()
-    for message in tree.find_all(class_="system-message"):
+    for message in tree.find_all(class_=MESSAGE):
         source = None if message.decomposed else message.find("pre")
         if source is not None:
             message.replace_with(source)
@@ -88,7 +90,7 @@ def _keep_what_failed(tree: "BeautifulSoup") -> None:
 
 def _name_languages(tree: "BeautifulSoup") -> None:
     """Docutils writes the language of code as a class beside others."""
-    for block in tree.find_all("pre", class_="code"):
+    for block in tree.find_all("pre", class_=CODE_BLOCK):
         names = [name for name in block.get("class") or [] if name not in {"code", "literal-block"}]
         name_language(block, names[0] if names else "")
 
