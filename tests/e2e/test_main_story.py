@@ -108,7 +108,7 @@ def import_queries(story: Story) -> None:
     page.locator("[name=format]").select_option("csv")
     page.locator("[name=source]").select_option(label="Questionnaires")
     story.press("Preview")
-    story.press("Apply")
+    story.press("Import 6 queries")
     story.go("/queries/")
 
     expect(page.locator("main")).to_contain_text("Q040")

@@ -10,7 +10,7 @@ from apps.queries.models import Query
 from tests.common.workbooks import workbook
 from tests.corpus.factories import import_text, make_corpus, make_snapshot
 from tests.e2e.looking import WIDE, clean_in_both_themes, faults_at_width
-from tests.e2e.waiting import go, settled, turned
+from tests.e2e.waiting import go, press, settled, turned
 from tests.e2e.worlds import shared
 from tests.factories import lead_of, make_project
 
@@ -118,6 +118,7 @@ def test_queries_are_pasted_in_the_browser(page, project, lead, witness):
     page.get_by_label("Or paste here").fill("key rotation\nwho opens the archive")
     with turned(page):
         page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("button", name="Import 2 queries")).to_be_visible()
     with turned(page):
-        page.get_by_role("button", name="Apply").click()
+        press(page, "Control+Enter")
     assert list(Query.objects.order_by("pk").values_list("outside_id", flat=True)) == ["Q001", "Q002"]

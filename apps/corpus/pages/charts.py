@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 from apps.common.drawing.charts import figures, svg
 from apps.common.drawing.svg import tag, text, title
 
-WIDTH, BOTTOM, TOP = 288.0, 94.0, 16.0
+WIDTH, BOTTOM, TOP = 264.0, 94.0, 16.0
 GAP = 2.0
 FEW_WORDS = 25
 """Passages below this are mostly headings and lists of links: worth a look."""
@@ -38,7 +38,7 @@ def lengths(found: dict[str, Any]) -> SafeString:
     parts += _median(found, step)
     parts += _labels(bins, step)
     name = f"Length of {found['passages']:,} passages in words; half have at most {found['median']:,}"
-    return svg(WIDTH, BOTTOM + 20, name, parts)
+    return svg(WIDTH, BOTTOM + 24, name, parts)
 
 
 def length_figures(found: dict[str, Any]) -> SafeString:
