@@ -7,6 +7,8 @@ With KARAT_LOOK=1 each page also leaves screenshots in test-results/.
 from urllib.parse import urlsplit
 
 import pytest
+from django.contrib.staticfiles import finders
+from django.templatetags.static import static
 from django.urls import Resolver404, resolve
 from django.utils import timezone
 from playwright.sync_api import Error
@@ -103,6 +105,10 @@ class Crawler:
                 self._visit(path)
 
     def _is_new(self, path: str) -> bool:
+        if path.startswith(static("")):
+            if finders.find(urlsplit(path).path.removeprefix(static(""))) is None:
+                self.faults.append(f"{path}: no such file")
+            return False
         try:
             name = resolve(urlsplit(path).path).view_name
         except Resolver404:
