@@ -180,7 +180,7 @@ def test_no_page_shows_a_run_deeper_than_its_snapshot(lead, project, snapshot):
     assert "bm25@1, 3 queries, 30 deep" in words(lead.get(at("new-pool", project)))
     assert "at most 30 results per query" in words(lead.get(at("run", project, engine.pk)))
     for page in (at("runs", project), at("system", project, engine.system_id)):
-        assert '<td class="num">30</td>' in words(lead.get(page))
+        assert '<td class="num" data-label="Depth">30</td>' in words(lead.get(page))
 
 
 def test_a_run_that_ranks_the_whole_snapshot_is_deep_enough_for_any_depth(lead, project):

@@ -85,7 +85,8 @@ def test_while_the_database_stays_locked_writers_get_an_error_and_readers_are_se
         with ThreadPoolExecutor(WRITERS) as people:
             writing = [people.submit(server.ask, grade) for _ in range(WRITERS)]
             session = sign_in(server, email)
-            home = server.ask(request("/", f"Cookie: {session}"))
+            (project,) = re.findall(rb"Location: (\S+)", server.ask(request("/", f"Cookie: {session}")))
+            home = server.ask(request(project.decode(), f"Cookie: {session}"))
             refused = [one.result() for one in writing]
         other.execute("ROLLBACK")
     taken = server.ask(grade)
