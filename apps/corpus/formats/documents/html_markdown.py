@@ -39,6 +39,7 @@ WIDEST = 200
 """Columns or rows that one cell may span."""
 LARGEST_TABLE = 5_000_000
 """Characters, with repetitions; an empty cell counts as one."""
+LARGE_TABLE = "table that is too large"
 LINK_SCHEMES = re.compile(r"(?!(javascript|vbscript|data|file):)", re.IGNORECASE)
 _AT_LINE_START = re.compile(
     r"^(\s*)(#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|~{3,}|=+\s*$|([-*_])([ \t]*\3){2,}\s*$|\||(?=[^\n]*-)[-:| \t]+$)"
@@ -229,7 +230,7 @@ def _grid(rows: list[list[tuple["Tag", str]]]) -> list[list[str]]:
             _fill(line, below)
             size += (len(text) + 1) * _span(cell, "colspan") * _span(cell, "rowspan")
             if size > LARGEST_TABLE:
-                raise Unreadable("table that is too large")
+                raise Unreadable(LARGE_TABLE)
             across, down = _span(cell, "colspan"), _span(cell, "rowspan")
             for _ in range(across):
                 if down > 1:
@@ -239,6 +240,8 @@ def _grid(rows: list[list[tuple["Tag", str]]]) -> list[list[str]]:
         if any(line):
             grid.append(line)
     width = max(map(len, grid), default=0)
+    if width * len(grid) > LARGEST_TABLE:
+        raise Unreadable(LARGE_TABLE)
     return [line + [""] * (width - len(line)) for line in grid]
 
 

@@ -74,7 +74,8 @@ class _Walk:
 
     def through(self, part: Any) -> None:
         piece = part.read(PIECE)
-        if not piece.lstrip().startswith(XML_STARTS):
+        beginning = piece.lstrip()
+        if beginning and not beginning.startswith(XML_STARTS):  # blanks may come before XML, any number of them
             return
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._start

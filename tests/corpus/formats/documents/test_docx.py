@@ -171,6 +171,7 @@ LAUGHS = '<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>' + document_xml(pa
     [
         (by_hand(LAUGHS.encode()), {}, "Word file with a document type"),
         (by_hand(LAUGHS.encode("utf-16")), {}, "Word file with a document type"),
+        (by_hand((" " * 100_000 + LAUGHS).encode()), {}, "Word file with a document type"),
         (by_hand(paragraph("x" * 5_000_000)), {"xml_bytes": 1_000_000}, "Word file that is too large"),
         (by_hand(paragraph("x") * 1_000), {"elements": 1_000}, "Word file that is too large"),
         (
@@ -180,7 +181,7 @@ LAUGHS = '<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>' + document_xml(pa
         ),
         (by_hand("<w:p>" * 200 + "</w:p>" * 200), {}, "Word file nested too deeply"),
     ],
-    ids=["entities", "entities in UTF-16", "bytes", "elements", "members", "depth"],
+    ids=["entities", "entities in UTF-16", "entities after blanks", "bytes", "elements", "members", "depth"],
 )
 def test_hostile_files_are_refused_before_they_are_built(content, limits, why):
     with pytest.raises(Unreadable) as caught:

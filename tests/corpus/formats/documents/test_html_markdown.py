@@ -96,10 +96,13 @@ def test_lines_of_the_source_are_no_lines_of_the_text():
         ("<div>" * (DEEPEST + 10), "HTML nested too deeply"),
         ("<b></b>" * 1_001, "HTML with more than 1,000 tags"),
         ("<table>" + f"<tr><td colspan=200 rowspan=200>{'long ' * 100}" * 9 + "</table>", "table that is too large"),
+        (f"<table><tr>{'<td>x' * 300}{'<tr><td>x' * 300}</table>", "table that is too large"),
     ],
+    ids=["depth", "tags", "cells that span", "one wide row and many short ones"],
 )
 def test_hostile_pages_stay_unread(monkeypatch, html, reason):
     monkeypatch.setattr(html_markdown, "MOST_TAGS", 1_000)
+    monkeypatch.setattr(html_markdown, "LARGEST_TABLE", 50_000)
 
     with pytest.raises(Unreadable, match=reason):
         markdown(html)
