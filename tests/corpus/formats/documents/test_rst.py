@@ -3,7 +3,7 @@
 import pytest
 
 from apps.corpus.formats.documents.rst import read_rst
-from tests.corpus.formats.documents.reading import one
+from tests.corpus.formats.documents.reading import one, reason
 
 
 def read(text: str) -> str:
@@ -45,3 +45,24 @@ def test_raw_html_is_left_out():
 
 def test_steering_of_a_builder_is_left_out():
     assert read("Text.\n\n.. toctree::\n   :maxdepth: 2\n\n   one\n   two\n") == "Text."
+
+
+def test_lists_of_contents_and_the_date_of_the_day_are_left_out():
+    text = "Guide\n=====\n\n.. contents::\n\n.. |today| date::\n\nKeys\n----\n\nRead on |today|.\n"
+
+    assert read(text) == "# Guide\n\n## Keys\n\nRead on |today|."
+
+
+def test_substitutions_inside_others_are_written_out():
+    text = ".. |name| replace:: Karat\n.. |whole| replace:: the |name| server\n\nStart |whole|, then |Whole|.\n"
+
+    assert read(text) == "Start the Karat server, then the Karat server."
+
+
+def test_substitutions_that_grow_without_end_are_refused_before_they_are_made():
+    lines = [".. |a0| replace:: word"]
+    lines += [f".. |a{level}| replace:: " + f"|a{level - 1}| " * 10 for level in range(1, 9)]
+
+    assert (
+        reason(read_rst, "\n".join([*lines, "", "|a8|", ""])) == "reStructuredText whose substitutions grow without end"
+    )
