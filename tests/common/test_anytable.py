@@ -161,6 +161,14 @@ def test_a_sheet_that_reaches_too_far_is_refused_and_the_server_goes_on():
         table_in(saved(book))
 
 
+def test_a_row_that_repeats_a_long_text_a_thousand_times_is_refused_unread():
+    book = Workbook()
+    book.active.append(["x" * 32_000] * 1_000)
+
+    with pytest.raises(InputError, match="too much memory"):
+        table_in(saved(book))
+
+
 def test_a_damaged_workbook_is_refused():
     data = workbook({"Ratings": [["query"], ["a"]]})
     packed = io.BytesIO()

@@ -13,6 +13,8 @@ from apps.common.files.workbook_rows import EMPTY, LOCKED, NO_SHEET, NOT_READ
 
 PROGRAM = Path(__file__).with_name("workbook_rows.py")
 MOST_FILE_BYTES = 100_000_000
+MOST_ROW_BYTES = 30_000_000
+"""Of a row as its process prints it. A file has a text once, however many cells of a row repeat it."""
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 IN_WORKBOOKS = (b"xl/", b"[Content_Types].xml", b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet")
 """What the first entries of a zip are called when it is a workbook."""
@@ -64,11 +66,12 @@ def _records(source: TableFile, name: str) -> Iterator:
         with subprocess.Popen(command, stdin=copy, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             try:
                 assert process.stdout is not None
-                for line in process.stdout:
+                while line := process.stdout.readline(MOST_ROW_BYTES):
+                    if len(line) == MOST_ROW_BYTES:
+                        raise source.error(None, "", "", TOO_LARGE)
                     if line.endswith(b"\n"):  # else it died while writing
                         yield json.loads(line)
-            except GeneratorExit:
+                if code := process.wait():
+                    raise source.error(None, "", name if code == NO_SHEET else "", REASONS.get(code, TOO_LARGE))
+            finally:
                 process.kill()
-                raise
-            if code := process.wait():
-                raise source.error(None, "", name if code == NO_SHEET else "", REASONS.get(code, TOO_LARGE))

@@ -7,6 +7,10 @@ from apps.common.files.tabular import refuse_unstorable
 from apps.corpus.formats.documents import SourceFile, Unreadable
 
 MOST_BYTES = 50_000_000
+MOST_VALUES = 5_000_000
+"""A value of two bytes, such as `{}`, takes a hundred in memory. Counted by the signs that begin or divide values, with
+those inside texts."""
+SIGNS = b"[{,"
 DAMAGED = "damaged JSON"
 
 
@@ -15,6 +19,8 @@ def load_json(source: SourceFile) -> Any:
     raw = source.stream.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
         raise Unreadable(f"JSON of more than {MOST_BYTES // 1_000_000} MB; JSONL may be larger")
+    if sum(map(raw.count, SIGNS)) > MOST_VALUES:
+        raise Unreadable(f"JSON of more than {MOST_VALUES // 1_000_000} million values; JSONL may have more")
     try:
         value = json.loads(raw, parse_constant=_no_constant)
         refuse_unstorable(value)

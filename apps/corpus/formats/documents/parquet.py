@@ -65,10 +65,10 @@ def _records(names: list[str], lines: Iterator[list[Any]]) -> Iterator[Record]:
 def _lines(process: subprocess.Popen, limits: Limits, most: int) -> Iterator[list[Any]]:
     """What the process prints, `most` bytes of it. Raises Unreadable when it does not end well."""
     assert process.stdout is not None
-    done = 0
-    for line in process.stdout:
-        done += len(line)
-        if done > most:
+    left = most
+    while line := process.stdout.readline(left + 1):  # one value can be as long as all of them may be
+        left -= len(line)
+        if left < 0:
             raise Unreadable("Parquet packed far too tightly")
         if line.endswith(b"\n"):  # else it ended while writing
             yield json.loads(line)

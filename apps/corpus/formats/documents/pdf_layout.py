@@ -172,23 +172,31 @@ def _levels_by_outline(pages: Sequence[Sequence[Line]], outline: Iterable[Bookma
     firsts = [0]
     for page in pages:
         firsts.append(firsts[-1] + len(page))
+    places: dict[int, dict[str, range]] = {}
     levels: dict[int, int] = {}
-    for bookmark in outline:
-        if 0 <= bookmark.page < len(pages):
-            for index in _title_places(pages[bookmark.page], _plain(bookmark.title)):
-                levels.setdefault(firsts[bookmark.page] + index, min(bookmark.level + 1, 6))
+    for number, level, title in outline:
+        if 0 <= number < len(pages):
+            if number not in places:
+                places[number] = _title_places(pages[number])
+            for index in places[number].get(_plain(title), ()):
+                levels.setdefault(firsts[number] + index, min(level + 1, 6))
     return levels
 
 
-def _title_places(page: Sequence[Line], title: str) -> range:
+def _title_places(page: Sequence[Line]) -> dict[str, range]:
+    """The lines of each title that a page may have: up to three of its lines, also without the number they begin with.
+
+    The first lines with these words are the title.
+    """
     plain = [_plain(line.text) for line in page]
-    for first in range(len(page)):
+    places: dict[str, range] = {}
+    for first, words in enumerate(plain):
         found = ""
-        for last in range(first, min(first + LONGEST_TITLE_LINES, len(page))):
+        for last in range(first, min(first + LONGEST_TITLE_LINES, len(page)) if words else first):
             found += plain[last]
-            if plain[first] and title in {found, found.lstrip("0123456789")}:
-                return range(first, last + 1)
-    return range(0)
+            for title in filter(None, (found, found.lstrip("0123456789"))):
+                places.setdefault(title, range(first, last + 1))
+    return places
 
 
 def _plain(text: str) -> str:

@@ -9,10 +9,14 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 PASSWORD_ERRORS = {4, 5}
 """PDFium: wrong password; a way of protection that it does not know."""
+MOST_BOOKMARKS = 20_000
+"""Later ones are left out."""
+LONGEST_BOOKMARK = 500
 LINE_JUMP = 0.6
 """How far below or above, as a share of its size, a character begins another line."""
 HYPHEN_AT_LINE_END = 0x02
@@ -65,7 +69,12 @@ def _read(most_pages: int, most_characters: int) -> dict[str, Any]:
     if damaged == count:
         return {"unreadable": "damaged"}
     about = {name: _clean(value) for name, value in document.get_metadata_dict(skip_empty=True).items()}
-    return {"pages": pages, "damaged": damaged, "about": about, "outline": list(_outline(document))}
+    return {
+        "pages": pages,
+        "damaged": damaged,
+        "about": about,
+        "outline": list(islice(_outline(document), MOST_BOOKMARKS)),
+    }
 
 
 def _lines(page: Any) -> list[list]:
@@ -142,7 +151,7 @@ def _outline(document: Any) -> Iterator[list]:
     for bookmark in document.get_toc(max_depth=6):
         target = bookmark.get_dest()
         page = target.get_index() if target else None
-        if page is not None and (title := _clean(bookmark.get_title())):
+        if page is not None and (title := _clean(bookmark.get_title()[:LONGEST_BOOKMARK])):
             yield [page, bookmark.level, title]
 
 

@@ -5,6 +5,7 @@ import pytest
 from apps.common.errors import InputErrors
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile
+from apps.corpus.formats.documents.json_files import MOST_VALUES
 from apps.corpus.formats.documents.json_records import read_json
 from apps.corpus.formats.rows import BlockRow
 from tests.corpus.formats.documents.reading import one, reason, rows
@@ -100,6 +101,13 @@ def test_ids_with_blanks_or_too_long_become_ids():
 )
 def test_what_cannot_be_read_has_a_reason(content, why):
     assert reason(read_json, content) == why
+
+
+def test_a_file_of_millions_of_empty_values_stays_unread():
+    assert (
+        reason(read_json, "[" + "{}," * MOST_VALUES + "{}]")
+        == "JSON of more than 5 million values; JSONL may have more"
+    )
 
 
 def test_utf_16_is_read():

@@ -1,4 +1,5 @@
 import io
+import tracemalloc
 from datetime import date
 from decimal import Decimal
 
@@ -95,6 +96,15 @@ def repeated(times, letters):
 
 def test_rows_far_longer_than_their_file_stay_unread():
     assert refused(repeated(300, 10_000), LIMITS._replace(ratio_floor=1_000_000)) == "Parquet packed far too tightly"
+
+
+def test_one_value_longer_than_all_may_be_is_never_whole_in_memory():
+    content = repeated(1, 30_000_000)
+    tracemalloc.start()
+
+    assert refused(content, LIMITS._replace(ratio=1, ratio_floor=100_000)) == "Parquet packed far too tightly"
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
 
 
 def test_a_file_that_needs_too_much_memory_costs_that_file_only():

@@ -91,6 +91,14 @@ def test_bookmarks_are_the_headings_of_a_document_that_has_them():
     assert headings == ["# 1 Safety", "# 2 Repair"]
 
 
+def test_endless_bookmarks_cost_no_more_than_a_book_has():
+    bookmarks = [(0, "x" * 600), *[(0, f"Part {number}") for number in range(20_500)]]
+
+    found = pdf._found_in(io.BytesIO(make_pdf([["Part 7", "", PROSE]], bookmarks=bookmarks)), LIMITS)
+
+    assert (len(found["outline"]), len(found["outline"][0][2])) == (20_000, 500)
+
+
 def test_lists_and_short_lines_keep_their_breaks():
     lines = ["Needed are", "", "• a spanner", "• oil", "", "Voltage 230", "Power 1100", "", PROSE, PROSE]
 
