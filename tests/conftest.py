@@ -32,9 +32,10 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(scope="session")
-def database_cache(pytestconfig: pytest.Config) -> Path:
-    """Where the migrated template is kept from one run to the next."""
-    return pytestconfig.cache.mkdir("database")
+def database_cache(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the migrated template is kept from one run to the next; for this run alone with `-p no:cacheprovider`."""
+    cache: pytest.Cache | None = getattr(pytestconfig, "cache", None)
+    return cache.mkdir("database") if cache else tmp_path_factory.mktemp("database")
 
 
 @pytest.fixture(scope="session")
