@@ -3,7 +3,6 @@ LOAD_DEMO = "dashboard.load_demo"
 
 FIRST_STEPS = (
     "corpus",
-    "snapshot",
     "queries",
     "pool",
     "guideline",

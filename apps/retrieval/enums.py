@@ -40,6 +40,9 @@ INDEXED = frozenset({SystemKind.BM25, SystemKind.TFIDF, SystemKind.LSA, SystemKi
 QUICK = INDEXED - {SystemKind.DENSE}
 """The kinds with an index that can answer inside a request; loading a model takes too long."""
 
+BUILT_IN = (SystemKind.BM25, SystemKind.TFIDF)
+"""The kinds that need nothing but the texts; a project without a system is offered both."""
+
 ELSEWHERE = frozenset({SystemKind.HTTP, SystemKind.OPENSEARCH})
 """The kinds that run outside Karat and are queried over HTTP."""
 

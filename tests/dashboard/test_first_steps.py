@@ -14,7 +14,7 @@ from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.enums import FIRST_STEPS
 from apps.dashboard.pages.checklist import TEXTS, first_steps
 from apps.triples.enums import State
-from tests.corpus.factories import make_corpus, make_snapshot
+from tests.corpus.factories import make_snapshot
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_round, people_of
 from tests.queries.factories import make_query
@@ -53,15 +53,6 @@ class TestSteps:
 
         assert [step.key for step in steps.to_grade if step.is_done] == ["queries"]
         assert [step.key for step in steps.open][:3] == ["corpus", "pool", "guideline"]
-
-    def test_freezing_is_a_step_only_while_passages_have_no_snapshot(self):
-        project = make_project()
-        corpus = make_corpus(project)
-        before = [step.key for step in steps_of(project).open]
-        make_snapshot(corpus=corpus)
-
-        assert "snapshot" in before
-        assert "snapshot" not in [step.key for step in steps_of(project).to_grade]
 
     def test_a_pool_ticks_its_step(self):
         project = make_project()

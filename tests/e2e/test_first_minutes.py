@@ -6,9 +6,10 @@ from playwright.sync_api import expect
 
 from apps.accounts.actions.invitations import create_setup_link
 from apps.accounts.models import Project
-from tests.corpus.factories import make_corpus, make_snapshot
+from apps.retrieval.models import Pool
+from tests.corpus.factories import make_corpus
 from tests.e2e import looking
-from tests.e2e.waiting import go, turned
+from tests.e2e.waiting import go, turned, worked
 from tests.factories import PASSWORD
 from tests.queries.factories import make_query
 
@@ -34,9 +35,6 @@ def test_after_set_up_the_project_says_its_first_step_and_ticks_what_is_there(pa
     expect(gold).to_have_text("Import documents")
 
     make_corpus(project)
-    page.reload()
-    expect(gold).to_have_text("Freeze")
-    make_snapshot(corpus=project.corpora.get())
     make_query(project)
     page.reload()
 
@@ -45,6 +43,28 @@ def test_after_set_up_the_project_says_its_first_step_and_ticks_what_is_there(pa
     looking.look_at(page, "first-steps")
     looking.clean_in_both_themes(page)
     assert looking.faults_at_width(page, 390) == []
+    assert witness.drain() == []
+
+
+def test_results_are_chosen_with_two_buttons_once_documents_and_queries_are_there(page, witness):
+    project = set_up(page)
+    make_corpus(project)
+    make_query(project)
+    page.reload()
+
+    with turned(page):
+        page.get_by_role("link", name="Choose results").click()
+    looking.look_at(page, "freeze-first")
+    looking.clean_in_both_themes(page)
+    assert looking.faults_at_width(page, 390) == []
+    with turned(page):
+        page.get_by_role("button", name="Freeze 3 passages").click()
+    expect(page.get_by_label("BM25 and TF-IDF")).to_be_checked()
+    with turned(page):
+        page.get_by_role("button", name="Build pool").click()
+    worked(page)
+
+    assert Pool.objects.get(project=project).pool_runs.count() == 2
     assert witness.drain() == []
 
 

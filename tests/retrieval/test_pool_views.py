@@ -1,11 +1,13 @@
 """The pages of pools with budgets and draws."""
 
 import pytest
+from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.models import Pool, System
 from apps.retrieval.selectors import known_grades
+from tests.corpus.factories import make_corpus
 from tests.factories import make_member
 from tests.retrieval.factories import import_lines, make_pool, make_queries, make_run, make_snapshot, make_system, trec
 from tests.retrieval.test_remote_queries import http, make_remote_system
@@ -194,18 +196,57 @@ def test_a_run_that_ranks_the_whole_snapshot_is_deep_enough_for_any_depth(lead, 
     assert "fewer than the depth" not in estimate
 
 
-def test_a_project_without_systems_makes_the_usual_ones_on_the_way(lead, project, snapshot, run):
-    before = words(lead.get(at("new-pool", project)))
-    filled_in = {"name": "Mine & ours", "depth": "7", "runs": [run.pk], "method": "rrf", "pairs": "30", "each": "all",
-                 "same_once": "on", "random": "3", "seed": "", "difficulty": "hard"}  # fmt: skip
-    answer = lead.post(at("new-pool", project), {"usual": "1", "snapshot": snapshot.pk, **filled_in}, follow=True)
+def test_a_project_with_nothing_to_choose_from_is_offered_the_systems_that_are_built_in(lead, project, snapshot):
+    before = lead.get(at("new-pool", project))
+    estimate = words(lead.get(at("estimate", project), {"snapshot": snapshot.pk, "built_in": "on", "depth": 5}))
+    answer = lead.post(at("new-pool", project), {"snapshot": snapshot.pk, "name": "Mine", "built_in": "on", "depth": 5})
 
-    assert "Add BM25 and TF-IDF" in before
-    made = System.objects.filter(project=project, kind__in=["bm25", "tfidf"]).order_by("pk")
-    assert [system.kind for system in made] == ["bm25", "tfidf"]
-    assert answer.content.decode().count(" checked") == 2 + 1 + 1, "systems, run and duplicates"
-    assert "Add BM25 and TF-IDF" not in words(answer)
-    form = answer.context["form"]
-    assert {name: form[name].value() for name in filled_in} == {**filled_in, "runs": [str(run.pk)]}
-    assert form["systems"].value() == [str(system.pk) for system in made]
-    assert not form.errors
+    assert before.context["form"]["built_in"].value() is True
+    assert "30</b> pairs at most" in estimate
+    assert "TF-IDF cosine <span" in estimate
+    pool = Pool.objects.get()
+    assert answer.url == at("pool", project, pool.pk)
+    assert sorted(link.run.system.kind for link in pool.pool_runs.all()) == ["bm25", "tfidf"]
+    assert "built_in" not in lead.get(at("new-pool", project)).context["form"].fields
+
+
+def test_next_to_a_run_the_systems_that_are_built_in_are_offered_unticked(lead, project, snapshot, run):
+    form = lead.get(at("new-pool", project)).context["form"]
+    lead.post(at("new-pool", project), described(snapshot, run))
+
+    assert form["built_in"].value() is False
+    assert not System.objects.filter(project=project, kind="bm25").exists()
+
+
+def test_a_refused_pool_leaves_no_system_behind(lead, project, snapshot):
+    fields = {"snapshot": snapshot.pk, "name": "Mine", "built_in": "on", "depth": 5, "difficulty": "hard"}
+
+    assert "No query was chosen" in words(lead.post(at("new-pool", project), fields))
+    assert not System.objects.filter(project=project).exists()
+
+
+def test_without_a_snapshot_the_passages_are_frozen_on_the_way(lead, project):
+    make_queries(project)
+    here = at("new-pool", project)
+    empty = words(lead.get(here))
+    corpus = make_corpus(project)
+    page = words(lead.get(here))
+    freeze = reverse("corpus:freeze", args=[project.slug, corpus.slug])
+
+    answer = lead.post(freeze, {"then": here})
+
+    assert "No documents yet" in empty
+    assert f'action="{freeze}"' in page
+    assert f"Freeze 3 passages of {corpus.name}" in page
+    assert answer.url == here
+    assert "is frozen: 3 passages" in words(lead.get(here))
+
+
+def test_freezing_leads_to_no_other_site(lead, project):
+    corpus = make_corpus(project)
+
+    answer = lead.post(
+        reverse("corpus:freeze", args=[project.slug, corpus.slug]), {"then": "https://elsewhere.example/"}
+    )
+
+    assert answer.url == reverse("corpus:snapshot", args=[project.slug, corpus.snapshots.get().pk])

@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -33,7 +32,7 @@ from apps.accounts.forms import (
 from apps.accounts.models import Invitation, User
 from apps.common.errors import Refusal
 from apps.common.web.post import has_mail_server
-from apps.common.web.requests import client_address, link_for_others, reach_warning
+from apps.common.web.requests import client_address, link_for_others, own_page, reach_warning
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -70,8 +69,7 @@ def _let_in(request: HttpRequest, user: User, where: str) -> HttpResponse:
 def _next(request: HttpRequest) -> str:
     """The page that the person requested before signing in, if it is one of our own."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
-    is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return wanted if is_ours else resolve_url("dashboard:start")
+    return own_page(request, wanted) or resolve_url("dashboard:start")
 
 
 @require_POST

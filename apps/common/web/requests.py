@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import split_domain_port
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from apps.common.web.forwarding import address_in, forwarded_address
 
@@ -35,6 +36,12 @@ def client_address(request: HttpRequest) -> str | None:
     """The client's address. A proxy's header is used only when KARAT_BEHIND_PROXY is on."""
     forwarded = forwarded_address(request) if settings.BEHIND_PROXY else None
     return forwarded or address_in(request.META.get("REMOTE_ADDR", ""))
+
+
+def own_page(request: HttpRequest, wanted: str) -> str:
+    """`wanted` if it is a page of this server, where a form asked to be taken; else ""."""
+    is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if is_ours else ""
 
 
 def reach_warning(link: str) -> str:

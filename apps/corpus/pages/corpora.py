@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.web.requests import own_page
 from apps.corpus import rules
 from apps.corpus.actions.corpora import redact_version, request_freeze
 from apps.corpus.models import Block, Corpus, Snapshot
@@ -77,6 +78,7 @@ def corpus_page(request: HttpRequest, project: Project, corpus_slug: str) -> Htt
 @require_POST
 @member_view(Role.LEAD)
 def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResponse:
+    """Freeze the corpus, and go on to the page that needed a snapshot (`then`), or to the snapshot."""
     corpus = corpus_in(project, corpus_slug)
     snapshot, _ = request_freeze(
         corpus_id=corpus.pk,
@@ -101,6 +103,9 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
             passages,
             reverse("editions:snapshot", args=[project.slug, snapshot.pk]),
         )
+    if then := own_page(request, request.POST.get("then", "")):
+        messages.success(request, f"{snapshot.name} is frozen: {passages}.")
+        return redirect(then)
     messages.success(request, text)
     return redirect("corpus:snapshot", slug=project.slug, pk=snapshot.pk)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project
@@ -42,6 +42,12 @@ def counted(corpora: QuerySet[Corpus]) -> QuerySet[Corpus]:
         snapshot_count=Count("snapshots", distinct=True),
         frozen_at=Max("snapshots__frozen_at"),
     )
+
+
+def freezable_in(project: Project) -> list[Corpus]:
+    """The corpora with passages that a first snapshot can be made of, by name, each with its counts."""
+    filled = corpora_in(project).filter(Exists(Block.objects.filter(corpus=OuterRef("pk"), current__isnull=False)))
+    return list(counted(filled).select_related("freeze_job"))
 
 
 def snapshots_in(project: Project) -> QuerySet[Snapshot]:

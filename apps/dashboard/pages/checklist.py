@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership, Project
 from apps.accounts.selectors import Member, policy
-from apps.corpus.models import Block, Snapshot
+from apps.corpus.models import Block
 from apps.dashboard.edges.paths import path
 from apps.dashboard.enums import NEVER_SKIPPED
 from apps.evaluation.models import Evaluation
@@ -102,12 +102,6 @@ TO_GRADE = {
         "import corpus",
         "a handbook, a documentation site, a folder of policies",
     ),
-    "snapshot": StepText(
-        "Freeze the passages",
-        "A snapshot is a fixed copy. Grades and scores refer to it, so that a later edition changes none of them.",
-        "Freeze",
-        "freeze",
-    ),
     "queries": StepText(
         "Add queries",
         "What people type into your search, in their own words. Thirty are enough to begin.",
@@ -175,8 +169,7 @@ def first_steps(member: Member, grade_url: str = "") -> FirstSteps:
     """The steps of the project as this lead sees them, in one query. `grade_url` is where pairs wait for them."""
     facts = _facts(member)
     skipped = set(policy(member.project, "skipped_steps")) - NEVER_SKIPPED
-    keys = [key for key in TEXTS if key != "snapshot" or (facts["corpus"] and not facts["snapshot"])]
-    numbered = _numbered(_step(key, member, facts, skipped, grade_url) for key in keys)
+    numbered = _numbered(_step(key, member, facts, skipped, grade_url) for key in TEXTS)
     return FirstSteps(
         [step for step in numbered if step.key in TO_GRADE],
         [step for step in numbered if step.key in LATER],
@@ -213,7 +206,6 @@ def _facts(member: Member) -> dict[str, bool]:
     of_source = Permission.objects.filter(source=OuterRef("pk"), revoked_at=None)
     rows = {
         "corpus": Block.objects.filter(corpus__project=project),
-        "snapshot": Snapshot.objects.filter(corpus__project=project),
         "queries": Query.objects.filter(project=project),
         "pool": Pool.objects.filter(project=project, state=PoolState.COMPLETE),
         "guideline": Guideline.objects.filter(project=project),

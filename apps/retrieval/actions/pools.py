@@ -15,6 +15,7 @@ from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
 from apps.retrieval import rules, selectors, workflow
 from apps.retrieval.actions.runs import add_components, lock_queries
+from apps.retrieval.actions.systems import create_built_in_systems
 from apps.retrieval.core.sampling import PLAIN, PoolPlan, plan_of
 from apps.retrieval.enums import MISSING, Step
 from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
@@ -36,6 +37,7 @@ def request_pool(
     snapshot_id: int,
     system_ids: Sequence[int] = (),
     run_ids: Sequence[int] = (),
+    with_built_in: bool = False,
     depth: int,
     plan: PoolPlan = PLAIN,
     choice: QueryChoice = ALL_QUERIES,
@@ -45,9 +47,13 @@ def request_pool(
     """Queue a job that builds a pool from the chosen runs and from one run of each chosen system.
 
     Without a plan, the pool is the union of the top `depth` results; with a budget, pairs are chosen among them. A
-    complete run of a system that is deep enough and has all the queries is reused. Raises PoolRefused.
+    complete run of a system that is deep enough and has all the queries is reused. `with_built_in` creates BM25 and
+    TF-IDF in a project that has neither, and takes them too. Raises PoolRefused and SystemRefused.
     """
     snapshot = snapshot_in(project, snapshot_id)
+    if with_built_in:
+        made = create_built_in_systems(project=project, actor=actor, at=at)
+        system_ids = [*system_ids, *(system.pk for system in made)]
     query_ids = [query.pk for query in selectors.queries_in(project, choice)]
     name = name.strip()
     _check_request(project, name, depth, query_ids)

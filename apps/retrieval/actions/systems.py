@@ -9,7 +9,7 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.retrieval.core.engines import BadParameters, make
-from apps.retrieval.enums import BlockText, SystemKind
+from apps.retrieval.enums import BUILT_IN, BlockText
 from apps.retrieval.execution.registration import add_system
 from apps.retrieval.models import System
 from apps.retrieval.rules import SystemRefused
@@ -43,9 +43,9 @@ def create_system(
 
 
 @transaction.atomic
-def create_usual_systems(*, project: Project, actor: User, at: datetime) -> list[System]:
-    """Create BM25 and TF-IDF with default parameters, for a project without a system that Karat can run."""
-    return [
-        create_system(project=project, name=SystemKind(kind).label, kind=kind, actor=actor, at=at)
-        for kind in (SystemKind.BM25, SystemKind.TFIDF)
-    ]
+def create_built_in_systems(*, project: Project, actor: User, at: datetime) -> list[System]:
+    """Create BM25 and TF-IDF with default parameters, for a project without a system that Karat can run.
+
+    Raises SystemRefused.
+    """
+    return [create_system(project=project, name=kind.label, kind=kind, actor=actor, at=at) for kind in BUILT_IN]

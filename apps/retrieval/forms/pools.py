@@ -10,12 +10,12 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval import rules, selectors
 from apps.retrieval.core.sampling import PoolPlan, plan_of
-from apps.retrieval.enums import ADAPTIVE, PoolMethod
+from apps.retrieval.enums import ADAPTIVE, BUILT_IN, PoolMethod
 from apps.retrieval.forms.fields import RunsField, SnapshotField, count_field, depth_field, number_input
 from apps.retrieval.forms.queries import QueryChoiceForm
 from apps.retrieval.models import Pool, Run, System
 
-IN_SIGHT = frozenset({"name", "snapshot", "systems", "runs", "depth"})
+IN_SIGHT = frozenset({"name", "snapshot", "systems", "runs", "built_in", "depth"})
 """The fields of a new pool that are not under Advanced."""
 
 
@@ -43,8 +43,13 @@ class PoolForm(SamplingForm, QueryChoiceForm):
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
     systems = forms.ModelMultipleChoiceField(System.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
     runs = RunsField(Run.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
+    built_in = forms.BooleanField(
+        label="BM25 and TF-IDF",
+        required=False,
+        help_text="Two ways of searching that are built in. Karat sets both up, and runs them first.",
+    )
     depth = depth_field(
-        20, "How many top results of each are judged. With a budget: how many it chooses from.", label="How deep"
+        10, "How many top results of each are judged. With a budget: how many it chooses from.", label="How deep"
     )
     method = forms.ChoiceField(
         label="Method",
@@ -84,6 +89,8 @@ class PoolForm(SamplingForm, QueryChoiceForm):
         super().__init__(*args, project=project, **kwargs)
         self._field("snapshot").queryset = snapshots_in(project)
         self._field("systems").queryset = selectors.engines_in(project)
+        if self._field("systems").queryset.exists():
+            del self.fields["built_in"]
         if snapshot is not None:
             self._field("runs").queryset = selectors.complete_runs_on(snapshot)
 
@@ -101,6 +108,12 @@ class PoolForm(SamplingForm, QueryChoiceForm):
         if values.get("method") not in {None, "", PoolMethod.DEPTH} and not values.get("pairs"):
             self.add_error("pairs", "Enter the budget: how many pairs.")
         return values
+
+    @property
+    def sources(self) -> list[System]:
+        """The chosen systems of a valid form; those that are built in are not saved while they do not exist."""
+        made = [System(name=kind.label, kind=kind) for kind in BUILT_IN] if self.cleaned_data.get("built_in") else []
+        return [*self.cleaned_data["systems"], *made]
 
     @property
     def plan(self) -> PoolPlan:

@@ -2,12 +2,10 @@
 
 from datetime import datetime
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.forms import ModelMultipleChoiceField
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -16,10 +14,9 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors.corpora import snapshots_in
+from apps.corpus.selectors.corpora import freezable_in, snapshots_in
 from apps.queries.models import Query
 from apps.retrieval import actions, rules, selectors
-from apps.retrieval.actions.systems import create_usual_systems
 from apps.retrieval.core.missing_relevance import BoundedFigure
 from apps.retrieval.core.sampling import plan_of
 from apps.retrieval.enums import ADAPTIVE, PoolKind
@@ -38,8 +35,6 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
     snapshots = list(snapshots_in(project)[:SNAPSHOTS_OFFERED])
     snapshot = _chosen_snapshot(project, request.POST.get("snapshot") or request.GET.get("snapshot", ""))
     snapshot = snapshot or (snapshots[0] if snapshots else None)
-    if "usual" in request.POST and snapshot is not None:
-        return _with_usual_systems(request, project, snapshot)
     start = {"name": _free_name(project), **_proposed(project, snapshot), **_filled_in(request.GET)}
     form = PoolForm(request.POST or None, project=project, snapshot=snapshot, initial=start)
     if request.method == "POST" and form.is_valid():
@@ -51,6 +46,7 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
                 snapshot_id=values["snapshot"].pk,
                 system_ids=[system.pk for system in values["systems"]],
                 run_ids=[run.pk for run in values["runs"]],
+                with_built_in=values.get("built_in", False),
                 depth=values["depth"],
                 plan=form.plan,
                 choice=form.choice,
@@ -61,19 +57,18 @@ def new_pool(request: MemberRequest, project: Project) -> HttpResponse:
             form.add_error(None, refusal.sentence)
         else:
             return redirect("retrieval:pool", slug=project.slug, pk=pool.pk)
-    context = {**SECTION, "form": form, "snapshot": snapshot, "snapshots": snapshots}
+    context: dict[str, Any] = {**SECTION, "form": form, "snapshot": snapshot, "snapshots": snapshots}
+    if snapshot is None:
+        context["freezable"] = freezable_in(project)
     return render(request, "retrieval/new_pool.html", context, status=400 if form.errors else 200)
 
 
-def _with_usual_systems(request: MemberRequest, project: Project, snapshot: Snapshot) -> HttpResponse:
-    """Create BM25 and TF-IDF, and show the form again as it was filled in, with both selected."""
-    systems = create_usual_systems(project=project, actor=request.user, at=timezone.now())
-    filled_in = {**_filled_in(request.POST), "snapshot": snapshot.pk, "systems": [system.pk for system in systems]}
-    return redirect(f"{reverse('retrieval:new-pool', args=[project.slug])}?{urlencode(filled_in, doseq=True)}")
-
-
 def _proposed(project: Project, snapshot: Snapshot | None) -> dict[str, Any]:
-    return selectors.proposed_sources(project, snapshot)._asdict() if snapshot else {}
+    """What is ticked at first. Where there is nothing to choose from, the systems that are built in."""
+    if snapshot is None:
+        return {}
+    proposal = selectors.proposed_sources(project, snapshot)
+    return {**proposal._asdict(), "built_in": not any(proposal)}
 
 
 def _filled_in(data: QueryDict) -> dict[str, Any]:
@@ -93,11 +88,11 @@ def estimate(request: MemberRequest, project: Project) -> HttpResponse:
     if form.is_valid() and snapshot is not None:
         values = form.cleaned_data
         query_ids = list(selectors.queries_in(project, form.choice).values_list("pk", flat=True))
-        sources = len(values["systems"]) + len(values["runs"])
+        sources = len(form.sources) + len(values["runs"])
         context["refusal"] = rules.plan_refusal(form.plan, len(query_ids), sources, values["depth"])
         if sources and not context["refusal"]:
             context["estimate"] = selectors.estimate_pool(
-                snapshot, list(values["systems"]), list(values["runs"]), values["depth"], query_ids, form.plan
+                snapshot, form.sources, list(values["runs"]), values["depth"], query_ids, form.plan
             )
     return render(request, "retrieval/_estimate.html", context)
 

@@ -15,7 +15,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files.faults import errors_as_csv
-from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
+from apps.corpus.selectors.corpora import freezable_in, snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job
@@ -71,6 +71,8 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
         else:
             return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
     context = {**SECTION, "form": form, "has_snapshot": snapshots_in(project).exists()}
+    if not context["has_snapshot"]:
+        context["freezable"] = freezable_in(project)
     return render(request, "retrieval/upload.html", context, status=400 if form.errors else 200)
 
 

@@ -34,8 +34,12 @@ def estimate_pool(
     query_ids: Sequence[int],
     plan: PoolPlan = PLAIN,
 ) -> PoolForecast:
-    """The most pairs that such a pool can have. Stored rankings are counted; runs still to be made count as full."""
-    reusable = {system.pk: reusable_run(system, snapshot, depth, query_ids) for system in systems}
+    """The most pairs that such a pool can have. Stored rankings are counted; runs still to be made count as full.
+
+    A system that is not saved yet has no run to reuse.
+    """
+    saved = [system for system in systems if system.pk is not None]
+    reusable = {system.pk: reusable_run(system, snapshot, depth, query_ids) for system in saved}
     reused = [run for run in reusable.values() if run is not None]
     known = {run.pk: run for run in (*runs, *reused)}
     lengths, partial = [], []
@@ -44,7 +48,7 @@ def estimate_pool(
         lengths.append([counts.get(pk, 0) for pk in query_ids])
         if not counts.keys() >= set(query_ids):
             partial.append(run)
-    to_run = [system for system in systems if reusable[system.pk] is None]
+    to_run = [system for system in systems if reusable.get(system.pk) is None]
     lengths += [[depth] * len(query_ids) for _ in to_run]
     table = np.array(lengths, dtype=np.int64).reshape(len(lengths), len(query_ids))
     each = pooling.most_each(table, depth, snapshot.block_count)

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.models import Project
+from apps.corpus.selectors.corpora import freezable_in
 from apps.queries.models import Query
 from apps.triples import rules
 from apps.triples.edges.bench import Bench, bench_of, render_bench
@@ -38,7 +39,8 @@ def bench(request: HttpRequest, project: Project) -> HttpResponse:
     wanted = wanted_block(request)
     snapshot = (newest_snapshot_of_block(project, wanted) if wanted else None) or snapshot_for(request, project)
     if snapshot is None:
-        return render(request, "triples/no_snapshot.html", {"section": "Write Q&A"})
+        context = {"section": "Write Q&A", "freezable": freezable_in(project)}
+        return render(request, "triples/no_snapshot.html", context)
     query = query_of(project, request.GET.get("query", ""))
     # With a search, a block is only shown to read.
     expected = wanted if wanted and not words_sought(request) and entry_of_block(snapshot, wanted) else None

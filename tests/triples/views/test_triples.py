@@ -4,6 +4,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.triples.enums import State
 from apps.triples.models import Triple
+from tests.corpus.factories import make_corpus
 from tests.factories import lead_of, make_member, make_project
 from tests.review.factories import make_accepted, make_disputed, make_in_review, reload
 from tests.triples.bench_fields import access, fields, row, url
@@ -18,11 +19,17 @@ def test_the_empty_bench_says_what_to_do(client, project, author):
     assert "checks block submission" in page
 
 
-def test_a_project_without_snapshot_sends_to_the_corpus(client, db):
+def test_a_project_without_snapshot_says_what_is_needed_first(client, db):
     project = make_project()
     client.force_login(make_member(project, Role.ANNOTATOR))
 
-    assert "No snapshot yet" in client.get(url("bench", project)).content.decode()
+    without = client.get(url("bench", project)).content.decode()
+    make_corpus(project)
+    unfrozen = client.get(url("bench", project)).content.decode()
+
+    assert "No documents yet" in without
+    assert "A lead freezes them." in unfrozen
+    assert 'name="then"' not in unfrozen
 
 
 def test_searching_and_opening_a_block_works_without_a_script(client, project, author):
