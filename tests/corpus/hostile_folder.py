@@ -204,6 +204,13 @@ def _records() -> Iterator[Hostile]:
     yield _file("records/good.sgml", "<DOC><DOCNO>trec-1</DOCNO><TEXT>Text.</TEXT></DOC>", READ)
     yield _file("records/cut.trec", "<DOC>\n<DOCNO>trec-2</DOCNO>\n<TEXT>Text.", "TREC file that is cut off")
     yield _file("records/no-number.trec", "<DOC><TEXT>x</TEXT></DOC>", MISTAKES)
+    component = "name: Access\nsatisfies:\n- control_key: AC-1\n  narrative: Text.\n"
+    yield _file("records/component.yaml", component, READ)
+    yield _file("records/settings.yml", "site: karat\n", "YAML other than OpenControl")
+    yield _file("records/cut.yaml", component + "- [", "damaged YAML")
+    yield _file("records/deep.yaml", "a: " + "[" * 100_000, "YAML nested too deeply")
+    yield _file("records/many.yaml", "- a\n" * 1_000_000, "YAML that is too large")
+    yield _file("records/laughs.yaml", "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n", "YAML other than OpenControl")
     yield _file("records/good.all", ".I 1\n.W\nText.\n", READ)
     yield _file("records/wrong.all", ".I 2\n.W\nText.\n.Z\nx\n", MISTAKES)
 

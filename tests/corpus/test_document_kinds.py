@@ -73,6 +73,7 @@ FOLDER = {
     "g.parquet": parquet_file({"id": ["parquet-1"], "text": ["A pump in Parquet."]}),
     "h.sgml": "<DOC><DOCNO>trec-1</DOCNO><TEXT>A pump of TREC.</TEXT></DOC>",
     "i.json": json.dumps(CATALOG, indent=1),
+    "k/component.yaml": "name: Pump\nsatisfies:\n- control_key: PE-9\n  narrative: A pump of OpenControl.\n",
     "j.json": json.dumps({"data": [{"title": "Pump", "paragraphs": [{"context": "A pump of SQuAD."}]}]}),
 }
 
@@ -91,6 +92,7 @@ def test_each_file_of_a_folder_is_read_as_what_it_is():
         "trec-1": "A pump of TREC.",
         "ac-1": "Have one.",
         "Pump/1": "A pump of SQuAD.",
+        "k/PE-9": "A pump of OpenControl.",
     }
     assert item.plan["unread"] == []
     assert "1 file read as records, text from body, id from key." in item.plan["notes"]
@@ -122,6 +124,32 @@ def test_three_editions_of_nist_800_53_one_after_the_other(shared_data):
     assert edition("rev4_2021-06") == {"new": 922, "changed": 0, "unchanged": 0, "gone": 0}
     assert edition("rev5_2020-12") == {"new": 267, "changed": 869, "unchanged": 53, "gone": 0}
     assert edition("rev5_2021-06") == {"new": 0, "changed": 134, "unchanged": 1055, "gone": 0}
+
+
+def test_two_dates_of_cloud_govs_answers_one_after_the_other(shared_data):
+    """The counts of its readme by (component, control, key): 460 new, 45 gone, 38 changed and 30 equal but for blanks.
+
+    Five of the 30 differ in blanks. The passages of its Markdown come along: 18 new, 15 gone, 24 changed, 7 equal.
+    """
+    project = make_project()
+
+    def edition(date: str) -> tuple[dict, dict[str, list[str]]]:
+        folder = shared_data / "cg_compliance" / date
+        files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        corpus = {"corpus": "cloud"} if Block.objects.exists() else {"name": "Cloud"}
+        item = imported(read(zipped(files), f"{date}.zip", project=project, **corpus))
+        assert item.plan["unread"] == []
+        blocks = Block.objects.select_related("current").filter(current__metadata__has_key="control")
+        return item.result["counts"], {block.outside_id: block.current.text.split() for block in blocks}
+
+    first, before = edition("2016-04-13")
+    second, after = edition("2016-11-04")
+
+    assert first == {"new": 113 + 46, "changed": 0, "unchanged": 0, "gone": 0}
+    assert second == {"new": 460 + 18, "changed": 38 + 5 + 24, "unchanged": 30 - 5 + 7, "gone": 45 + 15}
+    both = before.keys() & after.keys()
+    assert sum(before[name] != after[name] for name in both) == 38
+    assert sum(before[name] == after[name] for name in both) == 30
 
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])

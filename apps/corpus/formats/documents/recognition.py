@@ -24,10 +24,11 @@ NAMES = {
     "json": ("json", "jsonl", "ndjson"),
     "parquet": ("parquet",),
     "trec": ("trec", "trectext", "sgml", "sgm"),
+    "opencontrol": ("yaml", "yml"),
 }
 """Name endings by kind; "" is a name without one."""
 _BY_ENDING = {ending: kind for kind, endings in NAMES.items() for ending in endings}
-_TEXTS = frozenset({"markdown", "html", "rst", "text", "csv", "json", "trec"})
+_TEXTS = frozenset({"markdown", "html", "rst", "text", "csv", "json", "trec", "opencontrol"})
 
 OTHER_FILES = {
     "picture": ("png", "jpg", "jpeg", "gif", "webp", "svg", "ico", "bmp", "tif", "tiff", "avif", "heic", "drawio"),

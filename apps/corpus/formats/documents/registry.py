@@ -8,6 +8,7 @@ from apps.corpus.formats.documents.given import given_blocks
 from apps.corpus.formats.documents.html import read_html
 from apps.corpus.formats.documents.json_records import read_json
 from apps.corpus.formats.documents.markdown import read_markdown
+from apps.corpus.formats.documents.opencontrol import read_opencontrol
 from apps.corpus.formats.documents.oscal import read_oscal
 from apps.corpus.formats.documents.parquet import read_parquet
 from apps.corpus.formats.documents.pdf import read_pdf
@@ -35,6 +36,7 @@ KINDS: dict[str, Kind] = {
     "parquet": Kind("Parquet", read_parquet),
     "trec": Kind("TREC documents", read_trec),
     "oscal": Kind("OSCAL catalog", read_oscal),
+    "opencontrol": Kind("OpenControl component", read_opencontrol),
     "jsonl": Kind("JSONL, one passage per line", given_blocks("jsonl")),
     "beir": Kind("BEIR corpus.jsonl", given_blocks("beir")),
     "smart": Kind("SMART (.I .T .A .B .W)", given_blocks("smart")),

@@ -29,6 +29,7 @@ from apps.corpus.formats.documents.recognition import recognise, unread_reason
         ("cran", b".I 1\n.T\nwings\n.W\nflow", "smart"),
         ("docs.xml", b"<DOC>\n<DOCNO>1</DOCNO>", "trec"),
         ("rows.parquet", b"PAR1", "parquet"),
+        ("AC_Policy/component.yaml", b"---\nname: Access\n", "opencontrol"),
         ("logo.png", b"\x89PNG\r\n\x1a\n\0\0", ""),
         ("keys.md", b"\0\0\0\0\0\0\0\0", ""),
         ("keys.md", b"", ""),
