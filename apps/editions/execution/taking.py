@@ -30,6 +30,9 @@ from apps.judging.selectors.plans import pairs_to_plan, split_by_grade
 from apps.retrieval.actions import choose_pairs
 from apps.retrieval.models import Pool
 
+SEED_DIGITS = 7
+"""Of the mark, in base 16: a seed is below 2 ** 31."""
+
 
 class EditionRefused(Refusal):
     """The edition cannot be taken now."""
@@ -44,7 +47,6 @@ class TakeOrder(NamedTuple):
     decided: Mapping[int, Choice]
     rest: Choice | None = None
     with_round: bool = True
-    seed: int = 0
     shown: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -94,7 +96,7 @@ def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Ta
     versions = _versions(edition, [*work.carried, *work.to_judge])
     carried = _carry(edition, work.carried, versions, actor, at)
     pool = _pool(project, edition, work, versions, actor, at)
-    round_ = _round(project, pool, order, actor, at) if pool is not None and order.with_round else None
+    round_ = _round(edition, pool, actor, at) if pool is not None and order.with_round else None
     drafts = _move_drafts(edition, [each for each in (carried, round_) if each is not None], actor, at)
     taken = Taken(snapshot, carried, pool, round_, drafts)
     _record(project, edition, work, taken, actor, at)
@@ -158,10 +160,11 @@ def _pool(
     )
 
 
-def _round(project: Project, pool: Pool, order: TakeOrder, actor: User, at: datetime) -> Round | None:
+def _round(edition: Edition, pool: Pool, actor: User, at: datetime) -> Round | None:
     """The round that judges the pool as the round before it was judged; None when every pair is being judged already.
 
-    Raises EditionRefused without a guideline or without people, and RoundRefused.
+    Its seed comes from the changes, so that the same edition opens the same round. Raises EditionRefused without a
+    guideline or without people, and RoundRefused.
     """
     as_before = round_as_before(pool.snapshot.corpus)
     if reason := rules.round_refusal(as_before.guideline, len(as_before.people)):
@@ -169,12 +172,12 @@ def _round(project: Project, pool: Pool, order: TakeOrder, actor: User, at: date
     if not split_by_grade(pairs_to_plan(pool, only_new=False))[0].exists():
         return None
     return open_round(
-        project=project,
+        project=pool.project,
         actor=actor,
         pool=pool,
         guideline=as_before.guideline,
         annotators=as_before.people,
-        plan=as_before.plan(order.seed),
+        plan=as_before.plan(int(edition.mark[:SEED_DIGITS], 16)),
         at=at,
     )
 

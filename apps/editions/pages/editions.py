@@ -1,6 +1,5 @@
 """The page of a new edition: what changes, what it touches, and taking it."""
 
-import secrets
 from typing import Any
 
 from django.contrib import messages
@@ -25,7 +24,6 @@ from apps.editions.selectors.editions import between
 from apps.editions.selectors.taken import systems_to_run, taken_event
 
 SECTION = "Documents"
-LARGEST_SEED = 2**31
 
 
 @require_safe
@@ -104,6 +102,5 @@ def _order(request: HttpRequest) -> TakeOrder:
         form.decided(),
         rest=Choice(rest) if rest else None,
         with_round=not form.cleaned_data["later"],
-        seed=secrets.randbelow(LARGEST_SEED),
         shown=form.cleaned_data["shown"],
     )
