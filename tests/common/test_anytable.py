@@ -74,6 +74,39 @@ def test_the_encoding_is_recognised_and_named(encoding, text, said):
     ]
 
 
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_lines_that_end_in_a_carriage_return_alone_are_lines(encoding, packed):
+    text = 'Frage;Note\rSchlüssel;1\r"zwei\rZeilen";2\r'
+
+    table, rows, errors = table_in(packed(text.encode(encoding)))
+
+    assert table.headings == ["Frage", "Note"]
+    assert rows == [(2, ["Schlüssel", "1"]), (3, ["zwei\nZeilen", "2"])]
+    assert not errors
+
+
+def test_a_large_table_whose_lines_end_in_a_carriage_return_alone_is_read_to_its_end():
+    data = b"query,grade\r" + b"key rotation,1\r" * 50_000
+
+    _, rows, _ = table_in(data)
+
+    assert (len(rows), rows[-1]) == (50_000, (50_001, ["key rotation", "1"]))
+
+
+def test_a_carriage_return_inside_a_cell_stays():
+    _, rows, _ = table_in(b'query,grade\n"key\rrotation",1\n')
+
+    assert rows == [(2, ["key\rrotation", "1"])]
+
+
+def test_a_gzip_bomb_of_carriage_returns_is_refused():
+    bomb = gzip.compress(b"query,grade\r" + (b"0" * 999 + b"\r") * 60_000)
+
+    with pytest.raises(InputError, match="more than 200 times its size"):
+        table_in(bomb)
+
+
 def test_a_letter_beyond_ascii_far_down_is_noticed():
     data = b"query,grade\n" + b"key rotation,1\n" * 50_000 + "Schlüssel,2\n".encode("cp1252")
 

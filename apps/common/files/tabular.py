@@ -7,6 +7,7 @@ are capped. A mistake in one row is added to the error list and reading continue
 
 import csv
 import gzip
+import io
 import json
 import math
 import re
@@ -14,7 +15,7 @@ import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.csvsafe import restore_cell
@@ -48,7 +49,7 @@ class TableFile:
 
     Gzip is recognised by its first bytes. The stream must be seekable and at its beginning. `encoding` is that of the
     text; one whose line ends are not the byte of a line feed is recoded first. `path` is the file on disk, for readers
-    of what is no table.
+    of what is no table. Where `ends_in_return` is set, a carriage return ends a line.
     """
 
     def __init__(self, name: str, stream: BinaryIO, caps: Caps = CAPS, *, path: Path | None = None) -> None:
@@ -56,6 +57,7 @@ class TableFile:
         self.path = path
         self.caps = caps
         self.encoding = "utf-8"
+        self.ends_in_return = False
         self._raw = stream
         self.is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         self._stream = stream
@@ -66,6 +68,8 @@ class TableFile:
         self._raw.seek(0)
         self._blank = 0
         self._stream = gzip.GzipFile(fileobj=self._raw) if self.is_gzip else self._raw  # type: ignore[assignment]
+        if self.ends_in_return:
+            self._stream = io.BufferedReader(_LineFeeds(self._stream))
 
     def error(self, line: int | None, field: str, value: object, message: str) -> InputError:
         return fault(self.name, line, field, value, message)
@@ -126,6 +130,24 @@ class TableFile:
         if grown > self.caps.gzip_floor and grown > self.caps.gzip_ratio * max(self._raw.tell(), 1):
             times = f"more than {self.caps.gzip_ratio} times its size"
             raise self.error(number, "", "", f"the gzip file unpacks to {times}; unpack it first")
+
+
+class _LineFeeds(io.RawIOBase):
+    """A stream with a line feed for each carriage return."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._inner = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._inner.tell()
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._inner.read(len(buffer)).replace(b"\r", b"\n")
+        buffer[: len(data)] = data
+        return len(data)
 
 
 @contextmanager
