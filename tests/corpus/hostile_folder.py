@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from openpyxl import Workbook
 
-from tests.common.workbooks import saved, workbook
+from tests.common.workbooks import binary_workbook, saved, workbook
 from tests.corpus.formats.documents.pdfs import Line, make_pdf
 from tests.corpus.formats.documents.test_docx import LAUGHS, by_hand, document_xml, paragraph
 from tests.corpus.formats.documents.test_oscal import catalog, control, part
@@ -159,6 +159,10 @@ def _office_files() -> Iterator[Hostile]:
     yield _file("office/far.xlsx", saved(far), "spreadsheet that needs too much memory or time")
     yield _file("office/cut.xlsx", sheet[:-300], "damaged spreadsheet")
     yield _file("office/rubbish.xls", OLE + b"\0" * 3_000, "damaged spreadsheet")
+    binary = binary_workbook([["id", "text"], ["sheet-2", "Text."]])
+    yield _file("office/good.xlsb", binary, READ)
+    yield _file("office/cut.xlsb", binary[:-300], "damaged spreadsheet")
+    yield _file("office/archive.xlsx", _zip("a.md", "# Text"), "damaged, or not what its name says")
     yield _file("office/numbers.xlsx", workbook({"A": [["n", "m"], [1, 2]]}), "table without a column of text")
     yield _file("office/slides.pptx", _zip("ppt/presentation.xml", "<p/>"), "presentation")
 
@@ -167,6 +171,10 @@ def _tables() -> Iterator[Hostile]:
     yield _file("tables/good.csv", "id;text\ntable-1;Text.\n", READ)
     yield _file("tables/utf-16.csv", "id,text\ntable-2,Größe\n".encode("utf-16"), READ)
     yield _file("tables/latin-1.tsv", "id\ttext\ntable-3\tGröße\n".encode("latin-1"), READ)
+    yield _file("tables/returns.csv", "id,text\rtable-5,Text.\r", READ)
+    yield _file(
+        "tables/half-utf-16.csv", "id,text\na,x\n".encode("utf-16") + b"\xd8", "damaged, or not what its name says"
+    )
     yield _file("tables/formula.csv", "id,text\ntable-4,\"=cmd|' /C calc'!A0\"\n", READ)
     yield _file("tables/numbers.csv", "n,m\n1,2\n", "table without a column of text")
     yield _file("tables/ragged.csv", "id,text\na,x\nb,y,z\n,w\n", MISTAKES)

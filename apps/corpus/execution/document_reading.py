@@ -25,7 +25,7 @@ from apps.corpus.core.passage_ids import document_id
 from apps.corpus.core.recipes import DEFAULT, Recipe, recipe_of
 from apps.corpus.formats import document_readings
 from apps.corpus.formats.document_readings import ReadCommit, ReadFile, as_line
-from apps.corpus.formats.documents import SourceFile, Unreadable
+from apps.corpus.formats.documents import DAMAGED, SourceFile, Unreadable
 from apps.corpus.formats.documents.recognition import HEAD_BYTES, ending_of, recognise, unread_reason
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.packages import open_package
@@ -46,7 +46,6 @@ AT_ONCE_READING = 700_000
 IN_MEMORY = 8_000_000
 NO_TEXT = "no text of its own"
 SAME_ID = "same id as another file"
-DAMAGED = "damaged, or not what its name says"
 Progress = Callable[[int], None]
 
 

@@ -10,6 +10,9 @@ from typing import BinaryIO, NamedTuple
 from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.rows import BlockRow
 
+DAMAGED = "damaged, or not what its name says"
+"""Why a file stays unread when its reader knows no better reason."""
+
 
 class SourceFile(NamedTuple):
     """One file of an upload: its path there, its bytes (seekable, at the beginning), its size in bytes.

@@ -12,7 +12,7 @@ from apps.common.files.tabular import TableFile
 from apps.common.files.workbook_rows import EMPTY, LOCKED, NOT_READ
 from apps.common.files.workbooks import REASONS, TOO_LARGE
 from apps.corpus.core.documents import Document, ReadingNote
-from apps.corpus.formats.documents import SourceFile, Unreadable
+from apps.corpus.formats.documents import DAMAGED, SourceFile, Unreadable
 from apps.corpus.formats.documents.office_files import is_encrypted
 from apps.corpus.formats.documents.records import NO_TEXT, read_records
 from apps.corpus.formats.flat import row_of
@@ -28,7 +28,7 @@ PHRASES = {
     TOO_LARGE: "spreadsheet that needs too much memory or time",
     NO_TABLE: "empty table",
 }
-"""What keeps a whole file unread, by the message of its reader. Other messages are mistakes of a line."""
+"""What keeps a whole file unread, by the message of its reader."""
 
 
 def read_table(source: SourceFile) -> Iterator[Document | BlockRow | ReadingNote]:
@@ -75,5 +75,5 @@ def _rows(
 
 def _unreadable(error: InputError) -> Exception:
     """The exception for a file that cannot be read at all; the error itself when it is about a line."""
-    phrase = PHRASES.get(error.message)
+    phrase = PHRASES.get(error.message) or (DAMAGED if error.line is None else "")
     return Unreadable(phrase) if phrase else error

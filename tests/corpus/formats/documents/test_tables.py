@@ -4,7 +4,7 @@ from apps.common.errors import InputErrors
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents.tables import read_table
 from apps.corpus.formats.rows import BlockRow
-from tests.common.workbooks import workbook
+from tests.common.workbooks import binary_workbook, workbook
 from tests.corpus.formats.documents.reading import notes, reason, rows
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -59,6 +59,16 @@ def test_whole_numbers_of_a_sheet_are_ids_without_decimals():
     assert row.block_id == "7"
 
 
+def test_a_binary_workbook_is_read():
+    assert rows(read_table, binary_workbook([["id", "text"], ["a", "one"]]), "a.xlsb") == [
+        BlockRow(2, "a", "a", "", "one")
+    ]
+
+
+def test_lines_that_end_in_a_carriage_return_alone_are_read():
+    assert [row.text for row in rows(read_table, "id;text\ra;one\rb;two\r")] == ["one", "two"]
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [
@@ -66,6 +76,8 @@ def test_whole_numbers_of_a_sheet_are_ids_without_decimals():
         (OLE + b"\0" * 5_000, "damaged spreadsheet"),
         (workbook({"A": [["n"], [1]]}), "table without a column of text"),
         (workbook({"A": []}), "empty table"),
+        (binary_workbook([["id", "text"]])[:-300], "damaged spreadsheet"),
+        (b"PK\x03\x04" + bytes(100), "damaged, or not what its name says"),
         ("\n\n", "empty table"),
         ("n,m\n1,2\n", "table without a column of text"),
     ],
