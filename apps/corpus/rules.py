@@ -46,9 +46,10 @@ def undo_refusal(item: Import) -> str | None:
 
 def corpus_undo_refusal(item: Import, corpus: Corpus | None, *, is_changed_since: bool) -> str | None:
     """Why an applied import of passages cannot be undone: runs, grades and Q&As all rest on a snapshot."""
-    if corpus is None or "former_recipe" not in item.result:
+    if corpus is None or "snapshots_before" not in item.result:
         return "This import is older than undoing; what it changed was not recorded."
-    frozen = corpus.snapshots.filter(frozen_at__gte=item.applied_at).order_by("number").first()
+    # By number and not by time: a freeze that waited for the import has the earlier time, and freezes what it brought.
+    frozen = corpus.snapshots.filter(number__gt=item.result["snapshots_before"]).order_by("number").first()
     if frozen is not None:
         return f"{frozen.name} was frozen after it, and a snapshot never changes. Import the earlier files instead."
     if is_changed_since:

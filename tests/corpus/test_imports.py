@@ -1,6 +1,7 @@
 """An import that is read again with other options."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -16,8 +17,9 @@ from apps.corpus.execution import import_steps
 from apps.corpus.execution.import_reading import preview
 from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.models import Corpus, Import
-from tests.corpus.factories import make_corpus, make_document_import, make_snapshot, zipped
+from tests.corpus.factories import TEXTS, make_corpus, make_document_import, make_snapshot, zipped
 from tests.factories import AT, lead_of, make_project
+from tests.races import overlapping
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -162,6 +164,50 @@ def test_what_a_snapshot_holds_is_not_undone():
 
     with pytest.raises(ImportRefused, match="was frozen after it"):
         undo(item)
+
+
+def test_a_freeze_that_waited_for_an_import_keeps_it_though_its_own_time_is_earlier():
+    corpus = make_corpus(texts={})
+    item = applied(corpus, {"b1": "one"}, at=AT + timedelta(seconds=5))
+    assert make_snapshot(corpus=corpus).frozen_at < item.applied_at
+
+    with pytest.raises(ImportRefused, match="was frozen after it"):
+        undo(item)
+
+
+def test_a_snapshot_of_before_an_import_does_not_keep_it_though_its_time_is_later():
+    corpus = make_corpus()
+    make_snapshot(corpus=corpus)
+    item = applied(corpus, {"b1": "one"}, at=AT - timedelta(seconds=5))
+
+    undo(item)
+
+    assert texts_now(corpus) == TEXTS
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_undoing_an_import_never_takes_away_one_that_was_being_applied():
+    corpus = make_corpus(texts={})
+    first = applied(corpus, {"b1": "one"})
+
+    second, undone = overlapping(lambda: applied(corpus, {"b1": "two"}), lambda: undo(first))
+
+    assert "Another import has changed the same passages since" in undone.sentence
+    assert second.state == ImportState.APPLIED
+    assert texts_now(corpus) == {"b1": "two"}
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_undoing_an_import_that_is_being_frozen_is_refused():
+    corpus = make_corpus(texts={})
+    item = applied(corpus, {"b1": "one"})
+
+    snapshot, undone = overlapping(lambda: make_snapshot(corpus=corpus), lambda: undo(item))
+
+    assert f"{snapshot.name} was frozen after it" in undone.sentence
+    assert texts_now(corpus) == {"b1": "one"}
 
 
 def test_an_import_is_undone_once_and_only_when_it_changed_something():

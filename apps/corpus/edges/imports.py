@@ -21,6 +21,7 @@ from apps.corpus.core.recipes import DEFAULT, EXAMPLES, OFFERED, PARAGRAPHS, Rec
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution import document_reading, undoing
 from apps.corpus.execution.document_reading import AUTO, DocumentRows
+from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.execution.ingest import plan_blocks
 from apps.corpus.execution.undoing import CorpusState
 from apps.corpus.formats import FORMATS, IDS, read_blocks
@@ -225,13 +226,16 @@ class CorpusImport(ImportKind):
         undoing.remember(item, corpus, before)
 
     def undo_refusal(self, item: Import) -> str | None:
-        corpus = _corpus(item.project, item.options)
-        return corpus_undo_refusal(item, corpus, is_changed_since=undoing.changed_since(item))
+        return _undo_refusal(item, _corpus(item.project, item.options))
 
     def undo(self, item: Import) -> None:
-        corpus = _corpus(item.project, item.options)
+        """Put back what the import changed. Whoever changed the corpus meanwhile is seen only with its lock."""
+        found = _corpus(item.project, item.options)
+        corpus = corpora.locked(found.pk) if found else None
+        if reason := _undo_refusal(item, corpus):
+            raise ImportRefused(reason, code="import_not_undone")
         assert corpus is not None  # the refusal has seen it
-        undoing.put_back(item, corpora.locked(corpus.pk))
+        undoing.put_back(item, corpus)
 
     def done_url(self, project: Project, options: dict[str, Any]) -> str:
         return reverse("corpus:corpus", args=[project.slug, _slug(options)])
@@ -246,6 +250,10 @@ def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
     if options["corpus"] != NEW:
         return corpus_in(project, options["corpus"])
     return corpora_in(project).filter(slug=slugify(options["name"])[:60]).first()
+
+
+def _undo_refusal(item: Import, corpus: Corpus | None) -> str | None:
+    return corpus_undo_refusal(item, corpus, is_changed_since=undoing.changed_since(item))
 
 
 def site_address(written: str) -> str:

@@ -6,6 +6,7 @@ from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.query import QuerySet
 
 from apps.corpus.models import Block, Corpus, Document, FormerTitle, FormerVersion, Import
+from apps.corpus.selectors.corpora import latest_snapshot
 
 AT_ONCE = 5_000
 
@@ -32,7 +33,8 @@ def state_of(corpus: Corpus | None) -> CorpusState:
 
 
 def remember(item: Import, corpus: Corpus, before: CorpusState) -> None:
-    """Store what an import has changed in a corpus. Call in the transaction that applies it."""
+    """Store what an import has changed in a corpus, and after which snapshot. Call in the transaction that applies it,
+    with the corpus locked."""
     now = state_of(corpus)
     versions = [
         FormerVersion(imported=item, block_id=block, former_id=before.versions.get(block), current_id=version)
@@ -46,7 +48,8 @@ def remember(item: Import, corpus: Corpus, before: CorpusState) -> None:
     ]
     FormerVersion.objects.bulk_create(versions, batch_size=AT_ONCE)
     FormerTitle.objects.bulk_create(titles, batch_size=AT_ONCE)
-    item.result = item.result | {"former_recipe": before.recipe}
+    latest = latest_snapshot(corpus)
+    item.result = item.result | {"former_recipe": before.recipe, "snapshots_before": latest.number if latest else 0}
 
 
 def changed_since(item: Import) -> bool:
