@@ -1,5 +1,6 @@
 """Home answers four questions for a lead; viewers see versions and scores, everybody else their work and no more."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -10,16 +11,18 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.agreement.selectors.agreement import rounds_for
+from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.pages import blocking, people, waiting
+from apps.dashboard.pages.checklist import first_steps
 from apps.dashboard.pages.progress import judging_progress
 from apps.gates.actions import create_gate
 from apps.gates.selectors.gates import gates_in, statuses
 from apps.goldsets.selectors.versions import latest_version
-from apps.judging.actions import close_round
+from apps.judging.actions import claim_seats, close_round
 from apps.triples.enums import State
 from tests.evaluation.factories import make_scene, score
 from tests.factories import AT, lead_of, make_member
-from tests.judging.factories import judge_all, make_pool, make_round, people_of
+from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
 from tests.review.factories import make_triple
 from tests.triples.factories import make_team
 
@@ -138,6 +141,30 @@ class TestBlocking:
         close_round(round_id=round_.pk, actor=lead_of(project), at=AT)
         assert keys() == {}
 
+    def test_who_judges_alone_reads_of_missing_grades_once(self, client):
+        round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
+        judge = people_of(round_)[0]
+        give(*claim_seats(round_=round_, annotator=judge, n=1, at=AT), judge, 1)
+        both = [Role.LEAD, Role.ANNOTATOR]
+        set_roles(project=round_.project, user=judge, roles=both, actor=lead_of(round_.project), at=AT)
+
+        assert "Missing grades" in page_of(client, round_.project)
+        page = page_of(client, round_.project, judge)
+        assert "Grade pairs: 2" in page
+        assert "Missing grades" not in page
+
+    def test_with_others_missing_grades_are_not_only_ones_own(self, client):
+        round_ = make_round(queries=1, blocks=3, annotators=2, overlap=0.0)
+        judge = people_of(round_)[0]
+        give(*claim_seats(round_=round_, annotator=judge, n=1, at=AT), judge, 1)
+        both = [Role.LEAD, Role.ANNOTATOR]
+        set_roles(project=round_.project, user=judge, roles=both, actor=lead_of(round_.project), at=AT)
+
+        page = page_of(client, round_.project, judge)
+
+        assert "Grade pairs" in page
+        assert "Missing grades: 2" in page
+
     def test_a_pool_without_a_round_is_to_be_planned(self):
         round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
         make_pool(round_.project, snapshot=round_.pool.snapshot)
@@ -147,7 +174,46 @@ class TestBlocking:
         assert [row.key for row in rows] == ["b"]
 
 
+class TestGoal:
+    def test_with_grades_and_no_version_the_last_rows_are_to_release_and_to_score(self, client):
+        page = page_of(client, judged_round().project)
+
+        rows = page.split('<ol class="next-list">')[1].split("</ol>")[0]
+        titles = re.findall(r"<b>([^<]+)</b>", rows)
+        assert titles[-2:] == ["Release a version", "Score your own search"]
+        assert page.count("Release a version</b>") == page.count("Score your own search</b>") == 1
+
+    def test_without_a_grade_there_is_nothing_to_release(self):
+        round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
+
+        assert blocking.goals(first_steps(membership_in(lead_of(round_.project), round_.project.slug))) == []
+
+    def test_a_project_that_released_once_is_not_told_again(self, client):
+        assert "Release a version" not in page_of(client, make_scene(queries=4, test_share=0).project)
+
+    def test_a_skipped_score_is_not_a_row_and_can_be_brought_back(self, client):
+        project = judged_round().project
+        skip_step(project_id=project.pk, step="scores", skipped=True, actor=lead_of(project), at=AT)
+
+        page = page_of(client, project)
+
+        assert "Score your own search</b>" not in page
+        assert "Skipped: Score your own search" in page
+
+
 class TestPeople:
+    def test_who_went_on_reads_as_their_share_and_more(self, client):
+        round_ = make_round(queries=3, blocks=4, annotators=2, overlap=0.0)
+        judge_all(round_, people_of(round_)[0], lambda seat: 1)
+
+        rows = {row.work.person: row.work for row in who_needs(round_).rows}
+
+        work = rows[people_of(round_)[0]]
+        assert (work.done, work.share, work.of_share, work.beyond) == (12, 6, 6, 6)
+        page = page_of(client, round_.project)
+        assert "6 of 6, 6 more" in page
+        assert "0 of 6<" in page
+
     def test_everybody_has_their_share_and_pace(self):
         rows = who_needs(judged_round()).rows
 

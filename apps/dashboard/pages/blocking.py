@@ -6,8 +6,9 @@ from django.db.models import Exists, OuterRef
 
 from apps.accounts.models import Project
 from apps.dashboard.edges.paths import path
+from apps.dashboard.pages.checklist import GOALS, FirstSteps
 from apps.dashboard.pages.progress import Judging
-from apps.dashboard.pages.waiting import WaitingItem
+from apps.dashboard.pages.waiting import WaitingItem, grade_url
 from apps.evaluation.models import Evaluation
 from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus
@@ -49,14 +50,29 @@ def unscored(project: Project, version: Version | None) -> list[WaitingItem]:
     return [WaitingItem("l", title, small, len(tags), "", path("score", project), "Score")]
 
 
-def rounds(project: Project, judging: Judging | None, *, has_pool: bool) -> list[WaitingItem]:
-    """A pool without a round is to be planned, an open round has missing grades."""
+def goals(steps: FirstSteps) -> list[WaitingItem]:
+    """The version and the scores that the grades are for, until a version was released."""
+    return [
+        WaitingItem(GOALS[step.key], step.text.title, step.text.why, 1, "", step.url, step.text.verb)
+        for step in steps.to_release()
+    ]
+
+
+def rounds(
+    project: Project, judging: Judging | None, *, has_pool: bool, tasks: Sequence[WaitingItem] = (), people: int = 0
+) -> list[WaitingItem]:
+    """A pool without a round is to be planned, an open round has missing grades.
+
+    `people` judge in the round. Where it is one, and `tasks` ask them to grade in it, the same is not said twice.
+    """
     found = []
     pools = Pool.objects.filter(~Exists(Round.objects.filter(pool=OuterRef("pk"))), project=project)
     if has_pool and (pool := pools.filter(state=PoolState.COMPLETE).order_by("-pk").first()):
         small = f"{pool}: nobody judges its pairs yet"
         found.append(WaitingItem("b", "Plan a round", small, 1, "", path("plan round", project), "Plan"))
     if judging and judging.round.state == RoundState.OPEN and judging.done < judging.planned:
+        if people == 1 and path("grade", project, pk=judging.round.pk) == grade_url(tasks):
+            return found
         url = path("judging:round", project, pk=judging.round.pk)
         small = f"{judging.round}: {judging.forecast}"
         to_go = judging.planned - judging.done

@@ -22,6 +22,8 @@ from apps.retrieval.models import Pool
 from apps.triples.enums import State
 from apps.triples.models import Triple
 
+GOALS = {"version": "h", "scores": "y"}
+"""The steps that grades are for, with their keys on Home."""
 RELEASED = [VersionState.RELEASED, VersionState.SUPERSEDED]
 
 
@@ -64,11 +66,19 @@ class FirstSteps(NamedTuple):
     def skipped(self) -> list[ChecklistStep]:
         return [step for step in [*self.to_grade, *self.later] if step.is_skipped]
 
-    @property
-    def after_tasks(self) -> "FirstSteps":
-        """The same below a list of tasks, whose first row is what to do next."""
-        to_grade, later = ([step._replace(is_next=False) for step in rows] for rows in (self.to_grade, self.later))
+    def after_tasks(self, *named: str) -> "FirstSteps":
+        """The same below a list of tasks, whose first row is what to do next; without those that are tasks there."""
+        to_grade, later = (
+            [step._replace(is_next=False) for step in rows if step.key not in named]
+            for rows in (self.to_grade, self.later)
+        )
         return FirstSteps(to_grade, later, self.is_fresh)
+
+    def to_release(self) -> "list[ChecklistStep]":
+        """What is left to do with grades: a version, then scores. Empty without grades and once released."""
+        if not self.is_done("grades") or self.is_done("version"):
+            return []
+        return [step for step in self.later if step.key in GOALS and step.number]
 
     def is_done(self, key: str) -> bool:
         """Whether the project has what this step makes."""

@@ -95,18 +95,21 @@ def _for_lead(
     statuses = _gates_of(project)
     rounds = agreement.rounds_for(member)
     viewed = _for_viewer(member, rounds, statuses, now, is_scored=steps.is_done("scores"))
+    needed = people.who_needs_me(member, judging.round if judging else None, rounds, now)
+    judges = len(needed.rows) + needed.more if needed else 0
     rows = [
         *blocking.failed_gates(project, statuses),
         *blocking.unscored(project, viewed["release"].version),
-        *blocking.rounds(project, judging, has_pool=steps.is_done("pool")),
+        *blocking.rounds(project, judging, has_pool=steps.is_done("pool"), tasks=tasks, people=judges),
         *tasks,
+        *blocking.goals(steps),
     ]
     return viewed | {
-        "steps": steps.after_tasks if rows else steps,
+        "steps": steps.after_tasks(*(step.key for step in steps.to_release())) if rows else steps,
         "waiting": [] if project.archived_at else waiting.in_order(rows),
         "states": progress.states(project),
         "judging": judging,
-        "people": people.who_needs_me(member, judging.round if judging else None, rounds, now),
+        "people": needed,
     }
 
 
@@ -133,7 +136,7 @@ def _first_steps(
 ) -> HttpResponse:
     """The home page while nobody has graded or written anything."""
     offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not project.is_demo
-    shown = steps.after_tasks if tasks else steps
+    shown = steps.after_tasks() if tasks else steps
     context = {"section": "Home", "steps": shown, "waiting": tasks, "offers_demo": offers_demo}
     return render(request, "dashboard/first_steps.html", context)
 

@@ -22,8 +22,8 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
-ORDER = "xlatoebmfsdgrvwcp"
-"""The keys of the rows of Home: gate, score, decisions, rounds, missing grades, jobs, stale Q&As; then own work."""
+ORDER = "xlatoebmfsdgrvwcphy"
+"""The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; the goal."""
 VERBS = {"r": "Review", "d": "Answer", "w": "Write on", "v": "Revise", "t": "Decide", "s": "Read"}
 
 # The tasks that review reports, as this page shows them: key, title, and the line below.
@@ -64,7 +64,7 @@ def in_order(items: Iterable[WaitingItem]) -> list[WaitingItem]:
     return sorted(items, key=lambda item: ORDER.index(item.key))
 
 
-def grade_url(items: list[WaitingItem]) -> str:
+def grade_url(items: Iterable[WaitingItem]) -> str:
     """Where this person grades their pairs; "" when none waits."""
     return next((item.url for item in items if item.key == GRADE_KEY), "")
 

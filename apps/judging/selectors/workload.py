@@ -30,6 +30,15 @@ class Workload(NamedTuple):
     days: int
 
     @property
+    def of_share(self) -> int:
+        """How much of the share is done; what somebody did after it is `beyond`."""
+        return min(self.done, self.share)
+
+    @property
+    def beyond(self) -> int:
+        return self.done - self.of_share
+
+    @property
     def pace(self) -> str:
         """The mean time of a pair, "1:48"; empty while nothing was timed."""
         return minutes(self.mean_ms)
