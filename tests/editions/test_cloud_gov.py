@@ -1,5 +1,6 @@
 """The second edition of a real security handbook, after sixty grades and six Q&As on the first."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from apps.judging.models import Judgement, Round
 from apps.judging.selectors import settled_pairs
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.editions.stories import LATER, Story
+from tests.editions.test_counts import pages
 from tests.editions.test_views import counts, form_of, url_of, words
 from tests.editions.versions import expect_passages, finish, release_first, release_second
 from tests.factories import AT, lead_of
@@ -72,6 +74,19 @@ def graded_texts(rounds) -> set:
     return {(pair.query_id, texts[pair.version_id]) for pair in pairs}
 
 
+def assert_same_counts(shown: dict[str, str], figures: dict) -> None:
+    """Of the pages while the round of the edition is open; `figures` are those of the record."""
+    along, asked = figures["along"], figures["again"] + figures["new"]
+    assert f"{along} grades came along" in shown["edition"]
+    assert f"To judge: {asked} pairs" in shown["edition"]
+    assert re.search(rf"{along} of \d+ have a grade, {asked} are being judged", shown["plan"])
+    assert f"0 of {asked} judgements given" in shown["round"]
+    assert f"Judged pairs{along}" in shown["draft"]
+    assert f"{figures['again'] + figures['gone']} judged pairs are left out of v2" in shown["draft"]
+    assert "of 60" in shown["agreement"]
+    assert f"Pairs graded0 of {asked}" in shown["home"]
+
+
 def test_nobody_judges_twice_and_every_page_has_the_same_counts(story, client):
     two, lead = release_first(story), lead_of(story.project)
     client.force_login(lead)
@@ -94,6 +109,7 @@ def test_nobody_judges_twice_and_every_page_has_the_same_counts(story, client):
     assert round_.seats.count() == figures["again"] + figures["new"]
     assert figures["along"] + figures["again"] + figures["gone"] == 60
     assert figures["gone"] == found["Gone"][1]
+    assert_same_counts(pages(two, round_, client), figures)
     client.post(url_of("run-again", story, round_.pool.snapshot_id))
     run_jobs()
     finish(round_, story)

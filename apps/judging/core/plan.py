@@ -17,7 +17,7 @@ class Preview(NamedTuple):
     """How much work a plan means, before anybody is assigned pairs.
 
     `again` is an expected number, since it depends on who judges what; `extra` is the most that low agreement can add.
-    `kept` pairs are assigned to nobody: the same text has a grade, or is being judged.
+    `kept` pairs are assigned to nobody: the same text was judged or, for `being_judged` of them, still is to be.
     """
 
     pairs: int
@@ -28,11 +28,17 @@ class Preview(NamedTuple):
     checks: int = 0
     extra: int = 0
     kept: int = 0
+    being_judged: int = 0
 
     @property
     def every(self) -> int:
         """All pairs that the pool has for the round, with those that keep their grade."""
         return self.pairs + self.kept
+
+    @property
+    def judged(self) -> int:
+        """The pairs that were judged on the same text."""
+        return self.kept - self.being_judged
 
 
 @dataclass(frozen=True, slots=True)

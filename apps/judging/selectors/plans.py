@@ -94,6 +94,11 @@ def _assigned_seats() -> QuerySet[Seat]:
     return seats.exclude(~Q(state=SeatState.DONE), round__state=RoundState.CLOSED)
 
 
+def _being_judged(judged: QuerySet[Any]) -> int:
+    """How many of these pairs nobody has judged on this text yet: they wait in a round."""
+    return judged.filter(~Exists(_assigned_seats().filter(state=SeatState.DONE))).count()
+
+
 def rounds_of_kept_pairs(round_: Round) -> list[tuple[str, int]]:
     """The rounds that judged the pairs this one left out, by name, latest first, and how many pairs each."""
     if not kept_count(round_):
@@ -117,10 +122,10 @@ def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known
     """The work that a plan means on this pool, for these people with their remits and the lead's own checks."""
     checks = {pair[:2] for pair in [*known_pairs(pool.snapshot, plan.checks, seed=plan.seed), *known]}
     entries = pairs_to_plan(pool, only_new=plan.only_new)
-    kept_pairs = 0
+    kept_pairs = being_judged = 0
     if keeps_grades(pool, plan):
         entries, judged = split_by_grade(entries)
-        kept_pairs = judged.count()
+        kept_pairs, being_judged = judged.count(), _being_judged(judged)
     if checks:
         rows = entries.filter(query__in={query for query, _ in checks}).values_list("pk", "query_id", "version_id")
         entries = entries.exclude(pk__in=[pk for pk, *pair in rows if tuple(pair) in checks])
@@ -133,7 +138,7 @@ def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known
         pilot_pairs=sum(counts.values()),
         pilot_seats=sum(n * len(judges[query]) for query, n in counts.items()),
     )
-    return preview._replace(kept=kept_pairs)
+    return preview._replace(kept=kept_pairs, being_judged=being_judged)
 
 
 def facts_of(queries: QuerySet[Query]) -> dict[int, dict[str, str]]:

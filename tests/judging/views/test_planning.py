@@ -5,8 +5,8 @@ from apps.accounts.enums import Role
 from apps.judging.enums import RoundState
 from apps.judging.models import Round
 from tests.factories import lead_of, make_member, make_project
-from tests.judging.editions import make_editions, pool_of_everything
-from tests.judging.factories import make_guideline, make_pool
+from tests.judging.editions import make_editions, pool_of, pool_of_everything
+from tests.judging.factories import make_guideline, make_pool, make_round
 from tests.judging.views.pages import url
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +47,18 @@ def test_the_plan_of_a_second_edition_says_how_many_pairs_have_a_grade(client):
     preview = client.get(reverse("judging:preview", args=[editions.project.slug]), data).text
 
     assert "39 of 57 have a grade: <b>18 to judge</b>." in preview
+
+
+def test_the_plan_tells_pairs_with_a_grade_from_those_that_wait_in_a_round(client):
+    editions = make_editions()
+    pool = pool_of_everything(editions.project, editions.autumn)
+    new = pool_of(editions.project, editions.autumn, "New", blocks=["b01", "b21"])
+    make_round(editions.project, pool=new, annotators=[editions.judge], overlap=0.0)
+    client.force_login(lead_of(editions.project))
+
+    page = client.get(f"{reverse('judging:new-round', args=[editions.project.slug])}?pool={pool.pk}").text
+
+    assert "39 of 57 have a grade, 6 are being judged: <b>12 to judge</b>." in page
 
 
 @pytest.mark.parametrize(
