@@ -31,6 +31,8 @@ def unpacked(monkeypatch):
         (b"", True),
         (b"a\n" * 500, True),
         (b"a\n" * 501, False),
+        (b"a\r\n" * 500, True),
+        (b"a\r" * 501, False),
         (b"x" * 1_000_000, True),
         (b"x" * 1_000_001, False),
     ],

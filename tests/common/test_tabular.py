@@ -68,6 +68,12 @@ def test_lines_that_end_in_cr_alone_are_refused_with_their_line(data):
         assert (caught.value.line, caught.value.field) == (2, "line end")
 
 
+def test_where_no_line_ends_in_lf_cr_ends_lines():
+    assert list(read_lines(source(b"one\rtwo\r\rthree"))) == [(1, "one"), (2, "two"), (3, ""), (4, "three")]
+    rows = read_csv(source(b'a,b\r1,2\r"x\ry",z\r'), ErrorList(), required=["a"])
+    assert list(rows) == [(2, {"a": "1", "b": "2"}), (3, {"a": "x\ny", "b": "z"})]
+
+
 def test_a_cr_inside_a_quoted_cell_is_text():
     rows = read_csv(source(b'a,b\r\n"x\ry",2\r\n'), ErrorList(), required=["a"])
 

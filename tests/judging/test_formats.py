@@ -34,11 +34,18 @@ def test_three_columns_are_read_only_when_named():
     assert rows == [JudgementRow(1, "1", "184", 2)]
 
 
-def test_lines_that_end_in_cr_alone_are_refused():
-    with pytest.raises(InputError, match="a carriage return") as caught:
-        read("q 0 a 1\rq 0 b 0\r", format="qrels")
+def test_lines_may_all_end_in_cr_alone():
+    rows, errors = read("q 0 a 1\rq 0 b 0\r", format="qrels")
 
-    assert (caught.value.line, caught.value.field) == (1, "line end")
+    assert rows == [JudgementRow(1, "q", "a", 1), JudgementRow(2, "q", "b", 0)]
+    assert not errors
+
+
+def test_cr_alone_among_other_ends_of_lines_is_refused():
+    with pytest.raises(InputError, match="a carriage return") as caught:
+        read("q 0 c 1\nq 0 a 1\rq 0 b 0\r", format="qrels")
+
+    assert (caught.value.line, caught.value.field) == (2, "line end")
 
 
 def test_a_no_break_space_divides_no_columns():

@@ -101,9 +101,8 @@ def _text_rows(source: TableFile) -> tuple[TableFile, Iterator[Row], str]:
     head = source.head(SNIFF_BYTES)
     if encoding == "utf-8" and (reason := not_text(head)):
         raise source.error(None, "", "", reason)
-    if b"\r" in head and b"\n" not in head:  # as programs of the first Macs write it, and one form of CSV still
-        source.ends_in_return = True
-        head = source.head(SNIFF_BYTES)
+    source.find_line_ends()
+    head = source.head(SNIFF_BYTES)
     whole = head[: head.rfind(b"\n") + 1] if len(head) == SNIFF_BYTES else head
     text = whole.decode(source.encoding, errors="replace").removeprefix("\ufeff")
     separator, quote = separator_of(text)

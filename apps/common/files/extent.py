@@ -31,7 +31,7 @@ def is_within(path: Path, most: Extent) -> bool:
         try:
             while piece := stream.read(PIECE):
                 size += len(piece)
-                lines += piece.count(b"\n")
+                lines += max(piece.count(b"\n"), piece.count(b"\r"))  # either may end a line
                 if size > most.size or lines > most.lines:
                     return False
         except (OSError, EOFError, zlib.error):

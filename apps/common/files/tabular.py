@@ -25,6 +25,7 @@ from apps.common.files.linefiles import BARE_RETURN, LINE_END
 
 MEGABYTE = 1_000_000
 BLOCK_BYTES = 256 * 1024
+HEAD_BYTES = 64 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -115,6 +116,12 @@ class TableFile:
                 if len(head) >= size:
                     break
         return head[:size]
+
+    def find_line_ends(self) -> None:
+        """Let a carriage return end a line where the beginning of the file has some, and no line feed."""
+        head = self.head(HEAD_BYTES)
+        self.ends_in_return = b"\r" in head.rstrip() and b"\n" not in head
+        self.rewind()
 
     def _refuse_blanks(self, number: int) -> None:
         self._blank += 1
@@ -248,6 +255,8 @@ def parse_object(line: str, nesting: int = CAPS.nesting) -> dict:
 
 def _decoded(source: TableFile) -> Iterator[tuple[int, str]]:
     number = 0
+    if not source.ends_in_return:
+        source.find_line_ends()
     while raw := source.read_line(number + 1):
         number += 1
         if number == 1:
