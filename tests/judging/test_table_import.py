@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import Counter
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -10,6 +11,8 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from apps.common.files.tabular import TableFile
+from apps.corpus.actions.imports import choose_columns, confirm_import, start_import
+from apps.corpus.core.columns import TableChoice
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import, RememberedColumns
 from apps.judging.execution.table_import import TableDraft, read_table
@@ -17,10 +20,11 @@ from apps.judging.models import Judgement, Round
 from apps.queries.models import Query
 from tests.common.workbooks import workbook
 from tests.conftest import SHARED_DATA
-from tests.corpus.factories import import_text, make_corpus, make_snapshot
-from tests.factories import lead_of, make_project
+from tests.corpus.factories import import_text, make_corpus, make_document_import, make_snapshot
+from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import make_snapshot as make_products
 from tests.queries.factories import make_query
+from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -359,3 +363,44 @@ def test_the_final_ratings_of_chorus_are_read_as_they_are():
     assert (len(rated.new_queries), len(rated.draft.rows)) == (135, 3668)
     assert len(unrated.draft.rows) == 6
     assert "3,182 rows without a grade become queries only." in titles(unrated)
+
+
+@needs_chorus
+@pytest.mark.slow
+def test_products_and_ratings_of_chorus_come_in_through_the_uploads(settings, tmp_path):
+    """As its readme counts: 3,188 rows of three ratings, 135 queries, 2,349 products, 124 + 262 finals of their own."""
+    settings.MEDIA_ROOT = tmp_path / "files"
+    path = CHORUS / "Broad_Query_Set_individual_ratings.csv"
+    with path.open(newline="") as file:
+        products = {row["docid"]: [row["docid"], row["name"], row["description"]] for row in csv.DictReader(file)}
+    out = io.StringIO()
+    csv.writer(out).writerows([["docid", "name", "description"], *products.values()])
+    item = uploaded(make_document_import(out.getvalue().encode(), "products.csv"))
+    project, lead = item.project, lead_of(item.project)
+    confirm_import(import_id=item.pk, actor=lead, at=AT)
+    run_jobs()
+    snapshot = make_snapshot(corpus=project.corpora.get())
+
+    item = start_import(
+        project=project,
+        kind="judgements",
+        file=SimpleUploadedFile(path.name, path.read_bytes()),
+        options={"format": "auto", "snapshot": snapshot.pk},
+        actor=lead,
+        at=AT,
+    )
+    choice = TableChoice.from_json(uploaded(item).plan["table"]["choice"])
+    choose_columns(import_id=item.pk, choice=choice, is_final=True, actor=lead, at=AT)
+    item = uploaded(item)
+
+    assert item.state == ImportState.APPLIED
+    assert (snapshot.entries.count(), project.queries.count()) == (2_349, 135)
+    judgements = Judgement.objects.filter(seat__round__project=project)
+    assert Counter(judgements.values_list("grade", flat=True)) == {0: 4_623, 1: 276, 2: 445, 3: 4_220}
+
+
+def uploaded(item: Import) -> Import:
+    """The import when the jobs that it became have run."""
+    run_jobs()
+    item.refresh_from_db()
+    return item
