@@ -252,6 +252,20 @@ def test_a_block_is_laid_out_and_shown_as_it_was_imported(client):
     assert '<p class="quote excerpt">Call send(), see more: send(1)</p>' in listed
 
 
+def test_a_passage_links_to_its_page_and_shows_its_metadata_whatever_its_names(client):
+    metadata = {"url": "https://docs.example.org/a?b=1&c#d", "items": "three", "note": "javascript:alert(1)"}
+    corpus = make_corpus(texts={})
+    import_text(corpus, json.dumps({"block_id": "p", "document_id": "d", "text": "Text.", "metadata": metadata}))
+    signed_in(client, corpus.project)
+
+    page = client.get(reverse("corpus:block", args=[corpus.project.slug, Block.objects.get().pk])).text
+
+    address = "https://docs.example.org/a?b=1&amp;c#d"
+    assert f'<dt>url</dt><dd><a href="{address}" rel="noopener noreferrer">{address}</a></dd>' in page
+    assert "<dt>items</dt><dd>three</dd>" in page
+    assert "<dt>note</dt><dd>javascript:alert(1)</dd>" in page
+
+
 def test_a_redacted_text_shows_the_reason_and_no_text(client):
     snapshot = make_snapshot(texts={"b1": "secret words"})
     project, block = snapshot.corpus.project, Block.objects.get()

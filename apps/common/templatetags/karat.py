@@ -1,6 +1,7 @@
 """Template tags and filters of every page; builtins, so no template loads them."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
 from django import template
@@ -20,6 +21,7 @@ register = template.Library()
 
 KEY_FACES = {"enter": "↵", "escape": "esc", "space": "␣", "up": "↑", "down": "↓"}
 MAX_DRAWN_GRADE = 3
+WEB_ADDRESS = re.compile(r"https?://\S+")
 UNJUDGED_CHIP = mark_safe('<span class="grade none" role="img" aria-label="unjudged" title="Unjudged">·</span>')
 
 
@@ -126,6 +128,20 @@ def blockdiff(pieces: Sequence[tuple[str, str]]) -> SafeString:
 def gist(text: str, most: int = 180) -> str:
     """The beginning of a block's text, in one line and without Markdown's signs."""
     return block_text.plain(text, most)
+
+
+@register.filter
+def entries(mapping: Mapping[str, object]) -> list[tuple[str, object]]:
+    """The entries of what people filled in: in a template `mapping.items` is a field "items" if there is one."""
+    return list(mapping.items())
+
+
+@register.filter
+def linked(value: object) -> SafeString | object:
+    """An address of the web as a link, which does not tell where it was followed from; anything else as it is."""
+    if not isinstance(value, str) or not WEB_ADDRESS.fullmatch(value):
+        return value
+    return format_html('<a href="{}" rel="noopener noreferrer">{}</a>', value, value)
 
 
 @register.simple_tag
