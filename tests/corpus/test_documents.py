@@ -15,6 +15,7 @@ from apps.corpus.formats.documents.markdown import read_markdown
 from apps.corpus.formats.documents.registry import KINDS, Kind
 from apps.corpus.models import Block, Corpus, Document, Import
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
+from tests.corpus.formats.documents.pdfs import make_pdf
 from tests.factories import AT, lead_of, make_project
 from tests.running_jobs import run_jobs
 
@@ -135,6 +136,29 @@ def cut_by(item: Import, recipe: str) -> Import:
 def not_again(file: SourceFile) -> Iterator[BlockRow]:
     raise AssertionError(f"{file.path} is read again")
     yield
+
+
+def test_all_files_can_be_read_as_another_kind():
+    item = make_document_import(zipped(SITE))
+    options = item.options | {"format": "text"}
+
+    item = change_options(import_id=item.pk, options=options, actor=lead_of(item.project), at=AT)
+    imported(item)
+
+    assert [(kind["kind"], kind["files"]) for kind in item.plan["files"]] == [("text", 2)]
+    assert {group["reason"] for group in item.plan["unread"]} == {"empty file", "not text"}
+    assert texts_by_id()["index"].startswith("---\ntitle: The handbook")
+
+
+def test_unread_files_are_counted_by_their_reason():
+    scans = {f"scan-{number}.pdf": make_pdf([[]]) for number in range(3)}
+
+    plan = make_document_import(zipped({"a.md": "Text.", "b.png": b"\x89PNG\0", **scans})).plan
+
+    assert plan["unread"] == [
+        {"reason": "scanned PDF without text", "files": 3, "paths": ["scan-0.pdf", "scan-1.pdf", "scan-2.pdf"]},
+        {"reason": "picture", "files": 1, "paths": ["b.png"]},
+    ]
 
 
 def test_a_reading_that_was_damaged_is_made_again():
