@@ -13,5 +13,7 @@ FIRST_STEPS = (
     "version",
     "scores",
 )
-NEVER_SKIPPED = frozenset({"corpus"})
-"""Every other step rests on passages."""
+NEVER_SKIPPED = frozenset({"corpus", "version"})
+"""Every other step rests on passages, and nothing is scored or exported without a version."""
+NEEDED_TO_GRADE = frozenset({"queries", "pool", "guideline", "grades"})
+"""No grade is given without these. A project that only writes Q&As, or imports its grades, can do without some."""

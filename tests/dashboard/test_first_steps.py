@@ -12,8 +12,10 @@ from apps.audit.models import Event
 from apps.common.errors import Forbidden, Refusal
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.enums import FIRST_STEPS
+from apps.dashboard.pages import samples
 from apps.dashboard.pages.checklist import TEXTS, first_steps
 from apps.triples.enums import State
+from tests.conftest import REPO
 from tests.corpus.factories import make_snapshot
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_round, people_of
@@ -21,6 +23,8 @@ from tests.queries.factories import make_query
 from tests.retrieval.factories import make_pool, make_queries
 from tests.review.factories import make_triple
 from tests.triples.factories import make_team
+
+SAMPLES = REPO / "static" / "samples"
 
 pytestmark = pytest.mark.django_db
 
@@ -102,17 +106,40 @@ class TestSteps:
 class TestSkipping:
     def test_a_skipped_step_is_left_out_and_comes_back(self):
         project = make_project()
+        skip(project, "triples")
+
+        assert "triples" not in [step.key for step in steps_of(project).open]
+        skip(project, "triples", skipped=False)
+        assert "triples" in [step.key for step in steps_of(project).open]
+
+    def test_what_the_first_grade_needs_is_not_skipped_before_anything_was_made(self, client):
+        project = make_project()
+
+        assert [step.key for step in steps_of(project).open if step.may_skip] == [
+            "people",
+            "triples",
+            "sources",
+            "scores",
+        ]
+        for step in ("queries", "pool", "guideline", "grades"):
+            with pytest.raises(Refusal, match="the first grade needs it"):
+                skip(project, step)
+        assert page_of(client, project).count('aria-label="Skip: ') == 4
+
+    def test_a_team_that_only_writes_qas_skips_what_grades_need(self):
+        project = make_team()
+        make_triple(project, State.DRAFT)
+
         skip(project, "guideline")
 
-        assert "guideline" not in [step.key for step in steps_of(project).open]
-        assert steps_of(project).step_count == 5
-        skip(project, "guideline", skipped=False)
-        assert "guideline" in [step.key for step in steps_of(project).open]
+        steps = steps_of(project)
+        assert "guideline" not in [step.key for step in steps.open]
+        assert steps.step_count == 5
 
     def test_a_step_that_is_done_anyway_is_ticked_not_skipped(self):
         project = make_project()
-        skip(project, "queries")
-        make_query(project)
+        skip(project, "people")
+        make_member(project, Role.REVIEWER)
 
         assert steps_of(project).skipped == []
 
@@ -123,7 +150,10 @@ class TestSkipping:
 
         assert Event.objects.filter(action="project.step_skipped").count() == 1
 
-    @pytest.mark.parametrize(("step", "words"), [("corpus", "rests on passages"), ("lunch", "no step called lunch")])
+    @pytest.mark.parametrize(
+        ("step", "words"),
+        [("corpus", "rests on passages"), ("version", "leads to a version"), ("lunch", "no step called lunch")],
+    )
     def test_what_cannot_be_skipped_is_refused(self, step, words):
         with pytest.raises(Refusal, match=words):
             skip(make_project(), step)
@@ -174,6 +204,31 @@ class TestPage:
 
         assert "<h1>First steps</h1>" not in page
         assert "Release a version" in page
+
+
+class TestSamples:
+    def test_who_has_no_documents_gets_files_that_fit_together(self, client):
+        page = page_of(client, make_project())
+
+        block = page.split("Nothing at hand?")[1].split("</section>")[0]
+        assert re.findall(r'href="/static/samples/([^"]+)" download', block) == [
+            "demo-passages.jsonl",
+            "demo-queries.csv",
+            "demo-judgements.txt",
+        ]
+        assert re.findall(r"(\d[\d.]*)\xa0(?:KB|bytes)", block) == ["42.8", "8.1", "2.7"]
+
+    def test_who_has_some_is_not_offered_others(self, client):
+        project = make_project()
+        make_snapshot(project)
+
+        assert "sample files" not in page_of(client, project)
+
+    def test_their_words_count_what_is_in_them(self):
+        words = [row.file.words for row in samples.to_begin()]
+        rows = [len((SAMPLES / row.file.name).read_text(encoding="utf-8").splitlines()) for row in samples.to_begin()]
+
+        assert [int(re.search(r"\d+", text)[0]) for text in words] == [rows[0], rows[1] - 1, rows[2]]
 
 
 class TestStart:

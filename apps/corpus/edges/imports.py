@@ -120,7 +120,7 @@ class CorpusImportForm(PastedImportForm):
 @register
 class CorpusImport(ImportKind):
     name = "corpus"
-    title = "Import passages"
+    title = "Import documents"
     one = "block"
     many = "blocks"
     on_pages = "passage,passages"
@@ -129,7 +129,7 @@ class CorpusImport(ImportKind):
         SampleFile("hut-handbook.zip", "A folder of Markdown, HTML and text: the handbook of a mountain hut"),
         SampleFile("passages.jsonl", "The same handbook as passages with ids, JSONL"),
         SampleFile("passages.csv", "The same passages as CSV"),
-        SampleFile("demo-passages.jsonl", "The passages of the demo project"),
+        SampleFile("demo-passages.jsonl", "Documents, a handbook of 83 passages", to_begin=True),
     )
     examples = (
         FormatExample(

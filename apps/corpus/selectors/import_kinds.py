@@ -32,10 +32,14 @@ class FormatExample(NamedTuple):
 
 
 class SampleFile(NamedTuple):
-    """A file to download and try: its name in `static/samples`, and what it is."""
+    """A file to download and try: its name in `static/samples`, and what it is.
+
+    `to_begin` marks those that fit together, for a project with nothing of its own.
+    """
 
     name: str
     words: str
+    to_begin: bool = False
 
     @property
     def path(self) -> str:

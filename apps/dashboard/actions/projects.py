@@ -47,7 +47,7 @@ def skip_step(*, project_id: int, step: str, skipped: bool, actor: User, at: dat
     project = Project.objects.select_for_update().get(pk=project_id)
     if reason := people_refusal(actor, project):
         raise Forbidden(reason)
-    if reason := rules.skip_refusal(step):
+    if skipped and (reason := rules.skip_refusal(step, is_fresh=rules.is_fresh(project))):
         raise Refusal(reason, code="step")
     before = policy(project, "skipped_steps")
     after = sorted({*before, step} if skipped else {*before} - {step})

@@ -11,6 +11,7 @@ from apps.accounts.selectors import Member, policy
 from apps.corpus.models import Block
 from apps.dashboard.edges.paths import path
 from apps.dashboard.enums import NEVER_SKIPPED
+from apps.dashboard.rules import skip_refusal
 from apps.evaluation.models import Evaluation
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
@@ -48,6 +49,7 @@ class ChecklistStep(NamedTuple):
     number: int = 0
     is_next: bool = False
     takes_role: bool = False
+    may_skip: bool = False
 
 
 class FirstSteps(NamedTuple):
@@ -179,11 +181,15 @@ def first_steps(member: Member, grade_url: str = "") -> FirstSteps:
     """The steps of the project as this lead sees them, in one query. `grade_url` is where pairs wait for them."""
     facts = _facts(member)
     skipped = set(policy(member.project, "skipped_steps")) - NEVER_SKIPPED
-    numbered = _numbered(_step(key, member, facts, skipped, grade_url) for key in TEXTS)
+    is_fresh = not (facts["grades"] or facts["written"] or facts["version"])
+    numbered = [
+        step._replace(may_skip=skip_refusal(step.key, is_fresh=is_fresh) is None)
+        for step in _numbered(_step(key, member, facts, skipped, grade_url) for key in TEXTS)
+    ]
     return FirstSteps(
         [step for step in numbered if step.key in TO_GRADE],
         [step for step in numbered if step.key in LATER],
-        not (facts["grades"] or facts["written"] or facts["version"]),
+        is_fresh,
     )
 
 

@@ -20,7 +20,7 @@ from apps.agreement.selectors import agreement
 from apps.dashboard import rules, selectors
 from apps.dashboard.actions.projects import change_scale
 from apps.dashboard.forms import ScaleForm, SettingsForm
-from apps.dashboard.pages import blocking, checklist, drift, people, progress, quality, releases, waiting
+from apps.dashboard.pages import blocking, checklist, drift, people, progress, quality, releases, samples, waiting
 from apps.gates.selectors import gates
 from apps.gates.selectors.gates import GateStatus
 from apps.judging.models import Round
@@ -137,7 +137,13 @@ def _first_steps(
     """The home page while nobody has graded or written anything."""
     offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not project.is_demo
     shown = steps.after_tasks() if tasks else steps
-    context = {"section": "Home", "steps": shown, "waiting": tasks, "offers_demo": offers_demo}
+    context = {
+        "section": "Home",
+        "steps": shown,
+        "waiting": tasks,
+        "offers_demo": offers_demo,
+        "samples": () if steps.is_done("corpus") else samples.to_begin(),
+    }
     return render(request, "dashboard/first_steps.html", context)
 
 
