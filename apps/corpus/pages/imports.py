@@ -12,6 +12,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.files.faults import errors_as_csv
+from apps.common.web.next_steps import next_step
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
 from apps.corpus.forms import ImportForm, TableForm
@@ -72,6 +73,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     if _are_documents(item):
         return _documents(request, project, item, kind)
     applied = item.state == ImportState.APPLIED
+    is_in_force = applied and item.undone_at is None
     context = {
         "item": item,
         "kind": kind,
@@ -79,6 +81,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "is_waiting": item.state in {ImportState.READING, ImportState.APPLYING},
         "plan": item.result if applied else item.plan,
         "target": kind.target(project, item.options),
+        "next": next_step(item) if is_in_force else None,
         "done_url": kind.done_url(project, item.options) if applied else "",
         "earlier": kind.earlier(project, item.options) if item.state == ImportState.READY else None,
         "undo_refusal": undo_refusal(item) if applied else None,

@@ -50,6 +50,7 @@ def _page(request: HttpRequest, project: Project, guideline: Guideline | None) -
         "few": few_examples(guideline.grades) if guideline else [],
         "limit": ":50",
         "undecided": _undecided(request, guideline),
+        "wants_round": bool(guideline) and member_of(request).is_lead and selectors.wants_first_round(project),
         "html": mark_safe(to_html(guideline.markdown)) if guideline else "",
     }
     return render(request, "judging/guideline.html", context)

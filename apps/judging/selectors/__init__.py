@@ -42,6 +42,7 @@ from apps.judging.selectors.rounds import (
     rounds_in,
     rounds_of,
     seat_in,
+    wants_first_round,
 )
 from apps.judging.selectors.summaries import RoundSummary, round_summaries
 from apps.judging.selectors.waiting import JudgingWork, full_rounds, is_judged, rounds_to_adjudicate, waiting_for
@@ -102,4 +103,5 @@ __all__ = [
     "stuck",
     "totals",
     "waiting_for",
+    "wants_first_round",
 ]

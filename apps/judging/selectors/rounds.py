@@ -6,6 +6,7 @@ from django.shortcuts import get_object_or_404
 from apps.accounts.models import Project, User
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Round, RoundAnnotator, Seat
+from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool, PoolEntry
 
 
@@ -67,6 +68,12 @@ def guideline_in(project: Project, number: int) -> Guideline:
 def latest_guideline(project: Project) -> Guideline | None:
     """The version that new rounds use."""
     return guidelines_in(project).first()
+
+
+def wants_first_round(project: Project) -> bool:
+    """Whether pairs wait in a pool and nobody was ever asked to judge any."""
+    is_ready = Pool.objects.filter(project=project, state=PoolState.COMPLETE).exists()
+    return is_ready and not rounds_in(project).exists()
 
 
 def pool_in(project: Project, pk: int) -> Pool:

@@ -7,7 +7,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.edges.access import MemberRequest, member_view
@@ -15,6 +14,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden, Refusal
 from apps.common.files.faults import errors_as_csv
+from apps.common.web.next_steps import next_step
 from apps.corpus.selectors.corpora import freezable_in, snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
@@ -49,6 +49,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         form = LedgerForm(initial={"note": shown.note, "commit": shown.commit})
     components = selectors.components_of(shown)
     context = {**SECTION, "run": shown, "form": form, "components": components, "pools": selectors.pools_with(shown)}
+    context["next"] = next_step(shown) if is_lead else None
     return render(request, "retrieval/run.html", context, status=400 if form.errors else 200)
 
 
@@ -143,16 +144,9 @@ def discard(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 
 
 def _imported(request: MemberRequest, project: Project, shown: Run, *, is_new: bool) -> HttpResponse:
-    """To the page of an imported run, with a message of what to do next."""
+    """To the page of an imported run, which names what to do next."""
     if is_new:
-        address = reverse("retrieval:new-pool", args=[project.slug])
-        text = format_html(
-            '{} is imported. Next: <a href="{}?snapshot={}">choose results to judge</a>.',
-            shown.tag,
-            address,
-            shown.snapshot_id,
-        )
-        messages.success(request, text)
+        messages.success(request, f"{shown.tag} is imported.")
     else:
         messages.info(request, "Nothing changed: this run is already here.")
     return redirect("retrieval:run", slug=project.slug, pk=shown.pk)

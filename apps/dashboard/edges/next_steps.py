@@ -1,0 +1,49 @@
+"""What a lead does next after an import and after a run, on the way to a first grade and to a score."""
+
+from django.db.models import Exists, OuterRef
+
+from apps.accounts.models import Project
+from apps.common.web.next_steps import NextStep
+from apps.corpus.models import Import, Snapshot
+from apps.dashboard.edges.paths import path
+from apps.evaluation.models import Evaluation
+from apps.goldsets.enums import VersionState
+from apps.goldsets.models import Version
+from apps.queries.models import Query
+from apps.retrieval.enums import RunState
+from apps.retrieval.models import Pool, PoolRun, Run
+
+
+def after_import(item: Import) -> NextStep | None:
+    """Queries after the first documents, then results to judge. Later documents are compared on their own pages."""
+    project = item.project
+    if item.kind == "queries":
+        return _choose_results(project)
+    if item.kind != "corpus" or Snapshot.objects.filter(corpus__project=project).exists():
+        return None
+    if not Query.objects.filter(project=project).exists():
+        return NextStep("Add queries", path("import queries", project))
+    return _choose_results(project)
+
+
+def after_run(run: Run) -> NextStep | None:
+    """A score on the latest version of its snapshot, or where there is none, a pool; None for what has either."""
+    if run.state != RunState.COMPLETE:
+        return None
+    project = run.project
+    released = Version.objects.filter(gold_set__project=project, snapshot=run.snapshot_id, state=VersionState.RELEASED)
+    scored = Evaluation.objects.filter(run=run, version=OuterRef("pk"))
+    version = released.annotate(is_scored=Exists(scored)).order_by("-released_at", "-pk").first()
+    if version is None:
+        is_pooled = PoolRun.objects.filter(run=run).exists()
+        url = f"{path('pool', project)}?snapshot={run.snapshot_id}"
+        return None if is_pooled else NextStep("Choose results to judge", url)
+    if version.is_scored:
+        return None
+    return NextStep(f"Score it on {version.label}", f"{path('score', project)}?version={version.pk}")
+
+
+def _choose_results(project: Project) -> NextStep | None:
+    if Pool.objects.filter(project=project).exists():
+        return None
+    return NextStep("Choose results to judge", path("pool", project))

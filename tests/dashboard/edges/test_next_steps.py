@@ -1,0 +1,131 @@
+"""What a lead does next is one primary button: after an import, a run and the guideline."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.common.web.next_steps import next_step
+from apps.corpus.actions import corpora, imports
+from apps.corpus.models import Corpus
+from tests.corpus.factories import make_snapshot
+from tests.dashboard.test_samples import CORPUS, imported
+from tests.evaluation.factories import make_scene, score
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import make_guideline, make_round
+from tests.queries.factories import make_query
+from tests.retrieval.factories import make_pool, make_queries, make_run
+
+pytestmark = pytest.mark.django_db
+
+QUERIES = {"format": "csv", "ids": "file", "source": ""}
+
+
+def page_of(client, project, name, user=None, **more) -> str:
+    client.force_login(user or lead_of(project))
+    return client.get(reverse(name, kwargs={"slug": project.slug, **more})).content.decode().split("<main")[1]
+
+
+def primary(page: str) -> list[tuple[str, str]]:
+    return re.findall(r'<a class="button primary" href="([^"]+)"[^>]*>([^<]+)</a>', page)
+
+
+def at(name, project, **more) -> str:
+    return reverse(name, kwargs={"slug": project.slug, **more})
+
+
+class TestImports:
+    def test_the_first_documents_lead_to_queries(self, client):
+        project = make_project()
+        item = imported(project, "corpus", "hut-handbook.zip", **CORPUS)
+
+        page = page_of(client, project, "corpus:import", pk=item.pk)
+
+        assert primary(page) == [(at("corpus:import-new", project, kind="queries"), "Add queries")]
+        assert "See the passages</a>" in page
+
+    def test_with_queries_they_lead_to_results_to_judge(self, client):
+        project = make_project()
+        make_query(project)
+        item = imported(project, "corpus", "hut-handbook.zip", **CORPUS)
+
+        page = page_of(client, project, "corpus:import", pk=item.pk)
+
+        assert primary(page) == [(at("retrieval:new-pool", project), "Choose results to judge")]
+
+    def test_a_later_edition_leads_to_its_passages_where_it_is_frozen_and_compared(self, client):
+        project = make_project()
+        imported(project, "corpus", "hut-handbook.zip", **CORPUS)
+        corpus = Corpus.objects.get()
+        corpora.freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT)
+        later = imported(project, "corpus", "passages.jsonl", **(CORPUS | {"format": "jsonl", "corpus": corpus.slug}))
+
+        page = page_of(client, project, "corpus:import", pk=later.pk)
+
+        assert primary(page) == [(at("corpus:corpus", project, corpus_slug=corpus.slug), "See the passages")]
+
+    def test_what_was_undone_leads_nowhere(self, client):
+        project = make_project()
+        item = imported(project, "corpus", "hut-handbook.zip", **CORPUS)
+        imports.undo_import(import_id=item.pk, actor=lead_of(project), at=AT)
+
+        assert "Add queries" not in page_of(client, project, "corpus:import", pk=item.pk)
+
+    def test_queries_lead_to_results_until_there_is_a_pool(self, client):
+        project = make_project()
+        item = imported(project, "queries", "queries.csv", **QUERIES)
+        before = primary(page_of(client, project, "corpus:import", pk=item.pk))
+        make_pool(project, make_snapshot(project))
+        after = primary(page_of(client, project, "corpus:import", pk=item.pk))
+
+        assert before == [(at("retrieval:new-pool", project), "Choose results to judge")]
+        assert after == [(at("queries:list", project), "See the result")]
+
+    def test_of_other_kinds_nothing_is_next(self):
+        assert next_step(make_project()) is None
+
+
+class TestGuideline:
+    def test_with_a_pool_and_no_round_it_leads_to_the_plan_of_one(self, client):
+        project = make_project()
+        make_guideline(project)
+        assert primary(page_of(client, project, "judging:guideline", number=1)) == []
+
+        make_queries(project)
+        make_pool(project, make_snapshot(project))
+
+        plan = at("judging:new-round", project)
+        assert primary(page_of(client, project, "judging:guideline", number=1)) == [(plan, "Plan a round")]
+        annotator = make_member(project, Role.ANNOTATOR)
+        assert primary(page_of(client, project, "judging:guideline", annotator, number=1)) == []
+
+    def test_with_a_round_it_does_not(self, client):
+        project = make_round(queries=1, blocks=2, annotators=1, overlap=0.0).project
+
+        assert primary(page_of(client, project, "judging:guideline-latest")) == []
+
+
+class TestRuns:
+    def test_a_run_that_is_not_scored_on_the_released_version_is(self, client):
+        scene = make_scene(queries=4, test_share=0)
+        run = scene.runs["base"]
+        url = f"{at('evaluation:overview', scene.project)}?version={scene.version.pk}"
+
+        assert primary(page_of(client, scene.project, "retrieval:run", pk=run.pk)) == [(url, "Score it on v1")]
+        assert client.get(url).status_code == 200
+        viewer = make_member(scene.project, Role.VIEWER)
+        assert primary(page_of(client, scene.project, "retrieval:run", viewer, pk=run.pk)) == []
+        score(scene, "base")
+        assert primary(page_of(client, scene.project, "retrieval:run", pk=run.pk)) == []
+
+    def test_without_a_version_its_results_are_to_be_judged_until_a_pool_has_them(self, client):
+        project = make_project()
+        make_queries(project)
+        snapshot = make_snapshot(project)
+        run = make_run(project, snapshot)
+        url = f"{at('retrieval:new-pool', project)}?snapshot={snapshot.pk}"
+
+        assert primary(page_of(client, project, "retrieval:run", pk=run.pk)) == [(url, "Choose results to judge")]
+        make_pool(project, snapshot, run_ids=[run.pk])
+        assert primary(page_of(client, project, "retrieval:run", pk=run.pk)) == []
