@@ -131,3 +131,19 @@ def test_names_of_classes_say_of_what():
     ]
 
     assert wrong == []
+
+
+OTHER_TITLES = {"Import passages": "Import documents", "<h1>Corpus</h1>": "<h1>Documents</h1>"}
+"""Titles of pages and buttons that had two names, with the one that the navigation has."""
+
+
+def test_pages_call_a_thing_as_the_navigation_does():
+    wrong = [
+        f"{path.relative_to(REPO)}: {title}, better: {better}"
+        for path in files(".html", ".py")
+        if path.parts[len(REPO.parts)] in {"templates", "apps"}
+        for title, better in OTHER_TITLES.items()
+        if title in path.read_text(encoding="utf-8")
+    ]
+
+    assert wrong == []
