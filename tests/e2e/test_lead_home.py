@@ -1,0 +1,105 @@
+"""A lead's morning in a browser: how far are we, is it good enough, who needs me, and what comes next."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.gates.actions import create_gate
+from tests.e2e import looking
+from tests.e2e.waiting import go, press, turned
+from tests.e2e.worlds import shared
+from tests.evaluation.factories import Scene, make_scene, score
+from tests.factories import AT
+from tests.judging.factories import judge_all, make_round, people_of
+from tests.retrieval.factories import make_pool
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LOW = """() => [...document.querySelectorAll("main .next-list .button")]
+  .filter((one) => one.getBoundingClientRect().height < 43.5).map((one) => one.outerHTML)"""
+
+
+def make_morning() -> Scene:
+    """A gate that fails, a run without a score, and a round that is full of grades on which two people disagree."""
+    scene = make_scene(queries=4, test_share=0)
+    facts = {"name": "Release", "figure": "nDCG@10", "at_least": 0.99}
+    base = scene.runs["base"]
+    create_gate(gold_set=scene.version.gold_set, system_id=base.system_id, facts=facts, actor=scene.lead, at=AT)
+    score(scene, "base")
+    pool = make_pool(scene.project, scene.snapshot, run_ids=[base.pk])
+    round_ = make_round(scene.project, pool=pool, annotators=2, overlap=1.0, judges=2)
+    for person, grade in zip(people_of(round_), (0, 3), strict=True):
+        judge_all(round_, person, lambda seat, grade=grade: grade, active_ms=40_000)
+    return scene
+
+
+scene = shared(make_morning)
+
+
+def part(page: Page, question: str):
+    """The part of the page below one of the four questions."""
+    return page.get_by_role("region", name=question)
+
+
+def titles(page: Page) -> list[str]:
+    return page.locator(".next-list b").all_inner_texts()
+
+
+def test_home_answers_the_four_questions_of_a_lead(scene, page, signed_in, witness):
+    signed_in(scene.lead)
+    go(page, f"/p/{scene.project.slug}/")
+
+    assert titles(page) == [
+        "Gate “Release” failed",
+        "Score better on v1",
+        "Adjudicate grades: 4",
+        "Close Round 2",
+    ]
+    expect(part(page, "What next?").get_by_role("link", name="Open the gate")).to_have_class(re.compile("primary"))
+    expect(page.locator(".button.primary")).to_have_count(1)
+    expect(part(page, "How far are we?")).to_contain_text("8 of 8")
+    expect(part(page, "Is it good enough?")).to_contain_text("nDCG@10 is 0.")
+    people = part(page, "Who needs me?").locator("tbody tr")
+    expect(people).to_have_count(2)
+    for row in people.all():
+        expect(row).to_contain_text("4 of 4")
+        expect(row).to_contain_text("0:40")
+    assert witness.drain() == []
+
+
+@pytest.mark.parametrize(
+    ("key", "address"), [("x", "/gates/"), ("l", "/evaluation/"), ("a", "/adjudicate/"), ("e", "/judging/rounds/")]
+)
+def test_each_row_is_opened_with_its_letter(scene, page, signed_in, witness, key, address):
+    signed_in(scene.lead)
+    go(page, f"/p/{scene.project.slug}/")
+
+    with turned(page):
+        press(page, key)
+
+    assert address in page.url
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert witness.drain() == []
+
+
+def test_it_is_clean_in_light_and_dark_and_fits_every_window(scene, page, signed_in):
+    signed_in(scene.lead)
+    go(page, f"/p/{scene.project.slug}/")
+
+    looking.look_at(page, "home-lead-morning")
+    looking.clean_in_both_themes(page)
+    assert [fault for width in (390, 768, 1024, 1440) for fault in looking.faults_at_width(page, width)] == []
+
+
+def test_on_a_phone_the_rows_are_high_enough_for_a_finger(scene, new_context, live_server):
+    phone = new_context(viewport=looking.NARROW, has_touch=True, is_mobile=True)
+    looking.sign_in(phone, live_server.url, scene.lead)
+    page = phone.new_page()
+    go(page, f"/p/{scene.project.slug}/")
+
+    assert page.evaluate(LOW) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= looking.NARROW["width"]
+    looking.axe_clean(page)
+    page.locator(".next-list .button").first.tap()
+    page.wait_for_url("**/gates/**")
