@@ -129,7 +129,7 @@ class CorpusImport(ImportKind):
         SampleFile("hut-handbook.zip", "A folder of Markdown, HTML and text: the handbook of a mountain hut"),
         SampleFile("passages.jsonl", "The same handbook as passages with ids, JSONL"),
         SampleFile("passages.csv", "The same passages as CSV"),
-        SampleFile("demo-passages.jsonl", "Documents, a handbook of 83 passages", to_begin=True),
+        SampleFile("demo-passages.jsonl", "Handbook of the demo, 83 passages, JSONL", to_begin=True),
     )
     examples = (
         FormatExample(

@@ -101,7 +101,7 @@ class JudgementImport(ImportKind):
     section = "Rounds"
     samples = (
         SampleFile("judgements.csv", "Six grades on the hut's passages and queries, CSV"),
-        SampleFile("demo-judgements.txt", "163 grades on both, TREC qrels", to_begin=True),
+        SampleFile("demo-judgements.txt", "163 grades of the demo, TREC qrels", to_begin=True),
     )
     hint = (
         "Judgements made elsewhere become a closed round, with you as the importer."

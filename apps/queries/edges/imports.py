@@ -73,7 +73,7 @@ class QueryImport(ImportKind):
     samples = (
         SampleFile("queries.csv", "Four queries on the hut's handbook, CSV"),
         SampleFile("queries.txt", "The same queries, one a line"),
-        SampleFile("demo-queries.csv", "66 queries on the demo's handbook, CSV", to_begin=True),
+        SampleFile("demo-queries.csv", "66 queries of the demo, CSV", to_begin=True),
     )
     examples = (
         FormatExample(
