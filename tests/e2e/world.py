@@ -1,6 +1,7 @@
 """A small world to look at: the demo project with a few things half done, and the pages the resolver knows."""
 
 import inspect
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,6 +16,7 @@ from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
+from apps.corpus.enums import ImportState
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard.actions.demo import request_demo
 from apps.goldsets.actions import draft_version
@@ -37,7 +39,7 @@ class World:
 
 
 def build() -> World:
-    """The demo, with an invitation, a token, a draft version, a draft triple and two previewed files beside it."""
+    """The demo, with an invitation, a token, a draft version, a draft triple and three previewed files beside it."""
     lead, at = make_user("Petra Lomas", is_operator=True), timezone.now()
     job = request_demo(host=lead, at=at)
     run_jobs()
@@ -64,8 +66,12 @@ def _preview_files(project: Project, lead: User) -> None:
     query = project.queries.first()
     line = f"{query.outside_id} Q0 {entry.block.outside_id} 1 1.5 theirs\n".encode()
     blocks = {"format": "jsonl", "ids": "file", "corpus": "+", "name": "Annex", "mode": "replace"}
+    document = entry.block.document.outside_id
+    edition = json.dumps({"block_id": entry.block.outside_id, "document_id": document, "text": "It is said anew."})
+    to_corpus = blocks | {"corpus": entry.snapshot.corpus.slug, "name": "", "mode": "merge"}
     for page, fixed, content, fields in (
         ("corpus:import-new", {"kind": "corpus"}, BLOCKS, blocks),
+        ("corpus:import-new", {"kind": "corpus"}, edition.encode(), to_corpus),
         ("retrieval:upload", {}, line, {"snapshot": entry.snapshot_id}),
     ):
         url = reverse(page, kwargs={"slug": project.slug, **fixed})
@@ -80,6 +86,9 @@ def _unlinked(project: Project) -> Iterator[str]:
     pair = {"slug": project.slug, "baseline": first.pk, "candidate": second.pk}
     yield reverse("evaluation:compare", kwargs=pair)
     yield reverse("retrieval:runs", kwargs={"slug": project.slug})
+    yield reverse("dashboard:search", kwargs={"slug": project.slug}) + "?q=backup"
+    edition = project.imports.filter(kind="corpus", state=ImportState.READY).latest("pk")
+    yield reverse("editions:import", kwargs={"slug": project.slug, "pk": edition.pk})
     for upload in project.uploads.filter(kind="run", state=UploadState.STORED):
         yield reverse("retrieval:preview", kwargs={"slug": project.slug, "pk": upload.pk})
 
