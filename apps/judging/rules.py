@@ -29,10 +29,15 @@ def open_round_refusal(pool: Pool, guideline: Guideline | None, annotators: int)
 
 def plan_refusal(annotators: int, most_judges: int) -> str | None:
     """Why a plan can't be filled: nobody gives a pair two judgements."""
+    if most_judges > annotators == 1:
+        return (
+            "One person judges a pair once, so no pair can be judged by two. Enter 0 as the share judged by two "
+            "people, or choose another annotator."
+        )
     if most_judges > annotators:
         return (
-            f"The plan asks for {most_judges} judges on a pair, and {annotators} "
-            f"{'was' if annotators == 1 else 'were'} chosen. Each person judges a pair once."
+            f"The plan asks for {most_judges} judges on a pair, and {annotators} were chosen. Each person judges a "
+            "pair once: choose more annotators, or fewer people on a shared pair."
         )
     return None
 

@@ -103,6 +103,30 @@ def test_an_invalid_value_is_reported_at_its_field(client, project, data, change
     assert not Round.objects.exists()
 
 
+def test_a_lead_with_one_annotator_opens_the_round_as_it_is_proposed(client, project):
+    pool = make_pool(project, queries=2, blocks=2)
+    person = make_member(project, Role.ANNOTATOR)
+    client.force_login(lead_of(project))
+    address = reverse("judging:new-round", args=[project.slug])
+
+    page = client.get(address)
+    proposed = {field.name: field.value() for field in page.context["form"] if field.value() is not None}
+    client.post(address, {**proposed, "pool": pool.pk, "annotators": [person.pk]})
+
+    assert page.context["plan_refusal"] is None
+    assert [row.annotator for row in Round.objects.get().annotators.all()] == [person]
+
+
+def test_sharing_pairs_alone_is_refused_with_what_to_enter(client, project, data):
+    said = "Enter 0 as the share judged by two people, or choose another annotator."
+    alone = {**data, "annotators": data["annotators"][:1]}
+
+    answer = client.post(reverse("judging:new-round", args=[project.slug]), alone)
+
+    assert said in preview(client, project, alone)
+    assert said in answer.content.decode()
+
+
 def test_hours_are_at_the_pace_measured_once_enough_pairs_were_timed(project, monkeypatch):
     round_ = make_round(project, queries=1, blocks=5, annotators=1, overlap=0.0)
     mara = people_of(round_)[0]

@@ -154,6 +154,8 @@ class RoundForm(KaratForm):
         offer_rows(self, "pool", self.pools)
         offer_rows(self, "annotators", self.people)
         self.fields["annotators"].initial = list(self.people)
+        if len(self.people) == 1:
+            self.fields["overlap"].initial = 0  # nobody else could judge a pair again
         self.fields["pool"].initial = self.pools.first()
 
     @property
