@@ -91,10 +91,13 @@ def rejudging_refusal(member: Member) -> str | None:
 
 
 def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None:
-    """Why the rankings of a query are hidden from the person: they still have pairs of it to grade."""
+    """Why the rankings of a query are hidden from the person: they still have pairs of a pool with it to judge."""
     pools = Pool.objects.filter(snapshot=snapshot, pool_queries__query=query_id)
     if any(has_pairs_to_judge(user, pool) for pool in pools):
-        return "Grade your pairs of this query's pool first. Then ranks and systems are shown."
+        return (
+            "You still have pairs on these passages to judge, so ranks and systems are hidden from you. Judge them, "
+            "or close their round; then this page opens."
+        )
     return None
 
 

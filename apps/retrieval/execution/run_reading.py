@@ -14,8 +14,10 @@ from typing import Any
 from django.conf import settings
 
 from apps.accounts.models import Project
+from apps.common.errors import InputError
 from apps.common.files.extent import Extent, is_within
 from apps.common.files.linefiles import lines_in, name_of
+from apps.common.files.tabular import TableFile
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.uploads import FOLDER
@@ -23,7 +25,8 @@ from apps.jobs.models import Upload
 from apps.queries.models import Query
 from apps.retrieval import selectors
 from apps.retrieval.formats import readings
-from apps.retrieval.formats.runs import RunDraft, draft_from_lines, draft_from_rows
+from apps.retrieval.formats.run_tables import HEADING_BYTES, columns_of
+from apps.retrieval.formats.runs import RunDraft, draft_from_lines, draft_from_rows, draft_from_table
 
 AT_ONCE_BYTES = 1_000_000
 AT_ONCE_LINES = 50_000
@@ -100,9 +103,16 @@ def _read(upload: Upload, snapshot: Snapshot, progress: Progress) -> RunDraft:
 def draft_of_file(
     path: Path, *, project: Project, snapshot: Snapshot, name: str = "", progress: Progress = lambda rows: None
 ) -> RunDraft:
-    """The run in a file, plain or gzip, as a draft. Errors name the file `name`, or its own. Raises OSError."""
+    """The run in a file, plain or gzip: six columns as TREC has them, or a table with a heading.
+
+    Errors name the file `name`, or its own. Raises OSError.
+    """
+    shown = name or name_of(path)
     with path.open("rb") as stream:
-        shown = name or name_of(path)
+        source = TableFile(shown, stream)
+        if table := columns_of(_start(source)):
+            return draft_from_table(source, table, _now_and_then(progress), **known_ids(project, snapshot))
+    with path.open("rb") as stream:
         return draft_from_lines(_reported(lines_in(stream, shown), progress), shown, **known_ids(project, snapshot))
 
 
@@ -124,6 +134,18 @@ def known_ids(project: Project, snapshot: Snapshot) -> dict[str, dict[str, int]]
 
 def _known_queries(project: Project) -> dict[str, int]:
     return dict(Query.objects.filter(project=project).values_list("outside_id", "pk"))
+
+
+def _start(source: TableFile) -> bytes:
+    """The first bytes; b"" of a file that is damaged, which the reader of lines then says."""
+    try:
+        return source.head(HEADING_BYTES)
+    except InputError:
+        return b""
+
+
+def _now_and_then(progress: Progress) -> Progress:
+    return lambda rows: progress(rows) if rows % REPORT_EVERY == 0 else None
 
 
 def _reported(rows: Iterable[Any], progress: Progress) -> Iterator[Any]:

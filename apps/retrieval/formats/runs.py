@@ -3,15 +3,18 @@
 import json
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row, fault
+from apps.common.files.tabular import TableFile
 from apps.metrics.files.trec_rows import TrecRunRow, parse_run
 from apps.retrieval.core import ranking
+from apps.retrieval.formats.run_tables import RunColumns, rows_of
 
 MOST_ERRORS = 10_000
 MOST_ERRORS_STORED = 1_000
@@ -188,6 +191,30 @@ def draft_from_rows(
     return collector.draft()
 
 
+def draft_from_table(
+    source: TableFile,
+    table: tuple[RunColumns, str],
+    progress: Callable[[int], object],
+    *,
+    queries: Mapping[str, int],
+    blocks: Mapping[str, int],
+) -> RunDraft:
+    """As `draft_from_lines`, from a table with these columns and this delimiter.
+
+    Without a column of tags the name of the file is the tag.
+    """
+    collector = _RunCollector(source.name, queries, blocks)
+    tag = "-".join(Path(source.name.removesuffix(".gz")).stem.split()) or "run"
+    try:
+        for line, row in rows_of(source, *table, collector.errors, tag=tag):
+            collector.line = line
+            collector.add(row)
+            progress(collector.rows)
+    except InputError as error:
+        collector.errors.add(error)
+    return _whole(collector)
+
+
 def draft_from_lines(
     lines: Iterable[bytes], name: str, *, queries: Mapping[str, int], blocks: Mapping[str, int]
 ) -> RunDraft:
@@ -202,6 +229,12 @@ def draft_from_lines(
             collector.add(row)
     except InputError as error:
         collector.errors.add(error)
+    return _whole(collector)
+
+
+def _whole(collector: _RunCollector) -> RunDraft:
+    """The draft of a whole file, which contains one run."""
+    name = collector.name
     if len(collector.tags) > 1:
         first, second = list(collector.tags)[:2]
         sentence = f"the file contains the tags '{first}' and '{second}'; a file contains one run."

@@ -29,10 +29,12 @@ class RunForm(QueryChoiceForm):
 
 
 class UploadForm(KaratForm):
-    """A run made elsewhere, as a file in TREC's six columns."""
+    """A run made elsewhere, as a table with a heading or a file in TREC's six columns."""
 
     file = forms.FileField(
-        label="Run file", help_text="TREC format, six columns: query id, Q0, block id, rank, score, tag. Plain or gzip."
+        label="Run file",
+        help_text="A table with a heading that names the query's id, the passage's id, and the score or the rank; or"
+        " TREC's six columns: query id, Q0, passage id, rank, score, tag. Plain or gzip.",
     )
     snapshot = SnapshotField(
         Snapshot.objects.none(), empty_label=None, help_text="The snapshot that the system searched."

@@ -416,7 +416,7 @@ def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, p
     response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, dev_query(scene).pk))
 
     assert response.status_code == 409
-    assert "Grade your pairs of this query" in words(response)
+    assert "You still have pairs on these passages to judge" in words(response)
 
 
 def test_strangers_find_nothing(client, scene, pair):
