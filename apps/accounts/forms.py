@@ -145,8 +145,9 @@ class InviteForm(OnceForm):
         ),
     )
     roles = forms.MultipleChoiceField(
-        label="Role of who has none in their line",
+        label="Role of everybody whose line names none",
         choices=[(role.value, words) for role, words in ROLE_WORDS.items()],
+        initial=[Role.ANNOTATOR.value],
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )

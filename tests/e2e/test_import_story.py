@@ -115,6 +115,22 @@ def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, si
     assert witness.drain() == []
 
 
+def test_a_click_on_import_waits_until_a_changed_name_has_been_read(page, signed_in, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    page.locator("[name=file]").set_input_files({"name": "a.zip", "mimeType": "application/zip", "buffer": zipped()})
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+    page.get_by_label("Name of the new corpus").fill("Site rules")
+
+    page.get_by_role("button", name="Import 14 passages").click()
+
+    expect(page.get_by_text("Applied")).to_be_visible()
+    assert Corpus.objects.get().name == "Site rules"
+    assert witness.drain() == []
+
+
 def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, witness):
     project = make_project()
     folder = tmp_path / "handbook"
