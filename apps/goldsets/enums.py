@@ -66,3 +66,5 @@ CURES = {
     LossReason.NOTHING_LEFT: "Bring back one of its pairs: see theirs.",
 }
 """What can be done about each reason, before a version is frozen."""
+
+CURE_OF_WAITING = "Finish that round; then the pair is in."

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from django.db import DatabaseError
@@ -16,8 +17,10 @@ from apps.goldsets import actions
 from apps.goldsets.enums import LossReason
 from apps.goldsets.selectors.assembly import gather
 from apps.judging.actions import adjudicate, close_round
+from apps.judging.models import Round
 from apps.queries.models import Query
 from tests.editions.stories import LATER
+from tests.editions.test_views import form_of
 from tests.factories import AT, lead_of, make_member
 from tests.goldsets.factories import make_gold_set
 from tests.judging.editions import (
@@ -219,6 +222,58 @@ def test_a_lead_reads_on_the_draft_what_stays_out_before_freezing(client, editio
     assert "Carry its grade along, or have it judged again" in text
     assert reverse("editions:snapshot", args=[editions.project.slug, editions.autumn.pk]) in text
     assert page(version) in text
+
+
+def press(client, version, cure):
+    """Follow the link of this cure on the draft's page."""
+    text = client.get(page(version, "goldsets:version")).text
+    (address,) = set(re.findall(rf'<a href="([^"]+)">{cure}', text))
+    return address, client.get(address)
+
+
+def test_pressing_the_cure_of_a_changed_text_has_it_judged_and_brings_the_pair_back(client, editions):
+    version = drafted(editions)
+    client.force_login(lead_of(editions.project))
+
+    address, shown = press(client, version, "Carry its grade along")
+    client.post(f"{address}take/", form_of(shown))
+
+    waiting = [loss for loss in gather(version).losses if loss.reason == LossReason.TEXT_CHANGED]
+    second = Round.objects.get(pk=waiting[0].round_id)
+    assert len(waiting) == 15
+    assert {loss.sentence for loss in waiting} == {
+        f"The text of the passage has changed in this snapshot. The new text waits to be judged in {second.name}."
+    }
+    assert press(client, version, "Finish that round")[1].context["round"] == second
+    judge_all(second, editions.judge, grade_of)
+    assert pairs_by_reason(gather(version).losses) == {LossReason.BLOCK_GONE: each_query(GONE)}
+
+
+def test_pressing_the_cure_of_a_round_that_was_not_chosen_brings_its_pairs_back(client, editions):
+    pool = pool_of_everything(editions.project, editions.autumn)
+    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
+    judge_all(second, editions.judge, grade_of)
+    version = drafted(editions, rounds=[second])
+    client.force_login(lead_of(editions.project))
+
+    address, shown = press(client, version, "Choose its round under Change")
+    fields = {field.name: field.value() for field in shown.context["form"]}
+    given = {name: value for name, value in fields.items() if value is not None}
+    answer = client.post(address, {**given, "rounds": [editions.first.pk, second.pk]})
+
+    assert answer.status_code == 302
+    assert pairs_by_reason(gather(version).losses) == {LossReason.BLOCK_GONE: each_query(GONE)}
+
+
+def test_a_frozen_version_keeps_the_sentence_of_a_pair_that_still_waited(client, editions):
+    pool = pool_of_everything(editions.project, editions.autumn)
+    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
+
+    version = frozen(editions, rounds=[editions.first, second])
+
+    client.force_login(lead_of(editions.project))
+    assert version.losses.filter(sentence__endswith=f"waits to be judged in {second.name}.").count() == 15
+    assert "Finish that round" not in client.get(page(version)).text
 
 
 def test_the_freeze_says_what_stayed_out_and_where_the_list_is(client, editions):

@@ -183,10 +183,10 @@ def _round(edition: Edition, pool: Pool, actor: User, at: datetime) -> Round | N
 
 
 def _move_drafts(edition: Edition, rounds: Sequence[Round], actor: User, at: datetime) -> list[Version]:
-    """Move the drafts on older snapshots of the corpus to this one, with the rounds that the edition made."""
+    """Move the drafts on older snapshots to this one; they and those on it already get the new rounds."""
     snapshot = edition.after
     assert snapshot is not None
-    drafts = [draft for draft in drafts_on(snapshot.corpus) if draft.snapshot.number < snapshot.number]
+    drafts = [draft for draft in drafts_on(snapshot.corpus) if draft.snapshot.number <= snapshot.number]
     return [
         change_draft(
             version_id=draft.pk,

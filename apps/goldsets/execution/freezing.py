@@ -50,7 +50,7 @@ def copy_items(gathered: Gathered) -> None:
     )
     VersionGrade.objects.bulk_create(grades, batch_size=BATCH)
     VersionTriple.objects.bulk_create(_version_triples(gathered), batch_size=BATCH)
-    losses = (VersionLoss(version=version, **loss._asdict()) for loss in gathered.losses)
+    losses = (VersionLoss(version=version, **loss.as_row()) for loss in gathered.losses)
     VersionLoss.objects.bulk_create(losses, batch_size=BATCH)
 
 

@@ -14,6 +14,7 @@ from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.losses import Loss, Losses, MissablePair, SnapshotPlace, kept_elsewhere, pairs_before
 from apps.judging.models import Round
 from apps.judging.selectors import ResolvedPair, settled_pairs
+from apps.judging.selectors.unanswered import waiting_pairs
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.triples import accepted_triples
@@ -93,6 +94,8 @@ def gather(version: Version) -> Gathered:
             gathered.queries[triple.query_id] = queries[triple.query_id]
     included = [(pair.query.pk, pair.text.block_id) for pair in gathered.pairs]
     included += [(pair.query.pk, pair.text.block_id) for pair in gathered.unresolved]
+    if losses.has_changed_texts:
+        losses.wait(waiting_pairs(version.snapshot.corpus))
     gathered.losses = losses.listed(included, gathered.queries, gathered.former)
     items = _items(gathered)
     gathered.splits = split(items, test_share=version.test_share, seed=version.seed)

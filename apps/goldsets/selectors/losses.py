@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from apps.common.files.csvsafe import safe_cell
 from apps.corpus.selectors.corpora import TextKey
-from apps.goldsets.enums import CURES, LossKind, LossReason
+from apps.goldsets.enums import CURE_OF_WAITING, CURES, LossKind, LossReason
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.judging.models import KeptPair, Round
+from apps.judging.selectors.unanswered import WaitingIn
 from apps.queries.models import Query
 
 ROWS = 5_000
@@ -59,7 +60,10 @@ class MissablePair(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """A pair or a query that a version leaves out. A query has no block and no grade."""
+    """A pair or a query that a version leaves out. A query has no block and no grade.
+
+    `round_id` is the round in which the new text of the pair waits to be judged.
+    """
 
     kind: LossKind
     query_name: str
@@ -67,11 +71,18 @@ class Loss(NamedTuple):
     grade: int | None
     reason: LossReason
     sentence: str
+    round_id: int | None = None
 
     @property
     def cure(self) -> str:
         """What can be done about it."""
-        return CURES[self.reason]
+        return CURES[self.reason] if self.round_id is None else CURE_OF_WAITING
+
+    def as_row(self) -> dict[str, Any]:
+        """The fields that a frozen version keeps: a round that still judged it then is of no use later."""
+        row = self._asdict()
+        del row["round_id"]
+        return row
 
 
 Pair = tuple[int, int]
@@ -116,6 +127,21 @@ class Losses:
         if place is None:
             return LossReason.BLOCK_GONE
         return None if place.text_digest == pair.text.digest else LossReason.TEXT_CHANGED
+
+    @property
+    def has_changed_texts(self) -> bool:
+        return any(loss.reason == LossReason.TEXT_CHANGED for loss, _ in self._pairs.values())
+
+    def wait(self, waiting: Mapping[tuple[int, TextKey], WaitingIn]) -> None:
+        """Say of each pair whose text changed in which round its new text waits to be judged."""
+        for (query, block), (loss, digest) in self._pairs.items():
+            if loss.reason != LossReason.TEXT_CHANGED:
+                continue
+            place = waiting.get((query, TextKey(block, self._places[block].text_digest)))
+            if place is not None:
+                sentence = f"{loss.sentence} The new text waits to be judged in {place.name}."
+                loss = loss._replace(sentence=sentence, round_id=place.round_id)
+                self._pairs[query, block] = (loss, digest)
 
     def listed(self, pairs: Iterable[Pair], queries: Iterable[int], former: Version | None) -> list[Loss]:
         """The queries first, then the pairs, each by name. `pairs` and `queries` are those that the version has."""

@@ -1,0 +1,30 @@
+"""Pairs that wait in a round: they are assigned, and nobody has judged them yet."""
+
+from typing import NamedTuple
+
+from apps.corpus.models import Corpus
+from apps.corpus.selectors.corpora import TextKey
+from apps.judging.enums import RoundState, SeatState
+from apps.judging.models import Seat
+
+ROWS = 5_000
+
+
+class WaitingIn(NamedTuple):
+    """The round in which a pair waits."""
+
+    round_id: int
+    name: str
+
+
+def waiting_pairs(corpus: Corpus) -> dict[tuple[int, TextKey], WaitingIn]:
+    """The latest open round of each query and text that still has no answer there."""
+    seats = Seat.objects.filter(round__pool__snapshot__corpus=corpus, pass_number=1)
+    seats = seats.exclude(state=SeatState.DONE).exclude(round__state=RoundState.CLOSED).order_by("round__number")
+    rows = seats.values_list(
+        "query_id", "entry__version__block_id", "entry__version__text_digest", "round_id", "round__name"
+    )
+    return {
+        (query, TextKey(block, digest)): WaitingIn(round_id, name)
+        for query, block, digest, round_id, name in rows.iterator(chunk_size=ROWS)
+    }
