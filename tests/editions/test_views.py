@@ -10,6 +10,7 @@ from django.utils.html import strip_tags
 from apps.accounts.enums import Role
 from apps.corpus.models import Snapshot
 from apps.editions.actions import taking
+from apps.editions.selectors.taken import taken_event
 from apps.judging.models import Guideline, Round, Seat
 from tests.editions.stories import LATER, SPRING, make_story
 from tests.factories import lead_of, make_member
@@ -250,7 +251,17 @@ def test_the_page_takes_the_same_queries_however_many_passages_changed(story, le
             lead.get(url_of("import", story, item.pk))
 
 
-def test_an_annotator_does_not_see_an_edition(story, client):
-    client.force_login(make_member(story.project, Role.ANNOTATOR))
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
+def test_only_leads_see_an_edition_and_take_it(story, client, role):
+    snapshot, item = story.freeze_autumn(), story.begin_import(SPRING | {"b99": "More."})
+    client.force_login(make_member(story.project, role))
 
-    assert client.get(url_of("snapshot", story, story.spring.pk)).status_code == 403
+    seen = [client.get(url_of(name, story, pk)) for name, pk in (("snapshot", snapshot.pk), ("import", item.pk))]
+    tried = [
+        client.post(url_of("take-snapshot", story, snapshot.pk), {"shown": ""}),
+        client.post(url_of("take-import", story, item.pk), {"shown": ""}),
+    ]
+
+    assert {answer.status_code for answer in [*seen, *tried]} == {403}
+    assert taken_event(snapshot) is None
+    assert Snapshot.objects.count() == 2
