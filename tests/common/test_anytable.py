@@ -1,6 +1,8 @@
 import csv
 import gzip
 import io
+import subprocess
+import sys
 import zipfile
 from contextlib import suppress
 from datetime import date, datetime, time
@@ -14,6 +16,7 @@ from apps.common.errors import InputError
 from apps.common.files.anytable import Table, letters_of, open_table, separator_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
+from apps.common.files.workbooks import PROGRAM
 from tests.common.workbooks import saved, workbook
 
 
@@ -211,6 +214,15 @@ def test_a_damaged_workbook_is_refused():
     for damaged in (data[:-200], packed.getvalue(), b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)):
         with pytest.raises(InputError, match="damaged"):
             table_in(damaged)
+
+
+def test_a_workbook_is_read_where_the_system_knows_no_limits():
+    program = "import sys, runpy; sys.modules['resource'] = None; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+    data = workbook({"Ratings": [["query"], ["a"]]})
+
+    done = subprocess.run([sys.executable, "-c", program, str(PROGRAM)], input=data, capture_output=True, check=True)
+
+    assert done.stdout.splitlines() == [b'{"sheets":["Ratings"],"sheet":"Ratings"}', b'[1,"query"]', b'[2,"a"]']
 
 
 def test_a_workbook_may_be_left_half_read():
