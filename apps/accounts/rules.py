@@ -42,7 +42,7 @@ def reset_link_refusal(reset: PasswordReset, at: datetime) -> str | None:
     if reset.used_at is not None:
         return "This link has been used. Request a new one."
     if reset.revoked_at is not None:
-        return "There is a newer link. Use that one."
+        return "This link was replaced by a newer one, or the password has been changed since. Request a new one."
     if reset.expires_at <= at:
         return "This link has expired. Request a new one."
     return None

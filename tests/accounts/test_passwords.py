@@ -3,11 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.accounts.actions import passwords
-from apps.accounts.actions.people import deactivate_user
+from apps.accounts.actions.people import change_password, deactivate_user
 from apps.accounts.models import PasswordReset
 from apps.accounts.rules import PeopleRefused
 from apps.audit.models import Event
@@ -15,6 +17,7 @@ from apps.common.errors import Refusal
 from apps.jobs.execution.outbox import deliver_due
 from apps.jobs.models import Outbox
 from tests.factories import AT, PASSWORD, make_user
+from tests.races import overlapping
 
 pytestmark = pytest.mark.django_db
 NEW = "gravel orange lamp tin"
@@ -38,6 +41,13 @@ def use(token, at=AT):
     return passwords.use_reset(token=token, password=NEW, at=at)
 
 
+def work_for(client, email):
+    """What the database was asked to do when this address requested a link, without the names of savepoints."""
+    with CaptureQueriesContext(connection) as queries:
+        client.post("/forgotten/", {"email": email})
+    return [" ".join(query["sql"].split()[:3]) for query in queries if "SAVEPOINT" not in query["sql"]]
+
+
 class TestLink:
     def test_it_sets_the_password_once(self, person, operator):
         token = make_link(person, operator)
@@ -58,7 +68,7 @@ class TestLink:
     def test_a_newer_one_replaces_it(self, person, operator):
         old, new = make_link(person, operator), make_link(person, operator)
 
-        with pytest.raises(Refusal, match="a newer link"):
+        with pytest.raises(Refusal, match="replaced by a newer one"):
             use(old)
         use(new)
 
@@ -66,6 +76,25 @@ class TestLink:
         token = make_link(person, operator)
 
         assert token not in str(PasswordReset.objects.values().get())
+
+    def test_a_new_password_chosen_in_the_profile_ends_it(self, client, person, operator):
+        token = make_link(person, operator, timezone.now())
+        client.force_login(person)
+
+        client.post("/profile/password/", {"current": PASSWORD, "new": NEW})
+
+        with pytest.raises(Refusal, match="password has been changed"):
+            use(token, timezone.now())
+
+    @pytest.mark.postgres
+    @pytest.mark.django_db(transaction=True)
+    def test_a_password_that_is_changed_while_it_is_made_ends_it(self, person, operator):
+        token, _ = overlapping(
+            lambda: make_link(person, operator), lambda: change_password(user=person, password=NEW, at=AT)
+        )
+
+        with pytest.raises(Refusal):
+            use(token)
 
     def test_making_and_using_it_are_recorded(self, person, operator):
         use(make_link(person, operator))
@@ -117,6 +146,21 @@ class TestByMail:
 
         self.request(person.email, AT + passwords.MAILED_LASTS + timedelta(minutes=9))
         assert Outbox.objects.count() == passwords.MOST_MAILS + 1
+
+    def test_the_same_work_is_done_for_everybody(self, client, person, operator):
+        closed, tired = make_user("Closed"), make_user("Tired")
+        deactivate_user(user_id=closed.pk, actor=operator, at=AT)
+        for _ in range(passwords.MOST_MAILS):
+            self.request(tired.email, timezone.now())
+        rows = Outbox.objects.count(), PasswordReset.objects.count(), Event.objects.count()
+
+        of_nobody, of_closed, of_tired = (
+            work_for(client, email) for email in ("nobody@example.org", closed.email, tired.email)
+        )
+
+        assert rows == (Outbox.objects.count(), PasswordReset.objects.count(), Event.objects.count())
+        assert of_nobody == of_closed == of_tired == work_for(client, person.email)
+        assert "INSERT INTO" in " ".join(of_nobody)
 
     def test_the_page_answers_the_same_to_everybody(self, client, person):
         known, unknown = (

@@ -19,6 +19,9 @@ MAILED_LASTS = timedelta(hours=2)
 MOST_MAILS = 3
 """How many links a person is mailed within `MAILED_LASTS`."""
 
+NOBODY = 0
+"""The key of no account. Rows that name it are taken back before the database looks for it."""
+
 
 class ResetRefused(Refusal):
     """The link cannot be used, or none can be made."""
@@ -37,18 +40,24 @@ def create_reset_link(*, user_id: int, actor: User, at: datetime) -> str:
 
 @transaction.atomic
 def request_reset(*, email: str, link_of: Callable[[str], str], at: datetime) -> None:
-    """Mail a link to the person with this address. Nothing happens for unknown and closed accounts, or too often.
+    """Mail a link to the person with this address. Nothing remains of it for unknown and closed accounts, or too often.
 
-    The caller answers the same in every case, so that nobody learns who has an account.
+    The caller answers the same in every case, so that nobody learns who has an account; and the work is the same, so
+    that the time it takes says nothing either.
     """
     if not has_mail_server():
         raise ResetRefused("This server sends no mail. An operator can create a link for you.", code="no_mail_server")
     user = User.objects.select_for_update().filter(email__iexact=email.strip()).first()
-    if user is None or rules.reset_refusal(user):
-        return
-    recent = PasswordReset.objects.filter(user=user, created_by=None, created_at__gt=at - MAILED_LASTS)
-    if recent.count() >= MOST_MAILS:
-        return
+    person = user or User(pk=NOBODY, email=email.strip())
+    with transaction.atomic():
+        recent = PasswordReset.objects.filter(user=person, created_by=None, created_at__gt=at - MAILED_LASTS)
+        is_too_often = recent.count() >= MOST_MAILS
+        _mail_link(person, link_of, at)
+        if user is None or rules.reset_refusal(user) or is_too_often:
+            transaction.set_rollback(True)
+
+
+def _mail_link(user: User, link_of: Callable[[str], str], at: datetime) -> None:
     link = link_of(_create(user, None, at, MAILED_LASTS))
     body = (
         "Somebody, probably you, requested a new password for Karat. Open this link to choose one. It works once,"

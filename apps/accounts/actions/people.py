@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, Project, User
+from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, PasswordReset, Project, User
 from apps.accounts.rules import PeopleRefused
 from apps.common.errors import Refusal
 from apps.common.trail import record
@@ -71,8 +71,9 @@ def change_profile(*, user: User, name: str, time_zone: str, at: datetime) -> Us
 
 @transaction.atomic
 def change_password(*, user: User, password: str, at: datetime) -> User:
-    """Set a new password. Every other session of the person ends with the old one."""
+    """Set a new password. Every other session of the person ends with the old one, and so do links to choose one."""
     user.set_password(password)
-    user.save(update_fields=["password"])
+    user.save(update_fields=["password"])  # first, since it waits for a link that is being made
+    PasswordReset.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)
     record(project=None, actor=user, action="user.password_changed", obj=user, at=at)
     return user
