@@ -4,6 +4,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from apps.common.database.triggers import KeepGuards
+
 
 class Migration(migrations.Migration):
 
@@ -17,9 +19,9 @@ class Migration(migrations.Migration):
             name='archived_at',
             field=models.DateTimeField(null=True),
         ),
-        migrations.AddField(
+        KeepGuards(migrations.AddField(
             model_name='project',
             name='archived_by',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
+        )),
     ]

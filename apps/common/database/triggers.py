@@ -4,7 +4,8 @@ Each operation belongs in a migration of the app that owns the table. No setting
 and restore them (see `drop_all` and `restore_all`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,6 +134,54 @@ class GuardReplacement(_Statements):
 
     def database_backwards(self, app_label, schema_editor, from_state, to_state) -> None:
         _guard_replacement(schema_editor, self.tables)
+
+
+class KeepGuards(Operation):
+    """Another operation, one on a table with guards, after which they are all there again, in either direction.
+
+    Django rebuilds a table on SQLite to drop a foreign key or to add a check, and a rebuilt table has no triggers.
+    """
+
+    reduces_to_sql = False
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+
+    def deconstruct(self):
+        return (type(self).__name__, [self.operation], {})
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        self.operation.state_forwards(app_label, state)
+
+    def database_forwards(self, app_label, schema_editor, from_state, to_state) -> None:
+        with _kept_guards(schema_editor):
+            self.operation.database_forwards(app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(self, app_label, schema_editor, from_state, to_state) -> None:
+        with _kept_guards(schema_editor):
+            self.operation.database_backwards(app_label, schema_editor, from_state, to_state)
+
+    def describe(self) -> str:
+        return f"{self.operation.describe()}, with the guards kept"
+
+
+@contextmanager
+def _kept_guards(schema_editor: BaseDatabaseSchemaEditor) -> Iterator[None]:
+    if schema_editor.connection.vendor != "sqlite":
+        yield
+        return
+    before = _triggers(schema_editor)
+    yield
+    there = _triggers(schema_editor)
+    for name, statement in before.items():
+        if name not in there:
+            schema_editor.execute(statement, params=None)  # as it is, percent signs too
+
+
+def _triggers(schema_editor: BaseDatabaseSchemaEditor) -> dict[str, str]:
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s", [PREFIX + "%"])
+        return dict(cursor.fetchall())
 
 
 def _guard_replacement(schema_editor: BaseDatabaseSchemaEditor, tables: Sequence[str]) -> None:

@@ -1,0 +1,148 @@
+"""Every migration since the first schema, with data, forward and one step back: rows and guards stay."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from apps.accounts.actions import invitations, passwords
+from apps.accounts.actions.projects import archive_project
+from apps.accounts.enums import Role
+from apps.common.database.triggers import PREFIX
+from apps.corpus.actions import imports
+from apps.corpus.models import Import
+from tests.corpus.factories import make_document_import, make_snapshot, zipped
+from tests.factories import AT, PASSWORD, lead_of, make_project, make_user
+from tests.judging.factories import judge_all, make_round, people_of
+
+FIRST = {
+    "accounts": "0001_initial",
+    "agreement": "0001_initial",
+    "audit": "0002_guards",
+    "calibration": "0002_guards",
+    "corpus": "0003_search",
+    "evaluation": "0002_guards",
+    "gates": "0002_guards",
+    "goldsets": "0002_guards",
+    "jobs": "0001_initial",
+    "judging": "0002_guards",
+    "queries": "0002_guards",
+    "reports": "0002_guards",
+    "retrieval": "0002_guards",
+    "review": "0002_guards",
+    "triples": "0002_guards",
+}
+"""The last migration of each app in the first schema, which `test_upgrade` begins with too."""
+
+
+class Held(NamedTuple):
+    """What a database holds: its rows by table, each by column, and its guards."""
+
+    rows: dict[str, list[dict[str, Any]]]
+    guards: dict[str, str]
+
+
+def held() -> Held:
+    with connection.cursor() as cursor:
+        names = [name for name in connection.introspection.table_names(cursor) if not name.startswith("django_")]
+        # The search index has columns that cannot be read by themselves.
+        rows = {name: rows_of(cursor, name) for name in names if not name.startswith("corpus_search")}
+        return Held(rows, guards(cursor))
+
+
+def rows_of(cursor: Any, table: str) -> list[dict[str, Any]]:
+    cursor.execute(f'SELECT * FROM "{table}" ORDER BY 1')
+    columns = [column[0] for column in cursor.description]
+    return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+
+def guards(cursor: Any) -> dict[str, str]:
+    if connection.vendor == "sqlite":
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s", [f"{PREFIX}%"])
+    else:
+        cursor.execute(
+            "SELECT tgname, pg_get_triggerdef(oid) || tgenabled::text || pg_get_functiondef(tgfoid) FROM pg_trigger"
+            " WHERE NOT tgisinternal AND tgname LIKE %s",
+            [f"{PREFIX}%"],
+        )
+    return dict(cursor.fetchall())
+
+
+def shared(one: Held, other: Held) -> dict[str, list[dict[str, Any]]]:
+    """The rows of `one` in the tables and columns that `other` has too."""
+    return {
+        name: [
+            {key: value for key, value in row.items() if not other.rows[name] or key in other.rows[name][0]}
+            for row in rows
+        ]
+        for name, rows in one.rows.items()
+        if name in other.rows
+    }
+
+
+def newer() -> list[tuple[str, str]]:
+    """The migrations that came after the first schema, in their order."""
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes(), clean_start=True)
+    ours = [(each.app_label, each.name) for each, _ in plan if each.app_label in FIRST]
+    return [(app, name) for app, name in ours if name > FIRST[app]]
+
+
+def migrate(targets: list[tuple[str, str]]) -> None:
+    MigrationExecutor(connection).migrate(targets)
+
+
+def before(app: str, name: str) -> tuple[str, str]:
+    names = sorted(each for label, each in MigrationExecutor(connection).loader.disk_migrations if label == app)
+    return app, names[names.index(name) - 1]
+
+
+def fill() -> None:
+    """Rows in every table that is newer than the first schema, and a scale in use."""
+    operator, person = make_user("Operator", is_operator=True), make_user("Mara Quill")
+    for minute in range(3):
+        token = passwords.create_reset_link(user_id=person.pk, actor=operator, at=AT + timedelta(minutes=minute))
+    passwords.use_reset(token=token, password=PASSWORD, at=AT + timedelta(minutes=4))
+    passwords.create_reset_link(user_id=person.pk, actor=operator, at=AT + timedelta(minutes=5))
+    archived = make_project("Archived")
+    invitations.invite(project=archived, actor=lead_of(archived), roles=[Role.ANNOTATOR], at=AT)
+    archive_project(project_id=archived.pk, actor=lead_of(archived), at=AT)
+    item = confirmed(make_document_import(zipped({"a.md": "# A\n\nOne.\n"})))
+    again = confirmed(make_document_import(zipped({"a.md": "# B\n\nTwo.\n"}), project=item.project, corpus="handbook"))
+    imports.undo_import(import_id=again.pk, actor=again.created_by, at=AT)
+    make_snapshot(project=make_project("Frozen"))
+    round_ = make_round(make_project("Judged"))
+    judge_all(round_, people_of(round_)[0])
+
+
+def confirmed(item: Import) -> Import:
+    return imports.confirm_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
+
+
+@pytest.fixture
+def filled(transactional_db) -> Iterator[Held]:
+    fill()
+    leaves = MigrationExecutor(connection).loader.graph.leaf_nodes()
+    yield held()
+    migrate(leaves)
+
+
+@pytest.mark.long
+def test_each_migration_goes_forward_and_one_step_back_with_every_row_and_guard(filled):
+    steps = newer()
+    assert ("accounts", "0003_archived_projects") in steps
+
+    for app, name in reversed(steps):
+        last = held()
+        migrate([before(app, name)])
+        old = held()
+        migrate([(app, name)])
+        new = held()
+        migrate([before(app, name)])
+
+        assert held() == old, name
+        assert shared(new, old) == shared(last, old) == shared(old, last), name
+        assert old.guards == new.guards == last.guards == filled.guards, name
