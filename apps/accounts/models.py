@@ -107,6 +107,15 @@ class Project(models.Model):
     archived_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     archived_at = models.DateTimeField(null=True)
 
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="project_archived_by_goes_with_archived_at",
+                condition=Q(archived_by=None, archived_at=None)
+                | Q(archived_by__isnull=False, archived_at__isnull=False),
+            ),
+        ]
+
     def __str__(self) -> str:
         return self.name
 
@@ -193,6 +202,10 @@ class PasswordReset(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(name="reset_expires_after_it_is_made", condition=Q(expires_at__gt=F("created_at"))),
+            models.CheckConstraint(name="reset_used_or_revoked", condition=Q(used_at=None) | Q(revoked_at=None)),
+            models.UniqueConstraint(
+                fields=["user"], condition=Q(used_at=None, revoked_at=None), name="reset_one_open_link"
+            ),
         ]
         indexes = [models.Index(fields=["user", "created_at"], name="reset_of_user")]
 

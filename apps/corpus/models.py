@@ -228,6 +228,11 @@ class Import(models.Model):
                 condition=Q(state=ImportState.APPLIED, applied_at__isnull=False, applied_by__isnull=False)
                 | (~Q(state=ImportState.APPLIED) & Q(applied_at=None, applied_by=None)),
             ),
+            models.CheckConstraint(
+                name="import_undone_at_goes_with_undone_by",
+                condition=Q(undone_at=None, undone_by=None)
+                | Q(undone_at__isnull=False, undone_by__isnull=False, state=ImportState.APPLIED),
+            ),
         ]
         indexes = [models.Index(fields=["project", "-id"], name="import_newest_first")]
 
@@ -249,7 +254,12 @@ class FormerVersion(models.Model):
     current = models.ForeignKey(BlockVersion, models.PROTECT, null=True, related_name="+")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["imported", "block"], name="former_version_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["imported", "block"], name="former_version_once"),
+            models.CheckConstraint(
+                name="former_version_is_a_change", condition=Q(former__isnull=False) | Q(current__isnull=False)
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.block_id} before {self.imported_id}"

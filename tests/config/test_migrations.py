@@ -5,15 +5,17 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import F
 
 from apps.accounts.actions import invitations, passwords
 from apps.accounts.actions.projects import archive_project
 from apps.accounts.enums import Role
+from apps.accounts.models import PasswordReset, Project
 from apps.common.database.triggers import PREFIX
 from apps.corpus.actions import imports
-from apps.corpus.models import Import
+from apps.corpus.models import FormerVersion, Import
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.factories import AT, PASSWORD, lead_of, make_project, make_user
 from tests.judging.factories import judge_all, make_round, people_of
@@ -146,3 +148,26 @@ def test_each_migration_goes_forward_and_one_step_back_with_every_row_and_guard(
         assert held() == old, name
         assert shared(new, old) == shared(last, old) == shared(old, last), name
         assert old.guards == new.guards == last.guards == filled.guards, name
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        (lambda: PasswordReset.objects.filter(used_at__isnull=False).update(revoked_at=AT), "reset_used_or_revoked"),
+        (lambda: PasswordReset.objects.update(used_at=None, revoked_at=None), "user_id|reset_one_open_link"),
+        (lambda: Project.objects.filter(archived_at=None).update(archived_at=AT), "project_archived_by"),
+        (lambda: Project.objects.exclude(archived_at=None).update(archived_at=None), "project_archived_by"),
+        (lambda: Import.objects.exclude(undone_at=None).update(undone_by=None), "import_undone_at"),
+        (
+            lambda: Import.objects.filter(applied_at=None).update(undone_at=AT, undone_by=F("created_by")),
+            "import_undone_at",
+        ),
+        (lambda: FormerVersion.objects.update(former=None, current=None), "former_version_is_a_change"),
+    ],
+)
+def test_what_contradicts_itself_is_refused_by_the_database(db, statement, name):
+    fill()
+    make_document_import(zipped({"a.md": "# A\n\nOne.\n"}))
+
+    with pytest.raises(IntegrityError, match=name), transaction.atomic():
+        statement()
