@@ -96,6 +96,17 @@ class TestLink:
         with pytest.raises(Refusal):
             use(token)
 
+    @pytest.mark.postgres
+    @pytest.mark.django_db(transaction=True)
+    def test_it_is_used_or_replaced_and_neither_waits_forever(self, person, operator):
+        token = make_link(person, operator)
+
+        used, newer = overlapping(lambda: use(token), lambda: make_link(person, operator))
+        _, refused = overlapping(lambda: make_link(person, operator), lambda: use(newer))
+
+        assert used == person
+        assert "replaced by a newer one" in refused.sentence
+
     def test_making_and_using_it_are_recorded(self, person, operator):
         use(make_link(person, operator))
 

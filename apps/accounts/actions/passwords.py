@@ -80,10 +80,11 @@ def _create(user: User, actor: User | None, at: datetime, lasts: timedelta) -> s
 @transaction.atomic
 def use_reset(*, token: str, password: str, at: datetime) -> User:
     """Set a new password by link, once. All sessions of the person end, and failed sign-ins are forgotten."""
-    reset = PasswordReset.objects.select_for_update().filter(token_digest=token_digest(token)).first()
-    if reset is None:
+    found = PasswordReset.objects.filter(token_digest=token_digest(token)).first()
+    if found is None:
         raise ResetRefused("This link is unknown. Request a new one.", code="unknown_link")
-    user = User.objects.select_for_update().get(pk=reset.user_id)
+    user = User.objects.select_for_update().get(pk=found.user_id)  # first, as where a newer link is made
+    reset = PasswordReset.objects.select_for_update().get(pk=found.pk)
     if reason := rules.reset_link_refusal(reset, at) or rules.reset_refusal(user):
         raise ResetRefused(reason, code="dead_link")
     reset.used_at = at
