@@ -22,6 +22,27 @@ def edit_refusal(query: Query, changes: Mapping[str, object]) -> str | None:
     return None
 
 
+def undo_refusal(*, changed: int, used: int, asked: int, edited: int) -> str | None:
+    """Why an import of queries cannot be undone.
+
+    It `changed` so many that were there before; of those that it added, so many were `used` in a run or pool, are
+    `asked` in a Q&A, or were `edited` or retired since.
+    """
+    if changed:
+        return f"It also changed {_queries(changed)} from before it, whose earlier words were not kept."
+    if used:
+        return f"Used in a run or a pool since: {_queries(used)}. Retire what is not wanted instead."
+    if asked:
+        return f"Asked in a Q&A since: {_queries(asked)}. Retire what is not wanted instead."
+    if edited:
+        return f"Edited since, which would be lost: {_queries(edited)}. Retire what is not wanted instead."
+    return None
+
+
+def _queries(number: int) -> str:
+    return "1 query" if number == 1 else f"{number:,} queries"
+
+
 def bulk_refusal(project: Project, change: BulkChange, number: int) -> str | None:
     """Why `number` queries of the project cannot be changed so at once."""
     source = change.values.get("source")

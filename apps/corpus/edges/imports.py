@@ -216,6 +216,8 @@ class CorpusImport(ImportKind):
         with _rows(source, ErrorList(), options) as rows:
             yield from rows
 
+    undone_until = "a snapshot is frozen"
+
     def before(self, project: Project, options: dict[str, Any]) -> CorpusState:
         corpus = _corpus(project, options)
         return undoing.state_of(corpora.locked(corpus.pk) if corpus else None)

@@ -63,6 +63,8 @@ class ImportKind:
     examples: ClassVar[tuple[FormatExample, ...]] = ()
     samples: ClassVar[tuple[SampleFile, ...]] = ()
     roles: ClassVar[tuple[str, ...]] = (Role.LEAD,)
+    undone_until: ClassVar[str] = ""
+    """Until when an import can be undone, in words; "" for kinds that are not undone."""
     form_class: ClassVar[type[Any]]
     """A subclass of `corpus.forms.ImportForm`."""
 

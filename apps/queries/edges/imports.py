@@ -15,8 +15,10 @@ from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.core.table_plans import lines_with_mistakes, show_table
 from apps.corpus.forms import PASTED, PastedImportForm
+from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.queries import actions
+from apps.queries.execution import undoing
 from apps.queries.execution.ingest import QueryComparison, plan_queries
 from apps.queries.execution.table_import import QueryTable, read_query_table
 from apps.queries.formats import FORMATS, IDS, LINES, read_queries
@@ -107,6 +109,7 @@ class QueryImport(ImportKind):
         FormatExample("SMART", "As Cranfield has it.", ".I 001\n.W\nhow often are keys rotated"),
     )
     form_class = QueryImportForm
+    undone_until = "one of its queries is used or edited"
 
     def preview(self, project: Project, source: File, options: dict[str, Any], progress: Progress) -> ImportPlan:
         errors = ErrorList()
@@ -133,6 +136,12 @@ class QueryImport(ImportKind):
             actor=actor,
             at=at,
         )
+
+    def undo_refusal(self, item: Import) -> str | None:
+        return undoing.undo_refusal(item)
+
+    def undo(self, item: Import) -> None:
+        undoing.remove_added(item)
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "the queries of this project"

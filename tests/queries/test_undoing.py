@@ -1,0 +1,121 @@
+"""Undoing an import of queries: everything that it added, or a reason."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from apps.audit.models import Event
+from apps.corpus.actions import imports
+from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.models import Import
+from apps.queries import actions
+from apps.queries.models import Query
+from apps.triples.models import Triple
+from tests.factories import AT, lead_of, make_project
+from tests.queries.factories import make_query
+from tests.retrieval.factories import make_pool, make_snapshot
+from tests.triples.factories import make_draft, make_team
+
+pytestmark = pytest.mark.django_db
+
+
+def applied(project, lines: str, minute: int = 0) -> Import:
+    item = imports.start_import(
+        project=project,
+        kind="queries",
+        file=SimpleUploadedFile("searches.txt", lines.encode()),
+        options={"format": "lines", "ids": "file", "source": ""},
+        actor=lead_of(project),
+        at=AT + timedelta(minutes=minute),
+    )
+    return imports.confirm_import(import_id=item.pk, actor=lead_of(project), at=AT + timedelta(minutes=minute))
+
+
+def undo(item: Import) -> Import:
+    return imports.undo_import(import_id=item.pk, actor=lead_of(item.project), at=AT + timedelta(hours=1))
+
+
+def texts(project) -> list[str]:
+    return list(Query.objects.filter(project=project).order_by("pk").values_list("text", flat=True))
+
+
+def test_undoing_removes_what_the_import_added_and_nothing_else():
+    project = make_project()
+    applied(project, "first\n")
+    item = applied(project, "first\nsecond\nthird\n", minute=1)
+
+    undo(item)
+
+    assert texts(project) == ["first"]
+    assert item.result["counts"]["new"] == 2
+    assert Event.objects.filter(action="import.undone").count() == 1
+
+
+def test_the_same_file_can_be_imported_again_afterwards():
+    project = make_project()
+    undo(applied(project, "first\n"))
+
+    applied(project, "first\n", minute=2)
+
+    assert texts(project) == ["first"]
+
+
+def test_queries_that_were_used_stay(client):
+    project = make_project()
+    item = applied(project, "key rotation\n")
+    make_pool(project, make_snapshot(project))
+
+    with pytest.raises(ImportRefused, match="Used in a run or a pool since: 1 query"):
+        undo(item)
+
+    client.force_login(lead_of(project))
+    page = client.get(reverse("corpus:import", args=[project.slug, item.pk])).content.decode()
+    assert "Used in a run or a pool since: 1 query. Retire what is not wanted instead." in page
+    assert texts(project) == ["key rotation"]
+
+
+def test_a_query_that_was_edited_or_retired_since_stays():
+    project = make_project()
+    item = applied(project, "first\nsecond\n")
+    actions.edit_query(
+        query_id=Query.objects.get(text="second").pk,
+        actor=lead_of(project),
+        at=AT + timedelta(minutes=5),
+        intent="Wants the second.",
+    )
+
+    with pytest.raises(ImportRefused, match="Edited since, which would be lost: 1 query"):
+        undo(item)
+
+
+def test_a_query_that_is_asked_in_a_triple_stays():
+    project = make_team()
+    item = applied(project, "first\n")
+    draft = make_draft(project)
+    Triple.objects.filter(pk=draft.pk).update(query=Query.objects.get(text="first"))
+
+    with pytest.raises(ImportRefused, match="Asked in a Q&A since: 1 query"):
+        undo(item)
+
+
+def test_an_import_that_changed_earlier_queries_says_that_their_words_are_gone():
+    project = make_project()
+    make_query(project, outside_id="Q1", text="before")
+    item = applied(project, "Q1\tafter\n")
+
+    with pytest.raises(ImportRefused, match="It also changed 1 query from before it"):
+        undo(item)
+
+
+def test_the_page_says_until_when_and_undoes(client):
+    project = make_project()
+    item = applied(project, "first\n")
+    client.force_login(lead_of(project))
+    page = client.get(reverse("corpus:import", args=[project.slug, item.pk])).content.decode()
+
+    client.post(reverse("corpus:import-undo", args=[project.slug, item.pk]))
+
+    assert "Possible until one of its queries is used or edited." in page
+    assert texts(project) == []
