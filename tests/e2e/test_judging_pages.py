@@ -103,4 +103,4 @@ def test_the_plan_is_counted_while_it_is_made(lead, round_):
     expect(lead.locator("#plan")).to_contain_text("judgements24")
     settled(lead)
     lead.get_by_label("People on a shared pair").fill("5")
-    expect(lead.locator("#plan")).to_contain_text("Each person judges a pair once.")
+    expect(lead.locator("#plan")).to_contain_text("Each person judges a pair once: choose more annotators")

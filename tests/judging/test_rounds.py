@@ -81,7 +81,7 @@ def test_a_round_needs_a_complete_pool_with_pairs_a_guideline_and_people():
         open_in(project, pool, [], plan)
     with pytest.raises(Refusal, match="no guideline"):
         open_in(project, pool, [mara], plan, guideline=None)
-    with pytest.raises(Refusal, match="Each person judges a pair once"):
+    with pytest.raises(Refusal, match="One person judges a pair once"):
         open_in(project, pool, [mara], Plan(overlap=0.5, seed=1))
     with pytest.raises(Refusal, match="at least one annotator"):
         open_in(project, pool, [make_member(project, Role.VIEWER)], plan)

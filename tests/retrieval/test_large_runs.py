@@ -68,7 +68,9 @@ def test_the_page_of_a_large_import_leads_to_the_run_and_names_the_next_step(lea
     confirm(lead, project)
     run_jobs()
 
-    assert "theirs is imported. Next:" in words(lead.get(page, follow=True))
+    said = words(lead.get(page, follow=True))
+    assert "theirs is imported." in said
+    assert ">Choose results to judge</a>" in said
 
 
 def test_pressing_twice_queues_one_job(lead, project, snapshot):
