@@ -31,6 +31,7 @@ def test_a_budget_random_blocks_and_what_the_pool_misses(page, signed_in, axe_cl
     expect(page.get_by_label("Source")).to_be_hidden()
     expect(page.get_by_label(re.compile("lexical"))).to_be_checked()
     expect(page.get_by_label(re.compile("dense"))).to_be_checked()
+    page.get_by_label("How deep").fill("20")
     expect(page.locator("#estimate")).to_contain_text("480 pairs at most")
     look_at(page, "pool-new-short")
     page.get_by_text("Advanced").click()

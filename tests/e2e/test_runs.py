@@ -58,6 +58,7 @@ def test_a_lead_describes_a_system_pools_it_with_an_upload_and_sees_the_provenan
     go(page, f"/p/{project.slug}/runs/pools/new/")
     expect(page.get_by_label("BM25")).to_be_checked()
     page.get_by_label("theirs").uncheck()
+    page.get_by_label("How deep").fill("20")
     expect(page.locator("#estimate")).to_contain_text("240 pairs at most")
     page.get_by_label("theirs").check()
     page.get_by_label("How deep").fill("5")
