@@ -64,7 +64,7 @@ def create_query(*, project: Project, outside_id: str, text: str, actor: User, a
 @transaction.atomic
 def edit_query(*, query_id: int, actor: User, at: datetime, **changes: Any) -> Query:
     """Change fields of a query. Its words can be changed until its first run or grade."""
-    query = Query.objects.select_for_update().get(pk=query_id)
+    query = _locked(query_id)
     changes = {name: value for name, value in _editable(changes).items() if value != getattr(query, name)}
     if reason := rules.edit_refusal(query, changes):
         raise QueryRefused(reason, code="query_fixed")
@@ -137,7 +137,7 @@ def _change_alike(project: Project, queries: list[Query], change: BulkChange, ac
 @transaction.atomic
 def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Query:
     """Retire a query: new runs, pools and versions leave it out; earlier ones keep it."""
-    query = Query.objects.select_for_update().get(pk=query_id)
+    query = _locked(query_id)
     if refusal := rules.retire_refusal(query, reason):
         raise QueryRefused(refusal, code="query_not_retirable")
     return _retire(query, reason.strip(), actor, at)
@@ -145,9 +145,18 @@ def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Qu
 
 @transaction.atomic
 def lock_queries(query_ids: Iterable[int], *, at: datetime) -> int:
-    """Fix the words of queries at their first run or grade. Returns how many were not fixed yet."""
-    fresh = Query.objects.filter(locked_at=None)
-    return sum(fresh.filter(pk__in=part).update(locked_at=at) for part in chunks(query_ids, 500))
+    """Fix the words of queries at their first run or grade. Returns how many were not fixed yet.
+
+    Raises QueryRefused when one no longer exists, because its import was undone after the caller had read it.
+    """
+    fixed = gone = 0
+    for part in chunks(query_ids, 500):
+        queries = Query.objects.filter(pk__in=part)
+        fixed += queries.filter(locked_at=None).update(locked_at=at)
+        gone += len(set(part)) - queries.count()
+    if reason := rules.gone_refusal(gone):
+        raise QueryRefused(reason, code="query_gone")
+    return fixed
 
 
 @transaction.atomic
@@ -270,6 +279,13 @@ def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datet
     live = Query.objects.select_for_update().filter(source=source, retired_at=None).order_by("pk")
     reason = f"permission of {permission.owner} revoked"
     return [_retire(query, reason, actor, at) for query in live]
+
+
+def _locked(query_id: int) -> Query:
+    query = Query.objects.select_for_update().filter(pk=query_id).first()
+    if query is None:
+        raise QueryRefused(rules.gone_refusal(1) or "", code="query_gone")
+    return query
 
 
 def _retire(query: Query, reason: str, actor: User, at: datetime) -> Query:

@@ -39,6 +39,14 @@ def undo_refusal(*, changed: int, used: int, asked: int, edited: int) -> str | N
     return None
 
 
+def gone_refusal(number: int) -> str | None:
+    """Why queries that were found a moment ago cannot be used: so many of them no longer exist."""
+    if not number:
+        return None
+    gone = "1 query is" if number == 1 else f"{number:,} queries are"
+    return f"{gone} no longer here: the import was undone meanwhile. Load the page again and choose anew."
+
+
 def _queries(number: int) -> str:
     return "1 query" if number == 1 else f"{number:,} queries"
 

@@ -8,9 +8,11 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.corpus.models import Block, Corpus, Import
+from apps.queries.actions import lock_queries
+from apps.queries.models import Query
 from tests.e2e.looking import NARROW, WIDE, clean_in_both_themes, faults_at_width, look_at
 from tests.e2e.waiting import go, press, settled, turned
-from tests.factories import lead_of, make_project
+from tests.factories import AT, lead_of, make_project
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -181,4 +183,36 @@ def test_a_markdown_file_given_as_jsonl_is_one_message_and_a_button(page, signed
 
     assert Block.objects.count() == 3
     assert Import.objects.get().upload.filename == "access.md"
+    assert witness.drain() == []
+
+
+def test_pasted_queries_are_taken_away_again_until_one_is_used(page, signed_in, witness):
+    project = make_project()
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/corpus/imports/new/queries/")
+    page.locator("[name=pasted]").fill("wrong list, first search\nwrong list, second search\n")
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+    with turned(page):
+        page.get_by_role("button", name="Import 2 queries").click()
+    clean_in_both_themes(page)
+
+    with turned(page):
+        page.get_by_role("button", name="Undo this import").click()
+
+    expect(page.get_by_text("everything is as it was before")).to_be_visible()
+    assert not Query.objects.exists()
+    with turned(page):
+        page.get_by_role("link", name="Upload another").click()
+    page.locator("[name=pasted]").fill("how are keys rotated\n")
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+    with turned(page):
+        page.get_by_role("button", name="Import 1 query").click()
+    lock_queries([Query.objects.get().pk], at=AT)
+    with turned(page):
+        page.reload()
+    expect(page.get_by_role("button", name="Undo this import")).to_be_disabled()
+    expect(page.get_by_text("Used in a run or a pool since: 1 query.")).to_be_visible()
+    assert faults_at_width(page, 390) == []
     assert witness.drain() == []

@@ -71,6 +71,8 @@ def start_draft(
     Project.objects.select_for_update().get(pk=project.pk)
     if started := draft_of_key(project, author, idempotency_key):
         raise AlreadyStarted(started)
+    if query is not None and not Query.objects.filter(pk=query.pk).exists():
+        raise DraftRefused(rules.QUERY_GONE, code="query_gone")
     last = Triple.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
     triple = Triple.objects.create(
         project=project,
