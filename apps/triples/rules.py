@@ -9,7 +9,7 @@ NEEDS_LEAD = "Only a lead can do this."
 MOST_RETIRED = 5_000
 WRITTEN_BY_MACHINE = "A machine wrote it. A person must adopt it first."
 NEEDS_WRITER = "Only annotators and leads of this project can write Q&As."
-QUERY_GONE = "The query of this Q&A is no longer here: its import was undone meanwhile. Start from another query, or without one."
+QUERY_GONE = "The query of this Q&A is no longer here: its import was undone. Start from another query, or without one."
 WRITERS = frozenset({Role.ANNOTATOR, Role.LEAD})
 
 
