@@ -7,7 +7,7 @@ class JudgingConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.judging.selectors import sealed
-        from apps.judging.selectors.grades import grades_for_pool
+        from apps.judging.selectors.pairs import grades_for_pool
         from apps.judging.selectors.rounds import is_judging_from
         from apps.retrieval.selectors.blinding import add_blinding_check
         from apps.retrieval.selectors.known_grades import add_grade_source

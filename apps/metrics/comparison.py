@@ -20,18 +20,15 @@ from apps.metrics.statistics.significance import (
     EQUAL,
     NO_INTERVAL,
     Difference,
-    Summary,
     WinTally,
     change_of,
     differences,
     mean_of,
-    summaries,
     tally_of,
 )
 
 DROP_BAR = 0.1
 LEVEL = 0.05
-FEWEST_IN_STRATUM = 5
 
 
 class SupplementaryTests(NamedTuple):
@@ -383,29 +380,3 @@ def p_words(p: float, family: int) -> str:
     """`p = 0.013 after Holm over 6`; four places below 0.01."""
     words = f"p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{number(p, 4 if p < 0.01 else 3)}"
     return words if family < 2 else f"{words} after Holm over {family}"
-
-
-class ComparedStratum(NamedTuple):
-    """A named subset with the summary of each run, in the order the runs were given."""
-
-    name: str
-    n: int
-    summaries: tuple[Summary, ...]
-
-
-def strata(
-    labels: Sequence[str], runs: Sequence[Floats], *, fewest: int = FEWEST_IN_STRATUM
-) -> tuple[list[ComparedStratum], int]:
-    """The mean of each run in every stratum, largest first; and how many strata were too small to show.
-
-    `labels[i]` names the stratum of row i; rows without a name are left out.
-    """
-    compared, small = [], 0
-    for name in dict.fromkeys(label for label in labels if label):
-        inside = np.array([label == name for label in labels])
-        if inside.sum() < fewest:
-            small += 1
-            continue
-        values = np.column_stack([run[inside] for run in runs])
-        compared.append(ComparedStratum(name, int(inside.sum()), tuple(summaries(values))))
-    return sorted(compared, key=lambda stratum: (-stratum.n, stratum.name)), small

@@ -12,8 +12,8 @@ from apps.audit.models import Event
 from apps.common.errors import Forbidden, Refusal
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.enums import FIRST_STEPS
-from apps.dashboard.pages import samples
 from apps.dashboard.pages.checklist import TEXTS, first_steps
+from apps.dashboard.pages.first_steps import samples_to_begin
 from apps.triples.enums import State
 from tests.conftest import REPO
 from tests.corpus.factories import make_snapshot
@@ -225,8 +225,8 @@ class TestSamples:
         assert "sample files" not in page_of(client, project)
 
     def test_their_words_count_what_is_in_them(self):
-        words = [row.file.words for row in samples.to_begin()]
-        rows = [len((SAMPLES / row.file.name).read_text(encoding="utf-8").splitlines()) for row in samples.to_begin()]
+        words = [row.file.words for row in samples_to_begin()]
+        rows = [len((SAMPLES / row.file.name).read_text(encoding="utf-8").splitlines()) for row in samples_to_begin()]
 
         assert [int(re.search(r"\d+", text)[0]) for text in words] == [rows[0], rows[1] - 1, rows[2]]
 

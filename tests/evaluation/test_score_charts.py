@@ -4,8 +4,9 @@ from xml.etree import ElementTree
 import numpy as np
 
 from apps.evaluation.edges import score_charts as charts
-from apps.metrics.comparison import ComparedStratum, changes
+from apps.metrics.comparison import changes
 from apps.metrics.statistics.significance import Summary
+from apps.metrics.statistics.strata import ComparedStratum
 from tests.metrics.compared import compare
 
 NASTY = '<script>"&'

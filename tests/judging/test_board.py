@@ -10,7 +10,7 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Forbidden
 from apps.judging.actions import adjudicate, claim_seats, close_round
-from apps.judging.actions.returning import return_seats_of
+from apps.judging.actions.seats import return_seats_of
 from apps.judging.selectors import board
 from apps.judging.selectors.board import Overlap
 from tests.factories import AT, lead_of, make_member, make_project

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from apps.metrics.comparison import MeasureComparison, Regressions, changes, handfuls, strata, tally, verdict
+from apps.metrics.comparison import MeasureComparison, Regressions, changes, handfuls, tally, verdict
 from apps.metrics.statistics.paired_tests import paired_tests
 from apps.metrics.statistics.significance import EQUAL, Difference, WinTally, change_of, sign_test_p
 from tests.metrics.compared import compare, stated
@@ -200,15 +200,3 @@ def test_one_query_is_too_few():
     (row,) = compare(["AP"], {"AP": np.array([0.0])}, {"AP": np.array([1.0])})
 
     assert verdict("BM25", "Hybrid", row) == "One query is too few to compare Hybrid with BM25."
-
-
-def test_strata_are_largest_first_and_small_ones_are_counted():
-    values = np.arange(10) / 10
-    labels = ["a"] * 3 + ["b"] * 5 + ["", "c"]
-
-    found, small = strata(labels, [values, values], fewest=3)
-
-    assert [(one.name, one.n) for one in found] == [("b", 5), ("a", 3)]
-    assert small == 1
-    assert found[1].summaries[0].mean == pytest.approx(0.1)
-    assert found[1].summaries[0].interval is not None

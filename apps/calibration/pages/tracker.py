@@ -21,6 +21,7 @@ from apps.calibration.forms import LogForm
 from apps.calibration.selectors import log, rates
 from apps.calibration.selectors.rates import PersonRates, SideRates
 from apps.common.drawing import charts
+from apps.common.drawing.control_charts import Period, control_chart
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.wording import percent
 from apps.review.enums import RateSide
@@ -184,12 +185,10 @@ def _control(groups: list[Group], side_rates: SideRates, name: str, side: RateSi
     """The control chart of one person, and its figures."""
     shown = groups[-MOST_POINTS:]
     mean = side_rates.mean or 0.0
-    periods = [
-        charts.Period(group.last, group.hits, group.n, group.high, group.low, not group.is_full) for group in shown
-    ]
+    periods = [Period(group.last, group.hits, group.n, group.high, group.low, not group.is_full) for group in shown]
     outside = [group.label for group in shown if group.is_outside]
     words = f"above the limit: {', '.join(outside)}" if outside else "no group is above the limit"
-    drawing = charts.control_chart(f"Flag rate of {name} {side.label}; {words}", periods, mean, unit="month")
+    drawing = control_chart(f"Flag rate of {name} {side.label}; {words}", periods, mean, unit="month")
     head = ["Months", "Reviewed", "Flagged", "Rate", "Lower limit", "Upper limit", "Reads as"]
     table = charts.figures(
         head,

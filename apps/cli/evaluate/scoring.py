@@ -12,13 +12,13 @@ from apps.cli.evaluate.release import STRATA, ReleaseSplit
 from apps.gates.core.decisions import GateVerdict, RunEvidence, decide, worst
 from apps.gates.core.rule import GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
-from apps.metrics.comparison import FEWEST_IN_STRATUM
 from apps.metrics.files.fitted_ids import fit_of, fit_words
 from apps.metrics.files.reading import missing_of
 from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures import Measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first
 from apps.metrics.scoring import queries_with_relevant, score_run
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.metrics.vocabulary import Vocabulary
 
 MILLISECONDS = 1_000

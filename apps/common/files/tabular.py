@@ -8,9 +8,6 @@ are capped. A mistake in one row is added to the error list and reading continue
 import csv
 import gzip
 import io
-import json
-import math
-import re
 import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -21,6 +18,7 @@ from apps.common.errors import InputError
 from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList, fault
 from apps.common.files.filekinds import not_text
+from apps.common.files.jsonvalues import parse_object
 from apps.common.files.linefiles import BARE_RETURN, LINE_END
 
 MEGABYTE = 1_000_000
@@ -238,21 +236,6 @@ def read_rows(source: TableFile, *, delimiter: str = ",", quote: str = '"') -> I
             yield feed.first, cells
 
 
-def parse_object(line: str, nesting: int = CAPS.nesting) -> dict:
-    """One JSON object from one line. Raises ValueError with a sentence for anything else."""
-    if line.count("{") + line.count("[") > nesting and _depth(line) > nesting:
-        raise ValueError(f"the JSON is nested deeper than {nesting} levels")
-    try:
-        value = _decoder.decode(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"this is not JSON: {error.msg} at column {error.colno}") from error
-    if not isinstance(value, dict):
-        raise ValueError("the line must be one JSON object, in braces")
-    if "\\u" in line:
-        refuse_unstorable(value)
-    return value
-
-
 def _decoded(source: TableFile) -> Iterator[tuple[int, str]]:
     number = 0
     if not source.ends_in_return:
@@ -341,55 +324,3 @@ def _refuse_missing(source: TableFile, line: int, header: list[str], required: l
         message += f"; looked for {', '.join(names)}" if len(names) > 1 else ""
     message += f"; the file has {', '.join(header)[:200]}"
     raise source.error(line, ", ".join(names[0] for names in missing), "", message)
-
-
-def _no_doubles(pairs: list[tuple[str, object]]) -> dict:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        names = [name for name, _ in pairs]
-        doubled = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {doubled!r} appears twice")
-    return value
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise ValueError(f"{text[:40]} is too large for a number")
-    return value
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON; leave the field out or give a number")
-
-
-_decoder = json.JSONDecoder(object_pairs_hook=_no_doubles, parse_constant=_no_constant, parse_float=_finite)
-_JSON_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]')
-
-
-def _depth(line: str) -> int:
-    depth = deepest = 0
-    for token in _JSON_TOKENS.finditer(line):
-        mark = token.group()
-        if mark in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark in "]}":
-            depth -= 1
-    return deepest
-
-
-def refuse_unstorable(value: object) -> None:
-    """Raise ValueError for NUL and lone surrogates: JSON can escape them, no database can store them as text."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            refuse_unstorable(key)
-            refuse_unstorable(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            refuse_unstorable(inner)
-    elif isinstance(value, str):
-        if "\0" in value:
-            raise ValueError("a text contains a NUL character")
-        if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise ValueError("a text contains half of a surrogate pair, which is not a character")

@@ -28,17 +28,8 @@ def problem_handler(error: Exception, context: dict[str, Any]) -> Response | Non
         title = "Not allowed" if error.status == 403 else "Refused"
         return problem(status=error.status, title=title, detail=error.sentence, code=error.code)
     if isinstance(error, InputErrors):
-        faults = [
-            {"file": e.file, "line": e.line, "field": e.field, "value": e.value, "message": e.message}
-            for e in error.errors
-        ]
-        return problem(
-            status=400, title="Bad input", detail=str(error), code="bad_input", errors=faults, capped=error.capped
-        )
-    if isinstance(error, RequestDataTooBig):
-        error = PayloadTooLarge()
-    elif isinstance(error, SuspiciousOperation | BadRequest):
-        error = exceptions.ParseError()
+        return _input_problem(error)
+    error = _as_bad_request(error)
     if outage := outage_of(error):
         log.warning("%s: %s", outage.title, error)
         answer = problem(status=503, title=outage.title, detail=outage.detail, code=outage.code)
@@ -59,6 +50,28 @@ def problem_handler(error: Exception, context: dict[str, Any]) -> Response | Non
     response = exception_handler(error, context)
     if response is None or not isinstance(error, exceptions.APIException):
         return response
+    return _in_our_shape(error, response)
+
+
+def _input_problem(error: InputErrors) -> Response:
+    faults = [
+        {"file": e.file, "line": e.line, "field": e.field, "value": e.value, "message": e.message} for e in error.errors
+    ]
+    return problem(
+        status=400, title="Bad input", detail=str(error), code="bad_input", errors=faults, capped=error.capped
+    )
+
+
+def _as_bad_request(error: Exception) -> Exception:
+    """Django's errors of a request that cannot be read, as those of DRF; any other error as it is."""
+    if isinstance(error, RequestDataTooBig):
+        return PayloadTooLarge()
+    if isinstance(error, SuspiciousOperation | BadRequest):
+        return exceptions.ParseError()
+    return error
+
+
+def _in_our_shape(error: exceptions.APIException, response: Response) -> Response:
     code = error.get_codes()
     answer = problem(
         status=response.status_code,

@@ -8,15 +8,12 @@ accept at once. Waiting needs a socket and no thread. Every wait has a deadline.
 
 import errno
 import logging
-import resource
 import selectors
 import socket
-import tempfile
 import time
 from concurrent.futures import Future
 from enum import Enum
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 from gunicorn import http, util
@@ -27,16 +24,12 @@ from gunicorn.workers.gthread import ThreadWorker
 from apps.config.checks import startup_messages
 from apps.config.patience import keep_open, wait_as_a_web_server
 from apps.config.serving import refusals
-from apps.config.serving.limits import Limits
+from apps.config.serving.limits import Limits, limits_from_settings, room_for_clients
 from apps.config.serving.reading import PIECE, Arrived, Body, Head, NoRoom, TooLarge
 from apps.config.serving.sending import Outgoing
 
 log = logging.getLogger(__name__)
 
-MOST_FILES = 8192
-FILES_OF_OUR_OWN = 128
-FILES_OF_A_CLIENT = 3  # its socket, its body, its answer
-FRAMING_BYTES = 1024**2  # what a form adds to the largest file
 SWEEP_SECONDS = 0.5
 STOP_SECONDS = 1.0
 NO_FILES_LEFT = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
@@ -353,33 +346,3 @@ class Worker(ThreadWorker):
         else:
             self.poller.register(client.wire, events, partial(self._ready, client))
         client.events = events
-
-
-def limits_from_settings(*, idle_seconds: float) -> Limits:
-    """The limits of this process. Bodies are collected in the data directory, on a disk with room for them."""
-    from django.conf import settings
-
-    folder = Path(settings.INCOMING_DIR)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.gettempdir())
-    return Limits(
-        folder=folder,
-        body_bytes=settings.UPLOAD_MAX_BYTES + FRAMING_BYTES,
-        idle_seconds=idle_seconds,
-        head_seconds=settings.CLIENT_HEAD_SECONDS,
-        grace_seconds=settings.CLIENT_GRACE_SECONDS,
-        least_rate=settings.CLIENT_LEAST_RATE,
-    )
-
-
-def room_for_clients() -> int:
-    """For how many clients the open-file limit of this process suffices, after raising it."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    else:
-        most = MOST_FILES if soft == resource.RLIM_INFINITY else soft
-    return max((most - FILES_OF_OUR_OWN) // FILES_OF_A_CLIENT, 16)

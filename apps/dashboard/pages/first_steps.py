@@ -1,6 +1,11 @@
-"""What a lead does on the list of first steps itself: skip a step, or begin to judge alone."""
+"""The list of first steps: the sample files it offers, and what a lead does on it: skip a step, judge alone."""
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 from django.contrib import messages
+from django.contrib.staticfiles import finders
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -10,8 +15,29 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.edges.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.corpus.selectors.import_kinds import SampleFile, kind_named
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.edges.paths import path
+
+SAMPLE_KINDS = ("corpus", "queries", "judgements")
+
+
+class SampleRow(NamedTuple):
+    file: SampleFile
+    size: int
+
+
+@cache
+def samples_to_begin() -> tuple[SampleRow, ...]:
+    """One file of each kind, in the order in which they are imported."""
+    files = [sample for kind in SAMPLE_KINDS for sample in kind_named(kind).samples if sample.to_begin]
+    return tuple(SampleRow(file, _size(file)) for file in files)
+
+
+def _size(file: SampleFile) -> int:
+    """In bytes; 0 where only the collected copy is left."""
+    found = finders.find(file.path)
+    return Path(found).stat().st_size if isinstance(found, str) else 0
 
 
 @member_view(Role.LEAD)

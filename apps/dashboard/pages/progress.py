@@ -21,6 +21,7 @@ from apps.calibration.core.control_chart import limits
 from apps.calibration.rules import person_refusal
 from apps.calibration.selectors import rates
 from apps.common.drawing import charts
+from apps.common.drawing.control_charts import Period, control_chart
 from apps.dashboard.pages.round_forecast import forecast
 from apps.judging import selectors as judging
 from apps.judging.enums import RoundKind, RoundState
@@ -180,12 +181,11 @@ def _by_week(project: Project) -> ProgressChart | None:
         return None
     mean = sum(flags for flags, _ in weeks.values()) / sum(n for _, n in weeks.values())
     periods = [
-        charts.Period(str(week), flags, n, limits(mean, n)[1])
-        for (_, week), (flags, n) in sorted(weeks.items())[-WEEKS:]
+        Period(str(week), flags, n, limits(mean, n)[1]) for (_, week), (flags, n) in sorted(weeks.items())[-WEEKS:]
     ]
     outside = ", ".join(period.label for period in periods if period.is_outside)
     words = f"outside: week {outside}" if outside else "no week is outside"
-    chart = charts.control_chart(f"Flag rate by week with control limits; {words}", periods, mean)
+    chart = control_chart(f"Flag rate by week with control limits; {words}", periods, mean)
     figures = charts.figures(
         ["Week", "Reviewed", "Flagged", "Rate", "Limit"],
         [[p.label, p.n, p.hits, f"{p.hits / p.n * 100:.1f} %", f"{(p.limit or 0) * 100:.1f} %"] for p in periods],

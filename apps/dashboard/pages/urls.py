@@ -1,13 +1,12 @@
 from django.urls import path
 
-from apps.dashboard.pages import demo as demo_views
 from apps.dashboard.pages import first_steps, manual, search, views
 
 app_name = "dashboard"
 urlpatterns = [
     path("", views.start, name="start"),
     path("projects/", views.projects, name="projects"),
-    path("demo/", demo_views.load, name="load-demo"),
+    path("demo/", views.load_demo, name="load-demo"),
     path("docs/", manual.manual, name="manual"),
     path("docs/<path:name>", manual.manual_file, name="manual-file"),
     path("p/<slug:slug>/", views.home, name="home"),

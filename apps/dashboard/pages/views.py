@@ -12,15 +12,16 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.actions.projects import archive_project, bring_back_project, change_project
-from apps.accounts.edges.access import MemberRequest, PersonRequest, member_view
+from apps.accounts.edges.access import MemberRequest, PersonRequest, member_view, operator_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.agreement.selectors import agreement
 from apps.dashboard import rules, selectors
+from apps.dashboard.actions.demo import request_demo
 from apps.dashboard.actions.projects import change_scale
 from apps.dashboard.forms import ScaleForm, SettingsForm
-from apps.dashboard.pages import blocking, checklist, drift, people, progress, quality, releases, samples, waiting
+from apps.dashboard.pages import blocking, checklist, drift, first_steps, people, progress, quality, releases, waiting
 from apps.gates.selectors import gates
 from apps.gates.selectors.gates import GateStatus
 from apps.judging.models import Round
@@ -55,6 +56,15 @@ def _projects(request: PersonRequest, places: list[selectors.ProjectPlace]) -> H
     return render(
         request, "dashboard/projects.html", {"places": live, "archived": archived, "offers_demo": offers_demo}
     )
+
+
+@operator_view
+@require_POST
+def load_demo(request: PersonRequest) -> HttpResponse:
+    """Queue the demo and show the page of its job, with its progress and a link to the project."""
+    job = request_demo(host=request.user, at=timezone.now())
+    assert job.project is not None
+    return redirect("jobs:job", slug=job.project.slug, pk=job.pk)
 
 
 @member_view()
@@ -142,7 +152,7 @@ def _first_steps(
         "steps": shown,
         "waiting": tasks,
         "offers_demo": offers_demo,
-        "samples": () if steps.is_done("corpus") else samples.to_begin(),
+        "samples": () if steps.is_done("corpus") else first_steps.samples_to_begin(),
     }
     return render(request, "dashboard/first_steps.html", context)
 

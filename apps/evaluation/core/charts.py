@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from apps.common.drawing.svg import Scale, axis, clip, drawing, plain, scale, tag, text, ticks, title
 from apps.common.text.wording import count, interval, number, signed
-from apps.metrics.comparison import ComparedStratum, QueryChange, tally
+from apps.metrics.comparison import QueryChange, tally
+from apps.metrics.statistics.strata import ComparedStratum
 
 CELL_WIDTH, INSET = 300, 14.0
 DELTAS_WIDTH, DELTAS_HEIGHT = 1344, 240

@@ -23,8 +23,9 @@ from apps.common.drawing.charts import (
 from apps.common.text.wording import interval, number, percent, signed
 from apps.evaluation.core.charts import CELL_WIDTH, Bounds, bounds_of, delta_bars, stratum_dots
 from apps.evaluation.models import Score
-from apps.metrics.comparison import ComparedStratum, MeasureComparison, QueryChange
+from apps.metrics.comparison import MeasureComparison, QueryChange
 from apps.metrics.statistics.significance import Difference
+from apps.metrics.statistics.strata import ComparedStratum
 
 CELL_HEIGHT = 24
 ROW_HEIGHT = 52

@@ -13,9 +13,9 @@ from apps.evaluation.enums import STRATA
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.core.splits import VARIANT_OF
 from apps.goldsets.models import VersionQuery
-from apps.metrics import comparison
 from apps.metrics.columns import Floats
 from apps.metrics.statistics.significance import mean_of
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, ComparedStratum, compare_strata
 
 SPLIT, WORDING = "split", "wording"
 CLEAN = "clean"
@@ -38,7 +38,7 @@ def strata_context(
         "strata": [(one, charts.stratum(one, names, bounds), judged[at]) for at, one in enumerate(strata)],
         "strata_figures": charts.strata_figures(strata, names),
         "small_strata": small,
-        "fewest": comparison.FEWEST_IN_STRATUM,
+        "fewest": FEWEST_IN_STRATUM,
     }
 
 
@@ -60,16 +60,14 @@ def stratum_of(query: VersionQuery, field: str) -> str:
     return str(query.fields.get(field) or "")
 
 
-def strata_of(
-    queries: Sequence[VersionQuery], field: str, runs: Sequence[Floats]
-) -> tuple[list[comparison.ComparedStratum], int]:
+def strata_of(queries: Sequence[VersionQuery], field: str, runs: Sequence[Floats]) -> tuple[list[ComparedStratum], int]:
     """The largest strata with the mean of each run, and how many were too small to show."""
-    strata, small = comparison.strata([stratum_of(query, field) for query in queries], runs)
+    strata, small = compare_strata([stratum_of(query, field) for query in queries], runs)
     return strata[:MULTIPLES], small
 
 
 def judged_inside(
-    queries: Sequence[VersionQuery], field: str, strata: Sequence[comparison.ComparedStratum], judged: Sequence[Floats]
+    queries: Sequence[VersionQuery], field: str, strata: Sequence[ComparedStratum], judged: Sequence[Floats]
 ) -> list[list[float | None]]:
     """For each stratum the mean share of judged blocks of each run, over the queries with results of the run."""
     labels = np.array([stratum_of(query, field) for query in queries], dtype=object)

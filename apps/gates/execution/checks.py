@@ -27,8 +27,8 @@ from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats, Ranked
-from apps.metrics.comparison import FEWEST_IN_STRATUM
 from apps.metrics.measures import Measure, measure_run
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.models import Ranking, Run
 
 KIND = "gates.decide"

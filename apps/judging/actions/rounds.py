@@ -74,17 +74,21 @@ def open_round(
         RoundAnnotator(round=round_, annotator_id=pk, only=remit) for pk, remit in own.items()
     )
     lock_queries(list(pool.pool_queries.values_list("query_id", flat=True)), at=at)
-    after = {
-        "pool": pool.pk,
-        "seed": plan.seed,
-        "annotators": list(own),
-        "plan": round_.plan,
-        "checks": len(checks),
-        "kept": kept_pairs,
-    }
-    record(project=project, actor=actor, action="round.planned", obj=round_, after=after, at=at)
+    _record_plan(round_, list(own), len(checks), kept_pairs, actor, at)
     _open_planned(round_, pairs + kept_pairs, actor, at)
     return round_
+
+
+def _record_plan(round_: Round, people: list[int], checks: int, kept_pairs: int, actor: User, at: datetime) -> None:
+    after = {
+        "pool": round_.pool_id,
+        "seed": round_.seed,
+        "annotators": people,
+        "plan": round_.plan,
+        "checks": checks,
+        "kept": kept_pairs,
+    }
+    record(project=round_.project, actor=actor, action="round.planned", obj=round_, after=after, at=at)
 
 
 def _is_another_opening(pool: Pool, plan: Plan, keeps: bool) -> bool:

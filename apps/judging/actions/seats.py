@@ -6,6 +6,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Func, O
 from django.db.models import PositiveBigIntegerField as Whole
 
 from apps.accounts.models import User
+from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import locked_place
@@ -50,6 +51,20 @@ def release_seats(*, round_: Round, annotator: User) -> int:
     """Return the leased, ungraded pairs of a person to the queue; return how many there were."""
     place = locked_place(round_.pk, annotator)
     return leased_to(place).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
+
+
+@transaction.atomic
+def return_seats_of(*, round_: Round, holder: User, actor: User, at: datetime) -> int:
+    """Return to the queue the leased, ungraded pairs of somebody who is away or has left; return how many.
+
+    A grade they still send for one of them is stored as long as the pair has an empty seat.
+    """
+    place = locked_place(round_.pk, holder)
+    n = leased_to(place).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
+    if n:
+        after = {"round": round_.pk, "seats": n}
+        record(project=round_.project, actor=actor, action="seats.returned", obj=holder, after=after, at=at)
+    return n
 
 
 @transaction.atomic

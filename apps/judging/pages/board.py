@@ -15,7 +15,7 @@ from apps.accounts.models import Project, User
 from apps.common.drawing import charts
 from apps.common.errors import Refusal
 from apps.judging import rules, selectors
-from apps.judging.actions.returning import return_seats_of
+from apps.judging.actions.seats import return_seats_of
 from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round

@@ -12,7 +12,7 @@ from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
 from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat
-from apps.retrieval.models import PoolEntry
+from apps.retrieval.models import Pool, PoolEntry
 
 ROWS = 2_000
 
@@ -135,6 +135,12 @@ def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[Resolved
         texts = texts_in(source)
         pairs = [pair._replace(version_id=texts[text]) for pair, text in _with_texts(pairs) if text in texts]
     return [pair for pair in pairs if not pair.is_ruled_out]
+
+
+def grades_for_pool(pool: Pool) -> dict[tuple[int, int], int]:
+    """The settled grade of every (query, block version) on the pool's snapshot, of any round."""
+    grades = resolved_grades(pool.snapshot)
+    return {(pair.query_id, pair.version_id): pair.grade for pair in grades if pair.grade is not None}
 
 
 def settled_pairs(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from apps.common.text.wording import number
 from apps.evaluation.core.charts import stratum_bounds, stratum_dots, stratum_legend
-from apps.metrics import comparison
 from apps.metrics.measures import Measure
 from apps.metrics.scorecard import Scorecard, notes_of
 from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.significance import Summary
+from apps.metrics.statistics.strata import ComparedStratum
 from apps.reports.core.comparison_parts import difference_parts, lead_of_comparisons
 from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
 from apps.reports.core.mean_parts import PLACES, Mean, interval_head, means_chart, summary_cells
@@ -95,7 +95,7 @@ def strata_parts(card: Scorecard) -> Iterator[ReportSection]:
 
 def _strata_part(card: Scorecard, field: str) -> ReportSection:
     first, words, strata = next(iter(card.measures)), FIELD_WORDS.get(field, field), card.shown_strata(field)
-    shown = [comparison.ComparedStratum(one.name, one.n, tuple(each[0] for each in one.summaries)) for one in strata]
+    shown = [ComparedStratum(one.name, one.n, tuple(each[0] for each in one.summaries)) for one in strata]
     names = [run.tag for run in card.runs]
     bounds = stratum_bounds(shown)
     drawings = [stratum_legend(names)] if len(names) > 1 else []

@@ -17,12 +17,12 @@ from apps.evaluation.edges.strata import fields_of, stratum_of
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates
-from apps.metrics.comparison import FEWEST_IN_STRATUM
 from apps.metrics.files.strata import QueryDivision, stratum_scores
 from apps.metrics.measures import Measure, parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores
 from apps.metrics.scoring import RunScores
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.reports.core.document import Document
 from apps.reports.core.gate_parts import ReportedGate, gates_parts
 from apps.reports.core.score_document import scored_document

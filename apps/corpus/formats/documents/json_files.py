@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from apps.common.files.tabular import refuse_unstorable
+from apps.common.files.jsonvalues import refuse_unstorable
 from apps.corpus.formats.documents import SourceFile, Unreadable
 
 MOST_BYTES = 50_000_000

@@ -78,48 +78,60 @@ def _read(most_pages: int, most_characters: int) -> dict[str, Any]:
 
 
 def _lines(page: Any) -> list[list]:
-    """[text, x, y, size, whether a hyphen divides its last word] of each line, in the order of the file.
+    """[text, x, y, size, whether a hyphen divides its last word] of each line, in the order of the file."""
+    import pypdfium2.raw as pdfium
+
+    text = page.get_textpage()
+    lines = _Lines()
+    for index in range(text.count_chars()):
+        code = pdfium.FPDFText_GetUnicode(text, index)
+        if code == HYPHEN_AT_LINE_END or (code == DASH and pdfium.FPDFText_IsHyphen(text, index) == 1):
+            lines.end(hyphen=True)
+        elif code in ENDS:
+            lines.end()
+        elif pdfium.FPDFText_IsGenerated(text, index) == 1:
+            lines.add_gap()
+        elif code not in LEFT_OUT and code <= sys.maxunicode:
+            letter = chr(code)
+            if lines.is_after_gap and not letter.isspace():
+                lines.begin_word(_place(pdfium, text, index))
+            lines.letters.append(letter)
+    lines.end()
+    if lines.ended and lines.ended[-1][0][-1:] == "-" and lines.ended[-1][0][-2:-1].isalpha():
+        last = lines.ended[-1]
+        last[0], last[-1] = last[0][:-1], True  # at the end of a page PDFium leaves the hyphen
+    return lines.ended
+
+
+class _Lines:
+    """Lines of a page, from its characters.
 
     PDFium puts characters into lines itself, but now and then two lines into one: where it found a gap, a jump up or
     down begins another line too.
     """
-    import pypdfium2.raw as pdfium
 
-    text = page.get_textpage()
-    lines: list[list] = []
-    letters: list[str] = []
-    place: list[float] = [0.0, 0.0, 0.0]
-    gap = True
+    def __init__(self) -> None:
+        self.ended: list[list] = []
+        self.letters: list[str] = []
+        self.place: list[float] = [0.0, 0.0, 0.0]
+        self.is_after_gap = True
 
-    def close(hyphen: bool) -> None:
-        if line := "".join(letters).strip():
-            lines.append([line, *(round(value, 1) for value in place), hyphen])
-        letters.clear()
+    def add_gap(self) -> None:
+        self.letters.append(" ")
+        self.is_after_gap = True
 
-    for index in range(text.count_chars()):
-        code = pdfium.FPDFText_GetUnicode(text, index)
-        if code == HYPHEN_AT_LINE_END or (code == DASH and pdfium.FPDFText_IsHyphen(text, index) == 1):
-            close(hyphen=True)
-            gap = True
-        elif code in ENDS:
-            close(hyphen=False)
-            gap = True
-        elif pdfium.FPDFText_IsGenerated(text, index) == 1:
-            letters.append(" ")
-            gap = True
-        elif code not in LEFT_OUT and code <= sys.maxunicode:
-            if gap and not chr(code).isspace():
-                here = _place(pdfium, text, index)
-                if letters and _jumps(place, here):
-                    close(hyphen=False)
-                if not letters:
-                    place = here
-                gap = False
-            letters.append(chr(code))
-    close(hyphen=False)
-    if lines and lines[-1][0][-1:] == "-" and lines[-1][0][-2:-1].isalpha():
-        lines[-1][0], lines[-1][-1] = lines[-1][0][:-1], True  # at the end of a page PDFium leaves the hyphen
-    return lines
+    def begin_word(self, place: list[float]) -> None:
+        if self.letters and _jumps(self.place, place):
+            self.end()
+        if not self.letters:
+            self.place = place
+        self.is_after_gap = False
+
+    def end(self, *, hyphen: bool = False) -> None:
+        if line := "".join(self.letters).strip():
+            self.ended.append([line, *(round(value, 1) for value in self.place), hyphen])
+        self.letters.clear()
+        self.is_after_gap = True
 
 
 def _place(pdfium: Any, text: Any, index: int) -> list[float]:
