@@ -64,6 +64,7 @@ def draft_version(
 ) -> Version:
     """Create the draft of a gold set's next version. A gold set has at most one draft."""
     gold_set = GoldSet.objects.select_for_update().select_related("project").get(pk=gold_set_id)
+    rounds = _locked_rounds(rounds)
     if reason := rules.draft_refusal(gold_set, snapshot, rounds):
         raise VersionRefused(reason, code="draft_refused")
     last = gold_set.versions.aggregate(last=Max("number"))["last"] or 0
@@ -105,6 +106,7 @@ def change_draft(
     note: str,
 ) -> Version:
     version = _locked(version_id)
+    rounds = _locked_rounds(rounds)
     reason = rules.change_refusal(version) or rules.inputs_refusal(version.gold_set, snapshot, rounds)
     if reason:
         raise VersionRefused(reason, code="change_refused")
@@ -223,6 +225,14 @@ def _locked(version_id: int) -> Version:
     """The version, read after its row is locked: a joined read that waits for the lock returns rows from before it."""
     list(Version.objects.select_for_update().filter(pk=version_id).values_list("pk", flat=True))
     return _versions().get(pk=version_id)
+
+
+def _locked_rounds(rounds: Sequence[Round]) -> list[Round]:
+    """The rounds as they are now, locked so that their grades are not withdrawn before the version has them."""
+    ids = [round_.pk for round_ in rounds]
+    found = Round.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids).order_by("pk")
+    by_id = {round_.pk: round_ for round_ in found.select_related("pool__snapshot", "guideline")}
+    return [by_id[pk] for pk in ids]
 
 
 def _lock_inputs(version: Version) -> None:

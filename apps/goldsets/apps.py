@@ -8,5 +8,8 @@ class GoldsetsConfig(AppConfig):
     def ready(self) -> None:
         from apps.audit.selectors.sealed_kinds import digest_check
         from apps.goldsets.execution.integrity import faults_in
+        from apps.goldsets.selectors.resting import version_resting_on
+        from apps.judging.selectors.resting import add_resting_check
 
         digest_check("versions", faults_in)
+        add_resting_check(version_resting_on)

@@ -26,6 +26,8 @@ def inputs_refusal(gold_set: GoldSet, snapshot: Snapshot, rounds: Sequence[Round
         return "The snapshot belongs to another project."
     if any(round_.project_id != gold_set.project_id for round_ in rounds):
         return "A round belongs to another project."
+    if withdrawn := [r.name for r in rounds if r.withdrawn_at]:
+        return f"The import of {withdrawn[0]} was undone, so its grades count nowhere. Choose again without it."
     elsewhere = [r.name for r in rounds if r.pool.snapshot.corpus_id != snapshot.corpus_id]
     if elsewhere:
         return f"{elsewhere[0]} was judged on a different corpus than the snapshot's."

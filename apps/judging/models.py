@@ -25,8 +25,17 @@ class Guideline(models.Model):
         return f"guideline {self.number}"
 
 
+class RoundQuerySet(models.QuerySet["Round"]):
+    def in_force(self) -> "RoundQuerySet":
+        """Without those whose import was undone: their grades stay on record and count nowhere."""
+        return self.filter(withdrawn_at=None)
+
+
 class Round(models.Model):
-    """One plan of who grades how much of a pool, and its execution."""
+    """One plan of who grades how much of a pool, and its execution.
+
+    `withdrawn_at` is set when the import of its grades is undone: they stay as they were given, and count nowhere.
+    """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="rounds")
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="rounds")
@@ -45,6 +54,9 @@ class Round(models.Model):
     created_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True, help_text="When the import of its grades was undone.")
+
+    objects = RoundQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -139,6 +139,13 @@ def answer_refusal(project: Project, grade: int | None, cant_judge: str) -> str 
     return None
 
 
+def withdrawn_refusal(round_: Round) -> str | None:
+    """Why nothing is decided in this round any more."""
+    if round_.withdrawn_at is not None:
+        return "The import of these grades was undone, so they count nowhere and need no decision."
+    return None
+
+
 def adjudication_refusal(resolved: Resolved, *, planned: int, has_judged: bool) -> str | None:
     """Why this person can't adjudicate this pair, which `planned` people judge."""
     if planned == 0:

@@ -99,11 +99,12 @@ def fresh_ratings(
 
 
 def _has_people(prefix: str = "") -> Q:
-    """Rounds whose grades belong to people: judged here, or imported with the names of their raters."""
+    """Rounds in force whose grades belong to people: judged here, or imported with the names of their raters."""
     raters = RoundAnnotator.objects.filter(annotator__email__endswith=STAND_IN_DOMAIN)
     field = f"{prefix.removesuffix('__')}__in" if prefix else "pk__in"
     named = Q(**{f"{prefix}kind": RoundKind.IMPORTED, field: raters.values("round")})
-    return Q(**{f"{prefix}kind": RoundKind.JUDGING}) | named
+    judged = Q(**{f"{prefix}kind": RoundKind.JUDGING})
+    return Q(**{f"{prefix}withdrawn_at": None}) & (judged | named)
 
 
 def grade_agreement(

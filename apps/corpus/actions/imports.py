@@ -183,7 +183,7 @@ def undo_import(*, import_id: int, actor: User, at: datetime) -> Import:
     item = import_steps.locked(import_id)
     if reason := undo_refusal(item):
         raise ImportRefused(reason, code="import_not_undone")
-    kind_named(item.kind).undo(item)
+    kind_named(item.kind).undo(item, actor=actor, at=at)
     item.undone_by, item.undone_at = actor, at
     item.save(update_fields=["undone_by", "undone_at"])
     record(project=item.project, actor=actor, action="import.undone", obj=item, at=at)

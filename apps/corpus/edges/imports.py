@@ -216,7 +216,9 @@ class CorpusImport(ImportKind):
         with _rows(source, ErrorList(), options) as rows:
             yield from rows
 
+    undoing = "Texts, titles and the recipe are then what they were before."
     undone_until = "a snapshot is frozen"
+    undone = "Everything is as it was before."
 
     def before(self, project: Project, options: dict[str, Any]) -> CorpusState:
         corpus = _corpus(project, options)
@@ -230,7 +232,7 @@ class CorpusImport(ImportKind):
     def undo_refusal(self, item: Import) -> str | None:
         return _undo_refusal(item, _corpus(item.project, item.options))
 
-    def undo(self, item: Import) -> None:
+    def undo(self, item: Import, *, actor: User, at: datetime) -> None:
         """Put back what the import changed. Whoever changed the corpus meanwhile is seen only with its lock."""
         found = _corpus(item.project, item.options)
         corpus = corpora.locked(found.pk) if found else None

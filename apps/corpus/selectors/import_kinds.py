@@ -63,8 +63,12 @@ class ImportKind:
     examples: ClassVar[tuple[FormatExample, ...]] = ()
     samples: ClassVar[tuple[SampleFile, ...]] = ()
     roles: ClassVar[tuple[str, ...]] = (Role.LEAD,)
-    undone_until: ClassVar[str] = ""
-    """Until when an import can be undone, in words; "" for kinds that are not undone."""
+    undoing: ClassVar[str]
+    """What undoing an import does, as a sentence."""
+    undone_until: ClassVar[str]
+    """Until when an import can be undone, in words."""
+    undone: ClassVar[str]
+    """What has become of what an undone import had changed, as a sentence."""
     form_class: ClassVar[type[Any]]
     """A subclass of `corpus.forms.ImportForm`."""
 
@@ -87,7 +91,7 @@ class ImportKind:
         return is_within(path, READ_AT_ONCE) and not (is_packed and path.stat().st_size > WORKBOOK_AT_ONCE_BYTES)
 
     def before(self, project: Project, options: dict[str, Any]) -> Any:
-        """What an import is about to change, for `remember`. None for kinds that are not undone."""
+        """What an import is about to change, for `remember`. None for kinds that find it by themselves."""
         return None
 
     def remember(self, item: Import, before: Any) -> None:
@@ -95,10 +99,10 @@ class ImportKind:
 
     def undo_refusal(self, item: Import) -> str | None:
         """Why an applied import cannot be undone; the usual reason is that something rests on it."""
-        return f"An import of {self.forms.partition(',')[2]} is not undone."
+        raise NotImplementedError
 
-    def undo(self, item: Import) -> None:
-        """Put back what an import has changed, in the caller's transaction."""
+    def undo(self, item: Import, *, actor: User, at: datetime) -> None:
+        """Put back what an import has changed, in the caller's transaction. Raises ImportRefused."""
         raise NotImplementedError
 
     @property

@@ -44,6 +44,6 @@ def after_run(run: Run) -> NextStep | None:
 
 
 def _choose_results(project: Project) -> NextStep | None:
-    if Pool.objects.filter(project=project).exists():
+    if Pool.objects.filter(project=project).exclude(rounds__withdrawn_at__isnull=False).exists():
         return None
     return NextStep("Choose results to judge", path("pool", project))

@@ -223,9 +223,11 @@ def _facts(member: Member) -> dict[str, bool]:
     rows = {
         "corpus": Block.objects.filter(corpus__project=project),
         "queries": Query.objects.filter(project=project),
-        "pool": Pool.objects.filter(project=project, state=PoolState.COMPLETE),
+        "pool": Pool.objects.filter(project=project, state=PoolState.COMPLETE).exclude(
+            rounds__withdrawn_at__isnull=False
+        ),
         "guideline": Guideline.objects.filter(project=project),
-        "grades": Judgement.objects.filter(round__project=project),
+        "grades": Judgement.objects.filter(round__project=project, round__withdrawn_at=None),
         "people": live.filter(role__in=[Role.ANNOTATOR, Role.REVIEWER]).exclude(user=member.user),
         "triples": Triple.objects.filter(project=project, state=State.ACCEPTED),
         "sources": Source.objects.filter(Exists(of_source), project=project),

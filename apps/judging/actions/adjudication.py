@@ -66,6 +66,9 @@ def adjudicate(
 def _check(round_: Round, entry: PoolEntry, adjudicator: User) -> Resolved:
     pair = selectors.pair_of(round_, entry)
     has_judged = Judgement.objects.filter(round=round_, entry=entry, annotator=adjudicator).exists()
-    if refusal := rules.adjudication_refusal(pair.resolved, planned=pair.planned, has_judged=has_judged):
+    refusal = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
+        pair.resolved, planned=pair.planned, has_judged=has_judged
+    )
+    if refusal:
         raise AdjudicationRefused(refusal, code="not_adjudicable")
     return pair.resolved

@@ -58,7 +58,7 @@ def import_judgements(
         raise ImportRefused("There is nothing to import: every row was left out.", code="import_empty")
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     mark = draft.mark
-    if same := Round.objects.filter(project=project, kind=RoundKind.IMPORTED, origin__endswith=mark).first():
+    if same := Round.objects.in_force().filter(project=project, kind=RoundKind.IMPORTED, origin__endswith=mark).first():
         return ImportedRound(same, is_new=False)
     origin = f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
     round_ = _add_round(project, snapshot, draft, name.strip() or "Imported judgements", origin, actor, at)

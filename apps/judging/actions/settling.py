@@ -5,6 +5,7 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
+from apps.judging import rules
 from apps.judging.actions.locks import locked_round
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.enums import ErrorType
@@ -41,6 +42,8 @@ def settle_bulk(
     if rule not in IN_WORDS:
         raise SettlingRefused("A majority is settled automatically. Choose another rule.", code="rule_unknown")
     round_ = locked_round(round_.pk)
+    if refusal := rules.withdrawn_refusal(round_):
+        raise SettlingRefused(refusal, code="round_withdrawn")
     if rule_of(round_) not in (ResolutionRule.MAJORITY, rule):
         message = f"This round was planned with another rule: {IN_WORDS[rule_of(round_)]}."
         raise SettlingRefused(message, code="other_rule_planned")

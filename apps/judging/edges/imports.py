@@ -15,10 +15,10 @@ from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.table_plans import show_table
 from apps.corpus.forms import PastedImportForm
-from apps.corpus.models import Snapshot
+from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
-from apps.judging.actions import import_judgements
+from apps.judging.actions import import_judgements, undoing
 from apps.judging.actions.imports import ImportedRound
 from apps.judging.execution.judgement_import import QUERIES, JudgementDraft, read_draft
 from apps.judging.execution.table_import import TableDraft, read_table
@@ -122,6 +122,12 @@ class JudgementImport(ImportKind):
         FormatExample("CSV", "As Karat exports it.", "query_id,block_id,grade,notes\nQ001,sec-4.2,3,"),
     )
     form_class = JudgementImportForm
+    undoing = (
+        "Its grades then count nowhere, in no version and no figure. They stay on record, since a grade is never"
+        " deleted; queries that came with them stay too."
+    )
+    undone_until = "a version, another round or a decision rests on its grades"
+    undone = "Its grades count nowhere. They stay on record, and queries that came with them stay too."
 
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         if _format(source, options) == TABLE:
@@ -142,6 +148,12 @@ class JudgementImport(ImportKind):
         imported = _import(project, source, options, draft, actor=actor, at=at)
         return plan if imported.is_new else _plan(project, draft, options, HERE)
 
+    def undo_refusal(self, item: Import) -> str | None:
+        return undoing.undo_refusal(item)
+
+    def undo(self, item: Import, *, actor: User, at: datetime) -> None:
+        undoing.withdraw(item, actor=actor, at=at)
+
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return f"a round on {_snapshot(project, options)}"
 
@@ -158,7 +170,7 @@ def _where(project: Project, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_imported(project: Project, draft: JudgementDraft) -> bool:
-    return Round.objects.filter(project=project, origin__endswith=draft.mark).exists()
+    return Round.objects.in_force().filter(project=project, origin__endswith=draft.mark).exists()
 
 
 def _import(

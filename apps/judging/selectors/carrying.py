@@ -87,7 +87,9 @@ def _settled(pool: Pool, wanted: Collection[Key]) -> dict[Key, int]:
     entries: dict[int, dict[int, Key]] = {}
     for pk, of_pool, key in _entries_of(pool, wanted):
         entries.setdefault(of_pool, {})[pk] = key
-    rounds = Round.objects.filter(pool__in=entries, state=RoundState.CLOSED).exclude(kind=RoundKind.PROPAGATED)
+    rounds = (
+        Round.objects.in_force().filter(pool__in=entries, state=RoundState.CLOSED).exclude(kind=RoundKind.PROPAGATED)
+    )
     grades: dict[Key, int | None] = {}
     for round_ in rounds.order_by("number"):
         own = entries[round_.pool_id]
@@ -119,6 +121,7 @@ def _judged_themselves(pool: Pool) -> set[int]:
     """The pairs that are the same as another's text but were judged themselves, in any round on these texts."""
     judgements = Judgement.objects.filter(
         pass_number=1,
+        round__withdrawn_at=None,
         entry__query=OuterRef("query"),
         entry__version__block=OuterRef("version__block"),
         entry__version__text_digest=OuterRef("version__text_digest"),

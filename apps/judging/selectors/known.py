@@ -34,7 +34,7 @@ def known_pairs(snapshot: Snapshot, n: int, *, seed: int) -> list[KnownGrade]:
         return []
     by_pair: dict[tuple[int, int], KnownGrade] = {}
     texts = texts_in(snapshot)
-    rounds = Round.objects.filter(pool__snapshot__corpus=snapshot.corpus_id, state=RoundState.CLOSED)
+    rounds = Round.objects.in_force().filter(pool__snapshot__corpus=snapshot.corpus_id, state=RoundState.CLOSED)
     for round_ in rounds.order_by("-number"):
         for known in _in_snapshot(list(_settled(round_)), texts):
             by_pair.setdefault((known.query_id, known.version_id), known)

@@ -164,7 +164,7 @@ def _rounds(source: Round | Snapshot | Iterable[Round]) -> list[Round]:
     if isinstance(source, Round):
         return [source]
     if isinstance(source, Snapshot):
-        source = Round.objects.filter(pool__snapshot__corpus=source.corpus_id)
+        source = Round.objects.in_force().filter(pool__snapshot__corpus=source.corpus_id)
     return sorted(source, key=lambda round_: (round_.kind != RoundKind.PROPAGATED, round_.number))
 
 

@@ -82,11 +82,12 @@ def split_by_grade(entries: QuerySet[PoolEntry]) -> tuple[QuerySet[Any], QuerySe
 def _assigned_seats() -> QuerySet[Seat]:
     """The seats, in any round, in which the text of a pair was judged for its query, or still is to be.
 
-    Open seats of closed rounds do not count: nobody will fill them. The same text of the same block counts on whichever
-    page it is.
+    Open seats of closed rounds do not count: nobody will fill them; nor do withdrawn grades. The same text of the same
+    block counts on whichever page it is.
     """
     seats = Seat.objects.filter(
         pass_number=FIRST_PASS,
+        round__withdrawn_at=None,
         entry__query=OuterRef("query"),
         entry__version__block=OuterRef("version__block"),
         entry__version__text_digest=OuterRef("version__text_digest"),

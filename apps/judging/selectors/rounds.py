@@ -6,13 +6,13 @@ from django.shortcuts import get_object_or_404
 from apps.accounts.models import Project, User
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Round, RoundAnnotator, Seat
-from apps.retrieval.enums import PoolState
+from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry
 
 
 def rounds_in(project: Project) -> QuerySet[Round]:
-    """The project's rounds, newest first."""
-    return Round.objects.filter(project=project).select_related("pool", "guideline").order_by("-number")
+    """The project's rounds, newest first, without those that were withdrawn."""
+    return Round.objects.in_force().filter(project=project).select_related("pool", "guideline").order_by("-number")
 
 
 def rounds_of(user: User, project: Project) -> QuerySet[Round]:
@@ -72,8 +72,8 @@ def latest_guideline(project: Project) -> Guideline | None:
 
 def wants_first_round(project: Project) -> bool:
     """Whether pairs wait in a pool and nobody was ever asked to judge any."""
-    is_ready = Pool.objects.filter(project=project, state=PoolState.COMPLETE).exists()
-    return is_ready and not rounds_in(project).exists()
+    pools = Pool.objects.filter(project=project, state=PoolState.COMPLETE).exclude(kind=PoolKind.IMPORTED)
+    return pools.exists() and not rounds_in(project).exists()
 
 
 def pool_in(project: Project, pk: int) -> Pool:

@@ -126,5 +126,5 @@ def full_rounds(project: Project) -> QuerySet[Round]:
 def rounds_to_adjudicate(project: Project) -> list[Round]:
     """Rounds whose pairs may need a lead, oldest first."""
     several = Q(kind=RoundKind.JUDGING) | Q(kind=RoundKind.IMPORTED, judges__gt=1)
-    rounds = Round.objects.filter(several, project=project)
+    rounds = Round.objects.in_force().filter(several, project=project)
     return list(rounds.exclude(state=RoundState.OPENING).order_by("number"))

@@ -109,7 +109,9 @@ class QueryImport(ImportKind):
         FormatExample("SMART", "As Cranfield has it.", ".I 001\n.W\nhow often are keys rotated"),
     )
     form_class = QueryImportForm
+    undoing = "The queries that it added are then removed."
     undone_until = "one of its queries is used or edited"
+    undone = "The queries that it added are removed."
 
     def preview(self, project: Project, source: File, options: dict[str, Any], progress: Progress) -> ImportPlan:
         errors = ErrorList()
@@ -140,7 +142,7 @@ class QueryImport(ImportKind):
     def undo_refusal(self, item: Import) -> str | None:
         return undoing.undo_refusal(item)
 
-    def undo(self, item: Import) -> None:
+    def undo(self, item: Import, *, actor: User, at: datetime) -> None:
         undoing.remove_added(item)
 
     def target(self, project: Project, options: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.evaluation.selectors.rankings import AT_ONCE, versions_at
 from apps.goldsets.models import Version
+from apps.judging.models import Round
 from apps.reports.models import BiasReport
 from apps.retrieval.models import PoolEntry
 
@@ -25,7 +26,7 @@ def already_planned(version: Version, pairs: Sequence[UnjudgedPair]) -> set[Unju
         texts = texts_of(pair.version_id for pair in part)
         rows = PoolEntry.objects.filter(
             pool__snapshot__corpus=version.snapshot.corpus_id,
-            pool__rounds__isnull=False,
+            pool__in=Round.objects.in_force().values("pool"),
             query__in={pair.query_id for pair in part},
             version__block__in={text.block_id for text in texts.values()},
         )

@@ -1,0 +1,286 @@
+"""Undoing an import of grades: they stay on record and count nowhere, while nothing rests on them."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from apps.agreement.selectors.agreement import grade_agreement
+from apps.audit.models import Event
+from apps.corpus.actions import imports
+from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.models import Import
+from apps.goldsets.actions import VersionRefused, draft_version, freeze_version
+from apps.judging.actions import adjudicate
+from apps.judging.actions.adjudication import AdjudicationRefused
+from apps.judging.actions.carrying import EarnedGrade, carry_along
+from apps.judging.models import Judgement, KeptPair, Round
+from apps.judging.selectors import adjudicable, resolved_grades, rounds_in
+from apps.judging.selectors.known import known_pairs
+from apps.judging.selectors.waiting import rounds_to_adjudicate
+from apps.queries.models import Query
+from apps.retrieval.actions import choose_pairs
+from tests.factories import AT, lead_of, make_project
+from tests.goldsets.factories import make_gold_set
+from tests.judging.factories import make_pool, make_round
+from tests.races import overlapping
+
+pytestmark = pytest.mark.django_db
+LATER = AT + timedelta(minutes=5)
+
+
+@pytest.fixture
+def pool():
+    return make_pool(make_project(), queries=2, blocks=3)
+
+
+def ratings(pool) -> str:
+    """Two raters on two pairs: alike on the first, apart on the second."""
+    query = pool.pool_queries.order_by("pk").first().query.outside_id
+    rows = [("b00000", "Ana", 2), ("b00000", "Ben", 2), ("b00001", "Ana", 0), ("b00001", "Ben", 3)]
+    return "query_id,block_id,annotator,grade\n" + "".join(f"{query},{b},{who},{grade}\n" for b, who, grade in rows)
+
+
+def applied(pool, text: str = "", format: str = "ratings", at=LATER) -> Import:
+    item = imports.start_import(
+        project=pool.project,
+        kind="judgements",
+        file=SimpleUploadedFile("grades.csv", (text or ratings(pool)).encode()),
+        options={"format": format, "snapshot": pool.snapshot_id, "columns": "", "grades": "", "name": "Theirs"},
+        actor=lead_of(pool.project),
+        at=at,
+    )
+    return imports.confirm_import(import_id=item.pk, actor=lead_of(pool.project), at=at)
+
+
+def undo(item: Import) -> Import:
+    return imports.undo_import(import_id=item.pk, actor=lead_of(item.project), at=AT + timedelta(hours=1))
+
+
+def refusal(item: Import) -> str:
+    with pytest.raises(ImportRefused) as refused:
+        undo(item)
+    return refused.value.sentence
+
+
+def draft(round_: Round, gold_set=None):
+    project = round_.project
+    return draft_version(
+        gold_set_id=(gold_set or make_gold_set(project)).pk, snapshot=round_.pool.snapshot, rounds=[round_],
+        actor=lead_of(project), at=AT,
+    )  # fmt: skip
+
+
+def test_undone_grades_stay_on_record_and_count_nowhere(pool):
+    item = applied(pool)
+    round_ = Round.objects.get()
+
+    undo(item)
+
+    assert Judgement.objects.filter(round=round_).count() == 4
+    assert resolved_grades(pool.snapshot) == []
+    assert known_pairs(pool.snapshot, 5, seed=1) == []
+    assert list(rounds_in(pool.project)) == rounds_to_adjudicate(pool.project) == []
+    assert grade_agreement(pool.project).ratings.people == ()
+    event = Event.objects.get(action="judgements.withdrawn")
+    assert (event.object_id, event.after["judgements"]) == (str(round_.pk), 4)
+    assert Event.objects.filter(action="import.undone").count() == 1
+
+
+def test_the_pairs_of_undone_grades_are_judged_by_the_next_round(pool):
+    undo(applied(pool))
+
+    round_ = make_round(pool.project, pool=pool)
+
+    assert not KeptPair.objects.exists()
+    assert round_.seats.values("entry").distinct().count() == pool.entry_count
+
+
+def test_the_same_file_is_imported_anew_afterwards(pool):
+    undo(applied(pool))
+
+    again = applied(pool, at=LATER + timedelta(minutes=5))
+
+    assert not again.result["changes_nothing"]
+    assert [round_.withdrawn_at is None for round_ in Round.objects.order_by("number")] == [False, True]
+    assert len(resolved_grades(pool.snapshot)) == 2
+
+
+def test_grades_of_a_draft_stay_until_it_leaves_them_out(pool):
+    item = applied(pool)
+    draft(Round.objects.get())
+
+    assert refusal(item) == "The draft Handbook v1 has its grades. Take the round out of the draft first."
+
+
+def test_grades_of_a_frozen_version_stay(pool):
+    text = ratings(pool).replace("Ben,3", "Ben,0")
+    item = applied(pool, text)
+    project = pool.project
+    version = draft(Round.objects.get())
+    Query.objects.filter(project=project).update(source=None)
+    freeze_version(version_id=version.pk, actor=lead_of(project), at=AT)
+
+    assert "Handbook v1 has its grades, and a frozen version never changes." in refusal(item)
+
+
+def test_grades_that_spared_another_round_work_stay(pool):
+    item = applied(pool)
+    other = make_round(pool.project, pool=pool)
+
+    assert refusal(item) == (
+        f"{other.name} left pairs out because they have a grade here, and nobody else judges them."
+    )
+
+
+def test_grades_that_people_are_checked_against_stay(pool):
+    item = applied(pool)
+    other = make_round(pool.project, pool=pool, checks=1, judge_again=True)
+
+    assert refusal(item) == f"{other.name} checks people against its grades."
+
+
+def test_a_round_that_is_being_opened_is_waited_for(pool):
+    item = applied(pool)
+    choice = choose_pairs(
+        project=pool.project, snapshot=pool.snapshot, name="Big", actor=lead_of(pool.project), at=AT,
+        pairs=list(pool.entries.values_list("query", "version")),
+    )  # fmt: skip
+    opening = Round.objects.create(
+        project=pool.project, pool=choice, number=9, name="Ninth", created_by=lead_of(pool.project), created_at=AT
+    )
+
+    assert refusal(item) == f"{opening} is being opened, and reads which pairs have a grade. Wait until it is open."
+
+
+def decide(round_: Round):
+    lead = lead_of(round_.project)
+    [pair] = adjudicable(round_, lead)
+    entry = round_.pool.entries.get(pk=pair.entry_id)
+    return adjudicate(
+        round_=round_, entry=entry, adjudicator=lead, grade=3, reason="Read it.", error_type="slip", at=AT
+    )
+
+
+def test_grades_that_a_lead_has_decided_on_stay(pool):
+    item = applied(pool)
+    decide(Round.objects.get())
+
+    assert refusal(item) == "A lead has decided 1 of its pairs since, and decisions are never lost."
+
+
+def test_grades_that_were_carried_on_stay(pool):
+    item = applied(pool)
+    pair = pool.entries.order_by("pk").first()
+    along = carry_along(
+        snapshot=pool.snapshot, name="Along", grades=[EarnedGrade(pair.query_id, pair.version_id, 2, "")],
+        origin="Earlier texts", actor=lead_of(pool.project), at=AT,
+    )  # fmt: skip
+
+    assert refusal(item) == f"{along.name} has carried grades over since, for the same queries."
+
+
+def test_nothing_is_decided_on_undone_grades(pool):
+    item = applied(pool)
+    round_ = Round.objects.get()
+    undo(item)
+
+    with pytest.raises(AdjudicationRefused, match="The import of these grades was undone"):
+        decide(round_)
+
+
+def test_no_draft_takes_undone_grades(pool):
+    item = applied(pool)
+    round_ = Round.objects.get()
+    undo(item)
+
+    with pytest.raises(VersionRefused, match="The import of Theirs was undone, so its grades count nowhere"):
+        draft(round_)
+
+
+def test_the_database_holds_it(pool):
+    item = applied(pool)
+    judged, theirs = make_round(pool.project, pool=make_pool(pool.project)), Round.objects.get(name="Theirs")
+    version = draft(theirs)
+    version_rounds = type(version).rounds.through
+
+    for change in (
+        lambda: Round.objects.filter(pk=judged.pk).update(withdrawn_at=AT),
+        lambda: Round.objects.filter(pk=theirs.pk).update(withdrawn_at=AT),
+    ):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            change()
+
+    version.rounds.clear()
+    undo(item)
+    for change in (
+        lambda: Round.objects.filter(pk=theirs.pk).update(withdrawn_at=None),
+        lambda: version_rounds.objects.create(version=version, round=theirs),
+        lambda: Judgement.objects.filter(round=theirs).delete(),
+    ):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            change()
+
+
+def test_queries_that_came_with_the_grades_stay_and_the_page_says_so(pool, client):
+    item = applied(pool)
+    round_ = Round.objects.get()
+    client.force_login(lead_of(pool.project))
+    url = reverse("corpus:import", args=[pool.project.slug, item.pk])
+    before = client.get(url).content.decode()
+
+    client.post(reverse("corpus:import-undo", args=[pool.project.slug, item.pk]))
+
+    after = client.get(url).content.decode()
+    page = client.get(reverse("judging:round", args=[pool.project.slug, round_.pk])).content.decode()
+    assert "Possible until a version, another round or a decision rests on its grades." in before
+    assert "Its grades count nowhere. They stay on record, and queries that came with them stay too." in after
+    assert "They stay on record and count nowhere." in page
+    assert Query.objects.filter(project=pool.project).count() == 2
+
+
+def test_a_table_that_only_added_queries_is_undone_as_one_of_queries(pool):
+    text = "query,page,grade\na new search,nowhere at all,2\n"
+    item = applied(pool, text, "table")
+    assert Query.objects.filter(text="a new search").exists()
+
+    undo(item)
+
+    assert not Query.objects.filter(text="a new search").exists()
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+class TestAtTheSameMoment:
+    def test_a_draft_that_meets_an_undo_is_refused(self, pool):
+        item = applied(pool)
+        round_, gold_set = Round.objects.get(), make_gold_set(pool.project)
+
+        _, refused = overlapping(lambda: undo(item), lambda: draft(round_, gold_set))
+
+        assert "The import of Theirs was undone" in refused.sentence
+
+    def test_an_undo_that_meets_a_draft_is_refused(self, pool):
+        item = applied(pool)
+        round_, gold_set = Round.objects.get(), make_gold_set(pool.project)
+
+        version, refused = overlapping(lambda: draft(round_, gold_set), lambda: undo(item))
+
+        assert refused.sentence == f"The draft {version} has its grades. Take the round out of the draft first."
+
+    def test_a_round_that_meets_an_undo_judges_the_pairs(self, pool):
+        item = applied(pool)
+
+        _, round_ = overlapping(lambda: undo(item), lambda: make_round(pool.project, pool=pool))
+
+        assert round_.seats.values("entry").distinct().count() == pool.entry_count
+
+    def test_a_decision_that_meets_an_undo_is_refused(self, pool):
+        item = applied(pool)
+        round_ = Round.objects.get()
+
+        _, refused = overlapping(lambda: undo(item), lambda: decide(round_))
+
+        assert refused.code == "not_adjudicable"
