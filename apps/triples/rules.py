@@ -26,6 +26,8 @@ def write_refusal(person: User, revision: Revision) -> str | None:
     """Why `person` may not edit this revision, or None."""
     if revision.submitted_at is not None:
         return "This revision is submitted, so its wording cannot be changed."
+    if revision.triple.state == State.WITHDRAWN:
+        return "This draft is withdrawn, so its wording cannot be changed. Start a new one with what you need."
     if revision.triple.is_candidate:
         return WRITTEN_BY_MACHINE
     if person.pk != revision.author_id:
@@ -42,6 +44,21 @@ def withdraw_refusal(person: User, roles: frozenset[str], triple: Triple) -> str
     if triple.state != State.DRAFT:
         return f"It is {State(triple.state).label.lower()}; only a draft can be withdrawn."
     return writer_refusal(roles)
+
+
+def undo_refusal(*, begun: int, adopted: int, edited: int) -> str | None:
+    """Why an import of triples cannot be undone: so many have left their first draft, were adopted, or edited since."""
+    if begun:
+        return f"Submitted for review since: {_counted(begun)}. Withdraw the drafts that are left, one by one."
+    if adopted:
+        return f"Adopted since: {_counted(adopted)}. Their authors can withdraw them; then the rest can be undone."
+    if edited:
+        return f"Edited since: {_counted(edited)}. Their author can withdraw them; then the rest can be undone."
+    return None
+
+
+def _counted(number: int) -> str:
+    return "1 Q&A" if number == 1 else f"{number:,} Q&As"
 
 
 def reopen_refusal(person: User, roles: frozenset[str], triple: Triple) -> str | None:

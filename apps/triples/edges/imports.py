@@ -15,15 +15,16 @@ from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.core.table_plans import lines_with_mistakes, show_table
 from apps.corpus.forms import PastedImportForm
-from apps.corpus.models import Corpus
+from apps.corpus.models import Corpus, Import
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
+from apps.triples.actions import undoing
 from apps.triples.actions.imports import import_triples
 from apps.triples.execution.ingest import plan_entries
 from apps.triples.execution.table_import import TripleTable, read_triple_table
 from apps.triples.formats import FORMATS, EntryRecord, read_entries
 from apps.triples.formats.recognition import AUTO, TABLE, recognise
-from apps.triples.selectors.entry_comparison import EntryComparison
+from apps.triples.selectors.entry_comparison import IMPORT_KIND, EntryComparison
 
 LONGEST_MACHINE = 200
 
@@ -57,7 +58,7 @@ class TripleImportForm(PastedImportForm):
 
 @register
 class TripleImport(ImportKind):
-    name = "triples"
+    name = IMPORT_KIND
     title = "Import Q&As"
     one = "triple"
     many = "triples"
@@ -97,6 +98,9 @@ class TripleImport(ImportKind):
         ),
     )
     form_class = TripleImportForm
+    undoing = "The drafts that it made are then withdrawn, and can be imported again."
+    undone_until = "one of them is edited, adopted or submitted"
+    undone = "The drafts that it made are withdrawn."
 
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         errors = ErrorList()
@@ -124,6 +128,12 @@ class TripleImport(ImportKind):
             actor=actor,
             at=at,
         )
+
+    def undo_refusal(self, item: Import) -> str | None:
+        return undoing.undo_refusal(item)
+
+    def undo(self, item: Import, *, actor: User, at: datetime) -> None:
+        undoing.withdraw_made(item, actor=actor, at=at)
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "the candidates of this project" if options.get("machine") else "your drafts"

@@ -6,13 +6,15 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
+from django.db.models import Exists, OuterRef, QuerySet
+
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
 from apps.corpus.core.import_plans import until_broken
-from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
+from apps.corpus.models import Corpus, Import, Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source
 from apps.triples.core.evidence import spans_of
@@ -25,6 +27,7 @@ from apps.triples.selectors.same_wording import digest_of_choices, digest_of_rev
 from apps.triples.selectors.triples import WITH_BLOCKS, newest_snapshot
 
 CHUNK = 500
+IMPORT_KIND = "triples"
 NEW, CANDIDATE, UNCHANGED = "new drafts", "new candidates", "unchanged"
 OWN_ID = re.compile(r"T-(\d{4,7})\Z")
 
@@ -126,9 +129,21 @@ def _folded(question: str) -> bytes:
 
 def _foreign_ids(project: Project) -> dict[str, int]:
     """The number of each triple imported under an id that is not Karat's, by that id."""
-    rows = ImportedEntry.objects.filter(triple__project=project, claims__has_key="id")
+    rows = _imported_in(project).filter(claims__has_key="id")
     columns = rows.values_list("claims__id", "triple__number").iterator(chunk_size=5_000)
     return {outside: number for outside, number in columns if not OWN_ID.match(outside)}
+
+
+def _imported_in(project: Project) -> QuerySet[ImportedEntry]:
+    """The entries imported into a project, without those of imports that were undone."""
+    undone = Import.objects.filter(
+        project=project,
+        kind=IMPORT_KIND,
+        undone_at__isnull=False,
+        applied_by=OuterRef("imported_by"),
+        applied_at=OuterRef("imported_at"),
+    )
+    return ImportedEntry.objects.filter(~Exists(undone), triple__project=project)
 
 
 class _Chunk:
@@ -256,7 +271,7 @@ class _Chunk:
     def marked_unchanged(self, changes: list[EntryChange]) -> list[EntryChange]:
         """The changes, with those marked as unchanged that were imported before or whose wording a live triple has."""
         digests = {change.digest for change in changes}
-        before = ImportedEntry.objects.filter(triple__project=self.project, digest__in=digests)
+        before = _imported_in(self.project).filter(digest__in=digests)
         existing = set(before.values_list("digest", flat=True)) | self._worded_alike(changes)
         marked = []
         for change in changes:

@@ -1,0 +1,60 @@
+"""Undoing an import of triples: the drafts that it made are withdrawn, while nobody has worked on one.
+
+A triple is never deleted, and where it came from stays on record; the same entry can be imported again.
+"""
+
+from datetime import datetime
+from functools import partial
+
+from django.db.models import QuerySet
+
+from apps.accounts.models import Project, User
+from apps.common.database.bulk import chunks
+from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.models import Import
+from apps.triples import rules
+from apps.triples.enums import State, Step
+from apps.triples.models import Rejection, Triple
+from apps.triples.workflow import move_all
+
+AT_ONCE = 500
+FIRST_SAVED = 1
+"""The edit version of a draft as its import made it."""
+
+
+def made_by(item: Import) -> QuerySet[Triple]:
+    """The triples that an applied import made and that are not withdrawn yet; it gave them its own time and person."""
+    assert item.applied_at is not None
+    made = Triple.objects.filter(
+        project=item.project, imported__imported_by=item.applied_by_id, imported__imported_at=item.applied_at
+    )
+    return made.exclude(state=State.WITHDRAWN)
+
+
+def undo_refusal(item: Import) -> str | None:
+    """Why the drafts of an applied import cannot be withdrawn."""
+    made = made_by(item)
+    begun = made.exclude(state=State.DRAFT) | made.filter(round__gt=0)
+    drafts = made.filter(state=State.DRAFT, round=0)
+    return rules.undo_refusal(
+        begun=begun.count(),
+        adopted=drafts.filter(adopted_by__isnull=False).count(),
+        edited=drafts.exclude(edit_version=FIRST_SAVED).count(),
+    )
+
+
+def withdraw_made(item: Import, *, actor: User, at: datetime) -> None:
+    """Withdraw the drafts of an import, and reject its candidates. Raises ImportRefused.
+
+    Who writes in one or submits it meanwhile is seen only with its lock.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=item.project_id)
+    keys = list(made_by(item).select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+    if reason := undo_refusal(item):
+        raise ImportRefused(reason, code="import_not_undone")
+    reason = f"The import of {item.upload.filename} was undone."
+    for part in chunks(keys, AT_ONCE):
+        drafts = list(Triple.objects.filter(pk__in=part).select_related("project").order_by("pk"))
+        rejected = partial(Rejection, reason=reason, rejected_by=actor, rejected_at=at)
+        Rejection.objects.bulk_create(rejected(triple=draft) for draft in drafts if draft.is_candidate)
+        move_all(drafts, Step.WITHDRAW, actor=actor, at=at, reason=reason)

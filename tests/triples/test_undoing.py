@@ -1,0 +1,228 @@
+"""Undoing an import of triples: its drafts are withdrawn, while nobody has worked on one."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.audit.models import Event
+from apps.corpus.actions import imports
+from apps.corpus.execution.import_steps import ImportRefused
+from apps.corpus.models import Import
+from apps.review.actions import submit_triple
+from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.triples import DraftRefused, save_draft, withdraw_draft
+from apps.triples.enums import State
+from apps.triples.models import ImportedEntry, Rejection, Triple
+from tests.factories import AT, lead_of, make_member
+from tests.races import overlapping
+from tests.triples.factories import make_draft, make_question, make_team, make_wording
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_team()
+
+
+def entry(**more) -> dict:
+    evidence = "A session lasts at most eight hours."
+    block = {"block_id": "access", "evidence": evidence}
+    return {"question": make_question(), "expected_block": block, "expected_answer": "At most eight hours.", **more}
+
+
+def applied(project, *entries, minute: int = 0, machine: str = "") -> Import:
+    at = AT + timedelta(minutes=minute)
+    text = "".join(json.dumps(each) + "\n" for each in entries)
+    item = imports.start_import(
+        project=project,
+        kind="triples",
+        file=SimpleUploadedFile("sheet.jsonl", text.encode()),
+        options={"format": "jsonl", "corpus": "", "machine": machine},
+        actor=lead_of(project),
+        at=at,
+    )
+    return imports.confirm_import(import_id=item.pk, actor=lead_of(project), at=at)
+
+
+def undo(item: Import) -> Import:
+    return imports.undo_import(import_id=item.pk, actor=lead_of(item.project), at=AT + timedelta(hours=1))
+
+
+def refusal(item: Import) -> str:
+    with pytest.raises(ImportRefused) as refused:
+        undo(item)
+    return refused.value.sentence
+
+
+def save(triple: Triple, author=None):
+    return save_draft(
+        project=triple.project, triple_id=triple.pk, author=author or triple.author, seen_version=triple.edit_version,
+        snapshot=triple.snapshot, wording=make_wording(triple.snapshot), at=AT,
+    )  # fmt: skip
+
+
+def states(project) -> list[str]:
+    return list(Triple.objects.filter(project=project).order_by("number").values_list("state", flat=True))
+
+
+def test_undoing_withdraws_the_drafts_of_the_import_and_no_other(project):
+    make_draft(project)
+    item = applied(project, entry(), entry())
+
+    undo(item)
+
+    assert states(project) == [State.DRAFT, State.WITHDRAWN, State.WITHDRAWN]
+    assert ImportedEntry.objects.count() == 2
+    withdrawn = Event.objects.filter(action="triple.withdraw")
+    assert {event.after["reason"] for event in withdrawn} == {"The import of sheet.jsonl was undone."}
+    assert (withdrawn.count(), Event.objects.filter(action="import.undone").count()) == (2, 1)
+
+
+def test_the_same_file_can_be_imported_again_afterwards(project):
+    entries = [entry(id="ours-1"), entry()]
+    undo(applied(project, *entries))
+
+    again = applied(project, *entries, minute=1)
+
+    assert again.result["counts"]["new drafts"] == 2
+    assert states(project) == [State.WITHDRAWN, State.WITHDRAWN, State.DRAFT, State.DRAFT]
+
+
+def test_the_same_id_can_have_a_corrected_wording_afterwards(project):
+    undo(applied(project, entry(id="ours-1")))
+
+    again = applied(project, entry(id="ours-1"), minute=1)
+
+    assert again.result["counts"]["new drafts"] == 1
+
+
+def test_a_draft_that_its_author_withdrew_is_still_not_imported_again(project):
+    applied(project, one := entry())
+    withdraw_draft(project=project, triple_id=Triple.objects.get().pk, author=lead_of(project), at=AT)
+
+    again = applied(project, one, minute=1)
+
+    assert again.result["changes_nothing"]
+    assert states(project) == [State.WITHDRAWN]
+
+
+def test_candidates_are_rejected_with_the_reason(project):
+    undo(applied(project, entry(), machine="model-x"))
+
+    assert states(project) == [State.WITHDRAWN]
+    assert Rejection.objects.get().reason == "The import of sheet.jsonl was undone."
+
+
+def test_a_draft_that_was_edited_stays_until_its_author_withdraws_it(project):
+    item = applied(project, entry(), entry())
+    edited = save(Triple.objects.earliest("number"))
+
+    assert refusal(item) == "Edited since: 1 Q&A. Their author can withdraw them; then the rest can be undone."
+
+    withdraw_draft(project=project, triple_id=edited.pk, author=edited.author, at=AT)
+    undo(item)
+    assert states(project) == [State.WITHDRAWN, State.WITHDRAWN]
+
+
+def test_a_draft_that_was_submitted_stays(project):
+    item = applied(project, entry(), entry())
+    submit_triple(project=project, triple_id=Triple.objects.earliest("number").pk, author=lead_of(project), at=AT)
+
+    assert refusal(item).startswith("Submitted for review since: 1 Q&A.")
+    assert states(project) == [State.IN_REVIEW, State.DRAFT]
+
+
+def test_a_candidate_that_was_adopted_stays_and_one_that_was_rejected_hinders_nothing(project):
+    item = applied(project, entry(), entry(), machine="model-x")
+    first, second = Triple.objects.order_by("number")
+    person = make_member(project, Role.ANNOTATOR)
+    reject_candidate(project=project, triple_id=second.pk, person=person, reason="Odd.", at=AT)
+    adopted = adopt_candidate(project=project, triple_id=first.pk, person=person, at=AT)
+
+    assert refusal(item) == "Adopted since: 1 Q&A. Their authors can withdraw them; then the rest can be undone."
+
+    withdraw_draft(project=project, triple_id=adopted.pk, author=person, at=AT)
+    undo(item)
+    assert Rejection.objects.get().reason == "Odd."
+
+
+def test_nobody_writes_on_in_a_withdrawn_draft(project):
+    item = applied(project, entry())
+    draft = Triple.objects.get()
+    undo(item)
+
+    with pytest.raises(DraftRefused, match="This draft is withdrawn, so its wording cannot be changed"):
+        save(draft)
+
+
+def test_a_large_import_is_undone_in_a_constant_number_of_statements(project, django_assert_max_num_queries):
+    few, many = (
+        applied(project, *(entry() for _ in range(3))),
+        applied(project, *(entry() for _ in range(40)), minute=1),
+    )
+
+    with django_assert_max_num_queries(25):
+        undo(few)
+    with django_assert_max_num_queries(25):
+        undo(many)
+
+    assert set(states(project)) == {State.WITHDRAWN}
+
+
+def test_the_page_says_what_undoing_does_and_until_when(project, client):
+    item = applied(project, entry())
+    client.force_login(lead_of(project))
+    url = reverse("corpus:import", args=[project.slug, item.pk])
+    before = client.get(url).content.decode()
+
+    client.post(reverse("corpus:import-undo", args=[project.slug, item.pk]))
+
+    assert "The drafts that it made are then withdrawn, and can be imported again." in before
+    assert "Possible until one of them is edited, adopted or submitted." in before
+    assert "The drafts that it made are withdrawn." in client.get(url).content.decode()
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+class TestAtTheSameMoment:
+    def test_a_save_that_meets_an_undo_is_refused(self, project):
+        item = applied(project, entry())
+        draft = Triple.objects.get()
+
+        _, refused = overlapping(lambda: undo(item), lambda: save(draft))
+
+        assert "This draft is withdrawn" in refused.sentence
+
+    def test_an_undo_that_meets_a_save_is_refused(self, project):
+        item = applied(project, entry())
+        draft = Triple.objects.get()
+
+        saved, refused = overlapping(lambda: save(draft), lambda: undo(item))
+
+        assert refused.sentence.startswith("Edited since: 1 Q&A.")
+        assert saved.state == State.DRAFT
+
+    def test_a_submission_that_meets_an_undo_is_refused(self, project):
+        item = applied(project, entry())
+        draft, lead = Triple.objects.get(), lead_of(project)
+
+        _, refused = overlapping(
+            lambda: undo(item), lambda: submit_triple(project=project, triple_id=draft.pk, author=lead, at=AT)
+        )
+
+        assert (refused.code, states(project)) == ("not_submittable", [State.WITHDRAWN])
+
+    def test_an_undo_that_meets_a_submission_is_refused(self, project):
+        item = applied(project, entry())
+        draft, lead = Triple.objects.get(), lead_of(project)
+
+        _, refused = overlapping(
+            lambda: submit_triple(project=project, triple_id=draft.pk, author=lead, at=AT), lambda: undo(item)
+        )
+
+        assert refused.sentence.startswith("Submitted for review since: 1 Q&A.")
