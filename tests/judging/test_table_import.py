@@ -93,6 +93,15 @@ def test_one_raters_spreadsheet_is_read(snapshot):
     ]
 
 
+def test_one_row_that_cannot_be_read_or_repeats_a_grade_is_one_row(snapshot):
+    again = "how big can a volume get,/storage/volumes,1,5,\n"
+
+    shown = titles(read(snapshot, RATINGS + again + "volumes,/storage/volumes,1,5,a,b,c\n"))
+
+    assert "1 row repeats a grade and counts once." in shown
+    assert "1 row cannot be read and stays out." in shown
+
+
 def test_addresses_that_nearly_match_are_matched_by_one_answer(snapshot):
     table = read(snapshot, RATINGS, **answered(read(snapshot, RATINGS), "fit-passages"))
 

@@ -42,6 +42,18 @@ class TableMessage:
         }
 
 
+def unread_rows(errors: ErrorList) -> TableMessage:
+    """The rows that cannot be read, which stay out."""
+    title = (
+        "1 row cannot be read and stays out."
+        if errors.total == 1
+        else f"{errors.total:,} rows cannot be read and stay out."
+    )
+    places = [f"line {error.line}, {error.field}" if error.field else f"line {error.line}" for error in errors]
+    lines = [f"{place}: {error.message}" for place, error in zip(places, errors, strict=True)]
+    return TableMessage(WARN, title, "", lines)
+
+
 def taking(choice: TableChoice, name: str, button: str, words: str = "") -> Fix:
     """The fix that takes the proposal `name`."""
     return Fix(name, words, button, {"table": choice.answered(name).as_json()})

@@ -11,10 +11,11 @@ from apps.common.database.bulk import chunks, insert_rows, reserve_ids
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.corpus.core.digests import BlockDigests, block_digests, metadata_digest
+from apps.corpus.core.digests import BlockDigests, metadata_digest
 from apps.corpus.core.import_plans import ImportPlan, until_broken
 from apps.corpus.enums import ImportMode
 from apps.corpus.formats import BlockRow
+from apps.corpus.formats.rows import digests_of
 from apps.corpus.models import Block, BlockVersion, Corpus, Document
 
 CHUNK = 2_000
@@ -150,13 +151,7 @@ def _refuse_twice(row: BlockRow, lines: dict[str, int], source: TableFile) -> No
 
 
 def _compare(row: BlockRow, known: KnownBlock | None, source: TableFile) -> BlockChange:
-    digests = block_digests(
-        title=row.title,
-        section_path=row.section_path,
-        page_start=row.page_start,
-        page_end=row.page_end,
-        text=row.text,
-    )
+    digests = digests_of(row)
     facts = metadata_digest(row.metadata)
     if known is None:
         return BlockChange(row, digests, facts, None, "new")

@@ -7,14 +7,13 @@ line for each document, given passage, file that stays unread, and mistake. Noth
 import gzip
 import hashlib
 import json
-import os
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import as_row
+from apps.common.files.whole import whole_file
 from apps.corpus.core.documents import Document, ReadingNote, UnreadFile
 from apps.corpus.formats.rows import BlockRow
 
@@ -57,16 +56,8 @@ def as_line(item: Item) -> bytes:
 
 def store(path: Path, lines: Iterable[bytes], basis: Mapping[str, str]) -> None:
     """Write a reading, whole or not at all. `basis`: the digest of the upload and how it was read."""
-    scratch = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    try:
-        with os.fdopen(os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as out:
-            _write(out, lines, basis)
-            out.flush()
-            os.fsync(out.fileno())
-        scratch.replace(path)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as out:
+        _write(out, lines, basis)
 
 
 def is_stored(path: Path, basis: Mapping[str, str]) -> bool:

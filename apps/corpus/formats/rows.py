@@ -7,6 +7,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
 from apps.common.files.tabular import TableFile
+from apps.corpus.core.digests import BlockDigests, block_digests
 
 
 class BlockRow(NamedTuple):
@@ -22,6 +23,16 @@ class BlockRow(NamedTuple):
     page_end: int | None = None
     metadata: dict = {}
     document_title: str = ""
+
+
+def digests_of(row: BlockRow) -> BlockDigests:
+    return block_digests(
+        title=row.title,
+        section_path=row.section_path,
+        page_start=row.page_start,
+        page_end=row.page_end,
+        text=row.text,
+    )
 
 
 def rows_from(

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from django.db.models import Exists, OuterRef, QuerySet
 
 from apps.common.database.bulk import chunks
-from apps.corpus.core.digests import block_digests, metadata_digest
+from apps.corpus.core.digests import metadata_digest
 from apps.corpus.enums import ImportMode
 from apps.corpus.formats import BlockRow
+from apps.corpus.formats.rows import digests_of
 from apps.corpus.models import Block, BlockVersion, Corpus, Snapshot, SnapshotBlock
 from apps.editions.core.comparison import Passage, PassageChange, compare, mark_of
 from apps.editions.enums import ChangeKind
@@ -145,13 +146,7 @@ def planned(before: Snapshot, corpus: Corpus, rows: Iterable[BlockRow], mode: st
 
 
 def _passage(row: BlockRow) -> Passage:
-    digests = block_digests(
-        title=row.title,
-        section_path=row.section_path,
-        page_start=row.page_start,
-        page_end=row.page_end,
-        text=row.text,
-    )
+    digests = digests_of(row)
     return Passage(row.block_id, digests.text, digests.version + metadata_digest(row.metadata))
 
 

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
 from apps.common.digests import digest_of_lines
-from apps.common.files.anytable import open_table
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import SKIP, TableChoice
 from apps.corpus.core.table_passages import FIT_PASSAGES, counted
-from apps.corpus.core.table_plans import DONE, WARN, TableMessage, TableView
+from apps.corpus.core.table_plans import DONE, TableMessage, TableView, unread_rows
+from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors.columns import settled_choice
 from apps.corpus.selectors.passage_matching import Passage, PassageMatches, match_passages, passages_that_count
 from apps.judging.core import table_roles as roles
 from apps.judging.core.grade_values import number_in, propose_grades
@@ -52,30 +51,18 @@ class _Collected(NamedTuple):
 
 def read_table(source: TableFile, *, project: Project, snapshot: Snapshot, options: Mapping[str, Any]) -> TableDraft:
     """Read a table against the project's queries and a snapshot. Raises InputError for what is no table."""
-    errors = ErrorList()
-    sheet = TableChoice.from_json(options.get("table") or {}).sheet
-    table = open_table(source, errors, sheet=sheet)
-    cells = list(table.rows)
-    settled = settled_choice(project, KIND, roles.ROLES, table.headings, [row for _, row in cells], options)
-    rows = rows_of(table.headings, cells, settled.choice)
+    table = open_mapped(source, project=project, kind=KIND, roles=roles.ROLES, options=options)
+    view = table.view
+    rows = rows_of(view.headings, table.lines, view.choice)
     scale = {entry["grade"]: entry["name"] for entry in project.scale}
     written = Counter(value for row in rows for value in row.grades)
-    choice = replace(_with_grades(settled.choice, written, scale), sheet=table.sheet)
-    view = TableView(
-        how=table.how,
-        headings=table.headings,
-        roles=roles.ROLES,
-        choice=choice,
-        sheets=table.sheets,
-        rows=len(rows),
-        sample=[row for _, row in cells[:5]],
-        messages=messages.missing_columns(choice),
-        scale=list(scale.items()),
-        is_remembered=settled.is_remembered,
-    )
+    view.choice = _with_grades(view.choice, written, scale)
+    view.rows = len(rows)
+    view.scale = list(scale.items())
+    view.messages += messages.missing_columns(view.choice)
     if view.refusals:
         return TableDraft(_draft(snapshot, [], [], {}), [], view)
-    return _read_rows(rows, project, snapshot, view, written, errors)
+    return _read_rows(rows, project, snapshot, view, written, table.errors)
 
 
 def _read_rows(
@@ -106,11 +93,10 @@ def _read_rows(
     if ungraded := [row for row in rows if not row.is_graded]:
         view.messages.append(messages.about_ungraded(ungraded))
     if collected.repeated:
-        view.messages.append(TableMessage(DONE, f"{counted(collected.repeated, 'row')} repeat a grade and count once."))
+        repeat = "repeats a grade and counts" if collected.repeated == 1 else "repeat a grade and count"
+        view.messages.append(TableMessage(DONE, f"{counted(collected.repeated, 'row')} {repeat} once."))
     if errors:
-        title = f"{counted(errors.total, 'row')} cannot be read and stay out."
-        lines = [f"line {error.line}: {error.message}" for error in errors]
-        view.messages.append(TableMessage(WARN, title, "", lines))
+        view.messages.append(unread_rows(errors))
     _describe(view, queries, matches.how, written)
     graded = list(collected.kept.values())
     _sum_up(view, queries, rows, matches, graded)

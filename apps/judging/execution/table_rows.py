@@ -1,6 +1,6 @@
 """The rows of a table of grades, by what its columns were chosen to be."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from apps.corpus.core.columns import TableChoice
@@ -34,7 +34,7 @@ class TableRow(NamedTuple):
         yield from (value for value in (*(value for _, value in self.ratings), self.final) if value)
 
 
-def rows_of(headings: list[str], rows: Iterable[tuple[int, list[str]]], choice: TableChoice) -> list[TableRow]:
+def rows_of(headings: Sequence[str], rows: Iterable[tuple[int, list[str]]], choice: TableChoice) -> list[TableRow]:
     return [_row(line, dict(zip(headings, cells, strict=True)), choice) for line, cells in rows]
 
 

@@ -2,19 +2,17 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
-from apps.common.files.anytable import open_table
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import MAX_ID
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tabular import TableFile
 from apps.common.text.words import plain_words
 from apps.corpus.core.columns import TableChoice
-from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, TableView, taking, undoing
-from apps.corpus.selectors.columns import settled_choice
+from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, TableView, taking, undoing, unread_rows
+from apps.corpus.execution.table_opening import open_mapped
 from apps.queries.core import table_roles as roles
 from apps.queries.core.naming import QueryNames
 from apps.queries.formats import QueryRow
@@ -48,26 +46,13 @@ class _Reading(NamedTuple):
 
 def read_query_table(source: TableFile, *, project: Project, options: Mapping[str, Any]) -> QueryTable:
     """Read a table of queries. Raises InputError for what is no table, or when nothing names the queries."""
-    errors = ErrorList()
-    table = open_table(source, errors, sheet=TableChoice.from_json(options.get("table") or {}).sheet)
-    numbered = list(table.rows)
-    settled = settled_choice(project, KIND, roles.ROLES, table.headings, [cells for _, cells in numbered], options)
-    choice = replace(settled.choice, sheet=table.sheet)
-    view = TableView(
-        how=table.how,
-        headings=table.headings,
-        roles=roles.ROLES,
-        choice=choice,
-        sheets=table.sheets,
-        rows=len(numbered),
-        sample=[cells for _, cells in numbered[:5]],
-        hows={heading: roles.HOW[role] for heading, role in choice.columns.items() if role},
-        is_remembered=settled.is_remembered,
-    )
+    table = open_mapped(source, project=project, kind=KIND, roles=roles.ROLES, options=options)
+    view, choice = table.view, table.view.choice
+    view.hows = {heading: roles.HOW[role] for heading, role in choice.columns.items() if role}
     if choice.heading_of(roles.TEXT) is None:
         view.messages.append(TableMessage(STOP, "Choose the column of the queries."))
         return QueryTable([], view)
-    records = [(line, dict(zip(table.headings, cells, strict=True))) for line, cells in numbered]
+    records = table.records
     near = _near_ids(project, records, choice)
     reading = _Reading(
         choice=choice,
@@ -77,7 +62,7 @@ def read_query_table(source: TableFile, *, project: Project, options: Mapping[st
         noticed={},
     )
     rows = _rows(records, reading)
-    view.messages += _messages(near, reading, errors)
+    view.messages += _messages(near, reading, table.errors)
     _note_new_ids(project, rows, view)
     return QueryTable(rows, view)
 
@@ -173,13 +158,7 @@ def _messages(near: Proposal | None, reading: _Reading, errors: ErrorList) -> li
         if found := reading.noticed.get(kind, []):
             messages.append(TableMessage(state, one if len(found) == 1 else many.format(len(found)), "", found))
     if errors:
-        lines = [f"line {error.line}: {error.message}" for error in errors]
-        title = (
-            "1 row cannot be read and stays out."
-            if errors.total == 1
-            else f"{errors.total:,} rows cannot be read and stay out."
-        )
-        messages.append(TableMessage(WARN, title, "", lines))
+        messages.append(unread_rows(errors))
     return messages
 
 

@@ -3,13 +3,13 @@
 import hashlib
 import json
 import os
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row
+from apps.common.files.whole import whole_file
 from apps.retrieval.core.ranking import ENTRY_BYTES
 from apps.retrieval.formats.runs import MOST_ERRORS, MOST_ERRORS_STORED, QueryRanking, RunDraft
 
@@ -25,16 +25,8 @@ def store(path: Path, draft: RunDraft, basis: Mapping[str, str]) -> None:
 
     The file is one line of JSON, the packed rankings in its order, and the SHA-256 of both.
     """
-    scratch = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    try:
-        with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-            _write(out, draft, basis)
-            out.flush()
-            os.fsync(out.fileno())
-        scratch.replace(path)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as out:
+        _write(out, draft, basis)
 
 
 def load(path: Path, basis: Mapping[str, str]) -> RunDraft | None:

@@ -2,19 +2,17 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
 from apps.common.errors import InputError
-from apps.common.files.anytable import open_table
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import TableChoice
 from apps.corpus.core.table_passages import counted
-from apps.corpus.core.table_plans import STOP, WARN, TableMessage, TableView
+from apps.corpus.core.table_plans import STOP, TableMessage, TableView, unread_rows
+from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors.columns import settled_choice
 from apps.corpus.selectors.passage_matching import Passage, match_passages, passages_that_count
 from apps.queries.selectors import source_slugs
 from apps.triples.core import table_roles as roles
@@ -41,26 +39,13 @@ def read_triple_table(
     source: TableFile, *, project: Project, snapshot: Snapshot, options: Mapping[str, Any]
 ) -> TripleTable:
     """Read a table of questions and answers on a snapshot. Raises InputError for what is no table."""
-    errors = ErrorList()
-    table = open_table(source, errors, sheet=TableChoice.from_json(options.get("table") or {}).sheet)
-    numbered = list(table.rows)
-    settled = settled_choice(project, KIND, roles.ROLES, table.headings, [cells for _, cells in numbered], options)
-    choice = replace(settled.choice, sheet=table.sheet)
-    view = TableView(
-        how=table.how,
-        headings=table.headings,
-        roles=roles.ROLES,
-        choice=choice,
-        sheets=table.sheets,
-        rows=len(numbered),
-        sample=[cells for _, cells in numbered[:5]],
-        messages=[TableMessage(STOP, words) for role, words in NEEDED.items() if not choice.heading_of(role)],
-        is_remembered=settled.is_remembered,
-    )
+    table = open_mapped(source, project=project, kind=KIND, roles=roles.ROLES, options=options)
+    view, choice = table.view, table.view.choice
+    view.messages += [TableMessage(STOP, words) for role, words in NEEDED.items() if not choice.heading_of(role)]
     if view.refusals:
         return TripleTable([], view)
     sources = source_slugs(project)
-    records = [(line, _values(dict(zip(table.headings, cells, strict=True)), choice)) for line, cells in numbered]
+    records = [(line, _values(cells, choice)) for line, cells in table.records]
     for _, values in records:
         values[roles.SOURCE] = sources.get(values[roles.SOURCE].casefold(), values[roles.SOURCE])
     matches = match_passages(snapshot, [values[roles.PASSAGE] for _, values in records])
@@ -69,11 +54,9 @@ def read_triple_table(
     hows = roles.HOW | {roles.PASSAGE: matches.how}
     view.hows = {heading: hows[role] for heading, role in choice.columns.items() if role}
     view.messages += messages
-    rows = _entries(source, records, passages, snapshot, errors)
-    if errors:
-        lines = [f"line {error.line}, {error.field}: {error.message}" for error in errors]
-        title = f"{counted(errors.total, 'row')} cannot be read and stay out."
-        view.messages.append(TableMessage(WARN, title, "", lines))
+    rows = _entries(source, records, passages, snapshot, table.errors)
+    if table.errors:
+        view.messages.append(unread_rows(table.errors))
     view.button = f"Import {counted(len(rows), 'Q&A')}"
     return TripleTable(rows, view)
 
