@@ -131,6 +131,14 @@ def test_titles_above_the_headings_are_skipped_and_numbers_stay():
     assert rows == [(5, ["a", "1", ""]), (7, ["b", "2", "fine"])]
 
 
+def test_a_row_with_commas_in_its_note_is_not_taken_for_the_headings():
+    table, rows, errors = table_in(b"query,grade,notes\nkeys,2,\nsites,1,old, slow, wrong\nplans,0,\n")
+
+    assert table.headings == ["query", "grade", "notes"]
+    assert [cells[0] for _, cells in rows] == ["keys", "plans"]
+    assert [error.line for error in errors] == [3]
+
+
 def test_empty_and_doubled_headings_get_the_letter_of_their_column():
     table, _, _ = table_in(b"query,,note,note,\na,b,c,d,\n")
 

@@ -123,11 +123,14 @@ def _narrowed(source: TableFile, encoding: str) -> TableFile:
 
 
 def _from_headings(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterator[Row]]:
+    """The row of headings and the rows below it. Rows wider than most, with commas in a note say, do not count."""
     head = list(islice(((number, cells) for number, cells in rows if any(map(str.strip, cells))), HEAD_ROWS))
     if not head:
         raise source.error(None, "", "", "the table is empty")
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in head]
-    most = max(filled)
+    widths = Counter(len(cells) for _, cells in head)
+    width = max(widths, key=lambda width: (widths[width], width))
+    most = max(count for count, (_, cells) in zip(filled, head, strict=True) if len(cells) <= width)
     place = next(place for place, count in enumerate(filled) if count >= min(most, max(2, most - 1)))
     return head[place], chain(head[place + 1 :], rows)
 
