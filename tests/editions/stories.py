@@ -116,16 +116,21 @@ def judge_with_evidence(round_: Round, judge: User) -> None:
 
 def make_story(*, close: bool = True, spring: dict[str, str] = SPRING, marked: bool = False) -> Story:
     """Sixty grades: three queries with twenty passages, by one person; `marked` with evidence in two of them."""
+    story = make_first_edition(spring, QUERIES, annotators=1, overlap=0.0)
+    if marked:
+        judge_with_evidence(story.first, story.judge)
+    else:
+        judge_all(story.first, story.judge, grade_of)
+    if close:
+        story.first = close_round(round_id=story.first.pk, actor=lead_of(story.project), at=AT)
+    return story
+
+
+def make_first_edition(spring: dict[str, str], queries: dict[str, str], **plan) -> Story:
+    """The first edition with its open round on every pair, which nobody has judged."""
     project = make_project()
     corpus = make_corpus(project, {})
-    make_queries(project, QUERIES)
+    make_queries(project, queries)
     import_text(corpus, as_file(spring))
     snapshot = freeze(corpus=corpus)
-    first = make_round(project, pool=pool_of_everything(project, snapshot), annotators=1, overlap=0.0)
-    if marked:
-        judge_with_evidence(first, people_of(first)[0])
-    else:
-        judge_all(first, people_of(first)[0], grade_of)
-    if close:
-        first = close_round(round_id=first.pk, actor=lead_of(project), at=AT)
-    return Story(project, corpus, snapshot, first)
+    return Story(project, corpus, snapshot, make_round(project, pool=pool_of_everything(project, snapshot), **plan))
