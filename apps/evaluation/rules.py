@@ -15,13 +15,17 @@ from apps.metrics.comparison import Regressions
 from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
-from apps.retrieval.models import Pool, Run
-from apps.retrieval.selectors.blinding import has_pairs_to_judge
+from apps.retrieval.models import PoolQuery, Run
+from apps.retrieval.selectors.blinding import pools_to_judge
 
 EVERY_SPLIT = ""
 SPLITS = (*Split.values, EVERY_SPLIT)
 SPLIT_WORDS = {Split.DEV: "dev split", Split.TEST: "test split", EVERY_SPLIT: "dev and test together"}
 CLOSED = "This comparison is closed. Its decisions can no longer be changed."
+RANKS_HIDDEN = (
+    "You still have pairs of this query to judge, so its ranks are hidden from you. Judge them, or close their round, "
+    "to see them."
+)
 SEALED = "The test split is sealed: only leads see scores query by query, everybody else sees means."
 
 
@@ -90,10 +94,15 @@ def rejudging_refusal(member: Member) -> str | None:
     return None if member.holds(Role.LEAD) else "Only leads can have pairs judged again."
 
 
+def hidden_rankings(user: User, query_ids: Iterable[int], snapshot: Snapshot) -> set[int]:
+    """Those of the queries that are in a pool of which the person still has pairs to judge: no ranks for them."""
+    covered = PoolQuery.objects.filter(pool__in=pools_to_judge(user), pool__snapshot=snapshot, query__in=query_ids)
+    return set(covered.values_list("query", flat=True))
+
+
 def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None:
-    """Why the rankings of a query are hidden from the person: they still have pairs of a pool with it to judge."""
-    pools = Pool.objects.filter(snapshot=snapshot, pool_queries__query=query_id)
-    if any(has_pairs_to_judge(user, pool) for pool in pools):
+    """Why the rankings of a query are hidden from the person."""
+    if hidden_rankings(user, [query_id], snapshot):
         return (
             "You still have pairs on these passages to judge, so ranks and systems are hidden from you. Judge them, "
             "or close their round; then this page opens."

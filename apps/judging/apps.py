@@ -8,10 +8,10 @@ class JudgingConfig(AppConfig):
     def ready(self) -> None:
         from apps.judging.selectors import sealed
         from apps.judging.selectors.pairs import grades_for_pool
-        from apps.judging.selectors.rounds import is_judging_from
+        from apps.judging.selectors.rounds import pools_judged_by
         from apps.retrieval.selectors.blinding import add_blinding_check
         from apps.retrieval.selectors.known_grades import add_grade_source
 
         sealed.register()
-        add_blinding_check(is_judging_from)
+        add_blinding_check(pools_judged_by)
         add_grade_source(grades_for_pool)

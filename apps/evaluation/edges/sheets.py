@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from apps.accounts.selectors import Member
-from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
@@ -100,6 +100,7 @@ class Named(NamedTuple):
     pk: int
     title: str
     document: str
+    version: BlockVersion
 
 
 def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named]:
@@ -107,6 +108,8 @@ def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named
     rows = SnapshotBlock.objects.filter(snapshot=snapshot, position__in=list(positions))
     rows = rows.select_related("version", "block__document")
     return {
-        row.position: Named(row.block_id, row.version.title or row.block.outside_id, str(row.block.document))
+        row.position: Named(
+            row.block_id, row.version.title or row.block.outside_id, str(row.block.document), row.version
+        )
         for row in rows
     }

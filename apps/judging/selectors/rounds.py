@@ -81,7 +81,7 @@ def pool_in(project: Project, pk: int) -> Pool:
     return get_object_or_404(Pool.objects.select_related("snapshot"), project=project, pk=pk)
 
 
-def is_judging_from(user: User, pool: Pool) -> bool:
-    """Whether this person may still be assigned pairs of the pool: then its ranks are hidden from them."""
-    places = RoundAnnotator.objects.filter(annotator=user, round__pool=pool)
-    return places.exclude(round__state=RoundState.CLOSED).exists()
+def pools_judged_by(user: User) -> set[int]:
+    """Keys of the pools of which this person may still be assigned pairs: their ranks are hidden from them."""
+    places = RoundAnnotator.objects.filter(annotator=user).exclude(round__state=RoundState.CLOSED)
+    return set(places.values_list("round__pool", flat=True))

@@ -21,7 +21,8 @@ from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job
 from apps.metrics.files.trec_rows import RUN_COLUMNS
 from apps.retrieval import actions, selectors
-from apps.retrieval.enums import RUN_IMPORT
+from apps.retrieval.edges.panels import panels_of
+from apps.retrieval.enums import RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload
 from apps.retrieval.forms import LedgerForm, UploadForm
 from apps.retrieval.models import Run
@@ -35,7 +36,7 @@ SHOWN_COLUMNS = "six: query id, Q0, passage id, rank, score, tag"
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view()
 def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """A run: its state, counts, latency and note. Leads edit the note here."""
+    """A run: its scores and results once complete, counts, latency and note. Leads edit the note here."""
     shown = selectors.run_in(project, pk)
     is_lead = request.member.is_lead
     if request.method == "POST":
@@ -50,6 +51,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     components = selectors.components_of(shown)
     context = {**SECTION, "run": shown, "form": form, "components": components, "pools": selectors.pools_with(shown)}
     context["next"] = next_step(shown) if is_lead else None
+    context["panels"] = panels_of(request, shown) if shown.state == RunState.COMPLETE else []
     return render(request, "retrieval/run.html", context, status=400 if form.errors else 200)
 
 

@@ -1,4 +1,4 @@
-"""Whether a person still has pairs of a pool to judge, so that ranks stay hidden from them until then.
+"""The pools of which a person still has pairs to judge, so that ranks stay hidden from them until then.
 
 Pairs are assigned by apps above this one; each registers a check here.
 """
@@ -8,17 +8,22 @@ from collections.abc import Callable
 from apps.accounts.models import User
 from apps.retrieval.models import Pool
 
-BlindingCheck = Callable[[User, Pool], bool]
+BlindingCheck = Callable[[User], set[int]]
 
 _checks: list[BlindingCheck] = []
 
 
 def add_blinding_check(check: BlindingCheck) -> BlindingCheck:
-    """Register `check(user, pool)`: whether the person has a pair of the pool to judge, or may be assigned one."""
+    """Register `check(user)`: keys of the pools of which the person has a pair to judge, or may be assigned one."""
     if check not in _checks:
         _checks.append(check)
     return check
 
 
+def pools_to_judge(user: User) -> set[int]:
+    """Keys of the pools, of any project, of which the person may still judge pairs."""
+    return {pool for check in _checks for pool in check(user)}
+
+
 def has_pairs_to_judge(user: User, pool: Pool) -> bool:
-    return any(check(user, pool) for check in _checks)
+    return pool.pk in pools_to_judge(user)

@@ -12,6 +12,7 @@ from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.pages import leaderboard_context
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
+from apps.retrieval.models import Pool
 from apps.retrieval.selectors import blinding
 from tests.evaluation.factories import BAD, GOOD, add_run, ask, make_scene, qrels_of, score
 from tests.factories import make_member, make_project
@@ -411,7 +412,7 @@ def test_the_worst_query_is_first_where_a_lower_value_is_better(client):
 
 
 def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, pair, monkeypatch):
-    monkeypatch.setattr(blinding, "_checks", [lambda user, pool: True])
+    monkeypatch.setattr(blinding, "_checks", [lambda user: set(Pool.objects.values_list("pk", flat=True))])
 
     response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, dev_query(scene).pk))
 

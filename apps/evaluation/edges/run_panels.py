@@ -1,0 +1,232 @@
+"""The panels on the page of a run: its scores on each version, and its results query by query."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from django.core.paginator import Page, Paginator
+from django.utils import timezone
+
+from apps.accounts.edges.access import MemberRequest
+from apps.evaluation import rules
+from apps.evaluation.edges.sheets import Named, block_names
+from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.selectors import rankings, run_results
+from apps.evaluation.selectors.leaderboard import ranked_runs
+from apps.evaluation.selectors.rankings import PlacedBlock
+from apps.evaluation.selectors.run_results import QueryOfRun, QueryValues
+from apps.goldsets.actions import log_test_look
+from apps.goldsets.enums import Split
+from apps.goldsets.models import Version, VersionQuery
+from apps.metrics.comparison import is_lower_better
+from apps.queries.models import Query
+from apps.retrieval.edges.panels import RunPanel
+from apps.retrieval.models import Run
+
+QUERIES_A_PAGE = 10
+SHOWN, ALL_SHOWN = 10, 100
+BY_ID, WORST_FIRST = "id", "worst"
+
+
+class ScoredVersion(NamedTuple):
+    """A run's latest scores on one split of a version, in the order of the measures; `evaluation` is None for none."""
+
+    version: Version
+    split: str
+    evaluation: Evaluation | None
+    scores: list[Score | None]
+
+
+@dataclass
+class RunScores:
+    """The scores of a run on every version of its snapshot that this person may see."""
+
+    versions: list[Version]
+    evaluations: list[Evaluation]
+
+    @cached_property
+    def measures(self) -> list[str]:
+        return ranked_runs(self.evaluations)[0]
+
+    @property
+    def rows(self) -> list[ScoredVersion]:
+        return [row for version in self.versions for row in self._rows_on(version)]
+
+    def _rows_on(self, version: Version) -> list[ScoredVersion]:
+        rows = []
+        for split in rules.SPLITS:
+            own = [one for one in self.evaluations if (one.version_id, one.split) == (version.pk, split)]
+            _, scored = ranked_runs(own)
+            if own:
+                scores = [scored[0].scores.get(name) if scored else None for name in self.measures]
+                latest = scored[0].evaluation if scored else own[0]
+                rows.append(ScoredVersion(version, rules.SPLIT_WORDS[split], latest, scores))
+        return rows or [ScoredVersion(version, "", None, [])]
+
+
+def scores_panel(request: MemberRequest, run: Run) -> RunPanel:
+    versions = run_results.versions_for(run, request.member)
+    return RunPanel("evaluation/_run_scores.html", RunScores(versions, run_results.evaluations_of(run)))
+
+
+class Result(NamedTuple):
+    """One line of a ranking. `grade` is None for an unjudged block, and where no grades are shown."""
+
+    rank: int
+    score: float
+    grade: int | None
+    block: Named
+
+
+class QueryResults(NamedTuple):
+    """A query of a run. `grades` are by position, None where none are shown.
+
+    `hidden` says why its results are not shown, `grades_hidden` why its grades are not.
+    """
+
+    query: Query
+    length: int
+    results: list[Result]
+    value: float | None
+    grades: dict[int, int] | None
+    hidden: str
+    grades_hidden: str
+
+    @property
+    def has_grades(self) -> bool:
+        return self.grades is not None
+
+    @property
+    def relevant(self) -> int:
+        return sum(grade > 0 for grade in (self.grades or {}).values())
+
+    @property
+    def relevant_shown(self) -> int:
+        return sum((result.grade or 0) > 0 for result in self.results)
+
+
+@dataclass
+class RunResults:
+    """The results of a run, query by query, as far as this person may see them."""
+
+    request: MemberRequest
+    run: Run
+
+    @cached_property
+    def find(self) -> str:
+        return self.request.GET.get("find", "").strip()[:200]
+
+    @cached_property
+    def only(self) -> int | None:
+        """The query that is shown alone, with more of its results."""
+        pk = self.request.GET.get("query", "")
+        return int(pk) if pk.isdecimal() and len(pk) < 18 else None
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.find or self.only)
+
+    @property
+    def most(self) -> int:
+        return ALL_SHOWN if self.only else SHOWN
+
+    @cached_property
+    def versions(self) -> list[Version]:
+        return run_results.versions_for(self.run, self.request.member)
+
+    @cached_property
+    def version(self) -> Version | None:
+        """The version whose grades are shown: the one asked for, else the one released last, else the newest."""
+        pk = self.request.GET.get("version", "")
+        asked = next((version for version in self.versions if str(version.pk) == pk), None)
+        released = [version for version in self.versions if version.released_at]
+        newest = max(released, key=lambda version: (version.released_at, version.pk), default=None)
+        return asked or newest or next(iter(self.versions), None)
+
+    @cached_property
+    def version_queries(self) -> dict[int, VersionQuery]:
+        """The queries of the version, by key of the query."""
+        rows = rankings.version_queries(self.version, rules.EVERY_SPLIT) if self.version else []
+        return {row.query_id: row for row in rows}
+
+    @property
+    def has_sealed(self) -> bool:
+        return any(row.split == Split.TEST for row in self.version_queries.values())
+
+    @cached_property
+    def opens_test(self) -> bool:
+        """Whether a lead asked to see the grades of the test split: such a look is logged."""
+        return self.request.member.is_lead and self.request.GET.get("test") == "show"
+
+    def _sees(self, query: VersionQuery) -> bool:
+        return query.split == Split.DEV or (self.opens_test and rules.sees_split(self.request.member, query.split))
+
+    @cached_property
+    def scored(self) -> QueryValues:
+        return run_results.values_by_query(self.run, self.version) if self.version else QueryValues("", {})
+
+    @cached_property
+    def values(self) -> dict[int, float]:
+        """The value of each query by the main measure, where this person sees it."""
+        seen = {pk: row.outside_id for pk, row in self.version_queries.items() if self._sees(row)}
+        return {pk: self.scored.values[name] for pk, name in seen.items() if name in self.scored.values}
+
+    @property
+    def order(self) -> str:
+        return WORST_FIRST if self.values and self.request.GET.get("order") == WORST_FIRST else BY_ID
+
+    @cached_property
+    def page(self) -> Page[QueryOfRun]:
+        queries = run_results.queries_of(self.run, self.find, self.only)
+        if self.order == WORST_FIRST:
+            sign = -1 if is_lower_better(self.scored.measure) else 1
+            queries.sort(key=lambda row: sign * self.values.get(row.query_id, sign * math.inf))
+        return Paginator(queries, QUERIES_A_PAGE).get_page(self.request.GET.get("page", ""))
+
+    @cached_property
+    def rows(self) -> list[QueryResults]:
+        """The queries of this page, each with its first results."""
+        listed = list(self.page.object_list)
+        keys = [one.query_id for one in listed]
+        hidden = rules.hidden_rankings(self.request.user, keys, self.run.snapshot)
+        tops = run_results.tops_of(self.run, [one.pk for one in listed if one.query_id not in hidden], self.most)
+        blocks = block_names(self.run.snapshot, {placed.position for top in tops.values() for placed in top})
+        seen = [row for key in keys if (row := self.version_queries.get(key)) is not None and self._sees(row)]
+        grades = run_results.grades_by_query(row for row in seen if row.query_id not in hidden)
+        self._log_look(seen)
+        queries = Query.objects.in_bulk(keys)
+        return [
+            QueryResults(
+                query=queries[one.query_id],
+                length=one.length,
+                results=_lines(tops.get(one.query_id, []), blocks, grades.get(one.query_id, {})),
+                value=None if one.query_id in hidden else self.values.get(one.query_id),
+                grades=grades.get(one.query_id),
+                hidden=rules.RANKS_HIDDEN if one.query_id in hidden else "",
+                grades_hidden=self._why_no_grades(one.query_id),
+            )
+            for one in listed
+        ]
+
+    def _why_no_grades(self, query: int) -> str:
+        if self.version is None:
+            return ""
+        row = self.version_queries.get(query)
+        if row is None:
+            return f"not in {self.version.label}"
+        return "" if self._sees(row) else "test split, sealed"
+
+    def _log_look(self, seen: Iterable[VersionQuery]) -> None:
+        if self.version and any(row.split == Split.TEST for row in seen):
+            what = f"results of {self.run.tag}"
+            log_test_look(version=self.version, actor=self.request.user, what=what, at=timezone.now())
+
+
+def _lines(top: list[PlacedBlock], blocks: dict[int, Named], grades: dict[int, int]) -> list[Result]:
+    return [Result(one.rank, one.score, grades.get(one.position), blocks[one.position]) for one in top]
+
+
+def results_panel(request: MemberRequest, run: Run) -> RunPanel:
+    return RunPanel("evaluation/_run_results.html", RunResults(request, run))
