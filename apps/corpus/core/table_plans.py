@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from apps.common.errors import InputErrors
 from apps.common.files.anytable import MOST_ROWS
 from apps.common.files.faults import ErrorList, shown
 from apps.common.files.tabular import TableFile
@@ -140,6 +141,12 @@ def show_table(plan: ImportPlan, view: TableView, source: TableFile) -> None:
     plan.fixes += view.fixes
     for reason in view.refusals if not plan.errors else []:
         plan.errors.add(source.error(None, "", "", reason))
+
+
+def refuse_unsettled(view: TableView, source: TableFile) -> None:
+    """Raise InputErrors with what a person has yet to decide about a table."""
+    if view.refusals:
+        raise InputErrors([source.error(None, "", "", reason) for reason in view.refusals])
 
 
 def _about_faulty(errors: ErrorList, choice: TableChoice) -> TableMessage:

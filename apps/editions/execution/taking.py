@@ -17,9 +17,9 @@ from apps.editions import rules
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.execution.import_editions import corpus_of
 from apps.editions.selectors.decisions import changed_passages, choices_of, ranked_changes
-from apps.editions.selectors.earned import Earned, drafts_on, earned_on
 from apps.editions.selectors.editions import Edition, between
 from apps.editions.selectors.taken import TAKEN, free_pool_name, round_as_before, taken_event
+from apps.editions.selectors.usage import Usage, drafts_on, usage_of
 from apps.editions.selectors.work import PairInNew, Work, work_of
 from apps.goldsets.actions import change_draft
 from apps.goldsets.models import Version
@@ -91,8 +91,8 @@ def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Ta
     edition = between(before, snapshot)
     if reason := rules.shown_refusal(order.shown, edition.mark):
         raise EditionRefused(reason, code="edition_changed")
-    earned = earned_on(before)
-    work = work_of(edition, earned, _choices(edition, earned, order))
+    usage = usage_of(before)
+    work = work_of(edition, usage, _choices(edition, usage, order))
     versions = _versions(edition, [*work.carried, *work.to_judge])
     carried = _carry(edition, work.carried, versions, actor, at)
     pool = _pool(project, edition, work, versions, actor, at)
@@ -103,9 +103,9 @@ def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Ta
     return taken
 
 
-def _choices(edition: Edition, earned: Earned, order: TakeOrder) -> dict[int, Choice]:
-    graded = [each for each in ranked_changes(edition, earned) if edition.old_of(each).version_id in earned.grades]
-    return choices_of(changed_passages(edition, earned, graded), order.decided, order.rest)
+def _choices(edition: Edition, usage: Usage, order: TakeOrder) -> dict[int, Choice]:
+    graded = [each for each in ranked_changes(edition, usage) if edition.old_of(each).version_id in usage.grades]
+    return choices_of(changed_passages(edition, usage, graded), order.decided, order.rest)
 
 
 def _versions(edition: Edition, pairs: Iterable[PairInNew]) -> dict[str, int]:

@@ -13,9 +13,9 @@ from apps.editions.core.comparison import PassageChange
 from apps.editions.core.workload import TimePerPair
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.selectors.decisions import ChangedPassage, changed_passages, choices_of, ranked_changes
-from apps.editions.selectors.earned import Earned, RestingVersion, drafts_on, earned_on, versions_on
 from apps.editions.selectors.editions import Edition
 from apps.editions.selectors.taken import RoundAsBefore, round_as_before, stays_on
+from apps.editions.selectors.usage import RestingVersion, Usage, drafts_on, usage_of, versions_on
 from apps.editions.selectors.work import Work, work_of
 from apps.judging.models import Round
 from apps.judging.selectors.plans import pace_of
@@ -53,16 +53,16 @@ class ListedPassage(NamedTuple):
 
 def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any]:
     """All of the page. `query` are the parameters of its URL: which list is open, how many changes are shown."""
-    earned = earned_on(edition.before)
+    usage = usage_of(edition.before)
     resting = versions_on(edition.before, edition.kinds)
-    ranked = ranked_changes(edition, earned)
+    ranked = ranked_changes(edition, usage)
     rest = Choice.CARRY if query.get("all") == Choice.CARRY else None
-    weighty = [each for each in ranked if _has_grades(edition, earned, each)]
+    weighty = [each for each in ranked if _has_grades(edition, usage, each)]
     shown = ranked[: _shown(query)]
-    passages = changed_passages(edition, earned, list(dict.fromkeys([*weighty, *shown])))
+    passages = changed_passages(edition, usage, list(dict.fromkeys([*weighty, *shown])))
     choices = choices_of(passages, {}, rest)
-    work = work_of(edition, earned, choices)
-    rows = _rows(edition, earned, resting)
+    work = work_of(edition, usage, choices)
+    rows = _rows(edition, usage, resting)
     return {
         "edition": edition,
         "rows": rows,
@@ -75,7 +75,7 @@ def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any
         "stays": stays_on(edition.before),
         "versions": [each.version for each in resting if each.kinds],
         "drafts": drafts_on(edition.before.corpus),
-        "list": _open_list(edition, earned, query),
+        "list": _open_list(edition, usage, query),
         **_round(edition, work),
     }
 
@@ -97,8 +97,8 @@ def passages_in_order(passages: Sequence[ChangedPassage], shown: Sequence[Passag
     return [by_name[change.name] for change in shown]
 
 
-def _has_grades(edition: Edition, earned: Earned, change: PassageChange) -> bool:
-    return edition.old_of(change).version_id in earned.grades
+def _has_grades(edition: Edition, usage: Usage, change: PassageChange) -> bool:
+    return edition.old_of(change).version_id in usage.grades
 
 
 def _shown(query: Mapping[str, str]) -> int:
@@ -106,13 +106,13 @@ def _shown(query: Mapping[str, str]) -> int:
     return min(int(wanted), MOST_SHOWN) if wanted.isdecimal() and len(wanted) < 6 else SHOWN
 
 
-def _rows(edition: Edition, earned: Earned, resting: Sequence[RestingVersion]) -> list[KindRow]:
+def _rows(edition: Edition, usage: Usage, resting: Sequence[RestingVersion]) -> list[KindRow]:
     several = len({each.version.gold_set_id for each in resting}) > 1
     rows = []
     for kind in ChangeKind:
         labels = [_label(each, several) for each in resting if kind in each.kinds]
-        grades = sum(len(found) for version, found in earned.grades.items() if _kind(edition, version) == kind)
-        triples = {pk for version, found in earned.triples.items() if _kind(edition, version) == kind for pk in found}
+        grades = sum(len(found) for version, found in usage.grades.items() if _kind(edition, version) == kind)
+        triples = {pk for version, found in usage.triples.items() if _kind(edition, version) == kind for pk in found}
         rows.append(KindRow(kind, edition.counts[kind], grades, len(triples), labels))
     return rows
 
@@ -143,20 +143,20 @@ def _round(edition: Edition, work: Work) -> dict[str, Any]:
     }
 
 
-def _open_list(edition: Edition, earned: Earned, query: Mapping[str, str]) -> dict[str, Any] | None:
+def _open_list(edition: Edition, usage: Usage, query: Mapping[str, str]) -> dict[str, Any] | None:
     """The list behind a count: the kind and what of it, with one page of its rows."""
     kind, of = query.get("show", ""), query.get("of", "passages")
     if kind not in ChangeKind.values or of not in LISTS:
         return None
     chosen = ChangeKind(kind)
     build = {"passages": _passages, "grades": _pairs, "triples": _triples}[of]
-    page, rows = build(edition, earned, chosen, query.get("page", ""))
+    page, rows = build(edition, usage, chosen, query.get("page", ""))
     return {"kind": chosen, "of": of, "page": page, "rows": rows}
 
 
-def _passages(edition: Edition, earned: Earned, kind: ChangeKind, number: str) -> tuple[Any, list[ListedPassage]]:
+def _passages(edition: Edition, usage: Usage, kind: ChangeKind, number: str) -> tuple[Any, list[ListedPassage]]:
     if kind == ChangeKind.SAME:
-        return _same_passages(edition, earned, number)
+        return _same_passages(edition, usage, number)
     page = Paginator(edition.of(kind), PAGE_SIZE).get_page(number)
     changes: list[PassageChange] = list(page)
     old = {change: edition.old_of(change) for change in changes if change.before is not None}
@@ -169,12 +169,12 @@ def _passages(edition: Edition, earned: Earned, kind: ChangeKind, number: str) -
         former = change.before.name if change.before and change.before.name != change.name else ""
         block = passage.block_id if passage else edition.new_blocks.get(change.name)
         rows.append(
-            ListedPassage(change.name, former, text.title, text.text, block, *_earned(earned, passage and passage[1]))
+            ListedPassage(change.name, former, text.title, text.text, block, *_counts(usage, passage and passage[1]))
         )
     return page, rows
 
 
-def _same_passages(edition: Edition, earned: Earned, number: str) -> tuple[Any, list[ListedPassage]]:
+def _same_passages(edition: Edition, usage: Usage, number: str) -> tuple[Any, list[ListedPassage]]:
     entries = edition.before.entries.exclude(version__in=list(edition.kinds)).order_by("position")
     page = Paginator(entries.select_related("version", "block"), PAGE_SIZE).get_page(number)
     rows = [
@@ -184,24 +184,24 @@ def _same_passages(edition: Edition, earned: Earned, number: str) -> tuple[Any, 
             entry.version.title,
             entry.version.text,
             entry.block_id,
-            *_earned(earned, entry.version_id),
+            *_counts(usage, entry.version_id),
         )
         for entry in page
     ]
     return page, rows
 
 
-def _earned(earned: Earned, version: int | None) -> tuple[int, int]:
+def _counts(usage: Usage, version: int | None) -> tuple[int, int]:
     if version is None:
         return 0, 0
-    return len(earned.grades.get(version, ())), len(earned.triples.get(version, ()))
+    return len(usage.grades.get(version, ())), len(usage.triples.get(version, ()))
 
 
-def _pairs(edition: Edition, earned: Earned, kind: ChangeKind, number: str) -> tuple[Any, list[dict[str, Any]]]:
+def _pairs(edition: Edition, usage: Usage, kind: ChangeKind, number: str) -> tuple[Any, list[dict[str, Any]]]:
     """Judged pairs by query and passage, without their grades: whoever still judges may see this."""
-    versions = {version for version in earned.grades if _kind(edition, version) == kind}
+    versions = {version for version in usage.grades if _kind(edition, version) == kind}
     names = dict(BlockVersion.objects.filter(pk__in=versions).values_list("pk", "block__outside_id"))
-    pairs = sorted((query, names[version], version) for version in versions for query in earned.grades[version])
+    pairs = sorted((query, names[version], version) for version in versions for query in usage.grades[version])
     page = Paginator(pairs, PAGE_SIZE).get_page(number)
     queries = Query.objects.in_bulk({query for query, _, _ in page})
     blocks = dict(BlockVersion.objects.filter(pk__in=[pair[2] for pair in page]).values_list("pk", "block_id"))
@@ -209,8 +209,8 @@ def _pairs(edition: Edition, earned: Earned, kind: ChangeKind, number: str) -> t
     return page, rows
 
 
-def _triples(edition: Edition, earned: Earned, kind: ChangeKind, number: str) -> tuple[Any, list[Triple]]:
-    found = {pk for version, own in earned.triples.items() if _kind(edition, version) == kind for pk in own}
+def _triples(edition: Edition, usage: Usage, kind: ChangeKind, number: str) -> tuple[Any, list[Triple]]:
+    found = {pk for version, own in usage.triples.items() if _kind(edition, version) == kind for pk in own}
     page = Paginator(sorted(found), PAGE_SIZE).get_page(number)
     triples = Triple.objects.select_related("current").in_bulk(list(page))
     return page, [triples[pk] for pk in page]

@@ -8,8 +8,8 @@ from apps.common.text.worddiff import Piece, changed_spans, word_diff
 from apps.corpus.models import BlockVersion
 from apps.editions.core.comparison import PassageChange
 from apps.editions.enums import ChangeKind, Choice
-from apps.editions.selectors.earned import Earned, Span, evidence_on
 from apps.editions.selectors.editions import Edition, NewText
+from apps.editions.selectors.usage import Span, Usage, evidence_on
 from apps.triples.core.evidence import placed
 
 MAX_COMPARED = 20_000
@@ -93,33 +93,33 @@ def _words(number: int) -> str:
     return "1 word" if number == 1 else f"{number:,} words"
 
 
-def ranked_changes(edition: Edition, earned: Earned) -> list[PassageChange]:
+def ranked_changes(edition: Edition, usage: Usage) -> list[PassageChange]:
     """The changed passages: most grades first, then most Q&As, then by id."""
 
     def weight(change: PassageChange) -> tuple[int, int, str]:
         version = edition.old_of(change).version_id
-        return -len(earned.grades.get(version, ())), -len(earned.triples.get(version, ())), change.name
+        return -len(usage.grades.get(version, ())), -len(usage.triples.get(version, ())), change.name
 
     return sorted(edition.of(ChangeKind.CHANGED), key=weight)
 
 
-def changed_passages(edition: Edition, earned: Earned, changes: Sequence[PassageChange]) -> list[ChangedPassage]:
+def changed_passages(edition: Edition, usage: Usage, changes: Sequence[PassageChange]) -> list[ChangedPassage]:
     """These changed passages with their texts and evidence, in the order given."""
     keys = [edition.old_of(change).version_id for change in changes]
     versions = BlockVersion.objects.select_related("block__document").in_bulk(keys)
     texts = edition.new_texts([change.name for change in changes])
     evidence = evidence_on(keys)
     return [
-        _passage(change, versions[key], texts[change.name], earned, tuple(evidence.get(key, ())))
+        _passage(change, versions[key], texts[change.name], usage, tuple(evidence.get(key, ())))
         for change, key in zip(changes, keys, strict=True)
     ]
 
 
 def _passage(
-    change: PassageChange, old: BlockVersion, new: NewText, earned: Earned, spans: tuple[Span, ...]
+    change: PassageChange, old: BlockVersion, new: NewText, usage: Usage, spans: tuple[Span, ...]
 ) -> ChangedPassage:
     moved = tuple(placed(old.text, spans, new.text)) if spans else ()
-    grades, triples = len(earned.grades.get(old.pk, ())), len(earned.triples.get(old.pk, ()))
+    grades, triples = len(usage.grades.get(old.pk, ())), len(usage.triples.get(old.pk, ()))
     return ChangedPassage(change, old, new, grades, triples, spans, moved)
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from apps.corpus.selectors.corpora import TextKey
 from apps.editions.core.likely_pairs import likely_pairs
 from apps.editions.enums import KEEPS_ITS_TEXT, ChangeKind, Choice
-from apps.editions.selectors.earned import Earned
 from apps.editions.selectors.editions import Edition
+from apps.editions.selectors.usage import Usage
 from apps.queries.models import Query
 
 
@@ -44,7 +44,7 @@ class Work(NamedTuple):
         return [*self.again, *self.new]
 
 
-def work_of(edition: Edition, earned: Earned, choices: Mapping[int, Choice]) -> Work:
+def work_of(edition: Edition, usage: Usage, choices: Mapping[int, Choice]) -> Work:
     """The work under these choices for changed passages, by old block version."""
     kept = gone = 0
     carried: list[PairInNew] = []
@@ -55,7 +55,7 @@ def work_of(edition: Edition, earned: Earned, choices: Mapping[int, Choice]) -> 
         if change.kind in {ChangeKind.RENAMED, ChangeKind.CHANGED}
     }
     texts = _text_keys(edition)
-    for version, grades in earned.grades.items():
+    for version, grades in usage.grades.items():
         kind = edition.kinds.get(version, ChangeKind.SAME)
         if kind == ChangeKind.GONE:
             gone += len(grades)
@@ -66,13 +66,13 @@ def work_of(edition: Edition, earned: Earned, choices: Mapping[int, Choice]) -> 
             assert change.before is not None
             is_carried = kind in KEEPS_ITS_TEXT or choices[version] == Choice.CARRY
             for query, grade in grades.items():
-                if (query, texts.get(change.name)) in earned.settled:
+                if (query, texts.get(change.name)) in usage.settled:
                     kept += 1
                 elif is_carried:
                     carried.append(PairInNew(query, change.name, grade, change.before.name, kind))
                 else:
                     again.append(PairInNew(query, change.name, kind=kind))
-    return Work(kept, sorted(carried), sorted(again), _new_pairs(edition, earned, texts), gone)
+    return Work(kept, sorted(carried), sorted(again), _new_pairs(edition, usage, texts), gone)
 
 
 def _text_keys(edition: Edition) -> dict[str, TextKey]:
@@ -86,11 +86,11 @@ def _text_keys(edition: Edition) -> dict[str, TextKey]:
     }
 
 
-def _new_pairs(edition: Edition, earned: Earned, texts: Mapping[str, TextKey]) -> list[PairInNew]:
+def _new_pairs(edition: Edition, usage: Usage, texts: Mapping[str, TextKey]) -> list[PairInNew]:
     names = [change.name for change in edition.of(ChangeKind.NEW)]
     if not names:
         return []
-    queries = Query.objects.filter(pk__in=earned.queries).order_by("outside_id").values_list("pk", "text")
+    queries = Query.objects.filter(pk__in=usage.queries).order_by("outside_id").values_list("pk", "text")
     passages = {name: f"{new.title} {new.text}" for name, new in edition.new_texts(names).items()}
     pairs = likely_pairs(dict(queries), passages)
-    return [PairInNew(*pair) for pair in pairs if (pair[0], texts.get(pair[1])) not in earned.settled]
+    return [PairInNew(*pair) for pair in pairs if (pair[0], texts.get(pair[1])) not in usage.settled]

@@ -7,13 +7,12 @@ from django import forms
 from django.urls import reverse
 
 from apps.accounts.models import Project, User
-from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.linefiles import STANDARD_INPUT
 from apps.common.files.tabular import TableFile as File
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.core.table_plans import lines_with_mistakes, show_table
+from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, show_table
 from apps.corpus.forms import PASTED, PastedImportForm
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
@@ -127,8 +126,8 @@ class QueryImport(ImportKind):
     ) -> ImportPlan:
         errors = ErrorList()
         table = _table(project, source, options)
-        if table and table.view.refusals:
-            raise InputErrors([source.error(None, "", "", reason) for reason in table.view.refusals])
+        if table:
+            refuse_unsettled(table.view, source)
         return actions.import_queries(
             project=project,
             rows=table.rows if table else _rows(project, source, errors, options),

@@ -8,12 +8,11 @@ from django import forms
 from django.urls import reverse
 
 from apps.accounts.models import Project, User
-from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.core.table_plans import lines_with_mistakes, show_table
+from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, show_table
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Corpus, Import
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
@@ -116,8 +115,8 @@ class TripleImport(ImportKind):
     ) -> ImportPlan:
         errors = ErrorList()
         table = _table(project, source, options)
-        if table and table.view.refusals:
-            raise InputErrors([source.error(None, "", "", reason) for reason in table.view.refusals])
+        if table:
+            refuse_unsettled(table.view, source)
         return import_triples(
             project=project,
             rows=table.rows if table else _rows(source, errors, options),

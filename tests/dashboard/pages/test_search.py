@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.dashboard.pages.finding import found
+from apps.dashboard.pages.search_results import search_results
 from apps.goldsets.models import Version
 from apps.review.enums import VerdictChoice
 from apps.triples.enums import State
@@ -25,7 +25,7 @@ def search(client, project, sought, **headers):
 
 
 def found_for(user, project, sought, limit=10):
-    groups = found(membership_in(user, project.slug), sought, limit=limit)
+    groups = search_results(membership_in(user, project.slug), sought, limit=limit)
     return {group.kind: [hit.id or hit.title for hit in group.hits] for group in groups}
 
 
@@ -46,13 +46,13 @@ class TestFound:
         }
 
     def test_an_id_comes_first_and_so_does_its_kind(self, handbook):
-        by_id = found(membership_in(lead_of(handbook), handbook.slug), "q10", limit=10)
+        by_id = search_results(membership_in(lead_of(handbook), handbook.slug), "q10", limit=10)
 
         assert [hit.id for hit in by_id[0].hits] == ["Q10", "Q100"]
         assert by_id[0].hits[0].is_exact
 
     def test_a_passage_is_found_by_its_id(self, handbook):
-        first = found(membership_in(lead_of(handbook), handbook.slug), "sec-1", limit=10)[0]
+        first = search_results(membership_in(lead_of(handbook), handbook.slug), "sec-1", limit=10)[0]
 
         assert (first.kind, first.hits[0].id) == ("Passages", "sec-1")
 

@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 from apps.corpus.formats.documents import Reader
 from apps.corpus.formats.documents.docx import read_docx
-from apps.corpus.formats.documents.given import given_blocks
 from apps.corpus.formats.documents.html import read_html
 from apps.corpus.formats.documents.json_records import read_json
 from apps.corpus.formats.documents.markdown import read_markdown
 from apps.corpus.formats.documents.opencontrol import read_opencontrol
 from apps.corpus.formats.documents.oscal import read_oscal
 from apps.corpus.formats.documents.parquet import read_parquet
+from apps.corpus.formats.documents.passage_files import passages_as
 from apps.corpus.formats.documents.pdf import read_pdf
 from apps.corpus.formats.documents.plain import read_text
 from apps.corpus.formats.documents.rst import read_rst
@@ -37,8 +37,8 @@ KINDS: dict[str, Kind] = {
     "trec": Kind("TREC documents", read_trec),
     "oscal": Kind("OSCAL catalog", read_oscal),
     "opencontrol": Kind("OpenControl component", read_opencontrol),
-    "jsonl": Kind("JSONL, one passage per line", given_blocks("jsonl")),
-    "beir": Kind("BEIR corpus.jsonl", given_blocks("beir")),
-    "smart": Kind("SMART (.I .T .A .B .W)", given_blocks("smart")),
+    "jsonl": Kind("JSONL, one passage per line", passages_as("jsonl")),
+    "beir": Kind("BEIR corpus.jsonl", passages_as("beir")),
+    "smart": Kind("SMART (.I .T .A .B .W)", passages_as("smart")),
 }
 """By the word that `recognise` returns, in the order of lists."""

@@ -1,4 +1,4 @@
-"""What was earned on the texts of the snapshot before: grades, Q&As, evidence and the versions that rest on them."""
+"""What uses the texts of the snapshot before: grades, Q&As, evidence, and the versions with items on them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -23,7 +23,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Earned:
+class Usage:
     """Grades and Q&As by the block version of the snapshot before; those of retired queries do not count.
 
     `settled` are the queries and texts, of any edition of the corpus, that have a result already.
@@ -38,7 +38,7 @@ class Earned:
         return {query for grades in self.grades.values() for query in grades}
 
 
-def earned_on(before: Snapshot) -> Earned:
+def usage_of(before: Snapshot) -> Usage:
     """The grades of every round of the corpus and the Q&As, on the texts of this snapshot."""
     texts = texts_in(before)
     live = set(Query.objects.filter(project=before.corpus.project_id, retired_at=None).values_list("pk", flat=True))
@@ -51,7 +51,7 @@ def earned_on(before: Snapshot) -> Earned:
         settled.add((pair.query_id, text))
         if pair.grade is not None and pair.query_id in live and text in texts:
             grades[texts[text]][pair.query_id] = pair.grade
-    return Earned(dict(grades), _triples(before, texts), frozenset(settled))
+    return Usage(dict(grades), _triples(before, texts), frozenset(settled))
 
 
 def _triples(before: Snapshot, texts: dict[TextKey, int]) -> dict[int, set[int]]:

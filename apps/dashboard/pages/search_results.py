@@ -37,7 +37,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResultGroup:
     """The hits of one kind; `more` is the list that goes on with the same words, if there are more than are shown."""
 
     kind: str
@@ -49,7 +49,7 @@ class Found:
         return any(hit.is_exact for hit in self.hits)
 
 
-def found(member: Member, text: str, *, limit: int) -> list[Found]:
+def search_results(member: Member, text: str, *, limit: int) -> list[ResultGroup]:
     """The kinds with a hit, `limit` hits of each; first the kinds and hits whose id is what was typed."""
     if not text:
         return []
@@ -57,10 +57,10 @@ def found(member: Member, text: str, *, limit: int) -> list[Found]:
     return sorted((group for group in groups if group.hits), key=lambda group: not group.is_exact)
 
 
-def _group(kind: str, hits: Iterable[Hit], member: Member, text: str, limit: int) -> Found:
+def _group(kind: str, hits: Iterable[Hit], member: Member, text: str, limit: int) -> ResultGroup:
     listed = sorted(hits, key=lambda hit: not hit.is_exact)
     more = LISTS[kind](member, text) if len(listed) > limit and kind in LISTS else ""
-    return Found(kind, listed[:limit], more)
+    return ResultGroup(kind, listed[:limit], more)
 
 
 def _contains(text: str, *columns: str) -> Q:

@@ -9,7 +9,7 @@ from apps.corpus.formats.documents import Reader, SourceFile
 from apps.corpus.formats.rows import BlockRow
 
 
-def given_blocks(format: str) -> Reader:
+def passages_as(format: str) -> Reader:
     """The reader of one of the formats of `read_blocks`. Raises InputErrors when a record is wrong."""
 
     def read(file: SourceFile) -> Iterator[BlockRow]:
