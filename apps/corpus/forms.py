@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, BinaryIO, ClassVar, cast
@@ -116,8 +117,10 @@ class PastedImportForm(ImportForm):
 
 
 def name_after(filename: str) -> str:
-    """A name for what a file holds, for people: "Osterby docs" of "osterby-docs.zip"."""
+    """A name for what a file holds, for people: "Osterby docs" of "osterby-docs.zip"; loose files are "Documents"."""
     stem = PurePath(filename.removesuffix(".gz")).stem
+    if re.fullmatch(r"\d+ files", stem):
+        return "Documents"
     words = " ".join(stem.replace("_", " ").replace("-", " ").split())
     return words[:1].upper() + words[1:120]
 

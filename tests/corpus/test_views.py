@@ -514,7 +514,7 @@ def upload_documents(client, project, *files: SimpleUploadedFile, **options):
     return client.post(reverse("corpus:import-new", args=[project.slug, "corpus"]), form)
 
 
-def test_several_files_become_one_zip_named_by_their_number(client):
+def test_several_files_become_one_zip_named_by_their_number_and_a_corpus_named_documents(client):
     project = make_project()
     signed_in(client, project)
 
@@ -524,6 +524,7 @@ def test_several_files_become_one_zip_named_by_their_number(client):
 
     item = Import.objects.get()
     assert (item.upload.filename, item.plan["files_read"]) == ("2 files.zip", 2)
+    assert item.options["name"] == "Documents"
     page = client.get(answer.url).text
     assert "2 files are read" in page
     assert "Import 3 passages" in page
