@@ -16,8 +16,10 @@ from tests.factories import AT, lead_of
 from tests.house import REPO
 from tests.running_jobs import run_jobs
 
-MOST_KILOBYTES = 800_000
-"""Of the process that reads, with Django in it; the files are 1.6 GB when they are unpacked."""
+MOST_FOR_THE_FOLDER = 600_000
+"""Kilobytes by which reading may let the process grow; the files are 1.6 GB when they are unpacked."""
+MOST_FOR_A_LINE = 20_000
+"""The same for a single line of a gigabyte."""
 
 
 def read_elsewhere(path: Path) -> dict:
@@ -36,7 +38,7 @@ def test_each_of_200_mixed_files_is_read_or_listed_with_its_reason(tmp_path):
     found = read_elsewhere(tmp_path / "folder.zip")
 
     assert found["became"] == expected
-    assert found["kilobytes"] < MOST_KILOBYTES
+    assert found["grew_kilobytes"] < MOST_FOR_THE_FOLDER
 
 
 @pytest.mark.slow
@@ -50,7 +52,7 @@ def test_a_line_of_a_gigabyte_is_never_in_memory(tmp_path, name):
     found = read_elsewhere(path)
 
     assert found["became"] == {name: "larger than 500 MB"}
-    assert found["kilobytes"] < 200_000
+    assert found["grew_kilobytes"] < MOST_FOR_A_LINE
 
 
 @pytest.fixture
