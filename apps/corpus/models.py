@@ -11,7 +11,10 @@ RECIPE = "How its documents were cut into blocks; empty when the files brought t
 
 
 class Corpus(models.Model):
-    """A set of documents to search in, which can change; its snapshots are frozen."""
+    """A set of documents to search in, which can change; its snapshots are frozen.
+
+    A block is never deleted, so neither is a corpus: one that an undone import leaves empty is no longer listed.
+    """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="corpora")
     slug = models.SlugField(max_length=60)
@@ -22,6 +25,9 @@ class Corpus(models.Model):
     created_at = models.DateTimeField()
     freeze_job = models.ForeignKey(
         Job, models.PROTECT, null=True, related_name="+", help_text="The job that was asked last to freeze it."
+    )
+    emptied_at = models.DateTimeField(
+        null=True, help_text="When the import that made it was undone. The next import under its name fills it again."
     )
 
     class Meta:

@@ -17,6 +17,7 @@ from apps.corpus.execution import import_steps
 from apps.corpus.execution.import_reading import preview
 from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.models import Corpus, Import
+from apps.corpus.selectors.corpora import corpora_in
 from tests.corpus.factories import TEXTS, make_corpus, make_document_import, make_snapshot, zipped
 from tests.factories import AT, lead_of, make_project
 from tests.races import overlapping
@@ -134,14 +135,41 @@ def test_undoing_puts_back_texts_titles_and_what_was_removed():
     assert Event.objects.filter(action="import.undone").count() == 1
 
 
-def test_undoing_the_first_import_leaves_an_empty_corpus_that_can_be_filled_again():
+def test_a_corpus_that_an_undone_import_leaves_empty_is_no_longer_listed():
     corpus = make_corpus(texts={})
     undo(applied(corpus, {"b1": "one"}))
+
     assert texts_now(corpus) == {}
+    assert not corpora_in(corpus.project).exists()
 
     applied(corpus, {"b1": "one"})
 
     assert texts_now(corpus) == {"b1": "one"}
+    assert list(corpora_in(corpus.project)) == [corpus]
+
+
+def test_a_corpus_with_passages_of_another_import_or_a_snapshot_stays_listed():
+    corpus = make_corpus()
+    undo(applied(corpus, {"b1": "one"}))
+
+    assert list(corpora_in(corpus.project)) == [corpus]
+
+
+def test_the_page_of_an_undone_first_import_says_what_became_of_its_corpus_and_the_name_is_free(client):
+    item = make_document_import(zipped({"a.md": "# A\n\nOne.\n"}))
+    lead = lead_of(item.project)
+    item = imports.confirm_import(import_id=item.pk, actor=lead, at=AT)
+    client.force_login(lead)
+    url = reverse("corpus:import", args=[item.project.slug, item.pk])
+
+    client.post(reverse("corpus:import-undo", args=[item.project.slug, item.pk]))
+
+    page = client.get(url).content.decode()
+    assert "which it made, is no longer listed; an import under this name fills it again." in page
+    again = make_document_import(zipped({"a.md": "# A\n\nTwo.\n"}), project=item.project)
+    imports.confirm_import(import_id=again.pk, actor=lead, at=AT)
+    assert [corpus.pk for corpus in corpora_in(item.project)] == [item.project.corpora.get().pk]
+    assert "is no longer listed" not in client.get(url).content.decode()
 
 
 def test_imports_are_undone_from_the_last_one_on():

@@ -112,7 +112,7 @@ def test_a_zip_of_markdown_is_previewed_cut_in_another_way_and_imported(page, si
     assert (Block.objects.count(), Corpus.objects.get().name) == (14, "Site docs")
     with turned(page):
         page.get_by_role("button", name="Undo this import").click()
-    expect(page.get_by_text("everything is as it was before")).to_be_visible()
+    expect(page.get_by_text("Everything is as it was before. The corpus Site docs")).to_be_visible()
     assert Block.objects.filter(current__isnull=False).count() == 0
     assert witness.drain() == []
 
@@ -200,7 +200,7 @@ def test_pasted_queries_are_taken_away_again_until_one_is_used(page, signed_in, 
     with turned(page):
         page.get_by_role("button", name="Undo this import").click()
 
-    expect(page.get_by_text("everything is as it was before")).to_be_visible()
+    expect(page.get_by_text("The queries that it added are removed.")).to_be_visible()
     assert not Query.objects.exists()
     with turned(page):
         page.get_by_role("link", name="Upload another").click()

@@ -47,15 +47,23 @@ class RequestedFreeze(NamedTuple):
 def create_corpus(
     *, project: Project, name: str, actor: User, at: datetime, slug: str = "", language: str = "en"
 ) -> Corpus:
-    """Create an empty corpus. Its slug is made from the name unless given; slugs are unique in a project."""
+    """Create an empty corpus. Its slug is made from the name unless given; slugs are unique in a project.
+
+    One with this slug that an undone import has left empty is taken up again.
+    """
     slug = slug or slugify(name)[:60]
     if not slug:
         raise CorpusRefused("A corpus needs a name with a letter or a digit in it.", code="corpus_unnamed")
-    if Corpus.objects.filter(project=project, slug=slug).exists():
+    corpus = Corpus.objects.select_for_update().filter(project=project, slug=slug).first()
+    if corpus is None:
+        corpus = Corpus.objects.create(
+            project=project, slug=slug, name=name.strip(), language=language, created_by=actor, created_at=at
+        )
+    elif corpus.emptied_at is None:
         raise CorpusRefused(f"This project already has a corpus {slug}.", code="corpus_exists")
-    corpus = Corpus.objects.create(
-        project=project, slug=slug, name=name.strip(), language=language, created_by=actor, created_at=at
-    )
+    else:
+        corpus.name, corpus.language, corpus.emptied_at = name.strip(), language, None
+        corpus.save(update_fields=["name", "language", "emptied_at"])
     after = {"slug": slug, "name": corpus.name}
     record(project=project, actor=actor, action="corpus.created", obj=corpus, after=after, at=at)
     return corpus
@@ -85,6 +93,9 @@ def import_blocks(
     plan = take_blocks(corpus=corpus, rows=rows, source=source, errors=errors, mode=mode, at=at)
     if errors:
         raise InputErrors(list(errors), capped=errors.unlisted > 0)
+    if corpus.emptied_at is not None and not plan.changes_nothing:
+        corpus.emptied_at = None
+        corpus.save(update_fields=["emptied_at"])
     is_recut = corpus.recipe != recipe()
     if is_recut:
         corpus.recipe = recipe()

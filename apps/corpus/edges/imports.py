@@ -239,7 +239,16 @@ class CorpusImport(ImportKind):
         if reason := _undo_refusal(item, corpus):
             raise ImportRefused(reason, code="import_not_undone")
         assert corpus is not None  # the refusal has seen it
-        undoing.put_back(item, corpus)
+        undoing.put_back(item, corpus, at=at)
+
+    def what_became(self, item: Import) -> str:
+        corpus = Corpus.objects.filter(project=item.project, slug=_slug(item.options)).first()
+        if corpus is None or corpus.emptied_at is None:
+            return self.undone
+        return (
+            f"{self.undone} The corpus {corpus.name}, which it made, is no longer listed; an import under this name"
+            " fills it again."
+        )
 
     def done_url(self, project: Project, options: dict[str, Any]) -> str:
         return reverse("corpus:corpus", args=[project.slug, _slug(options)])

@@ -1,5 +1,6 @@
 """What a corpus was before an import changed it, so that the import can be undone."""
 
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import F, OuterRef, Q, Subquery
@@ -61,8 +62,11 @@ def changed_since(item: Import) -> bool:
     )
 
 
-def put_back(item: Import, corpus: Corpus) -> None:
-    """Give a corpus, which the caller has locked, the texts, titles and recipe of before an import."""
+def put_back(item: Import, corpus: Corpus, *, at: datetime) -> None:
+    """Give a corpus, which the caller has locked, the texts, titles and recipe of before an import.
+
+    When nothing was in it before, it is no longer listed.
+    """
     former = _of(FormerVersion.objects.all(), item, "block")
     blocks = Block.objects.filter(pk__in=FormerVersion.objects.filter(imported=item).values("block"))
     blocks.update(current=Subquery(former.values("former")[:1]))
@@ -70,7 +74,9 @@ def put_back(item: Import, corpus: Corpus) -> None:
     documents = Document.objects.filter(pk__in=FormerTitle.objects.filter(imported=item).values("document"))
     documents.update(title=Subquery(titles.values("former")[:1]))
     corpus.recipe = item.result.get("former_recipe", corpus.recipe)
-    corpus.save(update_fields=["recipe"])
+    if not (corpus.blocks.filter(current__isnull=False).exists() or corpus.snapshots.exists()):
+        corpus.emptied_at = at
+    corpus.save(update_fields=["recipe", "emptied_at"])
 
 
 def _of(rows: QuerySet[Any], item: Import, name: str) -> QuerySet[Any]:

@@ -85,7 +85,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "done_url": kind.done_url(project, item.options) if applied else "",
         "earlier": kind.earlier(project, item.options) if item.state == ImportState.READY else None,
         "undo_refusal": undo_refusal(item) if is_in_force else None,
-        "undone": kind.undone if item.undone_at else "",
+        "undone": kind.what_became(item) if item.undone_at else "",
         "section": kind.section,
     }
     return render(request, "corpus/import.html", context)

@@ -17,7 +17,8 @@ AT_ONCE = 5_000
 
 
 def corpora_in(project: Project) -> QuerySet[Corpus]:
-    return Corpus.objects.filter(project=project).order_by("name", "pk")
+    """The corpora of a project by name, without those that an undone import has left empty."""
+    return Corpus.objects.filter(project=project, emptied_at=None).order_by("name", "pk")
 
 
 def corpus_in(project: Project, slug: str) -> Corpus:

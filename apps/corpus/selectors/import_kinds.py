@@ -105,6 +105,10 @@ class ImportKind:
         """Put back what an import has changed, in the caller's transaction. Raises ImportRefused."""
         raise NotImplementedError
 
+    def what_became(self, item: Import) -> str:
+        """What has become of what an undone import had changed."""
+        return self.undone
+
     @property
     def forms(self) -> str:
         """The noun, singular and plural, for templates: "query,queries"."""

@@ -221,7 +221,7 @@ def _facts(member: Member) -> dict[str, bool]:
     live = Membership.objects.live().filter(project=project)
     of_source = Permission.objects.filter(source=OuterRef("pk"), revoked_at=None)
     rows = {
-        "corpus": Block.objects.filter(corpus__project=project),
+        "corpus": Block.objects.filter(corpus__project=project, corpus__emptied_at=None),
         "queries": Query.objects.filter(project=project),
         "pool": Pool.objects.filter(project=project, state=PoolState.COMPLETE).exclude(
             rounds__withdrawn_at__isnull=False
