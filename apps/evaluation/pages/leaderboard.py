@@ -21,6 +21,7 @@ from apps.evaluation.selectors import evaluations
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
+from apps.retrieval.selectors import is_ready_for_runs
 
 IN_PROGRESS_SHOWN = 20
 
@@ -31,7 +32,8 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     """The leaderboard of one version and split, and what to score next."""
     version = requested_version(request, project)
     if version is None:
-        return render(request, "evaluation/overview.html", {**SECTION, "version": None})
+        can_upload = member_of(request).is_lead and is_ready_for_runs(project)
+        return render(request, "evaluation/overview.html", {**SECTION, "version": None, "can_upload": can_upload})
     split = requested_split(request, version)
     form = ScoreForm(version=version, initial={"split": split}) if member_of(request).is_lead else None
     return render(request, "evaluation/overview.html", _board_context(request, version, split, form))

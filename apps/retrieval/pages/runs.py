@@ -59,7 +59,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def upload(request: MemberRequest, project: Project) -> HttpResponse:
     """Upload a run file; the next page shows its preview."""
-    initial = _earlier_details(request, project)
+    initial = {"snapshot": request.GET.get("snapshot", ""), **_earlier_details(request, project)}
     form = UploadForm(request.POST or None, request.FILES or None, project=project, initial=initial)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data

@@ -23,6 +23,7 @@ from apps.retrieval.selectors.queries import (
 from apps.retrieval.selectors.runs import (
     complete_runs_on,
     components_of,
+    is_ready_for_runs,
     job_of_upload,
     push_in,
     ranked_queries,
@@ -57,6 +58,7 @@ __all__ = [
     "in_parts",
     "indexed_in",
     "indexing_job",
+    "is_ready_for_runs",
     "job_of_upload",
     "missing_job",
     "pool_in",

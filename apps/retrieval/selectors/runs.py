@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
+from apps.corpus.selectors.corpora import snapshots_in
 from apps.jobs.models import Job, Upload
 from apps.retrieval.core import ranking
 from apps.retrieval.enums import IMPORT_FILE, RunState
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.selectors.finding import found_in
+from apps.retrieval.selectors.queries import queries_in
 
 
 def runs_in(project: Project) -> QuerySet[Run]:
@@ -25,6 +27,11 @@ def runs_in(project: Project) -> QuerySet[Run]:
 def run_in(project: Project, pk: int) -> Run:
     """The run in any state; Http404 for a run of another project."""
     return found_in(runs_in(project).filter(pk=pk))
+
+
+def is_ready_for_runs(project: Project) -> bool:
+    """Whether the project has what a run needs: a snapshot and queries."""
+    return snapshots_in(project).exists() and queries_in(project).exists()
 
 
 def complete_runs_on(snapshot: Snapshot) -> QuerySet[Run]:

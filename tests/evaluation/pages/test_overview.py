@@ -15,7 +15,8 @@ from apps.goldsets.models import VersionQuery
 from apps.retrieval.models import Pool
 from apps.retrieval.selectors import blinding
 from tests.evaluation.factories import BAD, GOOD, add_run, ask, make_scene, qrels_of, score
-from tests.factories import make_member, make_project
+from tests.factories import lead_of, make_member, make_project
+from tests.retrieval.factories import make_queries, make_snapshot
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +59,37 @@ def test_without_a_version_the_page_says_what_is_missing(client):
     response = open_page(client, viewer, reverse("evaluation:overview", args=[project.slug]))
 
     assert "No version to score against" in words(response)
+
+
+def test_a_lead_uploads_a_run_from_the_scores_before_there_is_a_version(client):
+    project = make_project()
+    lead, viewer = lead_of(project), make_member(project, Role.VIEWER)
+    address, upload = (reverse(name, args=[project.slug]) for name in ("evaluation:overview", "retrieval:upload"))
+    assert upload not in words(open_page(client, lead, address))
+
+    make_snapshot(project)
+    make_queries(project)
+
+    assert f'href="{upload}">Upload run</a>' in words(open_page(client, lead, address))
+    assert upload not in words(open_page(client, viewer, address))
+
+
+def test_a_lead_uploads_a_run_on_the_snapshot_of_the_version(client, scene):
+    viewer = make_member(scene.project, Role.VIEWER)
+    upload = f"{reverse('retrieval:upload', args=[scene.project.slug])}?snapshot={scene.snapshot.pk}"
+
+    assert f'href="{upload}">Upload run</a>' in words(open_page(client, scene.lead, url(scene, "overview")))
+    assert "Upload run" not in words(open_page(client, viewer, url(scene, "overview")))
+    form = open_page(client, scene.lead, upload).context["form"]
+    assert form["snapshot"].value() == str(scene.snapshot.pk)
+
+
+def test_with_no_run_to_score_a_lead_uploads_one(client):
+    scene = make_scene(queries=2, runs={})
+
+    said = words(open_page(client, scene.lead, url(scene, "overview")))
+
+    assert said.count(">Upload run</a>") == 1
 
 
 def test_with_nothing_scored_the_page_says_so(client, scene):
