@@ -31,6 +31,12 @@ class TestStates:
     def test_without_triples_there_is_no_chart(self):
         assert progress.states(make_project()) is None
 
+    def test_withdrawn_drafts_are_not_counted(self):
+        project = make_team()
+        make_triple(project, State.WITHDRAWN)
+
+        assert progress.states(project) is None
+
     def test_stale_triples_are_taken_out_of_the_accepted(self):
         project = make_team()
         make_triple(project, State.ACCEPTED, stale=True)

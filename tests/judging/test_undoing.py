@@ -224,7 +224,7 @@ def test_the_database_holds_it(pool):
             change()
 
 
-def test_queries_that_came_with_the_grades_stay_and_the_page_says_so(pool, client):
+def test_the_pages_say_what_undoing_does_and_what_became_of_the_grades(pool, client):
     item = applied(pool)
     round_ = Round.objects.get()
     client.force_login(lead_of(pool.project))
@@ -236,9 +236,20 @@ def test_queries_that_came_with_the_grades_stay_and_the_page_says_so(pool, clien
     after = client.get(url).content.decode()
     page = client.get(reverse("judging:round", args=[pool.project.slug, round_.pk])).content.decode()
     assert "Possible until a version, another round or a decision rests on its grades." in before
-    assert "Its grades count nowhere. They stay on record, and queries that came with them stay too." in after
+    assert "Its grades count nowhere. They stay on record." in after
     assert "They stay on record and count nowhere." in page
-    assert Query.objects.filter(project=pool.project).count() == 2
+
+
+def test_queries_that_came_with_the_grades_stay_and_the_page_says_so(pool, client):
+    text = "query,page,grade\na new search,b00000,2\nanother search,b00001,1\n"
+    item = applied(pool, text, "table")
+    client.force_login(lead_of(pool.project))
+
+    undo(item)
+
+    page = client.get(reverse("corpus:import", args=[pool.project.slug, item.pk])).content.decode()
+    assert "2 queries that came with them stay: words that were graded are fixed." in page
+    assert Query.objects.filter(project=pool.project).count() == 4
 
 
 def test_a_table_that_only_added_queries_is_undone_as_one_of_queries(pool):

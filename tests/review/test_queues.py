@@ -14,6 +14,7 @@ from apps.review.selectors.queues import (
     to_adjudicate,
     waiting_for,
 )
+from apps.triples.actions.triples import withdraw_draft
 from apps.triples.enums import State
 from tests.factories import AT, lead_of, make_member
 from tests.review.factories import answer, make_disputed, make_in_review, make_triple, reviewers_of
@@ -102,6 +103,15 @@ def test_a_dispute_is_answered_in_turns_until_a_revision_is_begun(project):
         ([False, False, False], [False, True, True]),
     ]
     assert words(triple.author, project, Role.ANNOTATOR) == {"revisions to finish": 1}
+
+
+def test_a_withdrawn_draft_is_no_revision_to_finish(project):
+    draft = make_draft(project)
+    assert words(draft.author, project, Role.ANNOTATOR) == {"drafts to finish": 1}
+
+    withdraw_draft(project=project, triple_id=draft.pk, author=draft.author, at=AT)
+
+    assert words(draft.author, project, Role.ANNOTATOR) == {}
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.LEAD])

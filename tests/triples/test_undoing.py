@@ -182,7 +182,7 @@ def test_the_page_says_what_undoing_does_and_until_when(project, client):
 
     client.post(reverse("corpus:import-undo", args=[project.slug, item.pk]))
 
-    assert "The drafts that it made are then withdrawn, and can be imported again." in before
+    assert "This withdraws the drafts that it made. They can be imported again." in before
     assert "Possible until one of them is edited, adopted or submitted." in before
     assert "The drafts that it made are withdrawn." in client.get(url).content.decode()
 

@@ -66,8 +66,9 @@ class States(NamedTuple):
 
 
 def states(project: Project) -> States | None:
-    """The triples of a project by state, or None when there is none."""
+    """The triples of a project by state, or None when there is none. Withdrawn drafts were never begun."""
     counts = triples.states_of(project)
+    counts.pop("withdrawn", None)
     counts["accepted"] -= counts["stale"]
     total = sum(counts.values())
     if not total:

@@ -123,11 +123,11 @@ class JudgementImport(ImportKind):
     )
     form_class = JudgementImportForm
     undoing = (
-        "Its grades then count nowhere, in no version and no figure. They stay on record, since a grade is never"
-        " deleted; queries that came with them stay too."
+        "This withdraws its grades: they count nowhere, in no version and no figure. They stay on record, since a grade"
+        " is never deleted; so do queries that came with them."
     )
     undone_until = "a version, another round or a decision rests on its grades"
-    undone = "Its grades count nowhere. They stay on record, and queries that came with them stay too."
+    undone = "Its grades count nowhere. They stay on record."
 
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         if _format(source, options) == TABLE:
@@ -153,6 +153,15 @@ class JudgementImport(ImportKind):
 
     def undo(self, item: Import, *, actor: User, at: datetime) -> None:
         undoing.withdraw(item, actor=actor, at=at)
+
+    def what_became(self, item: Import) -> str:
+        queries = item.result["counts"].get(NEW_QUERIES, 0)
+        if not undoing.rounds_of(item).exists():
+            return "The queries that it added are removed."
+        if not queries:
+            return self.undone
+        came = "1 query that came with them stays" if queries == 1 else f"{queries:,} queries that came with them stay"
+        return f"{self.undone} {came}: words that were graded are fixed."
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return f"a round on {_snapshot(project, options)}"

@@ -108,7 +108,7 @@ class QueryImport(ImportKind):
         FormatExample("SMART", "As Cranfield has it.", ".I 001\n.W\nhow often are keys rotated"),
     )
     form_class = QueryImportForm
-    undoing = "The queries that it added are then removed."
+    undoing = "This removes the queries that it added."
     undone_until = "one of its queries is used or edited"
     undone = "The queries that it added are removed."
 

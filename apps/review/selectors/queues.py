@@ -205,7 +205,8 @@ def revisions_of(person: User, project: Project) -> QuerySet[Triple]:
     """Triples of which the person has begun the next revision and not submitted it, with `begun_at`."""
     begun = Revision.objects.filter(author=person, submitted_at=None, triple__project=project)
     mine = begun.filter(triple=OuterRef("pk")).order_by("-number").values("created_at")[:1]
-    triples = triples_of(project).filter(pk__in=begun.order_by().values("triple")).exclude(state=State.DRAFT)
+    triples = triples_of(project).filter(pk__in=begun.order_by().values("triple"))
+    triples = triples.exclude(state__in=[State.DRAFT, State.WITHDRAWN])
     return triples.annotate(begun_at=Subquery(mine)).order_by("begun_at", "pk")
 
 

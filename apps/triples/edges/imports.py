@@ -97,7 +97,7 @@ class TripleImport(ImportKind):
         ),
     )
     form_class = TripleImportForm
-    undoing = "The drafts that it made are then withdrawn, and can be imported again."
+    undoing = "This withdraws the drafts that it made. They can be imported again."
     undone_until = "one of them is edited, adopted or submitted"
     undone = "The drafts that it made are withdrawn."
 
