@@ -13,6 +13,7 @@ from apps.editions.actions import taking
 from apps.editions.selectors.taken import taken_event
 from apps.judging.models import Guideline, Round, Seat
 from tests.editions.stories import LATER, SPRING, make_story
+from tests.editions.versions import expect_passages
 from tests.factories import lead_of, make_member
 from tests.judging.editions import asked
 from tests.running_jobs import run_jobs
@@ -109,6 +110,14 @@ def test_the_foot_adds_up_and_says_the_work_in_hours(story, lead):
 
     foot = "Carried along: 51 grades. To judge: 7 pairs, 6 changed and 1 new, 14 min to 21 min for one person."
     assert foot in words(answer)
+
+
+def test_one_question_on_a_changed_passage_goes_back_to_its_author(story, lead):
+    expect_passages(story, [("b16", "rotated by hand")])
+
+    answer = lead.get(url_of("import", story, story.begin_import().pk))
+
+    assert "1 Q&amp;A on changed passages goes back to its author, under Stale Q&amp;As." in words(answer)
 
 
 def test_all_can_be_carried_along(story, lead):

@@ -142,10 +142,11 @@ def test_hours_are_at_the_pace_measured_once_enough_pairs_were_timed(project, mo
 @pytest.mark.parametrize(
     ("judgements", "pace", "said"),
     [
-        (10, Pace(60_000, 60_000, is_measured=True), "about 10 minutes at the pace measured here"),
-        (1, Pace(60_000, 60_000, is_measured=True), "about 1 minute at the pace measured here"),
-        (120, USUAL_PACE, "4.0 hours to 6.0 hours at the usual 2 to 3 minutes a pair"),
-        (60_000, USUAL_PACE, "2,000 hours to 3,000 hours at the usual 2 to 3 minutes a pair"),
+        (10, Pace(60_000, 60_000, is_measured=True), "about 10 min at the pace measured here"),
+        (1, Pace(60_000, 60_000, is_measured=True), "about 1 min at the pace measured here"),
+        (120, USUAL_PACE, "4 h to 6 h at the usual 2 to 3 minutes a pair"),
+        (20, USUAL_PACE, "40 min to 1 h at the usual 2 to 3 minutes a pair"),
+        (60_000, USUAL_PACE, "2,000 h to 3,000 h at the usual 2 to 3 minutes a pair"),
     ],
 )
 def test_hours_are_written_in_words(judgements, pace, said):

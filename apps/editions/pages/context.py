@@ -10,13 +10,13 @@ from apps.audit.models import Event
 from apps.corpus.models import BlockVersion
 from apps.editions import rules
 from apps.editions.core.comparison import PassageChange
-from apps.editions.core.workload import TimePerPair
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.selectors.decisions import ChangedPassage, changed_passages, choices_of, ranked_changes
 from apps.editions.selectors.editions import Edition
 from apps.editions.selectors.taken import RoundAsBefore, round_as_before, stays_on
 from apps.editions.selectors.usage import RestingVersion, Usage, drafts_on, usage_of, versions_on
 from apps.editions.selectors.work import Work, work_of
+from apps.judging.core.workload import TimePerPair
 from apps.judging.models import Round
 from apps.judging.selectors.plans import pace_of
 from apps.queries.models import Query

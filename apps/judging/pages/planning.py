@@ -13,11 +13,11 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
 from apps.judging import rules, selectors
 from apps.judging.actions import RoundRefused, open_round
+from apps.judging.core.workload import TimePerPair
 from apps.judging.forms.rounds import RoundForm
 from apps.judging.selectors.plans import Pace, pace_of, preview_of
 
 LARGEST_SEED = 2**31
-HOUR_MS = 3_600_000
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -102,14 +102,5 @@ def _leads(project: Project) -> list[int]:
 
 def hours(judgements: int, pace: Pace) -> str:
     """How long so many judgements take all people together: at the measured pace, or at the usual one."""
-    low, high = (_hours(judgements * each / HOUR_MS) for each in (pace.low, pace.high))
-    if pace.is_measured:
-        return f"about {low} at the pace measured here"
-    return f"{low} to {high} at the usual 2 to 3 minutes a pair"
-
-
-def _hours(number: float) -> str:
-    if number < 1:
-        minutes = max(1, round(number * 60))
-        return "1 minute" if minutes == 1 else f"{minutes} minutes"
-    return f"{number:,.1f} hours" if number < 10 else f"{round(number):,} hours"
+    time = TimePerPair(pace.low, pace.high).of(judgements)
+    return f"{time} at the pace measured here" if pace.is_measured else f"{time} at the usual 2 to 3 minutes a pair"

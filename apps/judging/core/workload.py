@@ -22,4 +22,4 @@ class TimePerPair(NamedTuple):
 def _words(milliseconds: float) -> str:
     minutes = max(1, int(milliseconds / MINUTE_MS + 0.5))
     hours, rest = divmod(minutes, 60)
-    return " ".join(part for part in (f"{hours} h" if hours else "", f"{rest} min" if rest else "") if part)
+    return " ".join(part for part in (f"{hours:,} h" if hours else "", f"{rest} min" if rest else "") if part)
