@@ -113,6 +113,11 @@ class BlockVersion(models.Model):
     def __str__(self) -> str:
         return f"{self.block_id}@{self.digest[:8]}"
 
+    @property
+    def name(self) -> str:
+        """What pages call it: its title, or the outside id of its block. Select the block with it."""
+        return self.title or self.block.outside_id
+
 
 class Snapshot(models.Model):
     """A frozen list of block versions of one corpus, with one digest over all. It never changes."""
@@ -167,6 +172,11 @@ class SnapshotBlock(models.Model):
 
     def __str__(self) -> str:
         return f"{self.snapshot_id}:{self.position}"
+
+    @property
+    def name(self) -> str:
+        """What pages call its passage. Select block and version with it."""
+        return self.version.title or self.block.outside_id
 
 
 class SnapshotDocument(models.Model):

@@ -179,7 +179,7 @@ def evidence_refusal(blocks: Sequence[ComparedBlock]) -> str | None:
     """Why the evidence of these blocks cannot be pinned to their new texts as it is, or None."""
     for block in blocks:
         if block.new is None:
-            name = block.old.version.title or block.old.version.block.outside_id
+            name = block.old.version.name
             return f"The newest snapshot does not contain “{name}”. Rewrite it for another passage, or retire it."
         if not block.keeps_evidence:
             return "The new text does not contain the evidence word for word. Rewrite it, or retire it."

@@ -1,6 +1,7 @@
 """What other rooms read from judging."""
 
 import itertools
+import json
 import re
 
 import pytest
@@ -8,6 +9,7 @@ from django.urls import reverse
 
 from apps.accounts.actions import projects
 from apps.accounts.enums import Role
+from apps.corpus.actions.corpora import freeze_snapshot
 from apps.judging.actions import claim_seats, close_round
 from apps.judging.core.progress_strip import ticks
 from apps.judging.core.resolution import Resolution
@@ -19,6 +21,7 @@ from apps.judging.selectors import (
     label_matrix,
     left_to_another_lead,
     own_progress,
+    readings,
     resolved_grades,
     round_summaries,
     stuck,
@@ -29,6 +32,7 @@ from apps.judging.selectors.known import KnownGrade
 from apps.judging.selectors.waiting import undecided_in
 from apps.queries.models import Query
 from apps.retrieval.selectors.blinding import has_pairs_to_judge
+from tests.corpus.factories import import_text, make_corpus
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, later, make_pool, make_round, people_of
 
@@ -358,3 +362,26 @@ def test_very_many_pairs_share_ticks():
 
     assert len(drawn) == 240
     assert [tick.kind for tick in drawn].count("done") == 24
+
+
+def test_passages_of_documents_with_one_title_are_read_with_the_id_of_the_document():
+    project = make_project()
+    corpus = make_corpus(project, {})
+    rows = [
+        {
+            "block_id": f"{name}#1",
+            "document_id": f"{name}.yaml",
+            "document_title": title,
+            "title": "Backups",
+            "text": "x",
+        }
+        for name, title in (("aws", "component"), ("gcp", "component"), ("book", "Handbook"))
+    ]
+    import_text(corpus, "\n".join(json.dumps(row) for row in rows))
+    snapshot = freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT, name="Spring")
+    round_ = make_round(project, pool=make_pool(project, queries=1, snapshot=snapshot), annotators=1)
+    (mara,) = people_of(round_)
+
+    read = [readings([seat], annotator_id=mara.pk)[0].document for seat in Seat.objects.filter(round=round_)]
+
+    assert sorted(read) == ["Handbook", "aws.yaml", "gcp.yaml"]

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from apps.accounts.selectors import Member
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
+from apps.corpus.selectors.naming import places_of_entries
 from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
@@ -95,7 +96,7 @@ def shallow_words(measures: Sequence[str], evaluation: Evaluation) -> str:
 
 
 class Named(NamedTuple):
-    """A block with the name that pages show."""
+    """A block with the name that pages show. `document` also tells it apart from others of its title."""
 
     pk: int
     title: str
@@ -104,12 +105,8 @@ class Named(NamedTuple):
 
 
 def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named]:
-    """The blocks at these positions, with their titles, or their outside ids where there is none."""
+    """The blocks at these positions with their names, and the document or more that tells equal titles apart."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot, position__in=list(positions))
-    rows = rows.select_related("version", "block__document")
-    return {
-        row.position: Named(
-            row.block_id, row.version.title or row.block.outside_id, str(row.block.document), row.version
-        )
-        for row in rows
-    }
+    entries = list(rows.select_related("version", "block__document"))
+    places = places_of_entries(entries)
+    return {row.position: Named(row.block_id, row.name, places[row.block_id], row.version) for row in entries}

@@ -1,5 +1,6 @@
 """Pages of adjudication: pairs that their judges did not settle, lowest agreement first, judges as A and B."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.contrib import messages
@@ -13,6 +14,7 @@ from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.text.markdown import to_html
+from apps.corpus.selectors.naming import places_of
 from apps.judging import rules, selectors
 from apps.judging.actions import AdjudicationRefused, adjudicate
 from apps.judging.core.guidelines import highest_first
@@ -42,6 +44,7 @@ class DisputedPair(NamedTuple):
 
     pair: JudgedPair
     entry: PoolEntry
+    place: str
     voices: list[Voice]
 
 
@@ -52,7 +55,11 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     round_ = selectors.round_in(project, pk)
     pairs = selectors.adjudicable(round_, user_of(request))
     entries = selectors.entries_in(round_, [pair.entry_id for pair in pairs[:SHOWN]])
-    rows = [DisputedPair(pair, entries[pair.entry_id], voices(round_, pair)) for pair in pairs[:SHOWN]]
+    places = places_of_pairs(entries)
+    rows = [
+        DisputedPair(pair, entries[pair.entry_id], places[pair.entry_id], voices(round_, pair))
+        for pair in pairs[:SHOWN]
+    ]
     context = {
         "section": "Rounds",
         "round": round_,
@@ -65,6 +72,12 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "is_blind": round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request)),
     }
     return render(request, "judging/queue.html", context)
+
+
+def places_of_pairs(entries: Mapping[int, PoolEntry]) -> dict[int, str]:
+    """What to show beside the title of each pair's passage, by key of the pair."""
+    places = places_of(entry.version for entry in entries.values())
+    return {pk: places[entry.version.block_id] for pk, entry in entries.items()}
 
 
 def _trivial(pairs: list[JudgedPair]) -> int:

@@ -17,7 +17,7 @@ from apps.judging.actions.settling import SettlingRefused, settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.settling import SettleForm
 from apps.judging.models import Round
-from apps.judging.pages.adjudication import Voice, voices
+from apps.judging.pages.adjudication import Voice, places_of_pairs, voices
 from apps.judging.selectors.settling import MOST_AT_ONCE, Trivial, mark_of, rule_of, trivial_among
 from apps.retrieval.models import PoolEntry
 
@@ -35,6 +35,7 @@ class SettlingPair(NamedTuple):
     """One pair as the preview shows it."""
 
     entry: PoolEntry
+    place: str
     voices: list[Voice]
     grade: int
 
@@ -90,12 +91,21 @@ def _context(
     listed = under[rule]
     shown = listed[:SHOWN]
     entries = selectors.entries_in(round_, [each.pair.entry_id for each in shown])
+    places = places_of_pairs(entries)
     return {
         "section": "Rounds",
         "round": round_,
         "rules": [(each, *RULES[each], each == rule, len(pairs)) for each, pairs in under.items()],
         "planned": RULES[rule_of(round_)][0] if rule_of(round_) in RULES else "",
-        "rows": [SettlingPair(entries[each.pair.entry_id], voices(round_, each.pair), each.grade) for each in shown],
+        "rows": [
+            SettlingPair(
+                entries[each.pair.entry_id],
+                places[each.pair.entry_id],
+                voices(round_, each.pair),
+                each.grade,
+            )
+            for each in shown
+        ],
         "settled": len(listed),
         "unshown": len(listed) - len(shown),
         "form": form,

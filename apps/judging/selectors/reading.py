@@ -1,17 +1,21 @@
 """What an annotator reads: a query and a block. Nothing here has a rank, a score, a system or another judge."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from django.db.models import Q
 
 from apps.accounts.models import User
+from apps.corpus.core.naming import Place, document_names
 from apps.corpus.models import BlockVersion
 from apps.judging.core.groups import PairPlace, groups
 from apps.judging.core.passages import passage
 from apps.judging.models import Judgement, Round, Seat
 from apps.queries.models import Query
+from apps.retrieval.models import PoolEntry
+
+DOCUMENT = ("version__block__document__title", "version__block__document__outside_id")
 
 
 class PairReading(NamedTuple):
@@ -69,7 +73,24 @@ def readings(seats: Sequence[Seat], *, annotator_id: int, seed: int | None = Non
     own = {judgement.seat_id: judgement for judgement in judgements}
     places = [PairPlace(seat.pk, seat.query_id, seat.entry_id, seat.pass_number) for seat in seats]
     named = {} if seed is None else groups(places, seed=seed, who=annotator_id)
-    return [reading(full[pk], own.get(pk), named.get(pk, "")) for pk in pks]
+    documents = _documents(full.values())
+    return [reading(full[pk], documents[full[pk].entry_id], own.get(pk), named.get(pk, "")) for pk in pks]
+
+
+def _documents(seats: Collection[Seat]) -> dict[int, str]:
+    """The document of each pair, by key of its entry: its id where another one of the query's pairs has its title.
+
+    So a pair looks the same whichever others are served with it.
+    """
+    pools, queries = {seat.entry.pool_id for seat in seats}, {seat.query_id for seat in seats}
+    entries = PoolEntry.objects.filter(pool__in=pools, query__in=queries).order_by("pk")
+    of_query: dict[tuple[int, int], dict[int, Place]] = {}
+    for pool, query, pk, title, outside_id in entries.values_list("pool", "query", "pk", *DOCUMENT):
+        of_query.setdefault((pool, query), {})[pk] = Place("", title, outside_id, (), "")
+    named: dict[int, str] = {}
+    for places in of_query.values():
+        named.update(zip(places, document_names(list(places.values())), strict=True))
+    return named
 
 
 def earlier_seats(round_: Round, annotator: User, *, before: int | None, n: int) -> list[Seat]:
@@ -87,7 +108,7 @@ def earlier_seats(round_: Round, annotator: User, *, before: int | None, n: int)
     return [row.seat for row in rows]
 
 
-def reading(seat: Seat, judgement: Judgement | None = None, group: str = "") -> PairReading:
+def reading(seat: Seat, document: str, judgement: Judgement | None = None, group: str = "") -> PairReading:
     """The layout of one pair: the paragraph to read first, and how much of the text is open at once."""
     version = seat.entry.version
     layout = passage(version.text, f"{seat.query.text} {seat.query.intent}")
@@ -97,7 +118,7 @@ def reading(seat: Seat, judgement: Judgement | None = None, group: str = "") -> 
         seat_id=seat.pk,
         query=seat.query,
         version=version,
-        document=str(version.block.document),
+        document=document,
         best=layout.focus,
         shown=shown,
         judgement=judgement,

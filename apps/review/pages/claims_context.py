@@ -163,7 +163,7 @@ class ClaimsSheet:
         if not sought or self.other_block(form):
             return []
         return [
-            ClaimHit(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
+            ClaimHit(entry, entry.name, snippet(plain(entry.version.text), sought))
             for entry in search_blocks(self.snapshot, sought, limit=MOST_FOUND)
         ]
 

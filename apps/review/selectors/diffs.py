@@ -81,7 +81,7 @@ def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Itera
     for block in after:
         was = old.get(block.version.block_id)
         if was is not None and was.text_digest != block.version.text_digest:
-            label = f"Text of {block.version.title or block.version.block.outside_id}"
+            label = f"Text of {block.version.name}"
             yield _change(label, was.text, block.version.text)._replace(is_block=True)
 
 

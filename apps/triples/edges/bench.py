@@ -10,6 +10,7 @@ from django.shortcuts import render
 from apps.accounts.models import Project, User
 from apps.common.text.blocktext import plain
 from apps.corpus.models import Corpus, Snapshot, SnapshotBlock
+from apps.corpus.selectors.naming import places_of_entries
 from apps.corpus.selectors.search import search_blocks
 from apps.queries.models import Query
 from apps.triples.core.checks import STOP, Check, stop_sentence
@@ -29,6 +30,7 @@ MOST_RESULTS = 20
 class SearchResult:
     entry: SnapshotBlock
     title: str
+    place: str
     pieces: list[Piece]
 
 
@@ -113,9 +115,11 @@ class Bench:
 
 def search(snapshot: Snapshot, sought: str) -> list[SearchResult]:
     """Blocks of the snapshot that match the search, best first, at most `MOST_RESULTS`."""
+    found = list(search_blocks(snapshot, sought, limit=MOST_RESULTS))
+    places = places_of_entries(found)
     return [
-        SearchResult(entry, entry.version.title or entry.block.outside_id, snippet(plain(entry.version.text), sought))
-        for entry in search_blocks(snapshot, sought, limit=MOST_RESULTS)
+        SearchResult(entry, entry.name, places[entry.block_id], snippet(plain(entry.version.text), sought))
+        for entry in found
     ]
 
 

@@ -44,7 +44,7 @@ class Expected:
     def title(self) -> str:
         if self.entry is None:
             return "A passage that is gone"
-        return self.entry.version.title or self.entry.block.outside_id
+        return self.entry.name
 
     @property
     def evidence(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from apps.accounts.models import Project
 from apps.corpus.core.near_duplicates import near, signature
 from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.selectors.naming import places_of_entries
 from apps.corpus.selectors.search import search_blocks
 from apps.queries.models import Query
 from apps.retrieval.execution.indexes import built_signatures, engine_of, open_built
@@ -47,7 +48,7 @@ class RetrieverHit:
 
     @property
     def title(self) -> str:
-        return self.entry.version.title or self.entry.block.outside_id
+        return self.entry.name
 
     @property
     def weight(self) -> float:
@@ -67,6 +68,12 @@ class Hits:
     @property
     def is_searched(self) -> bool:
         return bool(self.text)
+
+    @property
+    def placed(self) -> list[tuple[RetrieverHit, str]]:
+        """Each hit with what tells it apart from others of its title."""
+        places = places_of_entries(hit.entry for hit in self.rows)
+        return [(hit, places[hit.entry.block_id]) for hit in self.rows]
 
 
 class _Tops(NamedTuple):
@@ -138,7 +145,7 @@ def _twin_positions(snapshot: Snapshot, texts: Sequence[str]) -> list[int]:
 
 
 def _other(entry: SnapshotBlock, finders: Sequence[Finder]) -> OtherBlock:
-    title = entry.version.title or entry.block.outside_id
+    title = entry.name
     return OtherBlock(entry.block_id, entry.block.outside_id, title, entry.version.text, "; ".join(map(str, finders)))
 
 

@@ -1,5 +1,6 @@
 """What the page of a run shows of its scores and its results, and to whom."""
 
+import json
 import re
 from copy import deepcopy
 from html import unescape
@@ -8,16 +9,18 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.corpus.actions.corpora import freeze_snapshot
 from apps.evaluation.edges import run_panels
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import VersionQuery
 from apps.goldsets.selectors.versions import looks_at_test
 from apps.judging.actions import close_round
 from apps.retrieval.actions import request_run
+from tests.corpus.factories import import_text, make_corpus
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
-from tests.factories import AT, lead_of, make_member
+from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import make_round, people_of
-from tests.retrieval.factories import import_lines, make_system, trec
+from tests.retrieval.factories import import_lines, make_queries, make_system, trec
 
 pytestmark = pytest.mark.django_db
 QUERY = re.compile(r'<span class="id">(Q\d+)</span> <b>')
@@ -174,3 +177,21 @@ def test_a_run_under_way_has_no_results_yet(client, scene):
     )
 
     assert 'id="results"' not in open_page(client, run)
+
+
+def test_passages_with_one_title_are_shown_with_the_document_that_tells_them_apart(client):
+    project = make_project()
+    corpus = make_corpus(project, {})
+    rows = [
+        {"block_id": name, "document_id": f"{name}/component.yaml", "title": "component", "text": "Backups."}
+        for name in ("aws", "gcp")
+    ]
+    import_text(corpus, "\n".join(json.dumps(row | {"document_title": "component"}) for row in rows))
+    snapshot = freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT, name="Spring")
+    make_queries(project, {"Q01": "backups"})
+    run = import_lines(project, snapshot, trec([("Q01", "aws", 2.0), ("Q01", "gcp", 1.0)])).run
+
+    said = open_page(client, run)
+
+    assert "component</a> <small>aws/component.yaml</small>" in said
+    assert "component</a> <small>gcp/component.yaml</small>" in said
