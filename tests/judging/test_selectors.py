@@ -379,7 +379,7 @@ def test_passages_of_documents_with_one_title_are_read_with_the_id_of_the_docume
     ]
     import_text(corpus, "\n".join(json.dumps(row) for row in rows))
     snapshot = freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT, name="Spring")
-    round_ = make_round(project, pool=make_pool(project, queries=1, snapshot=snapshot), annotators=1)
+    round_ = make_round(project, pool=make_pool(project, queries=1, snapshot=snapshot), annotators=1, overlap=0.0)
     (mara,) = people_of(round_)
 
     read = [readings([seat], annotator_id=mara.pk)[0].document for seat in Seat.objects.filter(round=round_)]
