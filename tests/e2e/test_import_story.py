@@ -1,6 +1,7 @@
 """A lead brings documents as they are: a zip, a folder, a file of another kind than was chosen."""
 
 import io
+import json
 import re
 import zipfile
 
@@ -8,11 +9,16 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.corpus.models import Block, Corpus, Import
+from apps.judging.models import Round
 from apps.queries.actions import lock_queries
 from apps.queries.models import Query
+from apps.triples.enums import State
+from apps.triples.models import Triple
 from tests.e2e.looking import NARROW, WIDE, clean_in_both_themes, faults_at_width, look_at
 from tests.e2e.waiting import go, press, settled, turned
 from tests.factories import AT, lead_of, make_project
+from tests.queries.factories import make_query
+from tests.triples.factories import make_team
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -43,6 +49,11 @@ BACKUPS = "# Backups\n\n" + "\n\n".join(
     for number in range(1, 12)
 )
 
+QUESTION = {
+    "question": "How long may a session last?",
+    "expected_block": {"block_id": "access", "evidence": "A session lasts at most eight hours."},
+    "expected_answer": "At most eight hours.",
+}
 
 DROP = """(place) => {
   const dataTransfer = new DataTransfer();
@@ -215,4 +226,37 @@ def test_pasted_queries_are_taken_away_again_until_one_is_used(page, signed_in, 
     expect(page.get_by_role("button", name="Undo this import")).to_be_disabled()
     expect(page.get_by_text("Used in a run or a pool since: 1 query.")).to_be_visible()
     assert faults_at_width(page, 390) == []
+    assert witness.drain() == []
+
+
+def test_grades_and_questions_of_the_wrong_sheet_are_taken_away_from_the_page_of_their_import(page, signed_in, witness):
+    project = make_team()
+    signed_in(lead_of(project))
+    query = make_query(project, outside_id="Q1")
+    sheets = {
+        "judgements": ("grades.csv", f"query_id,block_id,grade\n{query.outside_id},access,2\n"),
+        "triples": ("questions.jsonl", json.dumps(QUESTION)),
+    }
+    for kind, (name, text) in sheets.items():
+        go(page, f"/p/{project.slug}/corpus/imports/new/{kind}/")
+        page.locator("[name=file]").set_input_files({"name": name, "mimeType": "text/csv", "buffer": text.encode()})
+        with turned(page):
+            page.get_by_role("button", name="Preview").click()
+        with turned(page):
+            page.get_by_role("button", name="Import 1").click()
+        expect(page.get_by_role("heading", name="Undo")).to_be_visible()
+        clean_in_both_themes(page)
+        assert faults_at_width(page, 390) == []
+        page.set_viewport_size(WIDE)
+        with turned(page):
+            page.get_by_role("button", name="Undo this import").click()
+        expect(page.get_by_text("Undone")).to_be_visible()
+
+    assert [round_.withdrawn_at is None for round_ in Round.objects.all()] == [False]
+    assert [triple.state for triple in Triple.objects.all()] == [State.WITHDRAWN]
+    go(page, f"/p/{project.slug}/judging/")
+    with turned(page):
+        page.get_by_role("link", name="Imported judgements").click()
+    expect(page.get_by_text("They stay on record and count nowhere.")).to_be_visible()
+    clean_in_both_themes(page)
     assert witness.drain() == []

@@ -235,9 +235,11 @@ def test_the_pages_say_what_undoing_does_and_what_became_of_the_grades(pool, cli
 
     after = client.get(url).content.decode()
     page = client.get(reverse("judging:round", args=[pool.project.slug, round_.pk])).content.decode()
+    rounds = client.get(reverse("judging:index", args=[pool.project.slug])).content.decode()
     assert "Possible until a version, another round or a decision rests on its grades." in before
     assert "Its grades count nowhere. They stay on record." in after
     assert "They stay on record and count nowhere." in page
+    assert "withdrawn" in rounds
 
 
 def test_queries_that_came_with_the_grades_stay_and_the_page_says_so(pool, client):

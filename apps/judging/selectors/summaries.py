@@ -8,7 +8,6 @@ from apps.accounts.models import Project
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.selectors.progress import fixed_seat_count
-from apps.judging.selectors.rounds import rounds_in
 
 
 class RoundSummary(NamedTuple):
@@ -26,8 +25,8 @@ class RoundSummary(NamedTuple):
 
 
 def round_summaries(project: Project) -> list[RoundSummary]:
-    """Every round of the project, newest first, in a fixed number of statements."""
-    rounds = list(rounds_in(project))
+    """Every round of the project, withdrawn ones too, newest first, in a fixed number of statements."""
+    rounds = list(Round.objects.filter(project=project).select_related("pool", "guideline").order_by("-number"))
     seats = Seat.objects.filter(round__in=rounds)
     fixed = {round_.pk: fixed_seat_count(round_) for round_ in rounds}
     every = _by_round(seats.filter(round__in=[pk for pk, number in fixed.items() if number is None]))
