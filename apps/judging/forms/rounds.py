@@ -159,6 +159,11 @@ class RoundForm(KaratForm):
         self.fields["pool"].initial = self.pools.first()
 
     @property
+    def follows_another(self) -> bool:
+        """Whether pairs of the project may have been planned or judged before, so that the form asks about those."""
+        return self.project.rounds.exists()
+
+    @property
     def remit_fields(self) -> list[forms.BoundField]:
         """For each annotator their remit; none where no property distinguishes queries."""
         return [self[name] for name in self.fields if name.startswith("remit_")]

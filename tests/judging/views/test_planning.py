@@ -35,6 +35,19 @@ def test_a_lead_plans_and_opens_a_round(client):
     assert (round_.state, round_.seats.count(), round_.name) == (RoundState.OPEN, 25, "Round 1")
 
 
+def test_only_after_a_first_round_the_form_asks_about_pairs_of_earlier_ones(client):
+    project = make_project()
+    pool = make_pool(project)
+    make_guideline(project)
+    client.force_login(lead_of(project))
+    address = reverse("judging:new-round", args=[project.slug])
+    words = "Judge again pairs that have a grade"
+
+    assert words not in client.get(address).text
+    make_round(project, pool=pool)
+    assert words in client.get(address).text
+
+
 def test_the_plan_of_a_second_edition_says_how_many_pairs_have_a_grade(client):
     editions = make_editions()
     pool = pool_of_everything(editions.project, editions.autumn)
