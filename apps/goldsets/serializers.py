@@ -1,10 +1,18 @@
 """The shape of versions in the API."""
 
+from typing import Any
+
 from rest_framework import serializers
+
+from apps.goldsets.core.blind import without_grades
+from apps.goldsets.models import Version
 
 
 class VersionSerializer(serializers.Serializer):
-    """A version with the facts of its manifest; `manifest` is empty for a draft. Request scores by `id`."""
+    """A version with the facts of its manifest; `manifest` is empty for a draft. Request scores by `id`.
+
+    To somebody who still judges the manifest does not say how many pairs have which grade (`is_blind` in the context).
+    """
 
     id = serializers.IntegerField(source="pk")
     gold_set = serializers.CharField(source="gold_set.slug")
@@ -16,7 +24,10 @@ class VersionSerializer(serializers.Serializer):
     snapshot_digest = serializers.CharField(source="snapshot.digest")
     frozen_at = serializers.DateTimeField(allow_null=True)
     released_at = serializers.DateTimeField(allow_null=True)
-    manifest = serializers.DictField()
+    manifest = serializers.SerializerMethodField()
+
+    def get_manifest(self, version: Version) -> dict[str, Any]:
+        return without_grades(version.manifest) if self.context["is_blind"] else version.manifest
 
 
 class LossSerializer(serializers.Serializer):

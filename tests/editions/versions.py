@@ -1,6 +1,7 @@
 """A first version released and scored, a draft of the second, and what leads from one to the other."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
@@ -66,14 +67,19 @@ def finish(round_: Round, story: Story) -> None:
 
 
 def release_second(two: TwoVersions, lead: User) -> None:
-    for triple in Triple.objects.filter(is_stale=True):
+    release_without_stale(two.draft, lead)
+
+
+def release_without_stale(draft: Version, lead: User, at: datetime = LATER) -> Version:
+    """Retire the stale Q&As of the project, then freeze and release the draft."""
+    for triple in Triple.objects.filter(project=draft.gold_set.project, is_stale=True):
         retire_triple(
             project=triple.project,
             triple_id=triple.pk,
             lead=lead,
             roles=frozenset({Role.LEAD}),
             reason=RetireReason.BLOCK_GONE,
-            at=LATER,
+            at=at,
         )
-    goldsets.freeze_version(version_id=two.draft.pk, actor=lead, at=LATER)
-    goldsets.release_version(version_id=two.draft.pk, actor=lead, at=LATER)
+    goldsets.freeze_version(version_id=draft.pk, actor=lead, at=at)
+    return goldsets.release_version(version_id=draft.pk, actor=lead, at=at)

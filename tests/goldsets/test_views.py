@@ -364,6 +364,30 @@ def test_whoever_still_judges_gets_no_released_grades(client):
     assert f"You are judging in {again.name}." in page.content.decode()
 
 
+def test_whoever_still_judges_gets_no_count_of_released_grades(client):
+    bench = make_bench(queries=1)
+    version = make_version(VersionState.RELEASED, bench)
+    people = people_of(bench.round)
+    close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
+    again = make_round(bench.project, pool=bench.pool, annotators=people, judge_again=True)
+    client.force_login(people[0])
+
+    def told() -> list[bool]:
+        slug = bench.project.slug
+        api = f"/api/v1/projects/{slug}/versions/"
+        return [
+            'data-grade="' in client.get(url("version", version)).content.decode(),
+            "Above 0" in client.get(f"{url('version', version)}items/dev/queries/").content.decode(),
+            "by_grade" in client.get(api).content.decode(),
+            "by_grade" in client.get(f"{api}{version.gold_set.slug}/{version.label}/").content.decode(),
+            "of grade" in client.get(reverse("reports:version", args=[slug, version.pk])).content.decode(),
+        ]
+
+    assert told() == [False] * 5
+    close_round(round_id=again.pk, actor=bench.lead, at=AT)
+    assert told() == [True] * 5
+
+
 def test_a_draft_of_an_open_round_warns_that_it_is_open(client):
     version = draft(make_bench())
 

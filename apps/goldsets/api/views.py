@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -11,6 +12,7 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.negotiation import OneForm
 from apps.common.web.paging import cut_list, only_known
+from apps.goldsets import rules
 from apps.goldsets.edges.exports import export_response
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES
@@ -26,6 +28,10 @@ class VersionAPIView(ProjectAPIView):
     def version(self, gold_set: str, number: int) -> Version:
         return versions.seen_by(self.member, versions.version_in(self.project, gold_set, number))
 
+    def facts(self, found: Version | QuerySet[Version], *, many: bool = False) -> Response:
+        is_blind = rules.blind_refusal(self.member) is not None
+        return Response(VersionSerializer(found, many=many, context={"is_blind": is_blind}).data)
+
 
 class VersionList(VersionAPIView):
     """Every version of every gold set, newest first; unreleased ones for leads only."""
@@ -35,7 +41,7 @@ class VersionList(VersionAPIView):
         rows = versions.versions_in(self.project).order_by("gold_set__slug", "-number")
         if not self.member.is_lead:
             rows = rows.filter(released_at__isnull=False)
-        return Response(VersionSerializer(rows, many=True).data)
+        return self.facts(rows, many=True)
 
 
 class VersionDetail(VersionAPIView):
@@ -43,7 +49,7 @@ class VersionDetail(VersionAPIView):
 
     @extend_schema(responses=VersionSerializer)
     def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
-        return Response(VersionSerializer(self.version(gold_set, number)).data)
+        return self.facts(self.version(gold_set, number))
 
 
 class VersionLosses(VersionAPIView):

@@ -15,6 +15,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.errors import Forbidden
 from apps.goldsets import actions, rules
+from apps.goldsets.core.blind import without_grades
 from apps.goldsets.edges.exports import export_response
 from apps.goldsets.enums import Split
 from apps.goldsets.forms import GoldSetForm, VersionForm
@@ -93,19 +94,21 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
     version = _visible(request, project, gold_set, number)
     if version.is_draft:
         return render(request, "goldsets/draft.html", {"section": SECTION, **draft_facts(version, at=timezone.now())})
+    blind_refusal = rules.blind_refusal(member_of(request))
+    manifest = without_grades(version.manifest) if blind_refusal else version.manifest
     context = {
         "section": SECTION,
         "version": version,
-        "manifest": version.manifest,
+        "manifest": manifest,
         "former": former_of(version),
         "revoked": versions.revoked_sources(version, at=timezone.now()),
         "forms": FORM_WORDS,
         "release_refusal": rules.release_refusal(version),
-        "blind_refusal": rules.blind_refusal(member_of(request)),
+        "blind_refusal": blind_refusal,
         "released": version.gold_set.versions.filter(state="released").first(),
         "splits": [(split, version.manifest["splits"][split]) for split in Split.values],
         "waiting": versions.triples_on_their_way(version),
-        "grades": sorted((int(grade), n) for grade, n in version.manifest["counts"]["by_grade"].items()),
+        "grades": sorted((int(grade), n) for grade, n in manifest["counts"].get("by_grade", {}).items()),
         "agreement": versions.agreement_of(version),
         "left_out": rules.counted_losses(version.manifest["left_out"]),
     }
@@ -158,6 +161,7 @@ def items(request: HttpRequest, project: Project, gold_set: str, number: int, sp
         "version": version,
         "split": split,
         "splits": Split.values,
+        "blind_refusal": rules.blind_refusal(member_of(request)),
         "kind": kind,
         "kinds": list(ITEMS),
         "page": page,

@@ -11,6 +11,7 @@ from apps.evaluation.models import Score
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
+from apps.goldsets.core.blind import without_grades
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import NamedEstimate, agreement_of
@@ -24,9 +25,12 @@ REVOKED = "It contains material whose permission has been revoked; downloads lea
 Facts = list[tuple[str, str]]
 
 
-def version_report(version: Version, *, is_revoked: bool) -> Document:
-    """`is_revoked`: the permission of a source was revoked. The report names no person and shows no single query."""
-    manifest = version.manifest
+def version_report(version: Version, *, is_revoked: bool, is_blind: bool) -> Document:
+    """`is_revoked`: the permission of a source was revoked. The report names no person and shows no single query.
+
+    `is_blind`: for somebody who still judges, so without the number of pairs of each grade.
+    """
+    manifest = without_grades(version.manifest) if is_blind else version.manifest
     return released_document(
         ReleaseSummary(
             name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
@@ -75,10 +79,11 @@ def _agreement(figure: NamedEstimate) -> tuple[str, str]:
 def _basis(manifest: dict[str, Any]) -> Facts:
     counts, splits, guideline = manifest["counts"], manifest["splits"], manifest["guideline"]
     resolved = ", ".join(f"{count(n)} {word}" for word, n in counts["by_resolution"].items())
-    grades = ", ".join(f"{count(n)} of grade {grade}" for grade, n in counts["by_grade"].items())
+    by_grade = counts.get("by_grade")
+    grades = ", ".join(f"{count(n)} of grade {grade}" for grade, n in (by_grade or {}).items()) or "none"
     return [
         ("Frozen", manifest["frozen_at"]),
-        ("Grades", grades or "none"),
+        ("Grades", "hidden while you judge" if by_grade is None else grades),
         ("Resolved", resolved or "nothing to resolve"),
         ("Machine-written Q&As", count(counts["machine_written_triples"])),
         ("Guideline", f"number {guideline['number']}" if guideline else "none"),

@@ -1,0 +1,15 @@
+"""What a version says to somebody who still judges: nothing that tells grades."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def without_grades(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest without the number of pairs of each grade; that of a draft, which is empty, as it is.
+
+    With few pairs, or one grade for nearly all of them, these numbers tell single grades.
+    """
+    if "counts" not in manifest:
+        return dict(manifest)
+    counts = {name: value for name, value in manifest["counts"].items() if name != "by_grade"}
+    return {**manifest, "counts": counts}
