@@ -22,9 +22,11 @@ from apps.judging.selectors.known import known_pairs
 from apps.judging.selectors.waiting import rounds_to_adjudicate
 from apps.queries.models import Query
 from apps.retrieval.actions import choose_pairs
+from apps.retrieval.models import Pool
 from tests.factories import AT, lead_of, make_project
 from tests.goldsets.factories import make_gold_set
 from tests.judging.factories import make_pool, make_round
+from tests.naming import tables_that_name
 from tests.races import overlapping
 
 pytestmark = pytest.mark.django_db
@@ -297,3 +299,24 @@ class TestAtTheSameMoment:
         _, refused = overlapping(lambda: undo(item), lambda: decide(round_))
 
         assert refused.code == "not_adjudicable"
+
+
+def test_every_table_that_names_a_round_is_its_own_or_asked_about():
+    """Its own are seats, places, judgements, decisions; a pilot is of opened rounds. Think of each new table."""
+    assert tables_that_name(Round) == {
+        "goldsets.Version_rounds",
+        "judging.Adjudication",
+        "judging.Judgement",
+        "judging.KeptPair",
+        "judging.KnownAnswer",
+        "judging.PilotDecision",
+        "judging.RoundAnnotator",
+        "judging.Seat",
+    }
+    assert tables_that_name(Pool) == {
+        "evaluation.RegressionNote",  # the pool that was made to judge a query again, never an imported one
+        "judging.Round",
+        "retrieval.PoolEntry",
+        "retrieval.PoolQuery",
+        "retrieval.PoolRun",
+    }

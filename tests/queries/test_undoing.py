@@ -14,6 +14,7 @@ from apps.queries import actions
 from apps.queries.models import Query
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of, make_project
+from tests.naming import tables_that_name
 from tests.queries.factories import make_query
 from tests.retrieval.factories import make_pool, make_snapshot
 from tests.triples.factories import make_draft, make_team
@@ -119,3 +120,15 @@ def test_the_page_says_until_when_and_undoes(client):
 
     assert "Possible until one of its queries is used or edited." in page
     assert texts(project) == []
+
+
+def test_every_table_that_names_a_query_locks_its_words_or_is_asked_about():
+    """Runs, pools, rounds and versions lock the words of their queries; think of each new table."""
+    assert tables_that_name(Query) == {
+        "goldsets.VersionQuery",
+        "judging.Seat",
+        "retrieval.PoolEntry",
+        "retrieval.PoolQuery",
+        "retrieval.Ranking",
+        "triples.Triple",
+    }

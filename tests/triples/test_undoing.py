@@ -18,6 +18,7 @@ from apps.triples.actions.triples import DraftRefused, save_draft, withdraw_draf
 from apps.triples.enums import State
 from apps.triples.models import ImportedEntry, Rejection, Triple
 from tests.factories import AT, lead_of, make_member
+from tests.naming import tables_that_name
 from tests.races import overlapping
 from tests.triples.factories import make_draft, make_question, make_team, make_wording
 
@@ -226,3 +227,17 @@ class TestAtTheSameMoment:
         )
 
         assert refused.sentence.startswith("Submitted for review since: 1 Q&A.")
+
+
+def test_every_table_that_names_a_triple_begins_after_the_draft_or_is_asked_about():
+    """Reviews, splits and versions come after a submission. Think of each new table."""
+    assert tables_that_name(Triple) == {
+        "goldsets.VersionTriple",
+        "review.DisputeMessage",
+        "review.Escalation",
+        "review.Resolution",
+        "triples.ImportedEntry",
+        "triples.Rejection",
+        "triples.Revision",
+        "triples.Triple",
+    }
