@@ -1,3 +1,5 @@
+"""Having the stored grades brought up to date that figures of many grades are computed from."""
+
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -1,3 +1,5 @@
+"""The filters of the audit page."""
+
 from django import forms
 
 from apps.accounts.models import Project

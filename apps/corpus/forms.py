@@ -1,3 +1,5 @@
+"""The forms of imports: files to upload, the options of each kind, the columns of a table."""
+
 import re
 from dataclasses import replace
 from pathlib import PurePath

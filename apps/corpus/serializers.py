@@ -1,3 +1,5 @@
+"""Snapshots and blocks in the API."""
+
 from rest_framework import serializers
 
 from apps.corpus.models import Snapshot, SnapshotBlock

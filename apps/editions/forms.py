@@ -1,3 +1,5 @@
+"""The form that takes an edition, with the choice for each changed passage."""
+
 from django import forms
 
 from apps.common.web.forms import KaratForm

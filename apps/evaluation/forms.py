@@ -1,3 +1,5 @@
+"""Forms that choose runs and measures to score and to compare."""
+
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""Gates and their results in the API."""
+
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field

@@ -1,3 +1,5 @@
+"""Forms for mail to a person and for webhooks."""
+
 from typing import Any
 
 from django import forms

@@ -1,3 +1,5 @@
+"""A job in the API."""
+
 from rest_framework import serializers
 
 from apps.jobs.models import Job

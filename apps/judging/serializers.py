@@ -1,3 +1,5 @@
+"""Rounds, pairs and judgements in the API."""
+
 from typing import Any
 
 from rest_framework import serializers

@@ -1,3 +1,5 @@
+"""Queries in the API."""
+
 from rest_framework import serializers
 
 from apps.queries.models import Query

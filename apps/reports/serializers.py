@@ -1,3 +1,5 @@
+"""Bias and stability reports in the API: the request, and the report."""
+
 from typing import Any, ClassVar
 
 from rest_framework import serializers

@@ -15,7 +15,7 @@ from apps.corpus.models import Import
 from apps.goldsets.actions import VersionRefused, draft_version, freeze_version
 from apps.judging.actions import adjudicate
 from apps.judging.actions.adjudication import AdjudicationRefused
-from apps.judging.actions.carrying import EarnedGrade, carry_along
+from apps.judging.actions.carrying import GradeToCarry, carry_along
 from apps.judging.models import Judgement, KeptPair, Round
 from apps.judging.selectors import adjudicable, resolved_grades, rounds_in
 from apps.judging.selectors.known import known_pairs
@@ -177,7 +177,7 @@ def test_grades_that_were_carried_on_stay(pool):
     item = applied(pool)
     pair = pool.entries.order_by("pk").first()
     along = carry_along(
-        snapshot=pool.snapshot, name="Along", grades=[EarnedGrade(pair.query_id, pair.version_id, 2, "")],
+        snapshot=pool.snapshot, name="Along", grades=[GradeToCarry(pair.query_id, pair.version_id, 2, "")],
         origin="Earlier texts", actor=lead_of(pool.project), at=AT,
     )  # fmt: skip
 

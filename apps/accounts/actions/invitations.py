@@ -1,3 +1,5 @@
+"""Inviting people by links that work once, and joining by one."""
+
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple

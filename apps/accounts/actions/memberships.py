@@ -1,3 +1,5 @@
+"""Granting a role in a project, for the other actions of this folder."""
+
 from datetime import datetime
 
 from apps.accounts.models import Membership, Project, User

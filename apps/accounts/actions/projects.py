@@ -1,3 +1,5 @@
+"""Creating, changing and archiving a project, and the roles of its members."""
+
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -1,3 +1,5 @@
+"""Creating and revoking the tokens of the API."""
+
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 

@@ -1,3 +1,5 @@
+"""The list of events, with what each changed."""
+
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse

@@ -1,3 +1,5 @@
+"""Snapshots and their blocks in the API, and freezing."""
+
 from typing import ClassVar
 
 from django.utils import timezone

@@ -1,3 +1,5 @@
+"""Building the search index of a corpus, part by part, and of a snapshot."""
+
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,3 +1,5 @@
+"""Pages of corpora, snapshots and passages; freezing and redacting."""
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""Pages of imports: the upload, the preview with what can be chosen there, applying and undoing."""
+
 from typing import Any
 
 from django.conf import settings

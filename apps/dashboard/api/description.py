@@ -1,3 +1,5 @@
+"""The answer for a path under /api/ that does not exist."""
+
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 

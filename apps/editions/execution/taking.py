@@ -24,7 +24,7 @@ from apps.editions.selectors.work import PairInNew, Work, work_of
 from apps.goldsets.actions import change_draft
 from apps.goldsets.models import Version
 from apps.judging.actions import open_round
-from apps.judging.actions.carrying import EarnedGrade, carry_along
+from apps.judging.actions.carrying import GradeToCarry, carry_along
 from apps.judging.models import Round
 from apps.judging.selectors.plans import pairs_to_plan, split_by_grade
 from apps.retrieval.actions import choose_pairs
@@ -121,7 +121,7 @@ def _carry(
     snapshot = edition.after
     assert snapshot is not None
     grades = [
-        EarnedGrade(pair.query_id, versions[pair.name], pair.grade, _note(pair, edition.before))
+        GradeToCarry(pair.query_id, versions[pair.name], pair.grade, _note(pair, edition.before))
         for pair in pairs
         if pair.grade is not None
     ]

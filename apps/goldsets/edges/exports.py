@@ -1,3 +1,5 @@
+"""The download of a version, for pages and the API."""
+
 from django.http import FileResponse
 from django.utils import timezone
 

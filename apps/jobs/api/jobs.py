@@ -1,3 +1,5 @@
+"""Jobs in the API."""
+
 from typing import ClassVar
 
 from django.utils import timezone

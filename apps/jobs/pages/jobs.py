@@ -1,3 +1,5 @@
+"""The list of jobs, and the page of one with its progress."""
+
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render

@@ -1,3 +1,5 @@
+"""Deciding a pair whose judges disagree."""
+
 from datetime import datetime
 
 from django.db import transaction

@@ -1,3 +1,5 @@
+"""Carrying grades over to pairs with the same text, and along to the next edition."""
+
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -61,7 +63,7 @@ def mark_of(pairs: Sequence[Carried]) -> str:
     return digest_of_lines(f"{each.entry.pk}\t{each.judged}\t{each.grade}" for each in pairs[:MOST_AT_ONCE])
 
 
-class EarnedGrade(NamedTuple):
+class GradeToCarry(NamedTuple):
     """A grade that was given to another text, for a query and a block version of a newer snapshot."""
 
     query_id: int
@@ -72,7 +74,7 @@ class EarnedGrade(NamedTuple):
 
 @transaction.atomic
 def carry_along(
-    *, snapshot: Snapshot, name: str, grades: Sequence[EarnedGrade], origin: str, actor: User, at: datetime
+    *, snapshot: Snapshot, name: str, grades: Sequence[GradeToCarry], origin: str, actor: User, at: datetime
 ) -> Round:
     """Give pairs of a snapshot the grades that were given to earlier texts, as a closed round on a pool of its own.
 

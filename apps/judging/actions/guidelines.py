@@ -1,3 +1,5 @@
+"""Publishing a version of the guideline."""
+
 from datetime import datetime
 
 from django.db import transaction

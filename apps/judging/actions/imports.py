@@ -1,3 +1,5 @@
+"""Importing judgements that were made elsewhere, as a closed round."""
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,3 +1,5 @@
+"""Giving a grade."""
+
 from datetime import datetime
 
 from django.db import transaction

@@ -1,3 +1,5 @@
+"""Choosing the keys of the judging screen."""
+
 from collections.abc import Mapping
 
 from django.db import transaction

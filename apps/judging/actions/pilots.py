@@ -1,3 +1,5 @@
+"""Opening the rest of a round after its pilot."""
+
 from datetime import datetime
 
 from django.db import transaction

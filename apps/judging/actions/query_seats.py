@@ -1,3 +1,5 @@
+"""Claiming all pairs of a query at once."""
+
 from datetime import datetime, timedelta
 
 from django.db import transaction

@@ -1,3 +1,5 @@
+"""Judging again, or keeping, grades that a new version of the guideline touches."""
+
 from collections.abc import Sequence
 from datetime import datetime
 

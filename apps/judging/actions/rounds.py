@@ -1,3 +1,5 @@
+"""Opening and closing a round."""
+
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any

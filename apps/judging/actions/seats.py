@@ -1,3 +1,5 @@
+"""Seats of a round: leased to people, given back, returned to the queue."""
+
 from datetime import datetime, timedelta
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""Settling many pairs by one rule, with a decision for each."""
+
 from datetime import datetime
 
 from django.db import transaction

@@ -1,3 +1,5 @@
+"""A person's answer for a pair."""
+
 from dataclasses import dataclass, field
 from typing import Any
 

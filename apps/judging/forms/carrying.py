@@ -1,3 +1,5 @@
+"""The form that carries grades over."""
+
 from django import forms
 
 from apps.common.web.forms import KaratForm

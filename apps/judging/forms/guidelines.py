@@ -1,3 +1,5 @@
+"""The form of a guideline: a definition and examples for each grade."""
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

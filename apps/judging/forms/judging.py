@@ -1,3 +1,5 @@
+"""Forms of the judging screen: a grade without script, and the choice of keys."""
+
 from collections.abc import Sequence
 from typing import Any
 

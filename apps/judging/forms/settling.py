@@ -1,3 +1,5 @@
+"""The form that settles many pairs by a rule."""
+
 from django import forms
 
 from apps.common.web.forms import KaratForm

@@ -1,3 +1,5 @@
+"""The keys of the judging screen for a person."""
+
 from apps.accounts.models import User
 from apps.judging.core import keymap
 from apps.judging.models import KeyMap

@@ -1,3 +1,5 @@
+"""Queries in the API, and their sources."""
+
 from typing import ClassVar
 
 from django.utils import timezone

@@ -1,3 +1,5 @@
+"""Pages of queries, sources and permissions."""
+
 from typing import Any
 
 from django.contrib import messages

@@ -1,3 +1,5 @@
+"""Exporting triples with their reviews, on the record."""
+
 from collections.abc import Iterator
 from datetime import datetime
 

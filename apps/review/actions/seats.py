@@ -1,3 +1,5 @@
+"""Seats of reviewers: opened for a round, given back."""
+
 from datetime import datetime
 
 from apps.accounts.models import User

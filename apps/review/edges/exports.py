@@ -1,3 +1,5 @@
+"""The download of triples, for pages and the API."""
+
 from django.http import StreamingHttpResponse
 from django.utils import timezone
 

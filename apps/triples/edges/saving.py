@@ -1,3 +1,5 @@
+"""Saving what was written on the bench, for pages and the API."""
+
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404

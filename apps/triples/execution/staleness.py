@@ -1,3 +1,5 @@
+"""Marking accepted triples whose passage has another text in a newer snapshot."""
+
 from datetime import datetime
 
 from django.db import transaction
