@@ -5,12 +5,15 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
+from apps.corpus.actions.corpora import redact_version
+from apps.corpus.models import BlockVersion
 from apps.dashboard.pages.search_results import search_results
 from apps.goldsets.models import Version
 from apps.review.enums import VerdictChoice
 from apps.triples.enums import State
-from tests.factories import lead_of, make_member, make_project
+from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import make_version
+from tests.judging.factories import judge_all, make_round, people_of
 from tests.retrieval.factories import make_queries, make_run, make_snapshot
 from tests.review.factories import answer, make_in_review, make_triple, reviewers_of
 from tests.triples.factories import make_draft, make_team
@@ -108,6 +111,29 @@ class TestFound:
             pages.add(main.replace(project.slug, "SLUG").replace(f"triples/{triple.pk}/", "triples/PK/"))
 
         assert len(pages) == 1
+
+    def test_what_was_said_about_an_item_is_not_sought_in(self):
+        project = make_team()
+        triple = make_in_review(project)
+        first, second = reviewers_of(triple)
+        answer(triple, first, VerdictChoice.FLAG, note="Xylograph")
+        round_ = make_round(project, annotators=1, overlap=0.0)
+        judge_all(round_, people_of(round_)[0], note="Xylograph")
+        people = [lead_of(project), triple.author, *people_of(round_), first, second, make_member(project, Role.VIEWER)]
+
+        assert [found_for(person, project, "xylograph") for person in people] == [{}] * len(people)
+
+    def test_a_redacted_text_is_no_longer_found_by_its_words_or_title(self, handbook):
+        lead = lead_of(handbook)
+        version = BlockVersion.objects.get(block__corpus__project=handbook, block__outside_id="sec-1")
+        assert found_for(lead, handbook, "thirty") == {"Passages": ["sec-1"]}
+
+        redact_version(version_id=version.pk, reason="Asked to.", actor=lead, at=AT)
+
+        assert found_for(lead, handbook, "thirty") == {}
+        assert found_for(lead, handbook, version.title) == {}
+        by_id = search_results(membership_in(lead, handbook.slug), "sec-1", limit=10)
+        assert [(hit.id, hit.title) for hit in by_id[0].hits] == [("sec-1", "sec-1")]
 
     def test_nothing_of_another_project_is_found(self, handbook):
         other = make_project("Elsewhere")
