@@ -7,6 +7,7 @@ from apps.corpus.core.recipes import recipe_of, recipe_words
 from apps.corpus.enums import ImportState
 from apps.jobs.models import Job, Upload
 
+ALSO_TEXT = "Endings of files that its last import read as text, such as toml,yaml."
 RECIPE = "How its documents were cut into blocks; empty when the files brought their own."
 
 
@@ -21,6 +22,7 @@ class Corpus(models.Model):
     name = models.CharField(max_length=120)
     language = models.CharField(max_length=12, default="en")
     recipe = models.CharField(max_length=40, blank=True, db_default="", help_text=RECIPE)
+    also_text = models.CharField(max_length=200, blank=True, db_default="", help_text=ALSO_TEXT)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     freeze_job = models.ForeignKey(

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils.datastructures import MultiValueDict
 
-from apps.corpus.actions.imports import change_options, confirm_import, discard_import
+from apps.audit.models import Event
+from apps.corpus.actions.imports import change_options, confirm_import, discard_import, take_fix
 from apps.corpus.enums import ImportState
 from apps.corpus.execution.document_reading import reading_path
 from apps.corpus.formats import BlockRow
@@ -14,6 +16,7 @@ from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.markdown import read_markdown
 from apps.corpus.formats.documents.registry import KINDS, Kind
 from apps.corpus.models import Block, Corpus, Document, Import
+from apps.corpus.selectors.import_kinds import kind_named
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.corpus.formats.documents.pdfs import make_pdf
 from tests.factories import AT, lead_of, make_project
@@ -159,6 +162,84 @@ def test_unread_files_are_counted_by_their_reason():
         {"reason": "scanned PDF without text", "files": 3, "paths": ["scan-0.pdf", "scan-1.pdf", "scan-2.pdf"]},
         {"reason": "picture", "files": 1, "paths": ["b.png"]},
     ]
+
+
+SETTINGS = {
+    "a.md": "Text.",
+    "b.yaml": "# Port\nport: 80\n",
+    "c.yml": "{{ broken",
+    "d.toml": "port = 80\n",
+    "e.bin": b"\0\1",
+}
+
+
+def test_files_of_an_unknown_ending_can_be_read_as_text():
+    unread = {group["reason"]: group.get("as_text") for group in make_document_import(zipped(SETTINGS)).plan["unread"]}
+
+    assert unread == {
+        "YAML other than OpenControl": {"files": 1, "endings": ["yaml"]},
+        "damaged YAML": {"files": 1, "endings": ["yml"]},
+        "no reader for .toml files": {"files": 1, "endings": ["toml"]},
+        "no reader for .bin files": None,
+    }
+
+
+def test_files_that_a_person_asks_for_are_read_as_text_and_the_corpus_remembers():
+    item = make_document_import(zipped(SETTINGS), also_text="toml,yaml,yml")
+    imported(item)
+
+    assert texts_by_id()["b.yaml"] == "# Port\nport: 80"
+    assert item.options["also_text"] == Corpus.objects.get().also_text == "toml,yaml,yml"
+    assert Event.objects.get(action="corpus.imported").after["also_text"] == "toml,yaml,yml"
+    assert [group["reason"] for group in item.plan["unread"]] == ["no reader for .bin files"]
+
+
+def test_an_opencontrol_component_is_still_read_as_one_beside_other_yaml():
+    component = "name: AC\nsatisfies:\n- control_key: AC-1\n  narrative: Accounts are reviewed.\n"
+
+    plan = make_document_import(zipped({"ac/component.yaml": component, **SETTINGS}), also_text="yaml").plan
+
+    assert {kind["kind"]: kind["files"] for kind in plan["files"]} == {"markdown": 1, "opencontrol": 1, "text": 1}
+
+
+def test_the_preview_offers_to_read_unread_files_as_text(client):
+    item = make_document_import(zipped(SETTINGS))
+    project = item.project
+    client.force_login(lead_of(project))
+    page = reverse("corpus:import", args=[project.slug, item.pk])
+    options = reverse("corpus:import-options", args=[project.slug, item.pk])
+    assert 'value="toml"' in client.get(page).content.decode()
+
+    client.post(options, item.options | {"also_text": "", "more_text": "toml"})
+    item.refresh_from_db()
+    assert item.options["also_text"] == "toml"
+    assert "Leave them unread" in client.get(page).content.decode()
+
+    client.post(options, item.options | {"less_text": "toml"})
+    item.refresh_from_db()
+    assert item.options["also_text"] == ""
+
+
+def test_an_upload_into_a_corpus_is_read_as_the_one_before():
+    project = imported(make_document_import(zipped(SETTINGS), also_text="toml")).project
+    kind = kind_named("corpus")
+    data = {"format": "auto", "ids": "file", "corpus": "handbook", "mode": "replace"}
+
+    files = MultiValueDict({"file": [SimpleUploadedFile("docs.zip", zipped(SETTINGS))]})
+    form = kind.form_class(data, files, project=project)
+
+    assert form.is_valid(), form.errors
+    assert form.options()["also_text"] == "toml"
+
+
+def test_an_upload_of_nothing_but_unknown_endings_has_the_cure_at_hand():
+    item = make_document_import(zipped({"b.yaml": "port: 80\n", "c.yaml": "port: 81\n"}))
+    assert item.state == ImportState.FAULTY
+
+    item = take_fix(import_id=item.pk, name="also_text", actor=lead_of(item.project), at=AT)
+
+    assert item.state == ImportState.READY
+    assert item.options["also_text"] == "yaml"
 
 
 def test_a_reading_that_was_damaged_is_made_again():

@@ -42,6 +42,27 @@ def test_a_folder_is_imported_and_what_stays_unread_is_named(capsys, folder):
     assert ids() == {"index", "deploy/pin", "deploy/pin#pin"}
 
 
+def test_files_of_a_named_ending_are_read_as_text_now_and_next_time(capsys, folder):
+    project = make_project()
+    (folder / "site.yaml").write_text("port: 80\n")
+    import_corpus(folder, project=project)
+    assert "(site.yaml); --also-text yaml reads them as text\n" in capsys.readouterr().err
+
+    import_corpus(folder, project=project, corpus="handbook", also_text=".YAML")
+    assert "site.yaml" in ids()
+
+    import_corpus(folder, project=project, corpus="handbook")
+    assert "site.yaml" in ids()
+
+    import_corpus(folder, project=project, corpus="handbook", also_text="")
+    assert "site.yaml" not in ids()
+
+
+def test_an_ending_that_is_none_is_refused(folder):
+    with pytest.raises(CommandError, match=r"\*\.yaml is not the ending of a file's name"):
+        import_corpus(folder, also_text="*.yaml")
+
+
 def test_the_second_run_changes_nothing(capsys, folder):
     project = make_project()
     import_corpus(folder, project=project)

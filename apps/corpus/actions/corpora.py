@@ -78,14 +78,15 @@ def import_blocks(
     errors: ErrorList,
     mode: str = ImportMode.REPLACE,
     recipe: Callable[[], str] = lambda: "",
+    also_text: str = "",
     actor: User,
     at: datetime,
 ) -> ImportPlan:
     """Import a file's blocks into a corpus: all of them, or none when one is wrong.
 
     With mode `replace` the file is the whole corpus, and blocks it does not contain are removed (snapshots keep them);
-    with `merge` they stay. `recipe` is asked after the rows were taken. Raises InputErrors. A file that changes nothing
-    writes nothing.
+    with `merge` they stay. `recipe` is asked after the rows were taken. `also_text` lists the endings of files that
+    were read as text; the next import proposes it. Raises InputErrors. A file that changes nothing writes nothing.
     """
     corpus = locked(corpus_id)
     if reason := rules.busy_refusal(corpus):
@@ -96,12 +97,12 @@ def import_blocks(
     if corpus.emptied_at is not None and not plan.changes_nothing:
         corpus.emptied_at = None
         corpus.save(update_fields=["emptied_at"])
-    is_recut = corpus.recipe != recipe()
+    is_recut = (corpus.recipe, corpus.also_text) != (recipe(), also_text)
     if is_recut:
-        corpus.recipe = recipe()
-        corpus.save(update_fields=["recipe"])
+        corpus.recipe, corpus.also_text = recipe(), also_text
+        corpus.save(update_fields=["recipe", "also_text"])
     if is_recut or not plan.changes_nothing:
-        cut = {"recipe": corpus.recipe} if corpus.recipe else {}
+        cut = {name: words for name, words in (("recipe", corpus.recipe), ("also_text", also_text)) if words}
         after = {"file": source.name, "mode": str(mode), **cut, **plan.counts}
         record(project=corpus.project, actor=actor, action="corpus.imported", obj=corpus, after=after, at=at)
     return plan

@@ -37,6 +37,7 @@ class DocumentTally:
     def __init__(self) -> None:
         self.unread: dict[str, list[str]] = {}
         self.unread_counts: Counter[str] = Counter()
+        self.text_endings: dict[str, Counter[str]] = {}
         self.notes: Counter[str] = Counter()
         self._files: Counter[str] = Counter()
         self._passages: Counter[str] = Counter()
@@ -59,8 +60,11 @@ class DocumentTally:
     def add_file(self, kind: str) -> None:
         self._files[kind] += 1
 
-    def add_unread(self, path: str, reason: str) -> None:
+    def add_unread(self, path: str, reason: str, text_ending: str = "") -> None:
+        """`text_ending` is the ending of a file that could be read as text."""
         self.unread_counts[reason] += 1
+        if text_ending:
+            self.text_endings.setdefault(reason, Counter())[text_ending] += 1
         listed = self.unread.setdefault(reason, [])
         if len(listed) < PATHS_LISTED:
             listed.append(path)
@@ -89,13 +93,18 @@ class DocumentTally:
             ],
             "files_read": self.files_read,
             "unread": [
-                {"reason": reason, "files": number, "paths": self.unread[reason]}
+                {"reason": reason, "files": number, "paths": self.unread[reason], **self._as_text(reason)}
                 for reason, number in self.unread_counts.most_common()
             ],
             "files_unread": self.files_unread,
             "lengths": _lengths(self._lengths),
             "samples": self._chosen(),
         }
+
+    def _as_text(self, reason: str) -> dict[str, Any]:
+        """How many of the files could be read as text, and their endings; empty for none."""
+        endings = self.text_endings.get(reason)
+        return {"as_text": {"files": endings.total(), "endings": sorted(endings)}} if endings else {}
 
     def _chosen(self) -> list[dict[str, Any]]:
         """The samples in the order of the files; a table and code are among them when there are any."""

@@ -27,7 +27,11 @@ class ReadingNote(NamedTuple):
 
 
 class UnreadFile(NamedTuple):
-    """A file of the upload that stays unread. `reason` is one of few sentences, so that files can be counted by it."""
+    """A file of the upload that stays unread. `reason` is one of few sentences, so that files can be counted by it.
+
+    `text_ending` is the ending of a file that could be read as text, without the dot; "" for any other.
+    """
 
     path: str
     reason: str
+    text_ending: str = ""

@@ -16,6 +16,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
 from apps.corpus.actions import corpora
+from apps.corpus.core.documents import UnreadFile
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.recipes import DEFAULT, EXAMPLES, OFFERED, PARAGRAPHS, Recipe, recipe_of, recut_note
 from apps.corpus.enums import ImportMode
@@ -59,6 +60,7 @@ class CorpusImportForm(PastedImportForm):
         assume_scheme="https",
         help_text="Each passage then links to its page.",
     )
+    also_text = forms.CharField(max_length=300, required=False, widget=forms.HiddenInput)
     ids = forms.ChoiceField(
         label="Passage ids",
         choices=list(IDS.items()),
@@ -95,8 +97,23 @@ class CorpusImportForm(PastedImportForm):
         except ValueError as reason:
             raise forms.ValidationError(str(reason)) from reason
 
+    def clean_also_text(self) -> str:
+        """The endings of files that are read as text: those sent, with what a button adds or takes away."""
+        data = self.data
+        written = ",".join([self.cleaned_data["also_text"], data.get("more_text", "")])
+        less = set(data.get("less_text", "").split(","))
+        try:
+            return document_reading.endings_in(
+                ",".join(each for each in written.split(",") if each.strip() not in less)
+            )
+        except ValueError as reason:
+            raise forms.ValidationError(str(reason)) from reason
+
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
+        if "also_text" not in self.data:  # an upload, not its preview
+            corpus = corpora_in(self.project).filter(slug=values.get("corpus", "")).first()
+            values["also_text"] = corpus.also_text if corpus else ""
         if values.get("ids") == "position" and values.get("format") != "smart":
             self.add_error("ids", "Ids by position are for SMART files only.")
         if values.get("corpus") == NEW and self.file_name:
@@ -183,6 +200,7 @@ class CorpusImport(ImportKind):
                 errors=errors,
                 mode=options["mode"],
                 recipe=lambda: rows.recipe if isinstance(rows, DocumentRows) else "",
+                also_text=options.get("also_text", "") if isinstance(rows, DocumentRows) else "",
                 actor=actor,
                 at=at,
             )
@@ -190,7 +208,9 @@ class CorpusImport(ImportKind):
 
     def fixes(self, source: TableFile, options: dict[str, Any]) -> list[Fix]:
         kind = recognise(source.name, source.head(HEAD_BYTES))
-        if kind == options["format"] or options["format"] == AUTO:
+        if options["format"] == AUTO:
+            return _text_fixes(source, options)
+        if kind == options["format"]:
             return []
         if kind == ZIP:
             return [Fix("format:auto", "This is a zip of documents.", "Import its documents", {"format": AUTO})]
@@ -278,6 +298,19 @@ def site_address(written: str) -> str:
 def are_documents(options: dict[str, Any]) -> bool:
     """Whether a file is read as documents, and not as one of the formats that the person named."""
     return options["format"] not in FORMATS
+
+
+def _text_fixes(source: TableFile, options: dict[str, Any]) -> list[Fix]:
+    """For an upload of which nothing can be read: to read as text what no reader knows."""
+    choices = document_reading.Choices.in_options(options)
+    with document_reading.documents_in(source, choices) as items:
+        endings = [item.text_ending for item in items if isinstance(item, UnreadFile) and item.text_ending]
+    if not endings:
+        return []
+    files = "1 file" if len(endings) == 1 else f"{len(endings):,} files"
+    words = f"No reader knows {files}, which can be read as text."
+    also_text = ",".join(sorted({*endings, *filter(None, choices.also_text.split(","))}))
+    return [Fix("also_text", words, f"Read {files} as text", {"also_text": also_text})]
 
 
 @contextmanager

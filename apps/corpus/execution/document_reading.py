@@ -5,12 +5,13 @@ recipe, and the import itself, need no second reading.
 """
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from django.conf import settings
 
@@ -26,7 +27,7 @@ from apps.corpus.core.recipes import DEFAULT, Recipe, recipe_of
 from apps.corpus.formats import document_readings
 from apps.corpus.formats.document_readings import ReadCommit, ReadFile, as_line
 from apps.corpus.formats.documents import DAMAGED, SourceFile, Unreadable
-from apps.corpus.formats.documents.recognition import HEAD_BYTES, ending_of, recognise, unread_reason
+from apps.corpus.formats.documents.recognition import HEAD_BYTES, ending_of, recognise, text_ending, unread_reason
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.packages import open_package
 from apps.corpus.formats.rows import BlockRow
@@ -44,20 +45,32 @@ SLOW_ENDINGS = frozenset({"pdf", "docx", "xlsx", "parquet"})
 AT_ONCE_READING = 700_000
 """Bytes of a stored reading: about 3 MB of text, which are cut in a second."""
 IN_MEMORY = 8_000_000
+MAY_BE_TEXT = "opencontrol"
+"""The kind whose reader refuses most files of its ending: YAML is read as text where a person asks for it."""
 NO_TEXT = "no text of its own"
 SAME_ID = "same id as another file"
+ENDING = re.compile(r"[a-z0-9_+-]{1,20}")
+MOST_ENDINGS = 200
+"""Letters of a list of endings, as the corpus stores it."""
 Progress = Callable[[int], None]
 
 
 class Choices(NamedTuple):
-    """How a person wants an upload read: the kind of its files, or "auto", and the address of their site."""
+    """How a person wants an upload read: the kind of its files, or "auto", and the address of their site.
+
+    `also_text` lists the endings of files that are read as text where no reader knows them: "toml,yaml".
+    """
 
     kind: str = AUTO
     base_url: str = ""
+    also_text: str = ""
 
     @classmethod
     def in_options(cls, options: Mapping[str, Any]) -> "Choices":
-        return cls(options["format"], options.get("base_url", ""))
+        return cls(options["format"], options.get("base_url", ""), options.get("also_text", ""))
+
+    def reads_as_text(self, ending: str) -> bool:
+        return bool(ending) and ending in self.also_text.split(",")
 
     def basis(self, path: Path) -> dict[str, str]:
         """What a stored reading of a file depends on. An upload has a name of its own and is never written again."""
@@ -124,16 +137,26 @@ def _file_lines(file: SourceFile, choices: Choices) -> Iterator[bytes]:
     head = file.stream.read(HEAD_BYTES)
     file.stream.seek(0)
     kind = recognise(file.path, head) if choices.kind == AUTO else choices.kind
+    ending = text_ending(file.path, head) if choices.kind == AUTO and kind in {"", MAY_BE_TEXT} else ""
+    if choices.reads_as_text(ending) and kind == "":
+        kind = "text"
     if kind not in KINDS:
-        yield as_line(UnreadFile(file.path, unread_reason(file.path, head)))
+        yield as_line(UnreadFile(file.path, unread_reason(file.path, head), ending))
         return
     address = page_address(choices.base_url, file.path) if choices.base_url else ""
+    file = file._replace(address=address)
     with SpooledTemporaryFile(max_size=IN_MEMORY) as lines:
         try:
-            for item in KINDS[kind].read(file._replace(address=address)):
-                lines.write(as_line(item))
+            try:
+                _write_read(file, kind, lines)
+            except Unreadable:
+                if kind != MAY_BE_TEXT or not choices.reads_as_text(ending):
+                    raise
+                kind = "text"
+                file.stream.seek(0)
+                _write_read(file, kind, lines)
         except Unreadable as reason:
-            yield as_line(UnreadFile(file.path, reason.reason))
+            yield as_line(UnreadFile(file.path, reason.reason, ending))
         except InputError as error:
             yield as_line(error)
         except InputErrors as errors:
@@ -145,6 +168,14 @@ def _file_lines(file: SourceFile, choices: Choices) -> Iterator[bytes]:
             yield as_line(ReadFile(file.path, kind))
             lines.seek(0)
             yield from lines
+
+
+def _write_read(file: SourceFile, kind: str, lines: IO[bytes]) -> None:
+    """Write what the reader makes of a file, in place of anything there."""
+    lines.seek(0)
+    lines.truncate()
+    for item in KINDS[kind].read(file):
+        lines.write(as_line(item))
 
 
 class DocumentRows:
@@ -255,6 +286,17 @@ class DocumentRows:
         if not self.tally.files_unread:
             return "there is no file in it that is not hidden"
         return f"none of its files can be read ({self.tally.unread_words()})"
+
+
+def endings_in(written: str) -> str:
+    """A list of file endings as it is stored, sorted: "toml,yaml" of ".yaml, toml". Raises ValueError."""
+    endings = {each.strip().lstrip(".").lower() for each in written.split(",") if each.strip()}
+    for ending in sorted(endings):
+        if not ENDING.fullmatch(ending):
+            raise ValueError(f"{ending or 'This'} is not the ending of a file's name, such as yaml or toml.")
+    if len(found := ",".join(sorted(endings))) > MOST_ENDINGS:
+        raise ValueError("These are too many endings. Read all files as text instead.")
+    return found
 
 
 def recipe_in(options: Mapping[str, Any]) -> Recipe:

@@ -79,6 +79,12 @@ def unread_reason(path: str, head: bytes) -> str:
     return f"no reader for .{ending[:12]} files"
 
 
+def text_ending(path: str, head: bytes) -> str:
+    """The ending of a file that no reader knows, but that could be read as text; "" for any other."""
+    ending = ending_of(path)
+    return ending if ending not in _REASONS and head.strip() and _is_text(head) else ""
+
+
 def ending_of(path: str) -> str:
     """The ending of a file's name in lower case, without the dot; "" for a name without one."""
     name = path.rpartition("/")[2].lstrip(".")

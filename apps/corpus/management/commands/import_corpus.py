@@ -18,7 +18,7 @@ from apps.corpus.core.recipes import DEFAULT, EXAMPLES, recipe_of
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened
 from apps.corpus.edges.imports import FORMAT_CHOICES, NEW, site_address
 from apps.corpus.enums import ImportMode
-from apps.corpus.execution.document_reading import AUTO
+from apps.corpus.execution.document_reading import AUTO, endings_in
 from apps.corpus.formats import FORMATS, IDS
 from apps.corpus.formats.packages import pack, package_name
 from apps.corpus.formats.packages.on_disk import files_at
@@ -44,6 +44,12 @@ class Command(ImportCommand):
             "--recipe",
             default="",
             help=f"how documents are cut: {', '.join(EXAMPLES)} (default: as the corpus was, or by headings)",
+        )
+        parser.add_argument(
+            "--also-text",
+            metavar="ENDINGS",
+            help='endings of files to read as text where no reader knows them, such as yaml,toml; "" for none'
+            " (default: as the corpus was)",
         )
         parser.add_argument("--base-url", default="", help="address of the site, so that passages link to their pages")
         parser.add_argument(
@@ -86,6 +92,8 @@ class Command(ImportCommand):
         try:
             recipe = str(recipe_of(options["recipe"] or usual))
             base_url = site_address(options["base_url"])
+            given = options["also_text"]
+            also_text = endings_in(given if given is not None else corpus.also_text if corpus else "")
         except ValueError as reason:
             raise CommandError(str(reason), returncode=BAD_INPUT) from reason
         except ValidationError as reason:
@@ -97,6 +105,7 @@ class Command(ImportCommand):
             "format": options["format"],
             "recipe": recipe,
             "base_url": base_url,
+            "also_text": also_text,
             "ids": options["ids"],
             "mode": options["mode"],
             "corpus": options["corpus"] if corpus else NEW,
@@ -109,7 +118,9 @@ class Command(ImportCommand):
         for group in plan.extra.get("unread", ()):
             paths = ", ".join(group["paths"][:PATHS_SHOWN]) + (", …" if group["files"] > PATHS_SHOWN else "")
             files = "1 file" if group["files"] == 1 else f"{group['files']:,} files"
-            self.stderr.write(f"not read: {group['reason']}: {files} ({paths})")
+            endings = ",".join(group.get("as_text", {}).get("endings", []))
+            cure = f"; --also-text {endings} reads them as text" if endings else ""
+            self.stderr.write(f"not read: {group['reason']}: {files} ({paths}){cure}")
         super().report(project, chosen, plan, dry=dry)
 
 
