@@ -49,7 +49,7 @@ MANAGED = {
     ("import", "queries"): Command("import_queries", "import a query file into a project"),
     ("import", "triples"): Command("import_triples", "import triples as drafts, machine-written ones as candidates"),
     ("import", "judgements"): Command("import_judgements", "import judgements: qrels or flat CSV"),
-    ("import", "run"): Command("import_run", "import a run in TREC's six columns"),
+    ("import", "run"): Command("import_run", "import a run: a table with a heading, or TREC's six columns"),
     ("freeze",): Command("freeze", "freeze a snapshot of a corpus"),
     ("pool",): Command("pool", "pool runs to a depth"),
     ("export", "triples"): Command("export_triples", "write a project's triples as JSONL or YAML"),

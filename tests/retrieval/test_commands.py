@@ -35,6 +35,29 @@ def test_import_run_twice_changes_nothing_the_second_time(project, snapshot, fil
     assert Run.objects.get().system.name == "ours"
 
 
+@pytest.mark.parametrize(
+    "written", ["query,passage,rank,score\nQ01,a,1,0.9\nQ02,c,1,0.8\n", "qid\tdocno\trank\nQ01\ta\t1\nQ02\tc\t1\n"]
+)
+def test_import_run_reads_a_table_with_a_heading(project, snapshot, tmp_path, written):
+    table = tmp_path / "nightly.csv"
+    table.write_text(written)
+
+    told = karat("import_run", table, *place(project, snapshot))
+
+    assert told.startswith("Imported: nightly, 2 queries, 2 results, sha256 ")
+    run = Run.objects.get()
+    assert (run.tag, run.system.name, run.origin) == ("nightly", "nightly", "nightly.csv")
+
+
+def test_a_mistake_in_a_table_is_named_with_its_line(project, snapshot, tmp_path):
+    table = tmp_path / "nightly.csv"
+    table.write_text("query,passage,score\nQ01,a,high\n")
+
+    with pytest.raises(CommandError, match="line 2, score") as ended:
+        karat("import_run", table, *place(project, snapshot))
+    assert ended.value.returncode == 2
+
+
 def test_a_dry_run_changes_nothing(project, snapshot, file):
     assert karat("import_run", file, *place(project, snapshot), "--dry-run") == "Dry run: 2 queries, 2 results.\n"
     assert not Run.objects.exists()

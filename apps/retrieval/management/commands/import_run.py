@@ -15,13 +15,16 @@ from apps.retrieval.formats.runs import RunDraft
 
 
 class Command(SnapshotCommand):
-    help = "Import a run in TREC's six columns. Exit codes: 0 imported or unchanged, 2 not imported."
+    help = (
+        "Import a run: a table with a heading, such as query,passage,rank,score, or TREC's six columns. Exit codes: 0"
+        " imported or unchanged, 2 not imported."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("path", metavar="file", type=Path, help="the file, plain or gzip")
+        parser.add_argument("path", metavar="file", type=Path, help="CSV, TSV or TREC's six columns, plain or gzip")
         super().add_arguments(parser)
-        parser.add_argument("--system", default="", help="what made it (default: the file's tag)")
-        parser.add_argument("--tag", default="", help="name of the run (default: the file's tag)")
+        parser.add_argument("--system", default="", help="what made it (default: the file's tag, or its name)")
+        parser.add_argument("--tag", default="", help="name of the run (default: the file's tag, or its name)")
         parser.add_argument("--note", default="", help="what changed, for the ledger")
         parser.add_argument("--commit", default="", help="the commit of the system")
         parser.add_argument(
