@@ -3,6 +3,7 @@
 from itertools import groupby
 from typing import NamedTuple
 
+from django.conf import settings
 from django.db.models import Exists, OuterRef
 
 from apps.accounts.models import Membership, Project, User
@@ -44,6 +45,13 @@ def places_of(user: User) -> list[ProjectPlace]:
         )
         for group in groups
     ]
+
+
+def offers_demo(user: User) -> bool:
+    """Whether a person may load the demo and has none yet."""
+    if not (settings.OFFER_DEMO and user.is_operator):
+        return False
+    return not Membership.objects.live().filter(user=user, project__is_demo=True).exists()
 
 
 def _loading(demos: list[Project]) -> dict[int, Job]:

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from apps.accounts.actions.projects import set_roles
+from apps.accounts.actions.projects import create_project, set_roles
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in, roles_of
 from apps.audit.models import Event
@@ -223,6 +223,18 @@ class TestSamples:
         make_snapshot(project)
 
         assert "sample files" not in page_of(client, project)
+
+    def test_the_demo_is_offered_to_operators_until_they_have_one(self, client):
+        project = make_project()
+        lead = lead_of(project)
+        lead.is_operator = True
+        lead.save(update_fields=["is_operator"])
+
+        before = page_of(client, project)
+        create_project(name="Demo", actor=lead, at=AT, is_demo=True)
+
+        assert "Load the demo project" in before
+        assert "Load the demo project" not in page_of(client, project)
 
     def test_their_words_count_what_is_in_them(self):
         words = [row.file.words for row in samples_to_begin()]

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
-from apps.dashboard.pages import waiting
+from apps.dashboard.pages.tasks import REVIEW_ROWS, tasks_of
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.queries.models import Permission, Source
@@ -27,7 +27,7 @@ def home(project):
 
 
 def waits_for(user, project, at=AT):
-    return {row.title: row for row in waiting.rows(membership_in(user, project.slug), at)}
+    return {row.title: row for row in tasks_of(membership_in(user, project.slug), at)}
 
 
 class TestWaiting:
@@ -121,7 +121,7 @@ class TestWaiting:
             assert "Calibrate, C-001" not in waits_for(person, made.project)
 
     def test_every_row_has_a_key_of_its_own(self):
-        keys = [key for key, _, _ in waiting.REVIEW_ROWS.values()] + ["a", "g", "c", "p", "f"]
+        keys = [key for key, _, _ in REVIEW_ROWS.values()] + ["a", "g", "c", "p", "f"]
 
         assert len(keys) == len(set(keys))
         assert not {"j", "k", "u", "n"} & set(keys)

@@ -12,7 +12,7 @@ from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.agreement.selectors.agreement import rounds_for
 from apps.dashboard.actions.projects import skip_step
-from apps.dashboard.pages import blocking, people, waiting
+from apps.dashboard.pages import blocking, people, tasks
 from apps.dashboard.pages.checklist import first_steps
 from apps.dashboard.pages.progress import judging_progress
 from apps.gates.actions import create_gate
@@ -82,14 +82,14 @@ class TestQuestions:
 
 class TestOrder:
     def test_rows_come_by_what_they_block(self):
-        rows = [waiting.WaitingItem(key, key, "", 1, "", "/") for key in "gsxflamt"]
+        rows = [tasks.Task(key, key, "", 1, "", "/") for key in "gsxflamt"]
 
-        assert "".join(row.key for row in waiting.in_order(rows)) == "xlatmfsg"
+        assert "".join(row.key for row in tasks.in_order(rows)) == "xlatmfsg"
 
     def test_every_key_has_a_place_and_is_used_once(self):
-        assert len(set(waiting.ORDER)) == len(waiting.ORDER)
-        assert not set("jkun") & set(waiting.ORDER)
-        assert {key for key, _, _ in waiting.REVIEW_ROWS.values()} <= set(waiting.ORDER)
+        assert len(set(tasks.ORDER)) == len(tasks.ORDER)
+        assert not set("jkun") & set(tasks.ORDER)
+        assert {key for key, _, _ in tasks.REVIEW_ROWS.values()} <= set(tasks.ORDER)
 
 
 class TestBlocking:

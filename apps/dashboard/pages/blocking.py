@@ -8,7 +8,7 @@ from apps.accounts.models import Project
 from apps.dashboard.edges.paths import path
 from apps.dashboard.pages.checklist import GOALS, FirstSteps
 from apps.dashboard.pages.progress import Judging
-from apps.dashboard.pages.waiting import WaitingItem, grade_url
+from apps.dashboard.pages.tasks import Task, grade_url
 from apps.evaluation.models import Evaluation
 from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus
@@ -21,7 +21,7 @@ from apps.retrieval.models import Pool, Run
 MOST_COUNTED = 100
 
 
-def failed_gates(project: Project, gates: Sequence[GateStatus]) -> list[WaitingItem]:
+def failed_gates(project: Project, gates: Sequence[GateStatus]) -> list[Task]:
     """One row for all gates that failed on their newest run: that gate, or the list where there are several."""
     failed = [status for status in gates if status.state == GateState.FAILED and status.result]
     if not failed:
@@ -31,12 +31,12 @@ def failed_gates(project: Project, gates: Sequence[GateStatus]) -> list[WaitingI
     small = f"{result.evaluation.run.tag} on {result.evaluation.version.label}: {result.words}"
     if len(failed) == 1:
         url = path("gates:gate", project, pk=gate.pk)
-        return [WaitingItem("x", f"Gate “{gate}” failed", small, 1, "", url, "Open the gate", is_bad=True)]
+        return [Task("x", f"Gate “{gate}” failed", small, 1, "", url, "Open the gate", is_bad=True)]
     url = path("gates:gates", project)
-    return [WaitingItem("x", "Gates failed", small, len(failed), "", url, "Open the gates", is_bad=True)]
+    return [Task("x", "Gates failed", small, len(failed), "", url, "Open the gates", is_bad=True)]
 
 
-def unscored(project: Project, version: Version | None) -> list[WaitingItem]:
+def unscored(project: Project, version: Version | None) -> list[Task]:
     """The complete runs on the snapshot of the latest version for which nobody has requested a score."""
     if version is None:
         return []
@@ -47,20 +47,20 @@ def unscored(project: Project, version: Version | None) -> list[WaitingItem]:
         return []
     title = f"Score {tags[0]} on {version.label}" if len(tags) == 1 else f"Runs to score on {version.label}"
     small = "not scored on the latest version" if len(tags) == 1 else f"{', '.join(tags[:3])}: not scored on it yet"
-    return [WaitingItem("l", title, small, len(tags), "", path("score", project), "Score")]
+    return [Task("l", title, small, len(tags), "", path("score", project), "Score")]
 
 
-def goals(steps: FirstSteps) -> list[WaitingItem]:
+def goals(steps: FirstSteps) -> list[Task]:
     """The version and the scores that the grades are for, until a version was released."""
     return [
-        WaitingItem(GOALS[step.key], step.text.title, step.text.why, 1, "", step.url, step.text.verb)
+        Task(GOALS[step.key], step.text.title, step.text.why, 1, "", step.url, step.text.verb)
         for step in steps.to_release()
     ]
 
 
 def rounds(
-    project: Project, judging: Judging | None, *, has_pool: bool, tasks: Sequence[WaitingItem] = (), people: int = 0
-) -> list[WaitingItem]:
+    project: Project, judging: Judging | None, *, has_pool: bool, tasks: Sequence[Task] = (), people: int = 0
+) -> list[Task]:
     """A pool without a round is to be planned, an open round has missing grades.
 
     `people` judge in the round. Where it is one, and `tasks` ask them to grade in it, the same is not said twice.
@@ -69,12 +69,12 @@ def rounds(
     pools = Pool.objects.filter(~Exists(Round.objects.filter(pool=OuterRef("pk"))), project=project)
     if has_pool and (pool := pools.filter(state=PoolState.COMPLETE).order_by("-pk").first()):
         small = f"{pool}: nobody judges its pairs yet"
-        found.append(WaitingItem("b", "Plan a round", small, 1, "", path("plan round", project), "Plan"))
+        found.append(Task("b", "Plan a round", small, 1, "", path("plan round", project), "Plan"))
     if judging and judging.round.state == RoundState.OPEN and judging.done < judging.planned:
         if people == 1 and path("grade", project, pk=judging.round.pk) == grade_url(tasks):
             return found
         url = path("judging:round", project, pk=judging.round.pk)
         small = f"{judging.round}: {judging.forecast}"
         to_go = judging.planned - judging.done
-        found.append(WaitingItem("m", "Missing grades", small, to_go, "", url, "Open the round"))
+        found.append(Task("m", "Missing grades", small, to_go, "", url, "Open the round"))
     return found

@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -21,7 +20,8 @@ from apps.dashboard import rules, selectors
 from apps.dashboard.actions.demo import request_demo
 from apps.dashboard.actions.projects import change_scale
 from apps.dashboard.forms import ScaleForm, SettingsForm
-from apps.dashboard.pages import blocking, checklist, drift, first_steps, people, progress, quality, releases, waiting
+from apps.dashboard.pages import blocking, checklist, drift, first_steps, people, progress, quality, releases
+from apps.dashboard.pages.tasks import Task, grade_url, in_order, tasks_of
 from apps.gates.selectors import gates
 from apps.gates.selectors.gates import GateStatus
 from apps.judging.models import Round
@@ -49,12 +49,12 @@ def projects(request: PersonRequest) -> HttpResponse:
 
 
 def _projects(request: PersonRequest, places: list[selectors.ProjectPlace]) -> HttpResponse:
-    has_demo = any(place.project.is_demo for place in places)
-    offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not has_demo
     archived = [place for place in places if place.project.archived_at]
     live = [place for place in places if not place.project.archived_at]
     return render(
-        request, "dashboard/projects.html", {"places": live, "archived": archived, "offers_demo": offers_demo}
+        request,
+        "dashboard/projects.html",
+        {"places": live, "archived": archived, "offers_demo": selectors.offers_demo(request.user)},
     )
 
 
@@ -73,16 +73,16 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
     """A lead's four questions; versions and scores for viewers; for everybody else their own work and nothing more."""
     member = request.member
     now = timezone.now()
-    tasks = [] if project.archived_at else waiting.rows(member, now)
+    tasks = [] if project.archived_at else tasks_of(member, now)
     if member.is_lead:
-        steps = checklist.first_steps(member, waiting.grade_url(tasks))
+        steps = checklist.first_steps(member, grade_url(tasks))
         if steps.is_fresh:
             return _first_steps(request, project, steps, tasks)
         context = _for_lead(member, steps, tasks, now)
     elif member.holds(Role.VIEWER):
-        context = _for_viewer(member, agreement.rounds_for(member), _gates_of(project), now) | {"waiting": tasks}
+        context = _for_viewer(member, agreement.rounds_for(member), _gates_of(project), now) | {"tasks": tasks}
     else:
-        context = {"waiting": tasks, "watches": False, "snapshot": selectors.newest_snapshot(project)}
+        context = {"tasks": tasks, "watches": False, "snapshot": selectors.newest_snapshot(project)}
     shown = {
         "section": "Home",
         "today": timezone.localdate(),
@@ -96,9 +96,7 @@ def _gates_of(project: Project) -> list[GateStatus]:
     return gates.statuses(gates.gates_in(project))
 
 
-def _for_lead(
-    member: Member, steps: checklist.FirstSteps, tasks: list[waiting.WaitingItem], now: datetime
-) -> dict[str, Any]:
+def _for_lead(member: Member, steps: checklist.FirstSteps, tasks: list[Task], now: datetime) -> dict[str, Any]:
     """What next, how far, who needs me, and what viewers see as well."""
     project = member.project
     judging = progress.judging_progress(project, now)
@@ -116,7 +114,7 @@ def _for_lead(
     ]
     return viewed | {
         "steps": steps.after_tasks(*(step.key for step in steps.to_release())) if rows else steps,
-        "waiting": [] if project.archived_at else waiting.in_order(rows),
+        "tasks": [] if project.archived_at else in_order(rows),
         "states": progress.states(project),
         "judging": judging,
         "people": needed,
@@ -142,16 +140,15 @@ def _for_viewer(
 
 
 def _first_steps(
-    request: MemberRequest, project: Project, steps: checklist.FirstSteps, tasks: list[waiting.WaitingItem]
+    request: MemberRequest, project: Project, steps: checklist.FirstSteps, tasks: list[Task]
 ) -> HttpResponse:
     """The home page while nobody has graded or written anything."""
-    offers_demo = django_settings.OFFER_DEMO and request.user.is_operator and not project.is_demo
     shown = steps.after_tasks() if tasks else steps
     context = {
         "section": "Home",
         "steps": shown,
-        "waiting": tasks,
-        "offers_demo": offers_demo,
+        "tasks": tasks,
+        "offers_demo": selectors.offers_demo(request.user),
         "samples": () if steps.is_done("corpus") else first_steps.samples_to_begin(),
     }
     return render(request, "dashboard/first_steps.html", context)

@@ -38,7 +38,7 @@ REVIEW_ROWS = {
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingItem:
+class Task:
     """One task. `key` is the keyboard key that opens it, `verb` the words of its button; `is_bad` marks a failure."""
 
     key: str
@@ -51,7 +51,7 @@ class WaitingItem:
     is_bad: bool = False
 
 
-def rows(member: Member, at: datetime) -> list[WaitingItem]:
+def tasks_of(member: Member, at: datetime) -> list[Task]:
     """The open tasks of this person, most pressing first."""
     items = [*_judging(member, at), *_review(member, at), *_calibrations(member, at)]
     if member.is_lead:
@@ -59,12 +59,12 @@ def rows(member: Member, at: datetime) -> list[WaitingItem]:
     return in_order(items)
 
 
-def in_order(items: Iterable[WaitingItem]) -> list[WaitingItem]:
+def in_order(items: Iterable[Task]) -> list[Task]:
     """By what they block: a gate and a score first, then decisions, rounds and grades, then one's own work."""
     return sorted(items, key=lambda item: ORDER.index(item.key))
 
 
-def grade_url(items: Iterable[WaitingItem]) -> str:
+def grade_url(items: Iterable[Task]) -> str:
     """Where this person grades their pairs; "" when none waits."""
     return next((item.url for item in items if item.key == GRADE_KEY), "")
 
@@ -75,12 +75,12 @@ def _oldest(since: datetime | None, at: datetime) -> str:
     return "just now" if at - since < JUST_NOW else f"oldest {age(since, at)}"
 
 
-def _judging(member: Member, at: datetime) -> list[WaitingItem]:
+def _judging(member: Member, at: datetime) -> list[Task]:
     waits = judging.waiting_for(member.user, member.project, member.roles)
     items = []
     if waits.to_adjudicate and waits.adjudicate_round:
         items.append(
-            WaitingItem(
+            Task(
                 "a",
                 "Adjudicate grades",
                 "people disagree; decide the grade, lowest agreement first",
@@ -92,7 +92,7 @@ def _judging(member: Member, at: datetime) -> list[WaitingItem]:
         )
     if waits.to_grade and waits.grade_round:
         items.append(
-            WaitingItem(
+            Task(
                 GRADE_KEY,
                 "Grade pairs",
                 f"{waits.grade_round}, one pair a screen",
@@ -105,24 +105,24 @@ def _judging(member: Member, at: datetime) -> list[WaitingItem]:
     if waits.full_round:
         url = path("judging:round", member.project, pk=waits.full_round.pk)
         small = "all grades are in; close it to fix them"
-        items.append(WaitingItem("e", f"Close {waits.full_round}", small, 1, "", url, "Close"))
+        items.append(Task("e", f"Close {waits.full_round}", small, 1, "", url, "Close"))
     if waits.left and waits.left_round:
         url = path("adjudicate", member.project, pk=waits.left_round.pk)
         small = "you judged these pairs yourself, so another lead must decide"
-        items.append(WaitingItem("o", "Grades for another lead", small, waits.left, "", url))
+        items.append(Task("o", "Grades for another lead", small, waits.left, "", url))
     return items
 
 
-def _review(member: Member, at: datetime) -> list[WaitingItem]:
+def _review(member: Member, at: datetime) -> list[Task]:
     items = []
     for wait in review.waiting_for(member.user, member.project, member.roles, at):
         key, title, small = REVIEW_ROWS[wait.word]
         url = path(wait.url_name, member.project)
-        items.append(WaitingItem(key, title, small, wait.count, _oldest(wait.since, at), url, VERBS[key]))
+        items.append(Task(key, title, small, wait.count, _oldest(wait.since, at), url, VERBS[key]))
     return items
 
 
-def _calibrations(member: Member, at: datetime) -> list[WaitingItem]:
+def _calibrations(member: Member, at: datetime) -> list[Task]:
     if not member.holds(*PARTICIPANTS):
         return []
     items = list(unanswered_items(member.user, member.project).select_related("calibration")[: review.MOST_COUNTED])
@@ -131,12 +131,10 @@ def _calibrations(member: Member, at: datetime) -> list[WaitingItem]:
     first = items[0].calibration
     url = path("calibration:item", member.project, number=first.number, place=items[0].number)
     small = "review past Q&As again, blind"
-    return [
-        WaitingItem("c", f"Calibrate, {first}", small, len(items), _oldest(first.opened_at, at), url, "Review again")
-    ]
+    return [Task("c", f"Calibrate, {first}", small, len(items), _oldest(first.opened_at, at), url, "Review again")]
 
 
-def _permissions(member: Member, at: datetime) -> list[WaitingItem]:
+def _permissions(member: Member, at: datetime) -> list[Task]:
     ending = Permission.objects.filter(
         source__project=member.project, revoked_at=None, expires_at__gt=at, expires_at__lte=at + PERMISSION_WARNING
     )
@@ -145,12 +143,10 @@ def _permissions(member: Member, at: datetime) -> list[WaitingItem]:
         return []
     small = f"the first on {day(expiring['first'].date(), at.date())}; later exports leave out what depends on it"
     when = f"in {age(expiring['first'], at)}"
-    return [
-        WaitingItem("p", "Permissions about to expire", small, expiring["count"], when, path("sources", member.project))
-    ]
+    return [Task("p", "Permissions about to expire", small, expiring["count"], when, path("sources", member.project))]
 
 
-def _failed_jobs(member: Member, at: datetime) -> list[WaitingItem]:
+def _failed_jobs(member: Member, at: datetime) -> list[Task]:
     failed = Job.objects.filter(
         project=member.project, state=JobState.FAILED, finished_at__gt=at - FAILED_JOBS_SHOWN
     ).aggregate(count=Count("pk"), last=Max("finished_at"))
@@ -158,4 +154,4 @@ def _failed_jobs(member: Member, at: datetime) -> list[WaitingItem]:
         return []
     small = "see the reason and retry"
     when = f"last {age(failed['last'], at)} ago"
-    return [WaitingItem("f", "Failed jobs", small, failed["count"], when, path("jobs", member.project))]
+    return [Task("f", "Failed jobs", small, failed["count"], when, path("jobs", member.project))]
