@@ -9,8 +9,11 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.rules import PeopleRefused, ProjectArchived
 from apps.audit.models import Event
+from apps.judging.enums import SeatState
+from apps.judging.models import Seat
 from apps.queries.models import Query
 from tests.factories import AT, lead_of, make_member, make_project
+from tests.judging.factories import make_round, people_of
 from tests.queries.factories import make_query
 
 pytestmark = pytest.mark.django_db
@@ -89,6 +92,31 @@ def test_only_leads_and_operators_archive_and_only_once(project):
     archive(project)
     with pytest.raises(ProjectArchived):
         archive(project)
+
+
+def test_only_those_who_archive_bring_back(client, project):
+    archive(project)
+    for role in (Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER):
+        person = make_member(project, role)
+        client.force_login(person)
+
+        assert client.post(url(project, "dashboard:bring-back")).status_code == 403
+        with pytest.raises(PeopleRefused):
+            bring_back_project(project_id=project.pk, actor=person, at=AT)
+    assert Project.objects.get(pk=project.pk).archived_at == AT
+
+
+def test_nobody_is_given_pairs_of_an_archived_project(client, project):
+    round_ = make_round(project)
+    archive(project)
+    client.force_login(people_of(round_)[0])
+
+    pages = [client.get(url(project, f"judging:{name}", pk=round_.pk)) for name in ("judge", "pairs")]
+    answer = client.get(url(project, "judging-api:pairs", pk=round_.pk))
+
+    assert [(page.status_code, "is archived" in page.content.decode()) for page in pages] == [(409, True)] * 2
+    assert (answer.status_code, answer.json()["code"]) == (409, "archived")
+    assert not Seat.objects.exclude(state=SeatState.OPEN).exists()
 
 
 def test_bringing_back_what_is_not_archived_changes_nothing(project):

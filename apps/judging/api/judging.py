@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.accounts.rules import ProjectArchived
 from apps.common.web.idempotency import body_with_key
 from apps.judging import selectors
 from apps.judging.actions import claim_seats, give_judgement
@@ -40,6 +41,7 @@ class PairsView(ProjectAPIView):
     @extend_schema(operation_id="judging_pairs", parameters=[N], responses=PairsOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         person = self.member.user
+        ProjectArchived.unless_open(self.project)
         round_ = selectors.own_round(person, self.project, pk)
         seats = claim_seats(round_=round_, annotator=person, n=wanted(request.query_params.get("n")), at=timezone.now())
         pairs = selectors.readings(seats, annotator_id=person.pk)

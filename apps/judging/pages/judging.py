@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.accounts.rules import ProjectArchived
 from apps.common.errors import Refusal
 from apps.common.text.markdown import to_html
 from apps.judging import rules, selectors
@@ -60,6 +61,8 @@ def _view_of(request: HttpRequest) -> str:
 
 
 def _claim(request: HttpRequest, round_: Round, view: str, n: int) -> list[Seat]:
+    """Asking for pairs is no reading: they are leased. Raises ProjectArchived."""
+    ProjectArchived.unless_open(round_.project)
     now = timezone.now()
     if view == BY_QUERY:
         return claim_query_seats(round_=round_, annotator=user_of(request), at=now)

@@ -1,0 +1,89 @@
+"""An archived project refuses every change with one sentence and is read as before, by a walk over all endpoints."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts.actions.projects import archive_project
+from apps.accounts.models import User
+from tests import database
+from tests.asking import Asker, watching, without_words
+from tests.endpoints import ENDPOINTS
+from tests.test_matrix import MEMBERS, ROUTES
+from tests.world import World, build_world, sign_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.slow]
+
+OF_PROJECT = sorted(name for name, route in ROUTES.items() if "<slug:slug>" in route)
+OWN = {"notifications:read-all", "notifications:open", "notifications-api:read", "people:revoke-token"}
+"""A person's own notifications and tokens, which concern nobody else."""
+BACK = "dashboard:bring-back"
+LEASING = ("judging:judge", "judging:pairs", "judging-api:pairs")
+"""Read by GET, but whoever asks is given pairs to judge."""
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
+    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
+        sign_in(world)
+        yield world
+
+
+@pytest.fixture(scope="module")
+def askers(world) -> dict[str, Asker]:
+    return {role: Asker(world.cookies[role]) for role in sorted(MEMBERS)}
+
+
+@contextmanager
+def archived(world: World) -> Iterator[str]:
+    """The project is archived meanwhile; yields the sentence that refuses."""
+    lead = world.people["lead"]
+    assert isinstance(lead, User)
+    with transaction.atomic():
+        archive_project(project_id=world.project.pk, actor=lead, at=timezone.now())
+        yield f"{world.project} is archived: it can be read, and nothing in it changes."
+        transaction.set_rollback(True)
+
+
+def who(name: str, method: str) -> list[str]:
+    return sorted(MEMBERS & (getattr(ENDPOINTS[name], method) or frozenset()))
+
+
+def test_every_change_is_refused_with_the_same_sentence(world, askers):
+    wrong, asked = {}, 0
+    with archived(world) as sentence:
+        for name in OF_PROJECT:
+            for role in who(name, "post"):
+                url = world.url(name, ROUTES[name])
+                answer = askers[role].answer("post", url, whole=True)
+                asked += 1
+                is_refused = answer.status_code == 409 and sentence in answer.content.decode()
+                if is_refused is (name in OWN or name == BACK):
+                    wrong[f"{url} as {role}"] = answer.status_code
+
+    assert asked > 150
+    assert wrong == {}
+
+
+def test_everything_is_read_as_before_and_no_reading_writes(world, askers):
+    with without_words():
+        before = read(world, askers)
+        with archived(world), watching() as written:
+            after = read(world, askers)
+
+    assert len(before) > 400
+    refused = {where: 409 for where in before if where.split(" as ")[0] in leasing(world)}
+    assert after == before | refused
+    assert {sql.split('"')[1] for sql, _ in written.statements} <= {"accounts_project", "audit_event"}, "looks at test"
+
+
+def leasing(world: World) -> set[str]:
+    return {world.url(name, ROUTES[name]) for name in LEASING}
+
+
+def read(world: World, askers: dict[str, Asker]) -> dict[str, int]:
+    pages = ((name, world.url(name, ROUTES[name])) for name in OF_PROJECT)
+    return {f"{url} as {role}": askers[role].status("get", url) for name, url in pages for role in who(name, "get")}
