@@ -284,7 +284,7 @@ def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datet
 def _locked(query_id: int) -> Query:
     query = Query.objects.select_for_update().filter(pk=query_id).first()
     if query is None:
-        raise QueryRefused(rules.gone_refusal(1) or "", code="query_gone")
+        raise QueryRefused(rules.QUERY_GONE, code="query_gone")
     return query
 
 

@@ -7,6 +7,7 @@ from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.models import Permission, Query
 
 MOST_AT_ONCE = 5_000
+QUERY_GONE = "This query is no longer here: its import was undone meanwhile. Go back to the list of queries."
 WORDS = frozenset({"text", "intent", "description"})
 
 
