@@ -49,7 +49,7 @@ def withdraw_refusal(person: User, roles: frozenset[str], triple: Triple) -> str
 def undo_refusal(*, begun: int, adopted: int, edited: int) -> str | None:
     """Why an import of triples cannot be undone: so many have left their first draft, were adopted, or edited since."""
     if begun:
-        return f"Submitted for review since: {_counted(begun)}. Withdraw the drafts that are left, one by one."
+        return f"Submitted for review since: {_counted(begun)}. Their author can withdraw the drafts that are left."
     if adopted:
         return f"Adopted since: {_counted(adopted)}. Their authors can withdraw them; then the rest can be undone."
     if edited:
