@@ -232,24 +232,33 @@ def run_managed(arguments: list[str]) -> int:
             return run_own(words, arguments[len(words) :])
         execute_from_command_line(["karat", *arguments])
     except DatabaseError:
-        if not is_database_empty():
+        if not (reason := schema_refusal()):
             raise
-        print(
-            "The database is empty. `karat up` or `karat migrate` creates it. If Karat runs with --data-dir, set "
-            "KARAT_DATA_DIR to the same folder.",
-            file=sys.stderr,
-        )
+        print(reason, file=sys.stderr)
         return FAULT
     return OK
 
 
-def is_database_empty() -> bool:
+def schema_refusal() -> str:
+    """Why the tables of the database are not those that this version works with; "" when they are, or nobody knows."""
     from django.db import DatabaseError, connection
+    from django.db.migrations.executor import MigrationExecutor
 
     try:
-        return not connection.introspection.table_names()
+        if not connection.introspection.table_names():
+            return (
+                "The database is empty. `karat up` or `karat migrate` creates it. If Karat runs with --data-dir, set "
+                "KARAT_DATA_DIR to the same folder."
+            )
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            return (
+                "The database is of an earlier version. Start Karat again: `karat up` makes a copy and upgrades it. "
+                "Elsewhere, make a copy and run `karat migrate`."
+            )
     except DatabaseError:
-        return False
+        return ""
+    return ""
 
 
 def following(word: str) -> str:

@@ -87,6 +87,16 @@ def test_an_empty_data_directory_has_a_message_of_its_own(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+def test_a_database_of_an_earlier_version_has_a_message_of_its_own(tmp_path):
+    in_a_process(tmp_path, "migrate", "accounts", "0001", "--verbosity", "0")
+
+    done = in_a_process(tmp_path, "freeze", "--project", "hut", "--corpus", "handbook")
+
+    assert done.returncode == FAULT
+    assert done.stderr.startswith("The database is of an earlier version. Start Karat again")
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
 def test_output_that_cannot_be_written_ends_in_a_sentence():
     with FULL.open("w") as full:
