@@ -3,6 +3,7 @@ from django.db import models
 from django.db.models import Q
 
 from apps.accounts.models import Project
+from apps.corpus.core.documents import AS_TEXT, READ_AS
 from apps.corpus.core.recipes import recipe_of, recipe_words
 from apps.corpus.enums import ImportState
 from apps.jobs.models import Job, Upload
@@ -119,6 +120,11 @@ class BlockVersion(models.Model):
     def name(self) -> str:
         """What pages call it: its title, or the outside id of its block. Select the block with it."""
         return self.title or self.block.outside_id
+
+    @property
+    def is_as_written(self) -> bool:
+        """Whether it has no markup, so that pages show it as it was written."""
+        return bool(self.metadata.get(READ_AS) == AS_TEXT)
 
 
 class Snapshot(models.Model):

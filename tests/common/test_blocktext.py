@@ -88,20 +88,20 @@ def steps_of(text):
 # Nothing is lost or moved ------------------------------------------------------------------------------------------
 
 
-@given(MARKDOWN | st.text(max_size=200), SPANS)
-@example("> ```\n> a\n\n- `` ` ``\r\n", [])
-@settings(max_examples=150)
-def test_the_page_contains_every_character_of_the_text_in_order(text, spans):
-    page = Page(render(text, spans))
+@given(MARKDOWN | st.text(max_size=200), SPANS, st.booleans())
+@example("> ```\n> a\n\n- `` ` ``\r\n", [], False)
+@settings(max_examples=200)
+def test_the_page_contains_every_character_of_the_text_in_order(text, spans, as_written):
+    page = Page(render(text, spans, as_written=as_written))
 
     assert page.text == text
     assert all(text[at : at + len(words)] == words for at, words in page.leaves)
 
 
-@given(MARKDOWN, SPANS)
-@settings(max_examples=150)
-def test_what_is_lit_is_the_span_and_nothing_else(text, spans):
-    page = Page(render(text, spans))
+@given(MARKDOWN, SPANS, st.booleans())
+@settings(max_examples=200)
+def test_what_is_lit_is_the_span_and_nothing_else(text, spans, as_written):
+    page = Page(render(text, spans, as_written=as_written))
 
     wanted = {place for start, end in merge(spans, len(text)) for place in range(start, end)}
     leaves = {place for at, words in page.leaves for place in range(at, at + len(words))}
@@ -214,6 +214,28 @@ def test_markdown_is_laid_out(text, html):
 )
 def test_plain_text_that_only_looks_like_markdown_stays_as_it_is(text):
     assert Page(render(text)).seen.strip() == text
+
+
+WRITTEN = "# Port\n  port:   80\n* host *\n\n\n<b> & more\n"
+
+
+def test_a_text_without_markup_is_shown_as_it_was_written():
+    html = shown(render(WRITTEN, [(9, 13)], (30, 36), as_written=True))
+
+    assert html == (
+        '<p class="fixed-lines"># Port\n  <mark>port</mark>:   80\n* host *</p>\n\n\n'
+        '<p class="best fixed-lines">&lt;b&gt; &amp; more</p>\n'
+    )
+
+
+def test_a_quotation_of_a_text_without_markup_keeps_its_signs():
+    assert "# Port\n  port" in quote(WRITTEN, (0, 13), as_written=True)
+    assert is_cut(WRITTEN, [(0, 4)], as_written=True)
+
+
+def test_a_difference_of_texts_without_markup_keeps_their_signs():
+    assert "<h3" not in difference(word_diff("# Port 80", "# Port 81"), as_written=True)
+    assert "<h3" in difference(word_diff("# Port 80", "# Port 81"))
 
 
 def test_code_keeps_lines_and_indentation_and_shows_its_language():

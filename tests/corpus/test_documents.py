@@ -9,6 +9,7 @@ from django.utils.datastructures import MultiValueDict
 
 from apps.audit.models import Event
 from apps.corpus.actions.imports import change_options, confirm_import, discard_import, take_fix
+from apps.corpus.core.digests import block_digests
 from apps.corpus.enums import ImportState
 from apps.corpus.execution.document_reading import reading_path
 from apps.corpus.formats import BlockRow
@@ -162,6 +163,29 @@ def test_unread_files_are_counted_by_their_reason():
         {"reason": "scanned PDF without text", "files": 3, "paths": ["scan-0.pdf", "scan-1.pdf", "scan-2.pdf"]},
         {"reason": "picture", "files": 1, "paths": ["b.png"]},
     ]
+
+
+def test_a_text_file_is_shown_as_it_was_written_before_and_after_its_import(client):
+    item = make_document_import(b"Notes\n# not a heading\n  indented\n", "notes.txt")
+    project = item.project
+    client.force_login(lead_of(project))
+    written = '<p class="fixed-lines" data-at="0">Notes\n# not a heading\n  indented</p>'
+    assert written in client.get(reverse("corpus:import", args=[project.slug, item.pk])).content.decode()
+
+    imported(item)
+
+    block = Block.objects.select_related("current").get()
+    assert block.current.metadata == {"read_as": "text"}
+    assert written in client.get(reverse("corpus:block", args=[project.slug, block.pk])).content.decode()
+
+
+def test_that_a_text_has_no_markup_is_no_part_of_its_digest():
+    item = imported(make_document_import(b"Notes", "notes.txt"))
+    seen = {"title": "notes", "section_path": [], "page_start": None, "page_end": None, "text": "Notes"}
+
+    version = Block.objects.select_related("current").get(corpus__project=item.project).current
+
+    assert (version.digest, version.text_digest) == (block_digests(**seen).version, block_digests(**seen).text)
 
 
 SETTINGS = {

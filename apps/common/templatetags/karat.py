@@ -107,21 +107,23 @@ def blocktext(
     removed: Sequence[tuple[int, int]] = (),
     added: Sequence[tuple[int, int]] = (),
     within: Sequence[tuple[int, int]] = (),
+    as_written: bool = False,
 ) -> SafeString:
     """The text of a block as HTML; see apps.common.text.blocktext."""
-    return block_text.render(text, spans or (), best, removed=removed or (), added=added or (), within=within or ())
+    differences = {"removed": removed or (), "added": added or ()}
+    return block_text.render(text, spans or (), best, **differences, within=within or (), as_written=bool(as_written))
 
 
 @register.simple_tag
-def blockquote(text: str, span: tuple[int, int]) -> SafeString:
+def blockquote(text: str, span: tuple[int, int], as_written: bool = False) -> SafeString:
     """The marked words of a block, with their formatting."""
-    return block_text.quote(text, span)
+    return block_text.quote(text, span, as_written=as_written)
 
 
 @register.simple_tag
-def blockdiff(pieces: Sequence[tuple[str, str]]) -> SafeString:
+def blockdiff(pieces: Sequence[tuple[str, str]], as_written: bool = False) -> SafeString:
     """The word difference of two texts of a block, formatted as a block."""
-    return block_text.difference(pieces)
+    return block_text.difference(pieces, as_written=as_written)
 
 
 @register.filter

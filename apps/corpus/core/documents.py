@@ -2,6 +2,9 @@
 
 from typing import Any, NamedTuple
 
+READ_AS, AS_TEXT = "read_as", "text"
+"""The metadata of what has no markup: its passages are shown as they were written."""
+
 
 class Document(NamedTuple):
     """One document as canonical Markdown.

@@ -43,7 +43,7 @@ class BlockView(NamedTuple):
 
     @property
     def is_cut(self) -> bool:
-        return is_cut(self.version.text, self.spans)
+        return is_cut(self.version.text, self.spans, as_written=self.version.is_as_written)
 
 
 def _block_views(revision: Revision) -> list[BlockView]:

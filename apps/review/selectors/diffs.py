@@ -18,6 +18,7 @@ class TextChange(NamedTuple):
     new: str
     pieces: list[Piece]
     is_block: bool = False
+    is_as_written: bool = False
 
     @property
     def is_changed(self) -> bool:
@@ -82,7 +83,9 @@ def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Itera
         was = old.get(block.version.block_id)
         if was is not None and was.text_digest != block.version.text_digest:
             label = f"Text of {block.version.name}"
-            yield _change(label, was.text, block.version.text)._replace(is_block=True)
+            yield _change(label, was.text, block.version.text)._replace(
+                is_block=True, is_as_written=block.version.is_as_written
+            )
 
 
 def difference(before: Revision, after: Revision) -> RevisionDifference:

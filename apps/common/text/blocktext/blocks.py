@@ -1,7 +1,7 @@
 """Paragraphs, code, lists, quotations, headings and tables of a text, parsed in linear time whatever it contains.
 
-Texts are Markdown, plain text or pieces cut out of either, and nothing records which. So Markdown's signs count where
-Markdown allows them, and all other line breaks are kept, except in prose that was filled to a width.
+Texts are Markdown, plain text or pieces cut out of either, and for most nothing records which. So Markdown's signs
+count where Markdown allows them, and all other line breaks are kept, except in prose that was filled to a width.
 """
 
 import re

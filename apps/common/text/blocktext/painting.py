@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from apps.common.text.blocktext.blocks import parse
 from apps.common.text.blocktext.pieces import Node, Run, Span
+from apps.common.text.blocktext.written import paragraphs
 
 _BEST = {"p", "li", "pre"}
 _LISTS = {"ul", "ol"}
@@ -44,26 +45,31 @@ def render(
     removed: Iterable[Span] = (),
     added: Iterable[Span] = (),
     within: Iterable[Span] = (),
+    as_written: bool = False,
 ) -> SafeString:
     """The text as HTML, formatted as its author meant; `spans` are lit, paragraphs and code that overlap `best` marked.
 
     `removed` and `added` are shown as a word difference; signs that they touch are shown. With `within` only the
-    paragraphs, items and tables that overlap one of those spans are written. Offsets are code points into `text`, ends
-    exclusive. HTML in the text is escaped.
+    paragraphs, items and tables that overlap one of those spans are written. A text without markup is shown
+    `as_written`. Offsets are code points into `text`, ends exclusive. HTML in the text is escaped.
     """
     size = len(text)
     layers = [("mark", merge(spans, size)), ("del", merge(removed, size)), ("ins", merge(added, size))]
-    painter = _Painter(text, best, layers, chosen(parse(text), merge(within, size)))
+    painter = _Painter(text, best, layers, chosen(_parsed(text, as_written), merge(within, size)))
     return mark_safe(painter.paint())  # every slice of text went through _escaped()
 
 
-def quote(text: str, span: Span) -> SafeString:
+def _parsed(text: str, as_written: bool) -> list[Node]:
+    return paragraphs(text) if as_written else parse(text)
+
+
+def quote(text: str, span: Span, *, as_written: bool = False) -> SafeString:
     """The marked words alone, with their formatting: code stays code."""
     spans = merge([span], len(text))
-    return mark_safe(_Painter(text, None, [("mark", spans)], parse(text), only=spans).paint())
+    return mark_safe(_Painter(text, None, [("mark", spans)], _parsed(text, as_written), only=spans).paint())
 
 
-def difference(removed_and_added: Iterable[tuple[str, str]]) -> SafeString:
+def difference(removed_and_added: Iterable[tuple[str, str]], *, as_written: bool = False) -> SafeString:
     """A text with its deletions and insertions, from pieces of kind "same", "del" and "ins" (see `worddiff`)."""
     pieces = list(removed_and_added)
     spans: dict[str, list[Span]] = {"del": [], "ins": [], "same": []}
@@ -71,12 +77,13 @@ def difference(removed_and_added: Iterable[tuple[str, str]]) -> SafeString:
     for kind, words in pieces:
         spans[kind].append((at, at + len(words)))
         at += len(words)
-    return render("".join(words for _, words in pieces), removed=spans["del"], added=spans["ins"])
+    text = "".join(words for _, words in pieces)
+    return render(text, removed=spans["del"], added=spans["ins"], as_written=as_written)
 
 
-def is_cut(text: str, spans: Iterable[Span]) -> bool:
+def is_cut(text: str, spans: Iterable[Span], *, as_written: bool = False) -> bool:
     """Whether `render` with these spans as `within` leaves out something of the text."""
-    nodes = parse(text)
+    nodes = _parsed(text, as_written)
     return len(list(_runs(chosen(nodes, merge(spans, len(text)))))) < len(list(_runs(nodes)))
 
 
