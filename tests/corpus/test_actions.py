@@ -10,6 +10,7 @@ from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.actions import corpora
+from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.ingest import plan_blocks
 from apps.corpus.formats import read_blocks
@@ -95,6 +96,14 @@ def test_the_same_file_twice_changes_nothing_and_says_so():
     assert plan.changes_nothing
     assert plan.sentence("block", "blocks") == "3 blocks: nothing changed."
     assert (BlockVersion.objects.count(), Document.objects.count(), Event.objects.count()) == rows_before
+
+
+def test_one_of_a_kind_is_named_in_the_singular():
+    plan = ImportPlan(["new drafts", "new queries", "gone"])
+    plan.add("new drafts", "t1", "", "")
+    plan.counts |= {"new queries": 1}
+
+    assert plan.sentence("triple", "triples") == "1 triple: 1 new draft, 1 new query, 0 gone."
 
 
 def test_a_text_that_comes_back_is_its_earlier_version():

@@ -77,8 +77,15 @@ class ImportPlan:
         """The figures in words: "80 blocks: 3 new, 1 changed, 76 unchanged, 0 gone." """
         if self.changes_nothing:
             return f"{self.rows:,} {one if self.rows == 1 else many}: nothing changed."
-        figures = ", ".join(f"{number:,} {word}" for word, number in self.counts.items())
+        figures = ", ".join(
+            f"{number:,} {_of_one(word) if number == 1 else word}" for word, number in self.counts.items()
+        )
         return f"{self.rows:,} {one if self.rows == 1 else many}: {figures}."
+
+
+def _of_one(word: str) -> str:
+    """The name of a figure that is 1: "new query" of "new queries"."""
+    return word.removesuffix("ies") + "y" if word.endswith("ies") else word.removesuffix("s")
 
 
 def until_broken(rows: Iterable[T], errors: ErrorList) -> Iterator[T]:
