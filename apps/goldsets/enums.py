@@ -68,3 +68,7 @@ CURES = {
 """What can be done about each reason, before a version is frozen."""
 
 CURE_OF_WAITING = "Finish that round; then the pair is in."
+CURE_OF_POOLED = "Plan a round on that pool; once it is judged, the pair is in."
+CURE_OF_EARLIER = "Carry its grade along, or have it judged again, with the edition of {name}, where it changed."
+CURE_OF_EARLIER_GONE = "Nothing: older versions keep it. If it got another id in {name}, take the edition of it."
+CURE_OF_TAKEN = "Choose it for a pool on this snapshot, and have it judged: {name} was taken without it."

@@ -12,6 +12,7 @@ from apps.accounts.enums import Role
 from apps.agreement.selectors import grade_cache
 from apps.agreement.selectors.agreement import fresh_ratings
 from apps.editions.actions.taking import take_snapshot
+from apps.editions.enums import Choice
 from apps.editions.execution.taking import TakeOrder
 from apps.goldsets import actions
 from apps.goldsets.enums import LossReason
@@ -34,8 +35,10 @@ from tests.judging.editions import (
     make_editions,
     pool_of,
     pool_of_everything,
+    second_texts,
 )
 from tests.judging.factories import judge_all, make_round
+from tests.retrieval.factories import make_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -247,6 +250,99 @@ def test_pressing_the_cure_of_a_changed_text_has_it_judged_and_brings_the_pair_b
     assert press(client, version, "Finish that round")[1].context["round"] == second
     judge_all(second, editions.judge, grade_of)
     assert pairs_by_reason(gather(version).losses) == {LossReason.BLOCK_GONE: each_query(GONE)}
+
+
+def test_each_pair_of_two_skipped_editions_leads_to_the_edition_in_which_it_changed(client, editions):
+    winter = make_edition(editions.corpus, winter_texts(), at=LATER)
+    version = drafted(editions, snapshot=winter)
+    client.force_login(lead_of(editions.project))
+    slug = editions.project.slug
+
+    found = {(loss.block_name, loss.edition_id) for loss in gather(version).losses}
+    again = "Carry its grade along, or have it judged again, with the edition of "
+    address, shown = press(client, version, f"{again}{editions.autumn.name}")
+
+    assert found == {(name, editions.autumn.pk) for name in CHANGED | GONE} | {("b10", winter.pk)}
+    assert address == reverse("editions:snapshot", args=[slug, editions.autumn.pk])
+    assert press(client, version, f"{again}this snapshot")[0] == reverse("editions:snapshot", args=[slug, winter.pk])
+    client.post(f"{address}take/", form_of(shown))
+    lost = gather(version).losses
+    second = Round.objects.get(pk=next(loss.round_id for loss in lost if loss.block_name == "b01"))
+    assert (version.snapshot, set(version.rounds.all())) == (winter, {editions.first, second})
+    judge_all(second, editions.judge, grade_of)
+    assert pairs_by_reason(gather(version).losses) == {
+        LossReason.BLOCK_GONE: each_query(GONE),
+        LossReason.TEXT_CHANGED: each_query({"b10"}),
+    }
+
+
+def test_a_pair_whose_text_changed_twice_leads_from_one_edition_to_the_next(client, editions):
+    winter = make_edition(editions.corpus, winter_texts() | {"b01": ("Thing 1 is new again.", 1)}, at=LATER)
+    version = drafted(editions, snapshot=winter)
+
+    def edition_of_b01():
+        return {loss.edition_id for loss in gather(version).losses if loss.block_name == "b01"}
+
+    assert edition_of_b01() == {editions.autumn.pk}
+    take_it(editions, editions.autumn, rest=Choice.CARRY)
+    assert edition_of_b01() == {winter.pk}
+    take_it(editions, winter, rest=Choice.CARRY)
+    assert edition_of_b01() == set()
+    assert pairs_by_reason(gather(version).losses) == {LossReason.BLOCK_GONE: each_query(GONE)}
+
+
+def test_a_pair_of_an_edition_that_was_taken_to_judge_later_leads_to_the_plan_of_its_round(client, editions):
+    version = drafted(editions)
+    pool = take_it(editions, editions.autumn, with_round=False).pool
+    client.force_login(lead_of(editions.project))
+
+    address, shown = press(client, version, "Plan a round on that pool")
+
+    assert address == f"{reverse('judging:new-round', args=[editions.project.slug])}?pool={pool.pk}"
+    assert shown.status_code == 200
+    (sentence,) = {loss.sentence for loss in gather(version).losses if loss.pool_id}
+    assert sentence.endswith(f"The new text is in the pool {pool.name}, without a round.")
+
+
+def test_a_pair_that_was_judged_on_the_new_text_names_the_round_to_choose(editions):
+    pool = pool_of(editions.project, editions.autumn, "Two pairs", queries=["Q02"], blocks=["b01"])
+    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
+    judge_all(second, editions.judge, lambda seat: 3)
+
+    (loss,) = [each for each in gather(drafted(editions)).losses if each.reason == LossReason.NOT_CHOSEN]
+
+    assert (loss.query_name, loss.block_name, loss.grade, loss.cure) == (
+        "Q02",
+        "b01",
+        3,
+        "Choose its round under Change.",
+    )
+    assert f"judged in {second.name}, which is not chosen." in loss.sentence
+
+
+def test_a_pair_that_an_edition_was_taken_without_leads_to_a_new_pool(client, editions):
+    take_it(editions, editions.autumn)
+    make_queries(editions.project, {"Q09": "what is it"})
+    late_pool = pool_of(editions.project, editions.spring, "Late", queries=["Q09"], blocks=["b01"])
+    late = make_round(editions.project, pool=late_pool, annotators=[editions.judge], overlap=0.0)
+    judge_all(late, editions.judge, lambda seat: 1)
+    version = drafted(editions, rounds=[late])
+    client.force_login(lead_of(editions.project))
+
+    address, shown = press(client, version, "Choose it for a pool on this snapshot")
+
+    assert address == reverse("retrieval:new-pool", args=[editions.project.slug])
+    assert shown.status_code == 200
+
+
+def winter_texts():
+    return second_texts() | {"b10": ("Thing 10 is rewritten.", 10)}
+
+
+def take_it(editions, snapshot, **order):
+    order = TakeOrder({}, **order)
+    actor = lead_of(editions.project)
+    return take_snapshot(snapshot_id=snapshot.pk, order=order, actor=actor, at=LATER).taken
 
 
 def test_pressing_the_cure_of_a_round_that_was_not_chosen_brings_its_pairs_back(client, editions):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
@@ -131,6 +132,20 @@ def texts_in(snapshot: Snapshot) -> dict[TextKey, int]:
     """The texts of a snapshot, each with the key of its block version there."""
     rows = SnapshotBlock.objects.filter(snapshot=snapshot).values_list("block_id", "version__text_digest", "version_id")
     return {TextKey(block, digest): version for block, digest, version in rows.iterator(chunk_size=AT_ONCE)}
+
+
+def replaced_in(snapshot: Snapshot, texts: Iterable[TextKey]) -> dict[TextKey, Snapshot]:
+    """For each text that an earlier snapshot holds and this one does not: the snapshot in which it went or changed."""
+    wanted = set(texts)
+    snapshots = Snapshot.objects.filter(corpus=snapshot.corpus_id, number__lte=snapshot.number).order_by("number")
+    follows = {one.number: other for one, other in pairwise(snapshots)}
+    earlier = SnapshotBlock.objects.filter(snapshot__corpus=snapshot.corpus_id, snapshot__number__lt=snapshot.number)
+    found = {}
+    for part in chunks(sorted({text.block_id for text in wanted}), AT_ONCE):
+        rows = earlier.filter(block__in=part).values_list("block_id", "version__text_digest")
+        for block, digest, last in rows.annotate(last=Max("snapshot__number")).iterator(chunk_size=AT_ONCE):
+            found[TextKey(block, digest)] = follows[last]
+    return {text: found[text] for text in wanted if text in found}
 
 
 def versions_of(block: Block) -> QuerySet[BlockVersion]:

@@ -183,14 +183,14 @@ def _round(edition: Edition, pool: Pool, actor: User, at: datetime) -> Round | N
 
 
 def _move_drafts(edition: Edition, rounds: Sequence[Round], actor: User, at: datetime) -> list[Version]:
-    """Move the drafts on older snapshots to this one; they and those on it already get the new rounds."""
+    """Move the drafts on older snapshots to this one; all drafts get the new rounds, also those on later snapshots."""
     snapshot = edition.after
     assert snapshot is not None
-    drafts = [draft for draft in drafts_on(snapshot.corpus) if draft.snapshot.number <= snapshot.number]
+    drafts = drafts_on(snapshot.corpus)
     return [
         change_draft(
             version_id=draft.pk,
-            snapshot=snapshot,
+            snapshot=max(snapshot, draft.snapshot, key=lambda each: each.number),
             rounds=[*draft.rounds.select_related("pool__snapshot"), *rounds],
             actor=actor,
             at=at,

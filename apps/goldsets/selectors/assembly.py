@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from apps.audit.selectors.events import recorded_objects
 from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.corpus.selectors.corpora import TextKey, block_names, texts_of
+from apps.corpus.selectors.corpora import TextKey, block_names, replaced_in, texts_of
 from apps.goldsets.core.splits import VARIANT_OF, Leak, SplitItem, leaks, split
 from apps.goldsets.enums import GroupBy, LossReason, VersionState
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
-from apps.goldsets.selectors.losses import Loss, Losses, MissablePair, SnapshotPlace, kept_elsewhere, pairs_before
+from apps.goldsets.selectors.losses import (
+    JudgedIn,
+    Loss,
+    Losses,
+    MissablePair,
+    SnapshotPlace,
+    Ways,
+    kept_elsewhere,
+    pairs_before,
+)
+from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
-from apps.judging.selectors import ResolvedPair, settled_pairs
-from apps.judging.selectors.unanswered import waiting_pairs
+from apps.judging.selectors import ResolvedPair, resolved_grades, settled_pairs
+from apps.judging.selectors.unanswered import pairs_of_editions, waiting_pairs
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.triples import accepted_triples
+
+EDITION_TAKEN = "edition.taken"
 
 
 class JudgedPair(NamedTuple):
@@ -94,13 +107,34 @@ def gather(version: Version) -> Gathered:
             gathered.queries[triple.query_id] = queries[triple.query_id]
     included = [(pair.query.pk, pair.text.block_id) for pair in gathered.pairs]
     included += [(pair.query.pk, pair.text.block_id) for pair in gathered.unresolved]
-    if losses.has_changed_texts:
-        losses.wait(waiting_pairs(version.snapshot.corpus))
+    if texts := losses.missed_texts:
+        losses.show_ways(_ways(version, texts))
     gathered.losses = losses.listed(included, gathered.queries, gathered.former)
     items = _items(gathered)
     gathered.splits = split(items, test_share=version.test_share, seed=version.seed)
     gathered.leaks = leaks(items, gathered.splits)
     return gathered
+
+
+def _ways(version: Version, texts: Iterable[TextKey]) -> Ways:
+    snapshot = version.snapshot
+    rounds = dict(Round.objects.filter(pool__snapshot__corpus=snapshot.corpus_id).values_list("pk", "name"))
+    judged = {pair: JudgedIn(grade, rounds[of]) for pair, grade, of in _grades_on(snapshot)}
+    return Ways(
+        judged=judged,
+        waiting=waiting_pairs(snapshot.corpus),
+        pooled=pairs_of_editions(snapshot.corpus),
+        editions=replaced_in(snapshot, texts),
+        latest=snapshot,
+        taken=frozenset(map(int, recorded_objects(EDITION_TAKEN, Snapshot))),
+    )
+
+
+def _grades_on(snapshot: Snapshot) -> Iterator[tuple[tuple[int, TextKey], int | None, int]]:
+    """The pairs that any round of the corpus settled on texts of the snapshot, with the grade and the round."""
+    settled = [pair for pair in resolved_grades(snapshot) if pair.state is not PairState.PARTLY]
+    texts = texts_of(pair.version_id for pair in settled)
+    return (((pair.query_id, texts[pair.version_id]), pair.grade, pair.round_id) for pair in settled)
 
 
 def places_of(snapshot: Snapshot) -> dict[int, SnapshotPlace]:

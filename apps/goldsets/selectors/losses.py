@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from apps.common.files.csvsafe import safe_cell
+from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey
-from apps.goldsets.enums import CURE_OF_WAITING, CURES, LossKind, LossReason
+from apps.goldsets.enums import (
+    CURE_OF_EARLIER,
+    CURE_OF_EARLIER_GONE,
+    CURE_OF_POOLED,
+    CURE_OF_TAKEN,
+    CURE_OF_WAITING,
+    CURES,
+    LossKind,
+    LossReason,
+)
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.judging.models import KeptPair, Round
-from apps.judging.selectors.unanswered import WaitingIn
+from apps.judging.selectors.unanswered import PooledIn, WaitingIn
 from apps.queries.models import Query
 
 ROWS = 5_000
@@ -59,10 +69,34 @@ class MissablePair(NamedTuple):
         return self.query_id, self.text.block_id
 
 
+class JudgedIn(NamedTuple):
+    """A grade that a pair has, and the round it is from."""
+
+    grade: int | None
+    name: str
+
+
+class Ways(NamedTuple):
+    """Where a grade of a pair that the version leaves out can come from.
+
+    Of pairs on texts of the version's snapshot: the rounds that judged them, those in which they wait, and pools of
+    editions that have them. Of texts that it does not hold: the snapshot in which they went; `taken` are the keys of
+    those whose edition was taken. `latest` is the version's snapshot.
+    """
+
+    judged: Mapping[tuple[int, TextKey], JudgedIn]
+    waiting: Mapping[tuple[int, TextKey], WaitingIn]
+    pooled: Mapping[tuple[int, TextKey], PooledIn]
+    editions: Mapping[TextKey, Snapshot]
+    latest: Snapshot
+    taken: frozenset[int]
+
+
 class Loss(NamedTuple):
     """A pair or a query that a version leaves out. A query has no block and no grade.
 
-    `round_id` is the round in which the new text of the pair waits to be judged.
+    `round_id` is the round in which the new text of the pair waits to be judged, `pool_id` the pool that has it without
+    a round, `edition_id` the snapshot in which its text went; `remedy` are the words for them.
     """
 
     kind: LossKind
@@ -72,22 +106,27 @@ class Loss(NamedTuple):
     reason: LossReason
     sentence: str
     round_id: int | None = None
+    pool_id: int | None = None
+    edition_id: int | None = None
+    is_taken: bool = False
+    remedy: str = ""
 
     @property
     def cure(self) -> str:
         """What can be done about it."""
-        return CURES[self.reason] if self.round_id is None else CURE_OF_WAITING
+        return self.remedy or CURES[self.reason]
 
     def as_row(self) -> dict[str, Any]:
-        """The fields that a frozen version keeps: a round that still judged it then is of no use later."""
+        """The fields that a frozen version keeps: what could have been done then is of no use later."""
         row = self._asdict()
-        del row["round_id"]
-        return row
+        return {name: row[name] for name in KEPT}
 
 
+KEPT = ("kind", "query_name", "block_name", "grade", "reason", "sentence")
 Pair = tuple[int, int]
 """A query and a block, whatever its text."""
 
+REPLACED = frozenset({LossReason.TEXT_CHANGED, LossReason.BLOCK_GONE})
 CHOICES = frozenset({LossReason.NOT_CHOSEN, LossReason.RULED_OUT})
 """Reasons about the text that the snapshot holds: they say more than that an older text is gone."""
 
@@ -103,6 +142,7 @@ class Losses:
         self._places = places
         self._queries = queries
         self._pairs: dict[Pair, tuple[Loss, str]] = {}
+        self._texts: dict[Pair, set[TextKey]] = defaultdict(set)
 
     def includes(self, pair: MissablePair) -> bool:
         """Whether its query and its text are part of the version; if not, the pair is recorded as lost."""
@@ -116,6 +156,7 @@ class Losses:
         if reason == LossReason.NOT_CHOSEN and pair.round_name:
             sentence = f"It was judged in {pair.round_name}, which is not chosen."
         loss = Loss(LossKind.PAIR, name, pair.block_name, pair.grade, reason, sentence)
+        self._texts[pair.pair].add(pair.text)
         known = self._pairs.get(pair.pair)
         if known is None or (reason in CHOICES and known[0].reason not in CHOICES):
             self._pairs[pair.pair] = (loss, pair.text.digest)
@@ -129,19 +170,45 @@ class Losses:
         return None if place.text_digest == pair.text.digest else LossReason.TEXT_CHANGED
 
     @property
-    def has_changed_texts(self) -> bool:
-        return any(loss.reason == LossReason.TEXT_CHANGED for loss, _ in self._pairs.values())
+    def missed_texts(self) -> set[TextKey]:
+        """The texts of pairs that are left out because the snapshot does not hold them."""
+        replaced = (pair for pair, (loss, _) in self._pairs.items() if loss.reason in REPLACED)
+        return {text for pair in replaced for text in self._texts[pair]}
 
-    def wait(self, waiting: Mapping[tuple[int, TextKey], WaitingIn]) -> None:
-        """Say of each pair whose text changed in which round its new text waits to be judged."""
-        for (query, block), (loss, digest) in self._pairs.items():
-            if loss.reason != LossReason.TEXT_CHANGED:
-                continue
-            place = waiting.get((query, TextKey(block, self._places[block].text_digest)))
-            if place is not None:
-                sentence = f"{loss.sentence} The new text waits to be judged in {place.name}."
-                loss = loss._replace(sentence=sentence, round_id=place.round_id)
-                self._pairs[query, block] = (loss, digest)
+    def show_ways(self, ways: Ways) -> None:
+        """Say of each pair whose text the snapshot does not hold where its grade can come from."""
+        for pair, (loss, digest) in self._pairs.items():
+            if loss.reason in REPLACED:
+                self._pairs[pair] = (self._with_way(pair, loss, ways), digest)
+
+    def _with_way(self, pair: Pair, loss: Loss, ways: Ways) -> Loss:
+        query, block = pair
+        if (place := self._places.get(block)) is not None:
+            key = query, TextKey(block, place.text_digest)
+            if (judged := ways.judged.get(key)) is not None:
+                sentence = f"{loss.sentence} The new text was judged in {judged.name}, which is not chosen."
+                return loss._replace(reason=LossReason.NOT_CHOSEN, sentence=sentence, grade=judged.grade)
+            if (waiting := ways.waiting.get(key)) is not None:
+                sentence = f"{loss.sentence} The new text waits to be judged in {waiting.name}."
+                return loss._replace(sentence=sentence, round_id=waiting.round_id, remedy=CURE_OF_WAITING)
+            if (pooled := ways.pooled.get(key)) is not None:
+                sentence = f"{loss.sentence} The new text is in the pool {pooled.name}, without a round."
+                return loss._replace(sentence=sentence, pool_id=pooled.pool_id, remedy=CURE_OF_POOLED)
+        return self._with_edition(pair, loss, ways)
+
+    def _with_edition(self, pair: Pair, loss: Loss, ways: Ways) -> Loss:
+        """The loss with the latest edition in which a text of the pair went: there its grades are decided on."""
+        editions = [ways.editions[text] for text in self._texts[pair] if text in ways.editions]
+        if not editions:
+            return loss
+        edition = max(editions, key=lambda snapshot: snapshot.number)
+        loss = loss._replace(edition_id=edition.pk)
+        if edition.pk in ways.taken and loss.reason == LossReason.TEXT_CHANGED:
+            return loss._replace(is_taken=True, remedy=CURE_OF_TAKEN.format(name=edition.name))
+        if edition.pk == ways.latest.pk:
+            return loss
+        words = CURE_OF_EARLIER if loss.reason == LossReason.TEXT_CHANGED else CURE_OF_EARLIER_GONE
+        return loss._replace(remedy=words.format(name=edition.name))
 
     def listed(self, pairs: Iterable[Pair], queries: Iterable[int], former: Version | None) -> list[Loss]:
         """The queries first, then the pairs, each by name. `pairs` and `queries` are those that the version has."""

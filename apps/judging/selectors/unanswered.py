@@ -1,4 +1,4 @@
-"""Pairs that wait in a round: they are assigned, and nobody has judged them yet."""
+"""Pairs that nobody has judged yet: assigned in a round, or in the pool of an edition without one."""
 
 from typing import NamedTuple
 
@@ -6,6 +6,7 @@ from apps.corpus.models import Corpus
 from apps.corpus.selectors.corpora import TextKey
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Seat
+from apps.retrieval.models import PoolEntry
 
 ROWS = 5_000
 
@@ -15,6 +16,23 @@ class WaitingIn(NamedTuple):
 
     round_id: int
     name: str
+
+
+class PooledIn(NamedTuple):
+    """The pool of an edition that has a pair."""
+
+    pool_id: int
+    name: str
+
+
+def pairs_of_editions(corpus: Corpus) -> dict[tuple[int, TextKey], PooledIn]:
+    """The latest pool of changed and new passages that has each query and text, judged or not."""
+    entries = PoolEntry.objects.filter(pool__snapshot__corpus=corpus, pool__plan__how="edition").order_by("pool", "pk")
+    rows = entries.values_list("query_id", "version__block_id", "version__text_digest", "pool_id", "pool__name")
+    return {
+        (query, TextKey(block, digest)): PooledIn(pool_id, name)
+        for query, block, digest, pool_id, name in rows.iterator(chunk_size=ROWS)
+    }
 
 
 def waiting_pairs(corpus: Corpus) -> dict[tuple[int, TextKey], WaitingIn]:
