@@ -51,7 +51,7 @@ def test_the_second_version_is_scored_beside_the_first_and_nobody_judged_a_pair_
 
     assert counts(taken) == counts(shown)
     assert "51 grades came along" in words(taken)
-    assert "Moved to this edition: Handbook v2." in words(taken)
+    assert "Drafts brought up to date: Handbook v2." in words(taken)
     content = draft_facts(Version.objects.get(pk=two.draft.pk), at=LATER)
     assert (len(content["content"].pairs), content["left_out"]) == (58, "3 judged pairs")
     everything = pool_of_everything(story.project, autumn)
