@@ -12,6 +12,7 @@ from apps.accounts.selectors import Member
 from apps.agreement.selectors.grade_cache import ratings_in
 from apps.corpus.models import BlockVersion
 from apps.corpus.selectors.corpora import TextKey, texts_of
+from apps.corpus.selectors.naming import places_of
 from apps.judging.enums import RoundState
 from apps.judging.models import Adjudication, Round, RoundAnnotator
 from apps.metrics.agreement import MISSING
@@ -47,6 +48,7 @@ class DifferingPair(NamedTuple):
 
     query: Query
     version: BlockVersion
+    document: str
     given: list[PersonGrade]
     decision: Adjudication | None
 
@@ -73,11 +75,18 @@ def differences(member: Member, rounds: Sequence[Round], which: Which) -> Differ
     keys: list[Key] = [(query, text) for query, text in ratings.items[shown].tolist()]
     queries = Query.objects.in_bulk({query for query, _ in keys})
     versions = BlockVersion.objects.select_related("block__document").in_bulk({text for _, text in keys})
+    documents = places_of(versions.values())
     decisions = _decisions(rounds, keys)
     names = dict(User.objects.filter(pk__in=ratings.people).values_list("pk", "name"))
     rows = [
-        DifferingPair(queries[key[0]], versions[key[1]], list(_grades_of(ratings, place, names)), decisions.get(key))
-        for place, key in zip(shown, keys, strict=True)
+        DifferingPair(
+            queries[query],
+            versions[text],
+            documents[versions[text].block_id],
+            list(_grades_of(ratings, place, names)),
+            decisions.get((query, text)),
+        )
+        for place, (query, text) in zip(shown, keys, strict=True)
     ]
     return Differences(rows, len(visible), len(hidden))
 

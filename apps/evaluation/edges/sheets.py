@@ -1,5 +1,6 @@
 """Data of the pages of scores and comparisons, from stored values."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,11 +97,15 @@ def shallow_words(measures: Sequence[str], evaluation: Evaluation) -> str:
 
 
 class Named(NamedTuple):
-    """A block with the name that pages show. `document` also tells it apart from others of its title."""
+    """A block with the name that pages show. `document` also tells it apart from others of its title.
+
+    `label` is for places that show no document beside it: with the document only where it shares its title.
+    """
 
     pk: int
     title: str
     document: str
+    label: str
     version: BlockVersion
 
 
@@ -109,4 +114,10 @@ def block_names(snapshot: Snapshot, positions: Iterable[int]) -> dict[int, Named
     rows = SnapshotBlock.objects.filter(snapshot=snapshot, position__in=list(positions))
     entries = list(rows.select_related("version", "block__document"))
     places = places_of_entries(entries)
-    return {row.position: Named(row.block_id, row.name, places[row.block_id], row.version) for row in entries}
+    shared = Counter(row.name for row in entries)
+    named = {}
+    for row in entries:
+        place = places[row.block_id]
+        label = f"{row.name} ({place})" if shared[row.name] > 1 else row.name
+        named[row.position] = Named(row.block_id, row.name, place, label, row.version)
+    return named

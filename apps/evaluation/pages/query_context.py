@@ -78,7 +78,7 @@ class SideBySide:
     def _move(self, position: int) -> charts.QueryMove:
         left, right = (ranks.get(position) for ranks in self._ranks)
         block = self.blocks[position]
-        return charts.QueryMove(block.title, left, right, self.grades.get(position), block.pk)
+        return charts.QueryMove(block.label, left, right, self.grades.get(position), block.pk)
 
     @property
     def moves(self) -> str:

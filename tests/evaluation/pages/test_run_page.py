@@ -11,6 +11,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.evaluation.edges import run_panels
+from apps.evaluation.edges.sheets import block_names
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import VersionQuery
 from apps.goldsets.selectors.versions import looks_at_test
@@ -179,15 +180,20 @@ def test_a_run_under_way_has_no_results_yet(client, scene):
     assert 'id="results"' not in open_page(client, run)
 
 
-def test_passages_with_one_title_are_shown_with_the_document_that_tells_them_apart(client):
+def make_components(*names: str):
+    """A project and a snapshot of passages that are all called component, each in a document of its own."""
     project = make_project()
     corpus = make_corpus(project, {})
     rows = [
         {"block_id": name, "document_id": f"{name}/component.yaml", "title": "component", "text": "Backups."}
-        for name in ("aws", "gcp")
+        for name in names
     ]
     import_text(corpus, "\n".join(json.dumps(row | {"document_title": "component"}) for row in rows))
-    snapshot = freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT, name="Spring")
+    return project, freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT, name="Spring")
+
+
+def test_passages_with_one_title_are_shown_with_the_document_that_tells_them_apart(client):
+    project, snapshot = make_components("aws", "gcp")
     make_queries(project, {"Q01": "backups"})
     run = import_lines(project, snapshot, trec([("Q01", "aws", 2.0), ("Q01", "gcp", 1.0)])).run
 
@@ -195,3 +201,12 @@ def test_passages_with_one_title_are_shown_with_the_document_that_tells_them_apa
 
     assert "component</a> <small>aws/component.yaml</small>" in said
     assert "component</a> <small>gcp/component.yaml</small>" in said
+
+
+def test_a_name_alone_has_its_document_only_where_another_passage_shares_it():
+    _, snapshot = make_components("aws", "gcp")
+
+    both, one = block_names(snapshot, [0, 1]), block_names(snapshot, [0])
+
+    assert [both[at].label for at in (0, 1)] == ["component (aws/component.yaml)", "component (gcp/component.yaml)"]
+    assert one[0].label == "component"
