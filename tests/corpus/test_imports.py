@@ -265,6 +265,20 @@ def test_another_recipe_is_undone_with_its_passages():
     assert (corpus.recipe, texts_now(corpus)) == ("headings", by_heading)
 
 
+def test_undoing_forgets_what_the_import_read_as_text():
+    zip_ = zipped({"a.md": "Text.", "b.toml": "port = 80\n"})
+    first = confirmed(make_document_import(zip_))
+    corpus = Corpus.objects.get()
+    again = confirmed(make_document_import(zip_, project=first.project, corpus=corpus.slug, also_text="toml"))
+    corpus.refresh_from_db()
+    assert corpus.also_text == "toml"
+
+    undo(again)
+
+    corpus.refresh_from_db()
+    assert (corpus.also_text, texts_now(corpus)) == ("", {"a": "Text."})
+
+
 def test_the_page_offers_undoing_or_says_why_not(client):
     corpus = make_corpus(texts={})
     item = applied(corpus, {"b1": "one"})

@@ -13,14 +13,15 @@ AT_ONCE = 5_000
 
 
 class CorpusState(NamedTuple):
-    """The current versions of a corpus by block, the titles of its documents, and its recipe."""
+    """The current versions of a corpus by block, the titles of its documents, and how its files were read and cut."""
 
     versions: dict[int, int | None]
     titles: dict[int, str]
     recipe: str
+    also_text: str
 
 
-NOTHING = CorpusState({}, {}, "")
+NOTHING = CorpusState({}, {}, "", "")
 
 
 def state_of(corpus: Corpus | None) -> CorpusState:
@@ -29,8 +30,8 @@ def state_of(corpus: Corpus | None) -> CorpusState:
         return NOTHING
     versions = Block.objects.filter(corpus=corpus).values_list("pk", "current_id")
     titles = Document.objects.filter(corpus=corpus).values_list("pk", "title")
-    recipe = Corpus.objects.values_list("recipe", flat=True).get(pk=corpus.pk)
-    return CorpusState(dict(versions.iterator(AT_ONCE)), dict(titles.iterator(AT_ONCE)), recipe)
+    recipe, also_text = Corpus.objects.values_list("recipe", "also_text").get(pk=corpus.pk)
+    return CorpusState(dict(versions.iterator(AT_ONCE)), dict(titles.iterator(AT_ONCE)), recipe, also_text)
 
 
 def remember(item: Import, corpus: Corpus, before: CorpusState) -> None:
@@ -50,7 +51,8 @@ def remember(item: Import, corpus: Corpus, before: CorpusState) -> None:
     FormerVersion.objects.bulk_create(versions, batch_size=AT_ONCE)
     FormerTitle.objects.bulk_create(titles, batch_size=AT_ONCE)
     latest = latest_snapshot(corpus)
-    item.result = item.result | {"former_recipe": before.recipe, "snapshots_before": latest.number if latest else 0}
+    former = {"former_recipe": before.recipe, "former_also_text": before.also_text}
+    item.result = item.result | former | {"snapshots_before": latest.number if latest else 0}
 
 
 def changed_since(item: Import) -> bool:
@@ -74,9 +76,10 @@ def put_back(item: Import, corpus: Corpus, *, at: datetime) -> None:
     documents = Document.objects.filter(pk__in=FormerTitle.objects.filter(imported=item).values("document"))
     documents.update(title=Subquery(titles.values("former")[:1]))
     corpus.recipe = item.result.get("former_recipe", corpus.recipe)
+    corpus.also_text = item.result.get("former_also_text", corpus.also_text)
     if not (corpus.blocks.filter(current__isnull=False).exists() or corpus.snapshots.exists()):
         corpus.emptied_at = at
-    corpus.save(update_fields=["recipe", "emptied_at"])
+    corpus.save(update_fields=["recipe", "also_text", "emptied_at"])
 
 
 def _of(rows: QuerySet[Any], item: Import, name: str) -> QuerySet[Any]:
