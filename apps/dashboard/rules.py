@@ -3,6 +3,7 @@
 from apps.accounts.models import Project
 from apps.dashboard.enums import FIRST_STEPS, NEEDED_TO_GRADE, NEVER_SKIPPED
 from apps.judging.models import Judgement
+from apps.triples.enums import State
 from apps.triples.models import Triple
 
 
@@ -18,13 +19,13 @@ def skip_refusal(step: str, *, is_fresh: bool) -> str | None:
 
 
 def is_fresh(project: Project) -> bool:
-    """Whether nobody has graded or written anything in the project."""
-    grades = Judgement.objects.filter(round__project=project)
-    return not (grades.exists() or Triple.objects.filter(project=project).exists())
+    """Whether nobody has graded or written anything in the project that counts: that was not withdrawn."""
+    grades = Judgement.objects.filter(round__project=project, round__withdrawn_at=None)
+    return not (grades.exists() or Triple.objects.filter(project=project).exclude(state=State.WITHDRAWN).exists())
 
 
 def scale_refusal(project: Project) -> str | None:
-    """The scale is fixed from the first grade on, since it defines what given grades mean."""
+    """The scale is fixed from the first grade on, since it defines what given grades mean, withdrawn ones too."""
     if Judgement.objects.filter(round__project=project).exists():
         return "The grades cannot be changed after the first judgement. A new project can have others."
     return None

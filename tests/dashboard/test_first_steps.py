@@ -14,6 +14,8 @@ from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.enums import FIRST_STEPS
 from apps.dashboard.pages.checklist import TEXTS, first_steps
 from apps.dashboard.pages.first_steps import samples_to_begin
+from apps.dashboard.rules import is_fresh
+from apps.triples.actions.triples import withdraw_draft
 from apps.triples.enums import State
 from tests.conftest import REPO
 from tests.corpus.factories import make_snapshot
@@ -80,6 +82,14 @@ class TestSteps:
         make_triple(project, State.DRAFT)
 
         assert not steps_of(project).is_fresh
+
+    def test_a_withdrawn_draft_does_not(self):
+        project = make_team()
+        draft = make_triple(project, State.DRAFT)
+        withdraw_draft(project=project, triple_id=draft.pk, author=draft.author, at=AT)
+
+        assert steps_of(project).is_fresh
+        assert is_fresh(project)
 
     def test_another_projects_rows_do_not_count(self):
         make_snapshot(make_project())

@@ -12,10 +12,13 @@ from apps.audit.models import Event
 from apps.corpus.actions import imports
 from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.models import Import
+from apps.dashboard.rules import is_fresh
+from apps.editions.selectors.taken import stays_on
 from apps.goldsets.actions import VersionRefused, draft_version, freeze_version
 from apps.judging.actions import adjudicate
 from apps.judging.actions.adjudication import AdjudicationRefused
 from apps.judging.actions.carrying import GradeToCarry, carry_along
+from apps.judging.forms.rounds import RoundForm
 from apps.judging.models import Judgement, KeptPair, Round
 from apps.judging.selectors import adjudicable, resolved_grades, rounds_in
 from apps.judging.selectors.known import known_pairs
@@ -191,6 +194,49 @@ def test_nothing_is_decided_on_undone_grades(pool):
 
     with pytest.raises(AdjudicationRefused, match="The import of these grades was undone"):
         decide(round_)
+
+
+def test_no_page_offers_pairs_of_undone_grades_to_decide(pool, client):
+    item = applied(pool)
+    round_ = Round.objects.get()
+    lead = lead_of(pool.project)
+    [pair] = adjudicable(round_, lead)
+    undo(item)
+    client.force_login(lead)
+    words = "The import of these grades was undone, so they count nowhere and need no decision."
+
+    queue = client.get(reverse("judging:adjudicate", args=[pool.project.slug, round_.pk])).content.decode()
+    one = client.get(reverse("judging:adjudicate-pair", args=[pool.project.slug, round_.pk, pair.entry_id]))
+    rule = client.get(reverse("judging:settle", args=[pool.project.slug, round_.pk])).content.decode()
+
+    assert adjudicable(Round.objects.get(), lead) == []
+    assert words in queue
+    assert (one.status_code, words in one.content.decode()) == (409, True)
+    assert "Settle 1 pair" not in rule
+
+
+def test_the_form_of_a_round_asks_nothing_about_undone_grades(pool):
+    item = applied(pool)
+    assert RoundForm(project=pool.project).follows_another
+
+    undo(item)
+
+    assert not RoundForm(project=pool.project).follows_another
+
+
+def test_a_new_edition_leaves_no_pool_of_undone_grades_behind(pool):
+    item = applied(pool)
+    assert stays_on(pool.snapshot).pools == 2
+
+    undo(item)
+
+    assert stays_on(pool.snapshot).pools == 1
+
+
+def test_a_project_with_undone_grades_alone_is_fresh(pool):
+    undo(applied(pool))
+
+    assert is_fresh(pool.project)
 
 
 def test_no_draft_takes_undone_grades(pool):

@@ -233,7 +233,7 @@ def _facts(member: Member) -> dict[str, bool]:
         "sources": Source.objects.filter(Exists(of_source), project=project),
         "version": Version.objects.filter(gold_set__project=project, state__in=RELEASED),
         "scores": Evaluation.objects.filter(project=project, scored_at__isnull=False),
-        "written": Triple.objects.filter(project=project),
+        "written": Triple.objects.filter(project=project).exclude(state=State.WITHDRAWN),
         "round": Round.objects.filter(project=project, kind=RoundKind.JUDGING),
         "annotators": live.filter(role=Role.ANNOTATOR),
     }

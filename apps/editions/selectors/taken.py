@@ -76,7 +76,7 @@ def stays_on(before: Snapshot) -> StaysBehind:
     rounds = Round.objects.filter(pool__snapshot=before, kind=RoundKind.JUDGING).exclude(state=RoundState.CLOSED)
     return StaysBehind(
         Run.objects.filter(snapshot=before).count(),
-        Pool.objects.filter(snapshot=before).count(),
+        Pool.objects.filter(snapshot=before).exclude(rounds__withdrawn_at__isnull=False).count(),
         list(rounds.order_by("number")),
     )
 

@@ -16,6 +16,7 @@ from apps.judging.core.remits import Remit, remit_from
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.selectors.known import KnownGrade
 from apps.judging.selectors.plans import properties_in
+from apps.judging.selectors.rounds import rounds_in
 from apps.queries.models import Query
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool
@@ -161,7 +162,7 @@ class RoundForm(KaratForm):
     @property
     def follows_another(self) -> bool:
         """Whether pairs of the project may have been planned or judged before, so that the form asks about those."""
-        return self.project.rounds.exists()
+        return rounds_in(self.project).exists()
 
     @property
     def remit_fields(self) -> list[forms.BoundField]:

@@ -63,6 +63,7 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     context = {
         "section": "Rounds",
         "round": round_,
+        "withdrawn": rules.withdrawn_refusal(round_),
         "rows": rows,
         "waiting": len(pairs),
         "decisions": selectors.adjudicated(round_)[:SHOWN],
@@ -94,7 +95,10 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
     judged = selectors.pair_of(round_, row)
     person = user_of(request)
     has_judged = any(judgement.annotator_id == person.pk for judgement in judged.judgements)
-    if reason := rules.adjudication_refusal(judged.resolved, planned=judged.planned, has_judged=has_judged):
+    reason = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
+        judged.resolved, planned=judged.planned, has_judged=has_judged
+    )
+    if reason:
         raise AdjudicationRefused(reason, code="not_adjudicable")
     form = AdjudicationForm(request.POST or None, scale=project.grades)
     if request.method == "POST" and form.is_valid():

@@ -65,7 +65,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "meter": charts.meter("Judgements given", totals.done, totals.planned),
         "stuck": stuck,
         "waiting": _waiting(round_, user_of(request)),
-        "left_to_another": 0 if round_.withdrawn_at else selectors.left_to_another_lead(round_, user_of(request)),
+        "left_to_another": selectors.left_to_another_lead(round_, user_of(request)),
         "is_asked": board.is_asked(round_, user_of(request)),
         "pilot": pilot_progress(round_),
         "close_refusal": rules.close_refusal(round_),
@@ -83,11 +83,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 
 def _waiting(round_: Round, user: User) -> int:
-    if (
-        round_.withdrawn_at
-        or round_.state == RoundState.OPENING
-        or (round_.kind != RoundKind.JUDGING and round_.judges == 1)
-    ):
+    if round_.state == RoundState.OPENING or (round_.kind != RoundKind.JUDGING and round_.judges == 1):
         return 0
     return len(selectors.adjudicable(round_, user))
 

@@ -191,7 +191,10 @@ def label_matrix(round_: Round) -> LabelMatrix:
 
 
 def adjudicable(round_: Round, user: User) -> list[JudgedPair]:
-    """The pairs this lead can adjudicate, lowest agreement first: not settled, and not judged by them."""
+    """The pairs this lead can adjudicate, lowest agreement first: not settled, and not judged by them.
+
+    None of a round that was withdrawn.
+    """
     own = Judgement.objects.filter(round=round_, annotator=user).values("entry")
     pairs = _unsettled(round_, ~Q(entry__in=own))
     return sorted(pairs, key=lambda pair: (-pair.spread, pair.entry_id))
@@ -207,6 +210,8 @@ def left_to_another_lead(round_: Round, user: User) -> int:
 
 def _unsettled(round_: Round, which: Q) -> list[JudgedPair]:
     """The pairs whose judges have all answered without settling them, and which have no decision."""
+    if round_.withdrawn_at is not None:
+        return []
     split = (
         live_judgements(round_)
         .filter(which, pass_number=1)
