@@ -9,6 +9,8 @@ from apps.corpus.enums import ImportState
 from apps.jobs.models import Job, Upload
 
 ALSO_TEXT = "Endings of files that its last import read as text, such as toml,yaml."
+BASE_URL = "Address of the site that its passages link to; empty for none."
+READING = ("recipe", "also_text", "base_url")
 RECIPE = "How its documents were cut into blocks; empty when the files brought their own."
 
 
@@ -24,6 +26,7 @@ class Corpus(models.Model):
     language = models.CharField(max_length=12, default="en")
     recipe = models.CharField(max_length=40, blank=True, db_default="", help_text=RECIPE)
     also_text = models.CharField(max_length=200, blank=True, db_default="", help_text=ALSO_TEXT)
+    base_url = models.CharField(max_length=300, blank=True, db_default="", help_text=BASE_URL)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     freeze_job = models.ForeignKey(
@@ -39,6 +42,11 @@ class Corpus(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def reading(self) -> dict[str, str]:
+        """How its last import read its files, which the next one proposes and an undo gives back."""
+        return {name: getattr(self, name) for name in READING}
 
     @property
     def is_being_frozen(self) -> bool:

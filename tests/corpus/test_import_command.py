@@ -129,6 +129,18 @@ def test_with_the_address_of_the_site_passages_link_to_their_pages(folder):
     assert pinned.metadata == {"url": "https://docs.example.org/deploy/pin#pin"}
 
 
+def test_the_next_import_keeps_the_address_of_the_site_until_it_is_taken_away(folder):
+    project = make_project()
+    import_corpus(folder, project=project, base_url="https://docs.example.org")
+    addresses = Block.objects.filter(outside_id="deploy/pin#pin").values_list("current__metadata", flat=True)
+
+    import_corpus(folder, project=project, corpus="handbook")
+    assert addresses.get() == {"url": "https://docs.example.org/deploy/pin#pin"}
+
+    import_corpus(folder, project=project, corpus="handbook", base_url="")
+    assert addresses.get() == {}
+
+
 def test_a_checkout_says_its_commit(capsys, folder):
     git = ["git", "-C", str(folder), "-c", "user.name=P", "-c", "user.email=p@example.org"]
     try:

@@ -252,17 +252,21 @@ def test_an_import_is_undone_once_and_only_when_it_changed_something():
         undo(make_import())
 
 
-def test_another_recipe_is_undone_with_its_passages():
+def test_another_way_to_read_files_is_undone_with_its_passages():
     zip_ = zipped({"a.md": "# A\n\n## One\n\nText.\n\n## Two\n\nMore.\n"})
     first = confirmed(make_document_import(zip_))
     corpus = Corpus.objects.get()
     by_heading = texts_now(corpus)
-    again = confirmed(make_document_import(zip_, project=first.project, corpus=corpus.slug, recipe="whole"))
+    changed = {"recipe": "whole", "also_text": "yaml", "base_url": "https://docs.example.org"}
+    again = confirmed(make_document_import(zip_, project=first.project, corpus=corpus.slug, **changed))
+    corpus.refresh_from_db()
+    assert corpus.reading == changed
 
     undo(again)
 
     corpus.refresh_from_db()
-    assert (corpus.recipe, texts_now(corpus)) == ("headings", by_heading)
+    assert corpus.reading == {"recipe": "headings", "also_text": "", "base_url": ""}
+    assert texts_now(corpus) == by_heading
 
 
 def test_undoing_forgets_what_the_import_read_as_text():

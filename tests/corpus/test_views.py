@@ -7,10 +7,19 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.common.files.extent import Extent
+from apps.corpus.actions.imports import confirm_import
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Block, Corpus, Import, Snapshot
-from tests.corpus.factories import TEXTS, import_text, import_texts, make_corpus, make_snapshot, zipped
-from tests.factories import lead_of, make_member, make_project
+from tests.corpus.factories import (
+    TEXTS,
+    import_text,
+    import_texts,
+    make_corpus,
+    make_document_import,
+    make_snapshot,
+    zipped,
+)
+from tests.factories import AT, lead_of, make_member, make_project
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -528,6 +537,19 @@ def test_several_files_become_one_zip_named_by_their_number_and_a_corpus_named_d
     page = client.get(answer.url).text
     assert "2 files are read" in page
     assert "Import 3 passages" in page
+
+
+def test_a_new_edition_is_read_as_its_corpus_was(client):
+    project = make_project()
+    signed_in(client, project)
+    as_before = {"recipe": "whole", "also_text": "yaml", "base_url": "https://docs.example.org"}
+    first = make_document_import(zipped({"a.md": "# A\n\nText.\n"}), project=project, **as_before)
+    confirm_import(import_id=first.pk, actor=lead_of(project), at=AT)
+
+    upload_documents(client, project, SimpleUploadedFile("a.md", MARKDOWN), corpus=Corpus.objects.get().slug)
+
+    options = Import.objects.latest("pk").options
+    assert {name: options[name] for name in as_before} == as_before
 
 
 def test_two_files_of_one_name_are_refused(client):

@@ -19,7 +19,7 @@ from apps.corpus.execution import search_index
 from apps.corpus.execution.freezing import FreezeRefused, freeze_snapshot, locked
 from apps.corpus.execution.ingest import take_blocks
 from apps.corpus.formats import BlockRow
-from apps.corpus.models import BlockVersion, Corpus, Snapshot
+from apps.corpus.models import READING, BlockVersion, Corpus, Snapshot
 from apps.corpus.selectors import snapshots
 from apps.corpus.selectors.corpora import latest_snapshot
 from apps.jobs.actions.jobs import enqueue
@@ -79,6 +79,7 @@ def import_blocks(
     mode: str = ImportMode.REPLACE,
     recipe: Callable[[], str] = lambda: "",
     also_text: str = "",
+    base_url: str = "",
     actor: User,
     at: datetime,
 ) -> ImportPlan:
@@ -86,7 +87,8 @@ def import_blocks(
 
     With mode `replace` the file is the whole corpus, and blocks it does not contain are removed (snapshots keep them);
     with `merge` they stay. `recipe` is asked after the rows were taken. `also_text` lists the endings of files that
-    were read as text; the next import proposes it. Raises InputErrors. A file that changes nothing writes nothing.
+    were read as text, `base_url` is the site that passages link to; the next import proposes both. Raises InputErrors.
+    A file that changes nothing writes nothing.
     """
     corpus = locked(corpus_id)
     if reason := rules.busy_refusal(corpus):
@@ -97,13 +99,14 @@ def import_blocks(
     if corpus.emptied_at is not None and not plan.changes_nothing:
         corpus.emptied_at = None
         corpus.save(update_fields=["emptied_at"])
-    is_recut = (corpus.recipe, corpus.also_text) != (recipe(), also_text)
-    if is_recut:
-        corpus.recipe, corpus.also_text = recipe(), also_text
-        corpus.save(update_fields=["recipe", "also_text"])
-    if is_recut or not plan.changes_nothing:
-        cut = {name: words for name, words in (("recipe", corpus.recipe), ("also_text", also_text)) if words}
-        after = {"file": source.name, "mode": str(mode), **cut, **plan.counts}
+    before = corpus.reading
+    corpus.recipe, corpus.also_text, corpus.base_url = recipe(), also_text, base_url
+    is_read_anew = corpus.reading != before
+    if is_read_anew:
+        corpus.save(update_fields=READING)
+    if is_read_anew or not plan.changes_nothing:
+        chosen = {name: value for name, value in corpus.reading.items() if value}
+        after = {"file": source.name, "mode": str(mode), **chosen, **plan.counts}
         record(project=corpus.project, actor=actor, action="corpus.imported", obj=corpus, after=after, at=at)
     return plan
 

@@ -111,9 +111,9 @@ class CorpusImportForm(PastedImportForm):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
-        if "also_text" not in self.data:  # an upload, not its preview
-            corpus = corpora_in(self.project).filter(slug=values.get("corpus", "")).first()
-            values["also_text"] = corpus.also_text if corpus else ""
+        if corpus := corpora_in(self.project).filter(slug=values.get("corpus", "")).first():
+            usual = {name: value for name, value in corpus.reading.items() if value}
+            values |= {name: value for name, value in usual.items() if name not in self.data}  # an upload has none
         if values.get("ids") == "position" and values.get("format") != "smart":
             self.add_error("ids", "Ids by position are for SMART files only.")
         if values.get("corpus") == NEW and self.file_name:
@@ -201,6 +201,7 @@ class CorpusImport(ImportKind):
                 mode=options["mode"],
                 recipe=lambda: rows.recipe if isinstance(rows, DocumentRows) else "",
                 also_text=options.get("also_text", "") if isinstance(rows, DocumentRows) else "",
+                base_url=options.get("base_url", "") if isinstance(rows, DocumentRows) else "",
                 actor=actor,
                 at=at,
             )

@@ -6,22 +6,21 @@ from typing import Any, NamedTuple
 from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.query import QuerySet
 
-from apps.corpus.models import Block, Corpus, Document, FormerTitle, FormerVersion, Import
+from apps.corpus.models import READING, Block, Corpus, Document, FormerTitle, FormerVersion, Import
 from apps.corpus.selectors.corpora import latest_snapshot
 
 AT_ONCE = 5_000
 
 
 class CorpusState(NamedTuple):
-    """The current versions of a corpus by block, the titles of its documents, and how its files were read and cut."""
+    """The current versions of a corpus by block, the titles of its documents, and how its files were read."""
 
     versions: dict[int, int | None]
     titles: dict[int, str]
-    recipe: str
-    also_text: str
+    reading: dict[str, str]
 
 
-NOTHING = CorpusState({}, {}, "", "")
+NOTHING = CorpusState({}, {}, dict.fromkeys(READING, ""))
 
 
 def state_of(corpus: Corpus | None) -> CorpusState:
@@ -30,8 +29,8 @@ def state_of(corpus: Corpus | None) -> CorpusState:
         return NOTHING
     versions = Block.objects.filter(corpus=corpus).values_list("pk", "current_id")
     titles = Document.objects.filter(corpus=corpus).values_list("pk", "title")
-    recipe, also_text = Corpus.objects.values_list("recipe", "also_text").get(pk=corpus.pk)
-    return CorpusState(dict(versions.iterator(AT_ONCE)), dict(titles.iterator(AT_ONCE)), recipe, also_text)
+    reading = Corpus.objects.values(*READING).get(pk=corpus.pk)
+    return CorpusState(dict(versions.iterator(AT_ONCE)), dict(titles.iterator(AT_ONCE)), reading)
 
 
 def remember(item: Import, corpus: Corpus, before: CorpusState) -> None:
@@ -51,8 +50,7 @@ def remember(item: Import, corpus: Corpus, before: CorpusState) -> None:
     FormerVersion.objects.bulk_create(versions, batch_size=AT_ONCE)
     FormerTitle.objects.bulk_create(titles, batch_size=AT_ONCE)
     latest = latest_snapshot(corpus)
-    former = {"former_recipe": before.recipe, "former_also_text": before.also_text}
-    item.result = item.result | former | {"snapshots_before": latest.number if latest else 0}
+    item.result = item.result | {"former_reading": before.reading, "snapshots_before": latest.number if latest else 0}
 
 
 def changed_since(item: Import) -> bool:
@@ -65,7 +63,7 @@ def changed_since(item: Import) -> bool:
 
 
 def put_back(item: Import, corpus: Corpus, *, at: datetime) -> None:
-    """Give a corpus, which the caller has locked, the texts, titles and recipe of before an import.
+    """Give a corpus, which the caller has locked, what it was before an import: texts, titles, how files are read.
 
     When nothing was in it before, it is no longer listed.
     """
@@ -75,11 +73,11 @@ def put_back(item: Import, corpus: Corpus, *, at: datetime) -> None:
     titles = _of(FormerTitle.objects.all(), item, "document")
     documents = Document.objects.filter(pk__in=FormerTitle.objects.filter(imported=item).values("document"))
     documents.update(title=Subquery(titles.values("former")[:1]))
-    corpus.recipe = item.result.get("former_recipe", corpus.recipe)
-    corpus.also_text = item.result.get("former_also_text", corpus.also_text)
+    for name, value in item.result.get("former_reading", {}).items():
+        setattr(corpus, name, value)
     if not (corpus.blocks.filter(current__isnull=False).exists() or corpus.snapshots.exists()):
         corpus.emptied_at = at
-    corpus.save(update_fields=["recipe", "also_text", "emptied_at"])
+    corpus.save(update_fields=[*READING, "emptied_at"])
 
 
 def _of(rows: QuerySet[Any], item: Import, name: str) -> QuerySet[Any]:

@@ -22,6 +22,7 @@ from apps.corpus.execution.document_reading import AUTO, endings_in
 from apps.corpus.formats import FORMATS, IDS
 from apps.corpus.formats.packages import pack, package_name
 from apps.corpus.formats.packages.on_disk import files_at
+from apps.corpus.models import READING
 from apps.corpus.selectors.corpora import corpora_in
 
 PATHS_SHOWN = 5
@@ -42,7 +43,6 @@ class Command(ImportCommand):
         )
         parser.add_argument(
             "--recipe",
-            default="",
             help=f"how documents are cut: {', '.join(EXAMPLES)} (default: as the corpus was, or by headings)",
         )
         parser.add_argument(
@@ -51,7 +51,11 @@ class Command(ImportCommand):
             help='endings of files to read as text where no reader knows them, such as yaml,toml; "" for none'
             " (default: as the corpus was)",
         )
-        parser.add_argument("--base-url", default="", help="address of the site, so that passages link to their pages")
+        parser.add_argument(
+            "--base-url",
+            metavar="URL",
+            help='address of the site, so that passages link to their pages; "" for none (default: as the corpus was)',
+        )
         parser.add_argument(
             "--ids", choices=list(IDS), default="file", help="where ids come from; position is for SMART files"
         )
@@ -88,12 +92,12 @@ class Command(ImportCommand):
         if options["format"] == AUTO and options["ids"] != "file":
             raise CommandError("Ids by position are for SMART files: name --format smart.", returncode=BAD_INPUT)
         corpus = corpora_in(project).filter(slug=options["corpus"]).first()
-        usual = (corpus.recipe if corpus else "") or str(DEFAULT)
+        usual = corpus.reading if corpus else dict.fromkeys(READING, "")
+        reading = {name: value if options[name] is None else options[name] for name, value in usual.items()}
         try:
-            recipe = str(recipe_of(options["recipe"] or usual))
-            base_url = site_address(options["base_url"])
-            given = options["also_text"]
-            also_text = endings_in(given if given is not None else corpus.also_text if corpus else "")
+            recipe = str(recipe_of(reading["recipe"] or str(DEFAULT)))
+            base_url = site_address(reading["base_url"])
+            also_text = endings_in(reading["also_text"])
         except ValueError as reason:
             raise CommandError(str(reason), returncode=BAD_INPUT) from reason
         except ValidationError as reason:
