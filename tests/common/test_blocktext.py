@@ -351,6 +351,16 @@ def test_a_difference_shows_the_signs_that_changed_and_no_others():
     assert "<ins>v</ins>" in html
 
 
+def test_a_difference_of_what_changed_leaves_out_the_other_paragraphs_and_items():
+    pieces = word_diff("First.\n\nPort 80.\n\n- a\n- b", "First.\n\nPort 81.\n\n- a\n- c")
+
+    html = difference(pieces, only_changed=True)
+
+    assert shown(html) == "<p>Port <del>80</del><ins>81</ins>.</p><ul><li><del>b</del><ins>c</ins></li></ul>"
+    assert "First" in difference(pieces)
+    assert "First" in difference(word_diff("First.", "First."), only_changed=True)
+
+
 @given(MARKDOWN, MARKDOWN)
 @settings(max_examples=50)
 def test_a_difference_contains_both_texts(old, new):

@@ -12,7 +12,7 @@ from apps.corpus.models import Snapshot
 from apps.editions.actions import taking
 from apps.editions.selectors.taken import taken_event
 from apps.judging.models import Guideline, Round, Seat
-from tests.editions.stories import LATER, SPRING, make_story
+from tests.editions.stories import AUTUMN, LATER, SPRING, make_story
 from tests.editions.versions import expect_passages
 from tests.factories import lead_of, make_member
 from tests.judging.editions import asked
@@ -274,3 +274,16 @@ def test_only_leads_see_an_edition_and_take_it(story, client, role):
     assert {answer.status_code for answer in [*seen, *tried]} == {403}
     assert taken_event(snapshot) is None
     assert Snapshot.objects.count() == 2
+
+
+def test_paragraphs_without_a_change_or_evidence_are_folded_and_can_be_shown(lead, story):
+    texts = AUTUMN | {"b15": f"{SPRING['b15']}\n\nIt is new.", "b17": f"{SPRING['b17']}\n\nThey sign in."}
+    item = story.begin_import(texts)
+
+    page = lead.get(url_of("import", story, item.pk)).text
+
+    rows = dict(re.findall(r'<article[^>]*aria-label="(b\d+)">(.*?)</article>', page, re.S))
+    assert [name for name, text in rows.items() if "Show unchanged paragraphs too" in text] == ["b17"]
+    read, folded = rows["b17"].split("<details")
+    assert ("Visitors wait" in read, "sign in" in read) == (False, True)
+    assert ("Visitors wait" in folded, "sign in" in folded) == (True, True)

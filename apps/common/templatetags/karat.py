@@ -121,9 +121,9 @@ def blockquote(text: str, span: tuple[int, int], as_written: bool = False) -> Sa
 
 
 @register.simple_tag
-def blockdiff(pieces: Sequence[tuple[str, str]], as_written: bool = False) -> SafeString:
+def blockdiff(pieces: Sequence[tuple[str, str]], as_written: bool = False, only_changed: bool = False) -> SafeString:
     """The word difference of two texts of a block, formatted as a block."""
-    return block_text.difference(pieces, as_written=as_written)
+    return block_text.difference(pieces, as_written=as_written, only_changed=only_changed)
 
 
 @register.filter

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from apps.common.text.blocktext import is_cut
 from apps.common.text.worddiff import Piece, changed_spans, word_diff
 from apps.corpus.models import BlockVersion
 from apps.editions.core.comparison import PassageChange
@@ -67,6 +68,24 @@ class ChangedPassage:
     @property
     def added(self) -> list[Span]:
         return changed_spans(self.pieces, "ins")
+
+    @property
+    def shown_before(self) -> list[Span]:
+        """What is read of the old text: the paragraphs with a change or marked evidence."""
+        return [*self.removed, *self.spans]
+
+    @property
+    def shown_after(self) -> list[Span]:
+        return [*self.added, *self.kept]
+
+    @cached_property
+    def is_cut(self) -> bool:
+        """Whether this leaves out something."""
+        old, new = self.old.text, self.new.text
+        as_written = self.old.is_as_written
+        return is_cut(old, self.shown_before, as_written=as_written) or is_cut(
+            new, self.shown_after, as_written=as_written
+        )
 
     @property
     def why(self) -> str:

@@ -69,8 +69,13 @@ def quote(text: str, span: Span, *, as_written: bool = False) -> SafeString:
     return mark_safe(_Painter(text, None, [("mark", spans)], _parsed(text, as_written), only=spans).paint())
 
 
-def difference(removed_and_added: Iterable[tuple[str, str]], *, as_written: bool = False) -> SafeString:
-    """A text with its deletions and insertions, from pieces of kind "same", "del" and "ins" (see `worddiff`)."""
+def difference(
+    removed_and_added: Iterable[tuple[str, str]], *, as_written: bool = False, only_changed: bool = False
+) -> SafeString:
+    """A text with its deletions and insertions, from pieces of kind "same", "del" and "ins" (see `worddiff`).
+
+    With `only_changed` only the paragraphs, items and tables that have one.
+    """
     pieces = list(removed_and_added)
     spans: dict[str, list[Span]] = {"del": [], "ins": [], "same": []}
     at = 0
@@ -78,7 +83,8 @@ def difference(removed_and_added: Iterable[tuple[str, str]], *, as_written: bool
         spans[kind].append((at, at + len(words)))
         at += len(words)
     text = "".join(words for _, words in pieces)
-    return render(text, removed=spans["del"], added=spans["ins"], as_written=as_written)
+    within = [*spans["del"], *spans["ins"]] if only_changed else []
+    return render(text, removed=spans["del"], added=spans["ins"], within=within, as_written=as_written)
 
 
 def is_cut(text: str, spans: Iterable[Span], *, as_written: bool = False) -> bool:
