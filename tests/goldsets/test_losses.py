@@ -227,6 +227,19 @@ def test_a_lead_reads_on_the_draft_what_stays_out_before_freezing(client, editio
     assert page(version) in text
 
 
+def test_the_draft_says_each_reason_once_with_its_number_and_lists_the_pairs_below(client, editions):
+    version = drafted(editions)
+    client.force_login(lead_of(editions.project))
+
+    groups = client.get(page(version, "goldsets:version")).context["losses"]
+
+    assert [(group.counted, group.first.reason) for group in groups] == [
+        ("15 judged pairs", LossReason.TEXT_CHANGED),
+        ("6 judged pairs", LossReason.BLOCK_GONE),
+    ]
+    assert {(loss.query_name, loss.block_name) for group in groups for loss in group.some} == each_query(CHANGED | GONE)
+
+
 def press(client, version, cure):
     """Follow the link of this cure on the draft's page."""
     text = client.get(page(version, "goldsets:version")).text

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.urls import reverse
 
@@ -14,9 +14,33 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import Blocker, find_blockers, find_warnings
-from apps.goldsets.selectors.losses import losses_facts
+from apps.goldsets.selectors.losses import Loss, losses_by_cure, losses_facts
 
 SHOWN = 50
+
+
+class LossGroup(NamedTuple):
+    """Losses for the same reason and with the same cure."""
+
+    losses: list[Loss]
+
+    @property
+    def first(self) -> Loss:
+        return self.losses[0]
+
+    @property
+    def some(self) -> list[Loss]:
+        """Those that are listed on the page."""
+        return self.losses[:SHOWN]
+
+    @property
+    def total(self) -> int:
+        return len(self.losses)
+
+    @property
+    def counted(self) -> str:
+        """How many in words: "3 judged pairs"."""
+        return rules.counted_losses(losses_facts(self.losses))
 
 
 def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
@@ -27,7 +51,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
     return {
         "version": version,
         "left_out": rules.counted_losses(losses),
-        "losses": gathered.losses[:SHOWN],
+        "losses": [LossGroup(losses) for losses in losses_by_cure(gathered.losses)],
         "losses_total": len(gathered.losses),
         "rounds": version.rounds.order_by("number"),
         "content": gathered,

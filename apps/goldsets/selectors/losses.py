@@ -295,6 +295,14 @@ def losses_facts(losses: Iterable[Any]) -> dict[str, Any]:
     }
 
 
+def losses_by_cure(losses: Iterable[Loss]) -> list[list[Loss]]:
+    """The losses with the same reason and the same cure together, the largest group first, equal ones as they came."""
+    groups: dict[Loss, list[Loss]] = defaultdict(list)
+    for loss in losses:
+        groups[loss._replace(query_name="", block_name="", grade=None)].append(loss)
+    return sorted(groups.values(), key=len, reverse=True)
+
+
 def losses_as_csv(losses: Iterable[Any]) -> str:
     """All losses as a file; cells that a spreadsheet would execute are made safe."""
     file = io.StringIO()
