@@ -14,6 +14,9 @@ CLOSED = "This round is closed. Its grades cannot be changed."
 OPENING = "This round is still being opened. Its pairs will be ready in a moment."
 
 
+NO_ANNOTATOR = "A round needs at least one annotator."
+
+
 def open_round_refusal(pool: Pool, guideline: Guideline | None, annotators: int) -> str | None:
     """Why no round can be opened on this pool."""
     if pool.state != PoolState.COMPLETE:
@@ -23,7 +26,7 @@ def open_round_refusal(pool: Pool, guideline: Guideline | None, annotators: int)
     if guideline is None:
         return "There is no guideline yet. Publish one first, so that a grade means the same to everybody."
     if annotators == 0:
-        return "A round needs at least one annotator."
+        return NO_ANNOTATOR
     return None
 
 

@@ -15,6 +15,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.edges.access import MemberRequest, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.common.web.requests import own_page
 from apps.corpus.selectors.import_kinds import SampleFile, kind_named
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.edges.paths import path
@@ -52,8 +53,8 @@ def skip(request: MemberRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def judge_myself(request: MemberRequest, project: Project) -> HttpResponse:
-    """Give the lead the role of an annotator, and go on to the plan of the round."""
+    """Give the lead the role of an annotator, and go on to the plan of the round, or to the page that asked."""
     roles = [*request.member.roles, Role.ANNOTATOR]
     set_roles(project=project, user=request.user, roles=roles, actor=request.user, at=timezone.now())
     messages.success(request, "You are now an annotator too. Plan a round; you are among its judges.")
-    return redirect(path("plan round", project))
+    return redirect(own_page(request, request.POST.get("then", "")) or path("plan round", project))

@@ -15,6 +15,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.text.markdown import to_html
 from apps.common.text.worddiff import Piece, word_diff
+from apps.common.web.requests import own_page
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.judging import selectors
@@ -68,7 +69,8 @@ def _undecided(request: HttpRequest, guideline: Guideline | None) -> int:
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def new(request: HttpRequest, project: Project) -> HttpResponse:
-    """Write the next version, starting from the latest."""
+    """Write the next version, starting from the latest; then go on with the page that `then` of the address names."""
+    then = own_page(request, request.GET.get("then", ""))
     before = selectors.latest_guideline(project)
     form = GuidelineForm(request.POST or None, scale=project.scale, latest=before)
     if request.method == "POST" and form.is_valid():
@@ -80,11 +82,14 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
                 markdown=form.cleaned_data["markdown"],
                 at=timezone.now(),
             )
+            if then:
+                messages.success(request, f"Guideline version {guideline.number} is published.")
+                return redirect(then)
             page = "judging:guideline-changes" if before else "judging:guideline"
             return redirect(page, slug=project.slug, number=guideline.number)
         except GuidelineRefused as refusal:
             form.add_error(None, refusal.sentence)
-    context = {"section": "Guideline", "form": form, "latest": before}
+    context = {"section": "Guideline", "form": form, "latest": before, "then": then}
     return render(request, "judging/guideline_form.html", context, status=400 if form.errors else 200)
 
 

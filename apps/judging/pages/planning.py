@@ -1,9 +1,12 @@
 """Pages that plan a round: who judges how much of a pool, and how much work that is."""
 
 import secrets
+from urllib.parse import urlencode
 
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -23,7 +26,10 @@ LARGEST_SEED = 2**31
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def new_round(request: HttpRequest, project: Project) -> HttpResponse:
-    """The form of a new round. Stores nothing before it is sent."""
+    """The form of a new round. Stores nothing before it is sent. Leads by the guideline, as long as there is none."""
+    if selectors.latest_guideline(project) is None and RoundForm(project=project).pools.exists():
+        back = urlencode({"then": request.get_full_path()})
+        return redirect(f"{reverse('judging:guideline-new', args=[project.slug])}?{back}")
     if request.method != "POST":
         start = {"seed": secrets.randbelow(LARGEST_SEED), **request.GET.dict()}
         form = RoundForm(project=project, initial=start)
@@ -65,6 +71,7 @@ def _context(project: Project, form: RoundForm) -> dict[str, object]:
         "form": form,
         "guideline": selectors.latest_guideline(project),
         "has_pools": form.pools.exists(),
+        "has_annotators": form.people.exists(),
         **_preview(bound),
     }
 
@@ -74,17 +81,17 @@ def _as_data(form: RoundForm) -> dict[str, object]:
 
 
 def _preview(form: RoundForm) -> dict[str, object]:
-    plan = form.plan() if form.is_valid() else None
-    if plan is None:
+    if not form.is_valid() and form.errors.keys() != {NON_FIELD_ERRORS}:
         return {"preview": None, "plan_refusal": None}
+    plan = form.plan()
     data = form.cleaned_data
     remits = {person.pk: form.remits().get(person.pk) for person in data["annotators"]}
     people = len(remits)
     preview = preview_of(data["pool"], plan, remits, form.known_pairs())
     most = plan.judges if preview.repeated else 1
     refusal = rules.pairs_refusal(preview.pairs, preview.checks, preview.kept)
-    if refusal is None and people:
-        refusal = rules.plan_refusal(people, most)
+    if refusal is None:
+        refusal = rules.plan_refusal(people, most) if people else rules.NO_ANNOTATOR
     return {
         "preview": preview,
         "people": people,

@@ -10,6 +10,7 @@ from tests.judging.factories import make_guideline, make_pool, make_round
 from tests.judging.views.pages import url
 
 pytestmark = pytest.mark.django_db
+GUIDELINE = {f"{field}_{grade}": f"Grade {grade}" for grade in range(4) for field in ("name", "definition")}
 
 
 def test_a_lead_plans_and_opens_a_round(client):
@@ -116,3 +117,57 @@ def test_pools_and_people_of_another_project_cannot_be_planned(client):
 
     assert answer.status_code == 400
     assert not Round.objects.exists()
+
+
+class TestTheWayToARound:
+    def test_without_a_guideline_it_leads_by_the_guideline_and_comes_back(self, client):
+        project = make_project()
+        pool = make_pool(project)
+        client.force_login(lead_of(project))
+        plan = f"{reverse('judging:new-round', args=[project.slug])}?pool={pool.pk}"
+
+        on_the_way = client.get(plan)
+        form = client.get(on_the_way.url)
+        published = client.post(on_the_way.url, GUIDELINE)
+
+        assert "you go on with the round" in form.text
+        assert published.url == plan
+
+    def test_a_guideline_does_not_lead_to_another_server(self, client):
+        project = make_project()
+        client.force_login(lead_of(project))
+
+        answer = client.post(
+            f"{reverse('judging:guideline-new', args=[project.slug])}?then=https://example.org/", GUIDELINE
+        )
+
+        assert answer.url == reverse("judging:guideline", args=[project.slug, 1])
+
+    def test_without_annotators_it_offers_to_judge_and_to_invite_and_no_round_to_open(self, client):
+        project = make_project()
+        pool = make_pool(project)
+        make_guideline(project)
+        client.force_login(lead_of(project))
+        plan = f"{reverse('judging:new-round', args=[project.slug])}?pool={pool.pk}"
+
+        page = client.get(plan).text
+        took = client.post(reverse("dashboard:judge-myself", kwargs={"slug": project.slug}), {"then": plan})
+
+        assert "Judge myself" in page
+        assert reverse("people:people", kwargs={"slug": project.slug}) in page
+        assert "Open the round" not in page
+        assert took.url == plan
+        assert "Open the round" in client.get(plan).text
+
+    def test_a_refused_plan_still_shows_its_workload_and_says_what_is_missing(self, client):
+        project = make_project()
+        pool = make_pool(project, queries=5, blocks=4)
+        make_guideline(project)
+        make_member(project, Role.ANNOTATOR)
+        client.force_login(lead_of(project))
+        data = {"pool": pool.pk, "overlap": "0", "judges": "2", "seed": "9", "lease_minutes": "30"}
+
+        page = client.post(reverse("judging:new-round", args=[project.slug]), data).text
+
+        assert "check the values of the fields" not in page
+        assert page.count("A round needs at least one annotator.") == 2
