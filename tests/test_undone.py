@@ -45,8 +45,6 @@ SHOWN = {
     "corpus:imports": "the import is listed as undone",
     "judging:index": "the round is listed as withdrawn",
     "dashboard:settings": "the scale stays fixed: grades on record mean what it said",
-    "retrieval:overview": "the pool of the round is listed",
-    "retrieval-api:pools": "the pool of the round is listed",
     "triples:list": "the drafts are listed as withdrawn",
     "triples:mine": "the drafts are listed as withdrawn",
     "triples-api:list": "the drafts are listed as withdrawn",

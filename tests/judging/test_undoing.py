@@ -26,6 +26,7 @@ from apps.judging.selectors.waiting import rounds_to_adjudicate
 from apps.queries.models import Query
 from apps.retrieval.actions import choose_pairs
 from apps.retrieval.models import Pool
+from apps.retrieval.selectors import pools_in
 from tests.factories import AT, lead_of, make_project
 from tests.goldsets.factories import make_gold_set
 from tests.judging.factories import make_pool, make_round
@@ -222,6 +223,24 @@ def test_the_form_of_a_round_asks_nothing_about_undone_grades(pool):
     undo(item)
 
     assert not RoundForm(project=pool.project).follows_another
+
+
+def test_the_pool_of_undone_grades_is_in_no_list_and_its_page_says_why(pool, client):
+    item = applied(pool)
+    theirs = Round.objects.get().pool
+    client.force_login(lead_of(pool.project))
+    slug = pool.project.slug
+    page = reverse("retrieval:pool", args=[slug, theirs.pk])
+    before = client.get(page).content.decode()
+    assert list(pools_in(pool.project)) == [theirs, pool]
+
+    undo(item)
+
+    after = client.get(page).content.decode()
+    assert list(pools_in(pool.project)) == [pool]
+    assert "Plan a judging round" in before
+    assert "They stay on record and count nowhere." in after
+    assert "Plan a judging round" not in after
 
 
 def test_a_new_edition_leaves_no_pool_of_undone_grades_behind(pool):

@@ -11,7 +11,8 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.queries.models import Query
 from apps.retrieval.enums import RunState
-from apps.retrieval.models import Pool, PoolRun, Run
+from apps.retrieval.models import PoolRun, Run
+from apps.retrieval.selectors import pools_in
 
 
 def after_import(item: Import) -> NextStep | None:
@@ -44,6 +45,6 @@ def after_run(run: Run) -> NextStep | None:
 
 
 def _choose_results(project: Project) -> NextStep | None:
-    if Pool.objects.filter(project=project).exclude(rounds__withdrawn_at__isnull=False).exists():
+    if pools_in(project).exists():
         return None
     return NextStep("Choose results to judge", path("pool", project))

@@ -20,6 +20,7 @@ from apps.judging.models import Guideline, Judgement, Round
 from apps.queries.models import Permission, Query, Source
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
+from apps.retrieval.selectors.withdrawn import without_withdrawn
 from apps.triples.enums import State
 from apps.triples.models import Triple
 
@@ -223,9 +224,7 @@ def _facts(member: Member) -> dict[str, bool]:
     rows = {
         "corpus": Block.objects.filter(corpus__project=project, corpus__emptied_at=None),
         "queries": Query.objects.filter(project=project),
-        "pool": Pool.objects.filter(project=project, state=PoolState.COMPLETE).exclude(
-            rounds__withdrawn_at__isnull=False
-        ),
+        "pool": without_withdrawn(Pool.objects.filter(project=project, state=PoolState.COMPLETE), project),
         "guideline": Guideline.objects.filter(project=project),
         "grades": Judgement.objects.filter(round__project=project, round__withdrawn_at=None),
         "people": live.filter(role__in=[Role.ANNOTATOR, Role.REVIEWER]).exclude(user=member.user),

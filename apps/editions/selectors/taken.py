@@ -14,6 +14,7 @@ from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.judging.selectors import latest_guideline
 from apps.retrieval.enums import ELSEWHERE, RunState, SystemKind
 from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.selectors import pools_in
 
 TAKEN = "edition.taken"
 OUTSIDE = ELSEWHERE | {SystemKind.UPLOADED}
@@ -76,7 +77,7 @@ def stays_on(before: Snapshot) -> StaysBehind:
     rounds = Round.objects.filter(pool__snapshot=before, kind=RoundKind.JUDGING).exclude(state=RoundState.CLOSED)
     return StaysBehind(
         Run.objects.filter(snapshot=before).count(),
-        Pool.objects.filter(snapshot=before).exclude(rounds__withdrawn_at__isnull=False).count(),
+        pools_in(before.corpus.project).filter(snapshot=before).count(),
         list(rounds.order_by("number")),
     )
 

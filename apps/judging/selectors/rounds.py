@@ -85,3 +85,8 @@ def pools_judged_by(user: User) -> set[int]:
     """Keys of the pools of which this person may still be assigned pairs: their ranks are hidden from them."""
     places = RoundAnnotator.objects.filter(annotator=user).exclude(round__state=RoundState.CLOSED)
     return set(places.values_list("round__pool", flat=True))
+
+
+def withdrawn_pools(project: Project) -> QuerySet[Pool]:
+    """The pools that came with grades whose import was undone."""
+    return Pool.objects.filter(project=project, rounds__withdrawn_at__isnull=False)

@@ -24,6 +24,7 @@ from apps.retrieval.forms import GrowForm, PoolForm
 from apps.retrieval.models import Pool, Run
 from apps.retrieval.pages.charts import sizes_chart
 from apps.retrieval.selectors.blinding import has_pairs_to_judge
+from apps.retrieval.selectors.withdrawn import is_withdrawn
 
 SECTION = {"section": "Runs"}
 SNAPSHOTS_OFFERED = 8
@@ -106,6 +107,7 @@ def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     context = {
         **SECTION,
         "pool": shown,
+        "is_withdrawn": is_withdrawn(shown),
         "summary": shown.summary,
         "sizes": sizes_chart(shown.summary.get("sizes", [])),
         "grow_refusal": rules.grow_refusal(shown),

@@ -14,6 +14,7 @@ from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run
 from apps.retrieval.selectors.finding import found_in
 from apps.retrieval.selectors.runs import newest_runs_on
 from apps.retrieval.selectors.systems import indexed_in
+from apps.retrieval.selectors.withdrawn import without_withdrawn
 
 MOST_PROPOSED = 5
 
@@ -25,7 +26,11 @@ def missing_job(pool: Pool) -> Job | None:
 
 
 def pools_in(project: Project) -> QuerySet[Pool]:
-    """The project's pools, newest first, each with `query_count` and `run_count`."""
+    """The project's pools that count, newest first, each with `query_count` and `run_count`."""
+    return without_withdrawn(_every_pool(project), project)
+
+
+def _every_pool(project: Project) -> QuerySet[Pool]:
     pools = Pool.objects.filter(project=project).select_related("snapshot__corpus", "created_by", "job")
     return pools.annotate(query_count=_counted(PoolQuery), run_count=_counted(PoolRun)).order_by("-pk")
 
@@ -37,8 +42,8 @@ def _counted(links: type[PoolQuery] | type[PoolRun]) -> Coalesce:
 
 
 def pool_in(project: Project, pk: int) -> Pool:
-    """The pool in any state, with its counts; Http404 for a pool of another project."""
-    return found_in(pools_in(project).filter(pk=pk))
+    """The pool in any state, withdrawn too, with its counts; Http404 for a pool of another project."""
+    return found_in(_every_pool(project).filter(pk=pk))
 
 
 class Proposal(NamedTuple):
