@@ -133,6 +133,8 @@ ENDPOINTS: dict[str, Endpoint] = {
     "retrieval:system": Endpoint(get=MEMBERS, post=LEADS),
     "retrieval:run": Endpoint(get=MEMBERS, post=LEADS),
     "retrieval:upload": form(LEADS),
+    "retrieval:queries-csv": read(LEADS),
+    "retrieval:passages-csv": read(LEADS),
     "retrieval:preview": read(LEADS),
     "retrieval:mistakes": read(LEADS),
     "retrieval:confirm": write(LEADS),

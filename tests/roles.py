@@ -80,7 +80,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "add systems; start, upload and import runs",
             "retrieval:new-system retrieval:new-fusion retrieval:new-remote retrieval:pace retrieval:system.post"
             " retrieval:run.post retrieval:upload retrieval:preview retrieval:mistakes retrieval:confirm"
-            " retrieval:discard",
+            " retrieval:discard retrieval:queries-csv retrieval:passages-csv",
         ),
         may(
             "choose results to judge; see which run found a result",

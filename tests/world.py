@@ -223,6 +223,9 @@ class Things:
     def retrieval_pool__pk(self) -> int:
         return Pool.objects.filter(project=self.project).order_by("pk").first().pk
 
+    def retrieval_passages_csv__pk(self) -> int:
+        return self.snapshot.pk
+
     retrieval_grow_pool__pk = retrieval_pool__pk
     retrieval_missing__pk = retrieval_pool__pk
     judging_carry__pk = retrieval_pool__pk

@@ -163,6 +163,16 @@ def test_ids_that_changed_places_meanwhile_are_matched_again(lead, project, snap
     assert dict(Ranking.objects.values_list("query_id", "length")) == {second.pk: 2, first.pk: 1}
 
 
+def test_a_query_found_by_its_text_is_matched_again_when_its_text_changed_meanwhile(lead, project, snapshot, read):
+    page = uploaded(lead, project, snapshot, ["zebra Q0 a 1 1.0 theirs", "Q01 Q0 a 1 1.0 theirs"])
+    lead.get(page)
+    assert len(read) == 1
+    Query.objects.filter(project=project, outside_id="Q03").update(text="horse")
+
+    assert "'zebra' is not a query of this project." in words(lead.get(page))
+    assert len(read) == 2
+
+
 def test_queries_that_the_file_does_not_name_may_come_and_go(lead, project, snapshot, size, read):
     uploaded(lead, project, snapshot)
     make_queries(project, {"Q88": "another"})

@@ -6,18 +6,18 @@ import io
 import pytest
 
 from apps.common.files.tabular import TableFile
-from apps.retrieval.execution.run_reading import draft_of_file
+from apps.retrieval.execution.run_reading import draft_of_file, known_ids
 from apps.retrieval.formats.run_tables import columns_of
 from apps.retrieval.formats.runs import draft_from_table
 from tests.retrieval.factories import make_queries
 from tests.retrieval.test_formats import KNOWN, mistakes, rankings
 
 
-def read(text, name="my finder.csv"):
+def read(text, name="my finder.csv", **known):
     source = TableFile(name, io.BytesIO(text.encode()))
     table = columns_of(text.encode())
     assert table is not None
-    return draft_from_table(source, table, lambda rows: None, **KNOWN)
+    return draft_from_table(source, table, lambda rows: None, **(known or KNOWN))
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,33 @@ def test_a_column_of_tags_names_the_run_and_two_tags_are_refused():
 
     assert one.tags == ["mine"]
     assert "a file contains one run" in mistakes(two)[0]
+
+
+def test_a_query_without_a_known_id_is_the_one_with_exactly_its_text(lead, project, snapshot):
+    lines = ["query,passage,score", "  RED   key ,a,2", "Q02,c,1", "blue key,a,1"]
+
+    draft = read("\n".join(lines), **known_ids(project, snapshot))
+
+    assert [one.outside_id for one in draft.rankings] == ["Q01", "Q02"]
+    assert draft.by_text == {"RED   key": "Q01"}
+    assert draft.unknown_queries == {"blue key": 1}
+
+
+def test_a_text_that_several_queries_share_names_none(lead, project, snapshot):
+    make_queries(project, {"Q09": "Red key"})
+
+    draft = read("query,passage,score\nred key,a,2\n", **known_ids(project, snapshot))
+
+    assert draft.unknown_queries == {"red key": 1}
+
+
+def test_a_query_named_by_id_and_by_text_is_a_mistake(lead, project, snapshot):
+    draft = read("query,passage,score\nQ01,a,2\nred key,b,1\nred key,c,1\n", **known_ids(project, snapshot))
+
+    assert draft.is_spoilt
+    assert mistakes(draft) == [
+        "my finder.csv, line 3, query: 'red key' and 'Q01' both name the query Q01; name it in one way."
+    ]
 
 
 def test_every_mistake_of_a_table_is_listed_with_line_and_field():

@@ -135,6 +135,28 @@ def test_a_run_file_is_previewed_and_imported(lead, project, snapshot):
     assert run.origin.startswith("run.txt, sha256 ")
 
 
+def test_a_run_that_names_the_texts_of_queries_is_previewed_with_their_ids_and_imported(lead, project, snapshot):
+    page = words(lead.get(send(lead, project, snapshot, ["query,passage,score", "Red key,a,2", "zebra,b,1"]).url))
+    assert "2 queries of the file are named by text, not by id" in page
+    assert 'as “Red key” is <span class="id">Q01</span>' in page
+
+    lead.post(at("confirm", project, Upload.objects.get().pk))
+
+    assert sorted(Run.objects.get().rankings.values_list("query__outside_id", flat=True)) == ["Q01", "Q03"]
+
+
+def test_the_ids_that_a_run_file_names_can_be_downloaded(lead, project, snapshot):
+    make_queries(project, {"Q04": "=cmd()"})
+    page = words(lead.get(at("upload", project)))
+    addresses = at("queries-csv", project), at("passages-csv", project, snapshot.pk)
+    assert all(f'href="{address}"' in page for address in addresses)
+
+    queries, passages = ((b"".join(lead.get(address))).decode().splitlines() for address in addresses)
+
+    assert queries == ["query,text", "Q01,red key", "Q02,green window", "Q03,zebra", "Q04,'=cmd()"]
+    assert passages[:2] == ["passage,title,document,address", "a,,doc,"]
+
+
 def test_the_preview_of_the_same_file_says_that_nothing_changes(lead, project, snapshot):
     import_lines(project, snapshot, THEIRS)
 
@@ -205,7 +227,7 @@ def test_the_preview_shows_each_faulty_line_in_order_and_in_the_words_of_pages(l
 def test_a_file_without_a_query_of_the_project_offers_no_import(lead, project, snapshot):
     page = words(lead.get(send(lead, project, snapshot, ["Q77 Q0 a 1 3 t"]).url))
 
-    assert "None of the queries in this file is in the project. Import the queries first" in page
+    assert "None of the queries in this file is in the project, by id or by exact text." in page
     assert "Discard and upload another" in page
     for absent in ("Import run", "Leave out", "This file becomes the run", "Content of the file"):
         assert absent not in page

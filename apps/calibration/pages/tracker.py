@@ -1,8 +1,6 @@
 """The quality log and the flag rates."""
 
-import csv
 import math
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,7 +20,7 @@ from apps.calibration.selectors import log, rates
 from apps.calibration.selectors.rates import PersonRates, SideRates
 from apps.common.drawing import charts
 from apps.common.drawing.control_charts import Period, control_chart
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.csvsafe import csv_lines
 from apps.common.text.wording import percent
 from apps.review.enums import RateSide
 from apps.review.selectors.tracking import Dimension
@@ -31,13 +29,6 @@ SECTION = "Quality"
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 MOST_POINTS = 24
 BY_REASON = "reason"
-
-
-class Echo:
-    """A file that returns its lines."""
-
-    def write(self, line: str) -> str:
-        return line
 
 
 # The log -----------------------------------------------------------------------------------------------------------
@@ -78,15 +69,10 @@ def download_log(request: HttpRequest, project: Project) -> Any:
     form = LogForm(request.GET, project=project)
     if not form.is_valid():
         return HttpResponse("These filters cannot be read. Choose them on the page.", status=400)
-    answer = StreamingHttpResponse(_lines(member_of(request), form), content_type="text/csv; charset=utf-8")
+    rows = log.rows(member_of(request), form.narrowed)
+    answer = StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{project.slug}-quality-log.csv"'
     return answer
-
-
-def _lines(member: Member, form: LogForm) -> Iterator[str]:
-    writer = csv.writer(Echo(), lineterminator="\n")
-    for row in log.rows(member, form.narrowed):
-        yield writer.writerow([safe_cell(str(cell)) for cell in row])
 
 
 # Rates -------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,9 @@ line feed; leading blanks do not make it safer. A dangerous cell gets an apostro
 some, so that removing one restores it exactly.
 """
 
+import csv
 import re
+from collections.abc import Iterable, Iterator
 
 _DANGER = r"(?:[\t\r\n]|\s*[=+\-@＝＋－＠])"
 _MAKE_SAFE = re.compile(rf"'*{_DANGER}")
@@ -15,6 +17,20 @@ _RESTORE = re.compile(rf"'+{_DANGER}")
 def safe_cell(text: str) -> str:
     """The cell as it is written to CSV. `restore_cell` is its exact inverse."""
     return f"'{text}" if _MAKE_SAFE.match(text) else text
+
+
+class _Echo:
+    """A file that returns its lines."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """The rows as lines of CSV, one by one, every cell made safe."""
+    writer = csv.writer(_Echo(), lineterminator="\n")
+    for row in rows:
+        yield writer.writerow([safe_cell(str(cell)) for cell in row])
 
 
 def restore_cell(text: str) -> str:

@@ -68,7 +68,8 @@ def import_run(
     check_draft(draft, skip_unknown=skip_unknown)
     if not draft.rankings:
         raise RunRefused(
-            "None of the queries of this run is in the project. Import the queries first.", code="run_empty"
+            "None of the queries of this run is in the project, by id or by exact text. Import the queries first.",
+            code="run_empty",
         )
     tag = tag.strip() or draft.tags[0]
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # otherwise two requests could both be new

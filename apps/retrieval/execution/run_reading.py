@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from django.conf import settings
 
@@ -18,6 +18,7 @@ from apps.common.errors import InputError
 from apps.common.files.extent import Extent, is_within
 from apps.common.files.linefiles import lines_in, name_of
 from apps.common.files.tabular import TableFile
+from apps.common.text.words import plain_words
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.uploads import FOLDER
@@ -78,7 +79,11 @@ def is_matched(draft: RunDraft, project: Project) -> bool:
     """Whether reading the file now would find the same queries. The blocks of a snapshot never change."""
     queries = _known_queries(project)
     is_same = all(queries.get(one.outside_id) == one.query for one in draft.rankings)
-    return is_same and queries.keys().isdisjoint(draft.unknown_queries)
+    if not is_same or not queries.keys().isdisjoint([*draft.unknown_queries, *draft.by_text]):
+        return False
+    texts = _known_texts(project) if draft.by_text or draft.unknown_queries else {}
+    is_same = all(texts.get(plain_words(written)) == outside_id for written, outside_id in draft.by_text.items())
+    return is_same and texts.keys().isdisjoint(map(plain_words, draft.unknown_queries))
 
 
 def tidy_readings(at: datetime) -> None:
@@ -127,13 +132,34 @@ def draft_of_rows(rows: Iterable[Any], *, tag: str, project: Project, snapshot: 
     return draft_from_rows(rows, tag, name, **known_ids(project, snapshot))
 
 
-def known_ids(project: Project, snapshot: Snapshot) -> dict[str, dict[str, int]]:
-    """Every query's key and every block's position, by outside id. Retired queries still have their runs."""
-    return {"queries": _known_queries(project), "blocks": selectors.position_of_blocks(snapshot)}
+class KnownIds(TypedDict):
+    queries: dict[str, int]
+    blocks: dict[str, int]
+    texts: dict[str, str]
+
+
+def known_ids(project: Project, snapshot: Snapshot) -> KnownIds:
+    """Every query's key and every block's position, by outside id, and the ids of queries by their texts.
+
+    Retired queries still have their runs.
+    """
+    queries, blocks = _known_queries(project), selectors.position_of_blocks(snapshot)
+    return KnownIds(queries=queries, blocks=blocks, texts=_known_texts(project))
 
 
 def _known_queries(project: Project) -> dict[str, int]:
     return dict(Query.objects.filter(project=project).values_list("outside_id", "pk"))
+
+
+def _known_texts(project: Project) -> dict[str, str]:
+    """The id of each query by its text, as `plain_words` has it; without texts that several queries share."""
+    known: dict[str, str] = {}
+    shared = set()
+    for outside_id, text in Query.objects.filter(project=project).values_list("outside_id", "text").iterator():
+        words = plain_words(text)
+        if known.setdefault(words, outside_id) != outside_id:
+            shared.add(words)
+    return {words: outside_id for words, outside_id in known.items() if words not in shared}
 
 
 def _start(source: TableFile) -> bytes:

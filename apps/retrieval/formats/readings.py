@@ -13,10 +13,10 @@ from apps.common.files.whole import whole_file
 from apps.retrieval.core.ranking import ENTRY_BYTES
 from apps.retrieval.formats.runs import MOST_ERRORS, MOST_ERRORS_STORED, QueryRanking, RunDraft
 
-FORMAT = 2
+FORMAT = 3
 PIECE = 1024 * 1024
 DIGEST_BYTES = hashlib.sha256().digest_size
-PLAIN = ("tags", "rows", "unknown_queries", "unknown_blocks", "ties", "reordered", "is_spoilt")
+PLAIN = ("tags", "rows", "unknown_queries", "unknown_blocks", "ties", "reordered", "is_spoilt", "by_text")
 """The fields of a draft that go into JSON as they are."""
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row, fault
 from apps.common.files.tabular import TableFile
+from apps.common.text.words import plain_words
 from apps.metrics.files.trec_rows import TrecRunRow, parse_run
 from apps.retrieval.core import ranking
 from apps.retrieval.formats.run_tables import RunColumns, rows_of
@@ -19,6 +20,9 @@ from apps.retrieval.formats.run_tables import RunColumns, rows_of
 MOST_ERRORS = 10_000
 MOST_ERRORS_STORED = 1_000
 HIGHEST_RANK = 2**62
+
+Texts = Mapping[str, str]
+NO_TEXTS: Texts = {}
 
 
 class QueryRanking(NamedTuple):
@@ -37,7 +41,8 @@ class RunDraft(NamedTuple):
     """A run file as read, before anything is stored.
 
     `unknown_queries` and `unknown_blocks`: how many rows name each id that the project or the snapshot does not have.
-    `errors` lists each such id once, at its first line, and every malformed or repeated row; `is_spoilt` when there
+    `by_text` gives the id of each query that the file names by its text, as the file has it.
+    `errors` lists each unknown id once, at its first line, and every malformed or repeated row; `is_spoilt` when there
     is one of the latter, so that leaving out unknown ids is not enough to import the file. `ties` counts neighbours
     of equal score, `reordered` the queries whose rank column gives another order than the scores.
     """
@@ -51,6 +56,7 @@ class RunDraft(NamedTuple):
     ties: int
     reordered: int
     is_spoilt: bool
+    by_text: dict[str, str]
 
     @property
     def results(self) -> int:
@@ -81,6 +87,8 @@ def facts_of(draft: RunDraft) -> dict[str, Any]:
         "reordered": draft.reordered,
         "skipped": draft.skipped,
         "is_spoilt": draft.is_spoilt,
+        "by_text": len(draft.by_text),
+        "by_text_example": [_storable(part) for part in next(iter(draft.by_text.items()), ())],
         "errors": [_storable_row(error) for error in list(draft.errors)[:MOST_ERRORS_STORED]],
         "errors_total": draft.errors.total,
     }
@@ -96,12 +104,18 @@ def _storable(text: str) -> str:
 
 
 class _RunCollector:
-    """Collects rows by query. Only known ids are stored; a query stays even when none of its blocks is known."""
+    """Collects rows by query. Only known ids are stored; a query stays even when none of its blocks is known.
 
-    def __init__(self, name: str, queries: Mapping[str, int], blocks: Mapping[str, int]) -> None:
+    A query that is no id counts as the one with exactly this text in `texts`, by `plain_words`.
+    """
+
+    def __init__(self, name: str, queries: Mapping[str, int], blocks: Mapping[str, int], texts: Texts) -> None:
         self.name = name
         self.queries = queries
         self.blocks = blocks
+        self.texts = texts
+        self.spellings: dict[str, str] = {}
+        self.doubled: set[str] = set()
         self.line = 0
         self.rows = 0
         self.columns: dict[str, tuple[array[int], array[float], array[int]]] = {}
@@ -122,16 +136,20 @@ class _RunCollector:
     def add(self, row: TrecRunRow) -> None:
         self.rows += 1
         self.tags.setdefault(row.tag, self.line)
-        query, position = self.queries.get(row.query_id), self.blocks.get(row.block_id)
+        outside_id = row.query_id if row.query_id in self.queries else self.texts.get(plain_words(row.query_id), "")
+        query, position = self.queries.get(outside_id), self.blocks.get(row.block_id)
         if query is None:
             self._unknown(self.unknown_queries, row.query_id, "query", "is not a query of this project")
+        elif (spelling := self.spellings.setdefault(outside_id, row.query_id)) != row.query_id:
+            self._doubled(row.query_id, spelling, outside_id)
+            return
         if position is None:
             self._unknown(self.unknown_blocks, row.block_id, "block", "is not a passage of this snapshot")
         if query is None:
             return
-        columns = self.columns.get(row.query_id)
+        columns = self.columns.get(outside_id)
         if columns is None:
-            columns = self.columns[row.query_id] = array("i"), array("d"), array("q")
+            columns = self.columns[outside_id] = array("i"), array("d"), array("q")
         if position is not None:
             positions, scores, ranks = columns
             positions.append(position)
@@ -142,6 +160,13 @@ class _RunCollector:
         counts[value] = counts.get(value, 0) + 1
         if counts[value] == 1:
             self.errors.add(fault(self.name, self.line, field, value, f"'{value}' {what}."))
+
+    def _doubled(self, value: str, earlier: str, outside_id: str) -> None:
+        """A query that the file names in two ways might have two rankings."""
+        if value not in self.doubled:
+            self.doubled.add(value)
+            sentence = f"'{value}' and '{earlier}' both name the query {outside_id}; name it in one way."
+            self.errors.add(fault(self.name, self.line, "query", value, sentence))
 
     def draft(self) -> RunDraft:
         """What was read, with mistakes sorted by line. Each query's columns are freed as soon as they are packed."""
@@ -164,14 +189,21 @@ class _RunCollector:
             ties,
             reordered,
             self.is_spoilt,
+            {written: outside_id for outside_id, written in self.spellings.items() if written != outside_id},
         )
 
 
 def draft_from_rows(
-    rows: Iterable[Any], tag: str, name: str, *, queries: Mapping[str, int], blocks: Mapping[str, int]
+    rows: Iterable[Any],
+    tag: str,
+    name: str,
+    *,
+    queries: Mapping[str, int],
+    blocks: Mapping[str, int],
+    texts: Texts = NO_TEXTS,
 ) -> RunDraft:
     """As `draft_from_lines`, from objects with query_id, block_id and score. Errors count rows from 1."""
-    collector, seen = _RunCollector(name, queries, blocks), set()
+    collector, seen = _RunCollector(name, queries, blocks, texts), set()
     for collector.line, row in enumerate(rows, 1):
         try:
             query_id, block_id, score = str(row["query_id"]).strip(), str(row["block_id"]).strip(), float(row["score"])
@@ -198,12 +230,13 @@ def draft_from_table(
     *,
     queries: Mapping[str, int],
     blocks: Mapping[str, int],
+    texts: Texts = NO_TEXTS,
 ) -> RunDraft:
     """As `draft_from_lines`, from a table with these columns and this delimiter.
 
     Without a column of tags the name of the file is the tag.
     """
-    collector = _RunCollector(source.name, queries, blocks)
+    collector = _RunCollector(source.name, queries, blocks, texts)
     tag = "-".join(Path(source.name.removesuffix(".gz")).stem.split()) or "run"
     try:
         for line, row in rows_of(source, *table, collector.errors, tag=tag):
@@ -216,14 +249,21 @@ def draft_from_table(
 
 
 def draft_from_lines(
-    lines: Iterable[bytes], name: str, *, queries: Mapping[str, int], blocks: Mapping[str, int]
+    lines: Iterable[bytes],
+    name: str,
+    *,
+    queries: Mapping[str, int],
+    blocks: Mapping[str, int],
+    texts: Texts = NO_TEXTS,
 ) -> RunDraft:
     """A draft from the lines of a six-column TREC run; `queries` and `blocks` give key and position by id.
+
+    `texts` gives the id of a query by its text, as `plain_words` has it, for files that name texts instead of ids.
 
     Raises nothing: mistakes are in the draft's errors, in the order of the file. Reading ends early only where the
     file cannot be read on, as in a damaged gzip.
     """
-    collector = _RunCollector(name, queries, blocks)
+    collector = _RunCollector(name, queries, blocks, texts)
     try:
         for row in parse_run(collector.counted(lines), name, errors=collector.errors):
             collector.add(row)

@@ -29,6 +29,7 @@ from apps.retrieval.models import Run
 
 SECTION = {"section": "Runs"}
 MISTAKES_SHOWN = 50
+SNAPSHOTS_LISTED = 5
 SHOWN_FIELDS = {"query": "query id", "block": "passage id"}
 SHOWN_COLUMNS = "six: query id, Q0, passage id, rank, score, tag"
 
@@ -73,8 +74,8 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
             form.add_error("file", refusal.sentence)
         else:
             return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
-    context = {**SECTION, "form": form, "has_snapshot": snapshots_in(project).exists()}
-    if not context["has_snapshot"]:
+    context = {**SECTION, "form": form, "snapshots": snapshots_in(project)[:SNAPSHOTS_LISTED]}
+    if not context["snapshots"]:
         context["freezable"] = freezable_in(project)
     return render(request, "retrieval/upload.html", context, status=400 if form.errors else 200)
 
