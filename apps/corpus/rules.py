@@ -35,13 +35,18 @@ def redaction_refusal(version: BlockVersion, reason: str) -> str | None:
 
 def undo_refusal(item: Import) -> str | None:
     """Why an import cannot be undone."""
+    return ended_refusal(item) or kind_named(item.kind).undo_refusal(item)
+
+
+def ended_refusal(item: Import) -> str | None:
+    """Why nothing of an import can be taken back."""
     if item.undone_at:
         return "This import has been undone."
     if item.state != ImportState.APPLIED:
         return "This import is not applied; there is nothing to undo."
     if item.result.get("changes_nothing"):
         return "This import changed nothing; there is nothing to undo."
-    return kind_named(item.kind).undo_refusal(item)
+    return None
 
 
 def corpus_undo_refusal(item: Import, corpus: Corpus | None, *, is_changed_since: bool) -> str | None:

@@ -46,18 +46,21 @@ def withdraw_refusal(person: User, roles: frozenset[str], triple: Triple) -> str
     return writer_refusal(roles)
 
 
+NONE_UNTOUCHED = "Somebody has edited, adopted or submitted each of these drafts, so their authors decide about them."
+
+
 def undo_refusal(*, begun: int, adopted: int, edited: int) -> str | None:
     """Why an import of triples cannot be undone: so many have left their first draft, were adopted, or edited since."""
     if begun:
-        return f"Submitted for review since: {_counted(begun)}. Their author can withdraw the drafts that are left."
+        return f"Submitted for review since: {counted(begun)}. Their author can withdraw the drafts that are left."
     if adopted:
-        return f"Adopted since: {_counted(adopted)}. Their authors can withdraw them; then the rest can be undone."
+        return f"Adopted since: {counted(adopted)}. Their authors can withdraw them; then the rest can be undone."
     if edited:
-        return f"Edited since: {_counted(edited)}. Their author can withdraw them; then the rest can be undone."
+        return f"Edited since: {counted(edited)}. Their author can withdraw them; then the rest can be undone."
     return None
 
 
-def _counted(number: int) -> str:
+def counted(number: int) -> str:
     return "1 Q&A" if number == 1 else f"{number:,} Q&As"
 
 

@@ -152,6 +152,66 @@ def test_a_candidate_that_was_adopted_stays_and_one_that_was_rejected_hinders_no
     assert Rejection.objects.get().reason == "Odd."
 
 
+def undo_rest(item: Import) -> Import:
+    return imports.undo_untouched(import_id=item.pk, actor=lead_of(item.project), at=AT + timedelta(hours=1))
+
+
+def test_the_drafts_that_nobody_touched_are_withdrawn_without_the_others(project):
+    item = applied(project, entry(), entry(), entry(), entry())
+    first, second, *_ = Triple.objects.order_by("number")
+    submit_triple(project=project, triple_id=first.pk, author=lead_of(project), at=AT)
+    save(second)
+
+    undo_rest(item)
+
+    assert states(project) == [State.IN_REVIEW, State.DRAFT, State.WITHDRAWN, State.WITHDRAWN]
+    assert Import.objects.get().result["stayed"] == 2
+    assert [event.after for event in Event.objects.filter(action="import.undone")] == [{"stayed": 2}]
+
+
+def test_what_stayed_of_an_import_is_not_imported_again_and_the_rest_is(project):
+    entries = [entry(id="ours-1"), entry(id="ours-2"), entry()]
+    item = applied(project, *entries)
+    submit_triple(project=project, triple_id=Triple.objects.earliest("number").pk, author=lead_of(project), at=AT)
+    undo_rest(item)
+
+    again = applied(project, *entries, minute=1)
+
+    assert again.result["counts"] == {"new drafts": 2, "new candidates": 0, "unchanged": 1}
+
+
+def test_nothing_is_withdrawn_where_every_draft_was_touched(project):
+    item = applied(project, entry())
+    save(Triple.objects.get())
+
+    with pytest.raises(ImportRefused, match="Somebody has edited, adopted or submitted each of these drafts"):
+        undo_rest(item)
+    assert states(project) == [State.DRAFT]
+
+
+def test_an_import_is_undone_in_part_once(project):
+    item = applied(project, entry(), entry())
+    save(Triple.objects.earliest("number"))
+    undo_rest(item)
+
+    with pytest.raises(ImportRefused, match="This import has been undone"):
+        undo_rest(item)
+
+
+def test_the_page_offers_what_nobody_touched_with_its_number(project, client):
+    item = applied(project, entry(), entry(), entry())
+    submit_triple(project=project, triple_id=Triple.objects.earliest("number").pk, author=lead_of(project), at=AT)
+    client.force_login(lead_of(project))
+    url = reverse("corpus:import", args=[project.slug, item.pk])
+    before = client.get(url).content.decode()
+
+    client.post(reverse("corpus:import-undo", args=[project.slug, item.pk]), {"only": "untouched"})
+
+    assert "Withdraw the 2 drafts that nobody touched" in before
+    assert "The drafts that nobody had touched are withdrawn; 1 Q&amp;A stayed." in client.get(url).content.decode()
+    assert states(project) == [State.IN_REVIEW, State.WITHDRAWN, State.WITHDRAWN]
+
+
 def test_nobody_writes_on_in_a_withdrawn_draft(project):
     item = applied(project, entry())
     draft = Triple.objects.get()
@@ -217,6 +277,17 @@ class TestAtTheSameMoment:
         )
 
         assert (refused.code, states(project)) == ("not_submittable", [State.WITHDRAWN])
+
+    def test_a_draft_that_is_submitted_meanwhile_stays_and_the_others_are_withdrawn(self, project):
+        item = applied(project, entry(), entry())
+        draft, lead = Triple.objects.earliest("number"), lead_of(project)
+
+        overlapping(
+            lambda: submit_triple(project=project, triple_id=draft.pk, author=lead, at=AT), lambda: undo_rest(item)
+        )
+
+        assert states(project) == [State.IN_REVIEW, State.WITHDRAWN]
+        assert Import.objects.get().result["stayed"] == 1
 
     def test_an_undo_that_meets_a_submission_is_refused(self, project):
         item = applied(project, entry())

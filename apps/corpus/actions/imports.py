@@ -18,7 +18,7 @@ from apps.corpus.execution.document_reading import reading_path
 from apps.corpus.execution.import_reading import preview
 from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.models import Import
-from apps.corpus.rules import undo_refusal
+from apps.corpus.rules import ended_refusal, undo_refusal
 from apps.corpus.selectors.corpora import left_unread
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.jobs.actions.jobs import enqueue
@@ -187,6 +187,19 @@ def undo_import(*, import_id: int, actor: User, at: datetime) -> Import:
     item.undone_by, item.undone_at = actor, at
     item.save(update_fields=["undone_by", "undone_at"])
     record(project=item.project, actor=actor, action="import.undone", obj=item, at=at)
+    return item
+
+
+@transaction.atomic
+def undo_untouched(*, import_id: int, actor: User, at: datetime) -> Import:
+    """Undo of an import what nobody has touched since. Its record says how much stayed."""
+    item = import_steps.locked(import_id)
+    if reason := ended_refusal(item):
+        raise ImportRefused(reason, code="import_not_undone")
+    stayed = kind_named(item.kind).undo_untouched(item, actor=actor, at=at)
+    item.undone_by, item.undone_at, item.result = actor, at, {**item.result, "stayed": stayed}
+    item.save(update_fields=["undone_by", "undone_at", "result"])
+    record(project=item.project, actor=actor, action="import.undone", obj=item, after={"stayed": stayed}, at=at)
     return item
 
 

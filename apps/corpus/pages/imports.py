@@ -76,6 +76,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         return _documents(request, project, item, kind)
     applied = item.state == ImportState.APPLIED
     is_in_force = applied and item.undone_at is None
+    refusal = undo_refusal(item) if is_in_force else None
     context = {
         "item": item,
         "kind": kind,
@@ -86,7 +87,8 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "next": next_step(item) if is_in_force else None,
         "done_url": kind.done_url(project, item.options) if applied else "",
         "earlier": kind.earlier(project, item.options) if item.state == ImportState.READY else None,
-        "undo_refusal": undo_refusal(item) if is_in_force else None,
+        "undo_refusal": refusal,
+        "untouched": kind.untouched(item) if refusal else 0,
         "undone": kind.what_became(item) if item.undone_at else "",
         "section": kind.section,
     }
@@ -207,7 +209,8 @@ def import_discard(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 @member_view(Role.LEAD)
 def import_undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     item = import_in(project, pk)
-    imports.undo_import(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
+    undo = imports.undo_untouched if request.POST.get("only") == "untouched" else imports.undo_import
+    undo(import_id=item.pk, actor=member_of(request).user, at=timezone.now())
     return redirect("corpus:import", slug=project.slug, pk=item.pk)
 
 

@@ -105,6 +105,14 @@ class ImportKind:
         """Put back what an import has changed, in the caller's transaction. Raises ImportRefused."""
         raise NotImplementedError
 
+    def untouched(self, item: Import) -> int:
+        """How many of what an applied import made nobody has touched, where they can be taken back without the rest."""
+        return 0
+
+    def undo_untouched(self, item: Import, *, actor: User, at: datetime) -> int:
+        """Take those back, in the caller's transaction; returns how many stay. Raises ImportRefused."""
+        raise NotImplementedError
+
     def what_became(self, item: Import) -> str:
         """What has become of what an undone import had changed."""
         return self.undone

@@ -31,6 +31,11 @@ def made_by(item: Import) -> QuerySet[Triple]:
     return made.exclude(state=State.WITHDRAWN)
 
 
+def untouched_of(item: Import) -> QuerySet[Triple]:
+    """The drafts and candidates of an import that nobody has edited, adopted or submitted."""
+    return made_by(item).filter(state=State.DRAFT, round=0, adopted_by=None, edit_version=FIRST_SAVED)
+
+
 def undo_refusal(item: Import) -> str | None:
     """Why the drafts of an applied import cannot be withdrawn."""
     made = made_by(item)
@@ -44,14 +49,30 @@ def undo_refusal(item: Import) -> str | None:
 
 
 def withdraw_made(item: Import, *, actor: User, at: datetime) -> None:
-    """Withdraw the drafts of an import, and reject its candidates. Raises ImportRefused.
-
-    Who writes in one or submits it meanwhile is seen only with its lock.
-    """
-    Project.objects.select_for_update(no_key=True).get(pk=item.project_id)
-    keys = list(made_by(item).select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+    """Withdraw the drafts of an import, and reject its candidates. Raises ImportRefused."""
+    keys = _lock_made(item)
     if reason := undo_refusal(item):
         raise ImportRefused(reason, code="import_not_undone")
+    _withdraw(item, keys, actor, at)
+
+
+def withdraw_untouched(item: Import, *, actor: User, at: datetime) -> int:
+    """Withdraw what nobody has touched of an import; returns how many stay. Raises ImportRefused for none."""
+    made = _lock_made(item)
+    keys = list(untouched_of(item).order_by("pk").values_list("pk", flat=True))
+    if not keys:
+        raise ImportRefused(rules.NONE_UNTOUCHED, code="import_not_undone")
+    _withdraw(item, keys, actor, at)
+    return len(made) - len(keys)
+
+
+def _lock_made(item: Import) -> list[int]:
+    """The keys of what an import made, locked: who writes in one or submits it meanwhile is seen only then."""
+    Project.objects.select_for_update(no_key=True).get(pk=item.project_id)
+    return list(made_by(item).select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+
+
+def _withdraw(item: Import, keys: list[int], actor: User, at: datetime) -> None:
     reason = f"The import of {item.upload.filename} was undone."
     for part in chunks(keys, AT_ONCE):
         drafts = list(Triple.objects.filter(pk__in=part).select_related("project").order_by("pk"))

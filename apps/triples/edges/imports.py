@@ -23,6 +23,7 @@ from apps.triples.execution.ingest import plan_entries
 from apps.triples.execution.table_import import TripleTable, read_triple_table
 from apps.triples.formats import FORMATS, EntryRecord, read_entries
 from apps.triples.formats.recognition import AUTO, TABLE, recognise
+from apps.triples.rules import counted
 from apps.triples.selectors.entry_comparison import IMPORT_KIND, EntryComparison
 
 LONGEST_MACHINE = 200
@@ -133,6 +134,17 @@ class TripleImport(ImportKind):
 
     def undo(self, item: Import, *, actor: User, at: datetime) -> None:
         undoing.withdraw_made(item, actor=actor, at=at)
+
+    def untouched(self, item: Import) -> int:
+        return undoing.untouched_of(item).count()
+
+    def undo_untouched(self, item: Import, *, actor: User, at: datetime) -> int:
+        return undoing.withdraw_untouched(item, actor=actor, at=at)
+
+    def what_became(self, item: Import) -> str:
+        if not (stayed := item.result.get("stayed")):
+            return self.undone
+        return f"The drafts that nobody had touched are withdrawn; {counted(stayed)} stayed."
 
     def target(self, project: Project, options: dict[str, Any]) -> str:
         return "the candidates of this project" if options.get("machine") else "your drafts"

@@ -6,7 +6,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
@@ -18,7 +18,7 @@ from apps.corpus.models import Corpus, Import, Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source
 from apps.triples.core.evidence import spans_of
-from apps.triples.enums import ENDED
+from apps.triples.enums import ENDED, State
 from apps.triples.formats import EntryRecord
 from apps.triples.formats.entry import EntryBlock, Evidence
 from apps.triples.models import ImportedEntry, Triple
@@ -135,7 +135,7 @@ def _foreign_ids(project: Project) -> dict[str, int]:
 
 
 def _imported_in(project: Project) -> QuerySet[ImportedEntry]:
-    """The entries imported into a project, without those of imports that were undone."""
+    """The entries imported into a project, without those that went with an import that was undone."""
     undone = Import.objects.filter(
         project=project,
         kind=IMPORT_KIND,
@@ -143,7 +143,8 @@ def _imported_in(project: Project) -> QuerySet[ImportedEntry]:
         applied_by=OuterRef("imported_by"),
         applied_at=OuterRef("imported_at"),
     )
-    return ImportedEntry.objects.filter(~Exists(undone), triple__project=project)
+    here = ~Exists(undone) | ~Q(triple__state=State.WITHDRAWN)
+    return ImportedEntry.objects.filter(here, triple__project=project)
 
 
 class _Chunk:
