@@ -24,7 +24,7 @@ SUNDAY = date(2026, 11, 22)
         (60, "done on Saturday at this pace"),
         (70, "done on 29 November at this pace"),
         (400, "done on 1 January 2027 at this pace"),
-        (100_000, "not done within ten years at this pace"),
+        (100_000, "no end date yet: at this pace it takes more than ten years"),
         (0, "all possible judgements are done"),
     ],
 )
@@ -33,7 +33,9 @@ def test_the_day_is_named_as_people_name_it(to_go, words):
 
 
 def test_without_judgements_no_day_is_named():
-    assert ending(9, Lately(7, 0, 0, 0), SUNDAY) == "nothing judged in the last 7 days, so no end date"
+    assert (
+        ending(9, Lately(7, 0, 0, 0), SUNDAY) == "no end date yet: nothing was judged in this round in the last 7 days"
+    )
 
 
 def line(round_, at):
@@ -49,7 +51,7 @@ def test_an_open_round_shows_who_judges_and_what_is_leased():
 
     now, tomorrow = line(round_, later(1)), line(round_, AT + timedelta(days=1))
 
-    assert now.startswith(f"{percent(0.5, 0)} judged by two people, done ")
+    assert now.startswith(f"{percent(0.5, 0)} judged by two people, no end date yet: ")
     assert now.endswith("1 person judged today; 2 judgements are open, none has expired.")
     assert tomorrow.endswith("Nobody judged today; 2 judgements are open, 2 of them expired: others get them next.")
 

@@ -8,7 +8,6 @@ from apps.accounts.enums import Role
 from apps.judging.actions import claim_seats
 from apps.judging.core.plan import Plan
 from apps.judging.models import Round, RoundAnnotator
-from apps.judging.pages.planning import hours
 from apps.judging.selectors import plans
 from apps.judging.selectors.plans import USUAL_PACE, Pace, pace_of
 from apps.judging.selectors.round_plan import plan_of
@@ -139,6 +138,16 @@ def test_hours_are_at_the_pace_measured_once_enough_pairs_were_timed(project, mo
     assert pace_of(project) == Pace(30_000, 30_000, is_measured=True)
 
 
+def test_grades_given_faster_than_a_pair_is_read_are_no_measure_of_the_work(project, monkeypatch):
+    round_ = make_round(project, queries=1, blocks=5, annotators=1, overlap=0.0)
+    mara = people_of(round_)[0]
+    for seat in claim_seats(round_=round_, annotator=mara, n=5, at=AT):
+        give(seat, mara, 1, active_ms=2_000)
+    monkeypatch.setattr(plans, "ENOUGH", 5)
+
+    assert pace_of(project) == USUAL_PACE
+
+
 @pytest.mark.parametrize(
     ("judgements", "pace", "said"),
     [
@@ -150,7 +159,7 @@ def test_hours_are_at_the_pace_measured_once_enough_pairs_were_timed(project, mo
     ],
 )
 def test_hours_are_written_in_words(judgements, pace, said):
-    assert hours(judgements, pace) == said
+    assert pace.words_for(judgements) == said
 
 
 def test_a_plan_in_which_every_lead_judges_says_that_nobody_could_decide(client, project, data):

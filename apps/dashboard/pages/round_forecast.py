@@ -34,12 +34,10 @@ def ending(to_go: int, lately: Lately, today: date) -> str:
     """The expected end of `to_go` judgements at the recent rate, in words."""
     if to_go <= 0:
         return "all possible judgements are done"
-    forecast = estimate(to_go, lately, mean_ms=None, today=today)
+    forecast = estimate(to_go, lately, today=today)
     if forecast.day:
         return f"done {_when(forecast.day, today)} at this pace"
-    if lately.judgements:
-        return "not done within ten years at this pace"
-    return f"nothing judged in the last {'day' if lately.days == 1 else f'{lately.days} days'}, so no end date"
+    return f"no end date yet: {forecast.why_not}"
 
 
 def _when(then: date, today: date) -> str:

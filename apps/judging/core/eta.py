@@ -5,6 +5,8 @@ from math import ceil
 from typing import NamedTuple
 
 LOOKS_BACK = 7
+FEWEST = 20
+FASTEST_MS = 5_000
 FURTHEST = 3_650
 
 
@@ -42,23 +44,41 @@ class Lately(NamedTuple):
 
 
 class Eta(NamedTuple):
-    """What is left: the work in hours where it is known, and the day it ends at the present pace."""
+    """What is left, and the day it ends at the present pace; without a day, why none can be named."""
 
     to_go: int
-    hours: float | None
     days: int | None
     day: date | None
-
-    @property
-    def whole_hours(self) -> int | None:
-        """The hours of work, rounded; 0 for less than one."""
-        return None if self.hours is None else int(self.hours + 0.5) if self.hours >= 1 else 0
+    why_not: str = ""
 
 
-def estimate(to_go: int, lately: Lately, *, mean_ms: float | None, today: date) -> Eta:
-    """When `to_go` judgements are done. No day when nothing was judged recently, or when it is beyond ten years."""
-    hours = to_go * mean_ms / 3_600_000 if mean_ms else None
-    days = ceil(to_go / lately.per_day) if lately.judgements else None
-    if days is None or days > FURTHEST:
-        return Eta(to_go, hours, None, None)
-    return Eta(to_go, hours, days, today + timedelta(days=days))
+def estimate(to_go: int, lately: Lately, *, today: date) -> Eta:
+    """When `to_go` judgements are done. No day from a pace that tells nothing, or beyond ten years."""
+    if why_not := _why_not(lately):
+        return Eta(to_go, None, None, why_not)
+    days = ceil(to_go / lately.per_day)
+    if days > FURTHEST:
+        return Eta(to_go, None, None, "at this pace it takes more than ten years")
+    return Eta(to_go, days, today + timedelta(days=days))
+
+
+def _why_not(lately: Lately) -> str:
+    """Why nothing follows from what was judged of late: nothing, too little, too fast, or for less than a day."""
+    if not lately.judgements:
+        return f"nothing was judged in this round {'yet' if lately.days < LOOKS_BACK else 'in the last 7 days'}"
+    if is_too_fast(lately.timed_ms, lately.timed):
+        seconds = max(1, round(lately.timed_ms / lately.timed / 1_000))
+        return f"the latest grades took {seconds} second{'' if seconds == 1 else 's'} each, too fast to go by"
+    if lately.days == 1:
+        return "the round was opened less than a day ago"
+    if lately.judgements < FEWEST:
+        judgements = f"{lately.judgements} judgement{'' if lately.judgements == 1 else 's'}"
+        return (
+            f"{judgements} in the last {lately.days} days {'is' if lately.judgements == 1 else 'are'} too few to go by"
+        )
+    return ""
+
+
+def is_too_fast(total_ms: float, timed: int) -> bool:
+    """Whether pairs took less time on average than it takes to read one, so that no forecast rests on it."""
+    return timed > 0 and total_ms / timed < FASTEST_MS

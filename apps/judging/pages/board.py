@@ -23,7 +23,7 @@ from apps.judging.selectors import PersonProgress, QueryProgress, board
 from apps.judging.selectors.board import Overlap
 from apps.judging.selectors.consistency import Steadiness, steadiness
 from apps.judging.selectors.pilots import pilot_progress
-from apps.judging.selectors.plans import rounds_of_kept_pairs
+from apps.judging.selectors.plans import pace_of, rounds_of_kept_pairs
 
 SHOWN_QUERIES = 500
 COUNTED_AT_ONCE = 50_000
@@ -123,9 +123,9 @@ def _forecast(round_: Round, to_go: int, lately: Lately, *, at: datetime) -> dic
     """The expected end of an open round, its additional seats, and people with stuck seats."""
     if round_.state != RoundState.OPEN:
         return {"eta": None, "on_top": None, "holders": []}
-    mean = lately.timed_ms / lately.timed if lately.timed else None
     return {
-        "eta": estimate(to_go, lately, mean_ms=mean, today=timezone.localdate(at)) if to_go > 0 else None,
+        "eta": estimate(to_go, lately, today=timezone.localdate(at)) if to_go > 0 else None,
+        "work": pace_of(round_.project).words_for(to_go) if to_go > 0 else "",
         "on_top": board.on_top(round_),
         "holders": board.stuck_holders(round_, at=at),
     }

@@ -16,9 +16,8 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
 from apps.judging import rules, selectors
 from apps.judging.actions import RoundRefused, open_round
-from apps.judging.core.workload import TimePerPair
 from apps.judging.forms.rounds import RoundForm
-from apps.judging.selectors.plans import Pace, pace_of, preview_of
+from apps.judging.selectors.plans import pace_of, preview_of
 
 LARGEST_SEED = 2**31
 
@@ -96,7 +95,7 @@ def _preview(form: RoundForm) -> dict[str, object]:
         "preview": preview,
         "people": people,
         "share": -(-preview.judgements // people) if people else None,
-        "hours": hours(preview.judgements, pace_of(form.project)),
+        "hours": pace_of(form.project).words_for(preview.judgements),
         "plan_refusal": refusal,
         "plan_warning": rules.plan_warning(_leads(form.project), remits.keys(), most),
         "plan": plan,
@@ -105,9 +104,3 @@ def _preview(form: RoundForm) -> dict[str, object]:
 
 def _leads(project: Project) -> list[int]:
     return list(members_of(project, Role.LEAD).values_list("pk", flat=True))
-
-
-def hours(judgements: int, pace: Pace) -> str:
-    """How long so many judgements take all people together: at the measured pace, or at the usual one."""
-    time = TimePerPair(pace.low, pace.high).of(judgements)
-    return f"{time} at the pace measured here" if pace.is_measured else f"{time} at the usual 2 to 3 minutes a pair"

@@ -10,8 +10,10 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
+from apps.judging.core.eta import is_too_fast
 from apps.judging.core.plan import Plan, Preview
 from apps.judging.core.remits import PROPERTIES, Remit, fits
+from apps.judging.core.workload import TimePerPair
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, KeptPair, KnownAnswer, Round, RoundAnnotator, Seat
 from apps.judging.selectors.known import KnownGrade, known_pairs
@@ -33,6 +35,13 @@ class Pace(NamedTuple):
     low: float
     high: float
     is_measured: bool
+
+    def words_for(self, judgements: int) -> str:
+        """How long so many judgements take all people together, and by which pace; empty for none."""
+        time = TimePerPair(self.low, self.high).of(judgements)
+        if not time:
+            return ""
+        return f"{time} at {'the pace measured here' if self.is_measured else 'the usual 2 to 3 minutes a pair'}"
 
 
 USUAL_PACE = Pace(120_000, 180_000, is_measured=False)
@@ -172,13 +181,17 @@ def judges_left(round_: Round, query_id: int) -> int:
 
 
 def pace_of(project: Project) -> Pace:
-    """The median time of a pair in the project's latest rounds, when at least 200 were timed; else the usual one."""
+    """The median time of a pair in the project's latest rounds, when at least 200 were timed; else the usual one.
+
+    Also the usual one where the median is too fast for pairs that were read.
+    """
     times: list[int] = []
     for round_ in Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number")[:10]:
         timed = Judgement.objects.filter(round=round_, active_ms__isnull=False)
         times += [ms for ms in timed.order_by("entry").values_list("active_ms", flat=True)[:SAMPLE] if ms is not None]
         if len(times) >= ENOUGH:
-            return Pace(median(times), median(times), is_measured=True)
+            middle = median(times)
+            return USUAL_PACE if is_too_fast(middle, 1) else Pace(middle, middle, is_measured=True)
     return USUAL_PACE
 
 
