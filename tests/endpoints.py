@@ -243,6 +243,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "calibration:answer": write(WORKERS),
     "editions:import": read(LEADS),
     "editions:take-import": write(LEADS),
+    "editions:decide": write(LEADS),
     "editions:snapshot": read(LEADS),
     "editions:take-snapshot": write(LEADS),
     "editions:run-again": write(LEADS),

@@ -63,7 +63,8 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         ),
         may(
             "compare a new edition with the one before; take it with its grades",
-            "editions:import editions:take-import editions:snapshot editions:take-snapshot editions:run-again",
+            "editions:import editions:take-import editions:decide editions:snapshot editions:take-snapshot"
+            " editions:run-again",
         ),
         may(
             "add, edit and retire queries; record sources and permissions",

@@ -1,4 +1,4 @@
-"""The form that takes an edition, with the choice for each changed passage."""
+"""The forms that decide about a changed passage, and that take the edition with all choices."""
 
 from django import forms
 
@@ -7,6 +7,14 @@ from apps.editions.enums import Choice
 
 DECISION = "passage-"
 MOST_DIGITS = 18
+
+
+class DecisionForm(KaratForm):
+    """What happens to the grades of one old text, by its block version, when it becomes the new one."""
+
+    version = forms.IntegerField(min_value=1, max_value=10**MOST_DIGITS)
+    text = forms.RegexField(r"^[0-9a-f]{64}$")
+    choice = forms.ChoiceField(choices=Choice.choices)
 
 
 class TakeForm(KaratForm):

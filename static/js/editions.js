@@ -1,6 +1,8 @@
-// The page of a new edition: the keys c and a belong to the change in focus, and the foot follows the choices.
+// The page of a new edition: the keys c and a belong to the change in focus, and the foot follows the choices,
+// which are stored as they are made.
 
 const MINUTE = 60_000;
+const AGAIN = 5000;
 const format = new Intl.NumberFormat("en-US");
 
 function radios(change) {
@@ -39,6 +41,48 @@ function gradesJudgedAgain() {
     .reduce((sum, change) => sum + Number(change.dataset.grades), 0);
 }
 
+// Stores each choice as soon as it is made, in order; one that got no answer is sent again until it is stored.
+function keeper(form, warning) {
+  const waiting = [];
+  let isLost = false;
+  let isRunning = false;
+  const announce = () => {
+    form.dataset.holds = waiting.length ? "unsaved" : "saved";
+    warning.hidden = !isLost;
+  };
+  const send = async (fields) => {
+    const body = new URLSearchParams(fields);
+    const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value };
+    try {
+      const answer = await fetch(form.dataset.decide, { method: "POST", body, headers, redirect: "manual", keepalive: true });
+      return answer.status === 204;
+    } catch {
+      return false;
+    }
+  };
+  const flush = async () => {
+    if (isRunning) return;
+    isRunning = true;
+    while (waiting.length && (await send(waiting[0]))) waiting.shift();
+    isRunning = false;
+    isLost = waiting.length > 0;
+    announce();
+    if (isLost) setTimeout(flush, AGAIN);
+  };
+  addEventListener("beforeunload", (event) => {
+    if (isLost && !isTaking) event.preventDefault();
+  });
+  let isTaking = false;
+  form.addEventListener("submit", () => {
+    isTaking = true; // the form has every choice that the page shows
+  });
+  return (fields) => {
+    waiting.push(fields);
+    announce();
+    flush();
+  };
+}
+
 function number(element) {
   return Number(element.textContent.replaceAll(",", ""));
 }
@@ -66,7 +110,11 @@ if (work) {
     const change = event.target.closest?.(".edition-change[data-item]");
     if (change) makeCurrent(change);
   });
+  const keep = keeper(document.querySelector("#take"), work.parentElement.querySelector("[data-unstored]"));
   document.addEventListener("change", (event) => {
-    if (event.target.form?.id === "take") update();
+    const change = event.target.closest?.(".edition-change[data-item]");
+    if (event.target.form?.id !== "take" || !change) return;
+    update();
+    keep({ version: change.dataset.version, text: change.dataset.text, choice: event.target.value });
   });
 }

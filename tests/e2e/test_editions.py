@@ -68,3 +68,48 @@ def test_a_lead_takes_an_edition_by_keys_and_makes_its_round(page, released, sig
     looking.clean_in_both_themes(page)
     assert {name for _, name in asked(Round.objects.latest("number"))} == {"b17", "b21"}
     assert witness.drain() == []
+
+
+@pytest.mark.slow
+def test_a_choice_is_there_after_opening_a_list_leaving_and_loading_again(page, released, signed_in):
+    story = released
+    signed_in(lead_of(story.project))
+    edition = reverse("editions:import", args=[story.project.slug, story.begin_import().pk])
+    stored, work = page.locator("#take[data-holds=saved]"), page.locator("#work")
+
+    def expect_the_choice() -> None:
+        expect(page.get_by_role("article", name="b15").get_by_role("radio", name="Judge again")).to_be_checked()
+        expect(work).to_contain_text("Carried along: 48 grades. To judge: 10 pairs")
+
+    go(page, edition)
+    press(page, "a")
+    stored.wait_for(state="attached")
+    with turned(page):
+        page.get_by_role("link", name="3 passages, Changed").click()
+    expect_the_choice()
+    with turned(page):
+        page.get_by_role("link", name="autumn.jsonl").click()
+    with turned(page):
+        page.go_back()
+    expect_the_choice()
+    with turned(page):
+        page.reload()
+    expect_the_choice()
+
+
+@pytest.mark.slow
+def test_a_choice_that_gets_no_answer_says_so_and_is_sent_again(page, released, signed_in):
+    story = released
+    signed_in(lead_of(story.project))
+    page.clock.install()
+    go(page, reverse("editions:import", args=[story.project.slug, story.begin_import().pk]))
+
+    page.route("**/decide/", lambda route: route.abort())
+    press(page, "a")
+    warning = page.get_by_text("Not stored yet")
+    warning.wait_for()
+    page.unroute("**/decide/")
+    page.clock.run_for(5_000)
+
+    page.locator("#take[data-holds=saved]").wait_for(state="attached")
+    expect(warning).to_be_hidden()

@@ -256,7 +256,7 @@ def test_the_page_takes_the_same_queries_however_many_passages_changed(story, le
     lead.get(url_of("import", story, few.pk))
 
     for item in (few, many):
-        with django_assert_num_queries(39):
+        with django_assert_num_queries(40):
             lead.get(url_of("import", story, item.pk))
 
 
@@ -287,3 +287,63 @@ def test_paragraphs_without_a_change_or_evidence_are_folded_and_can_be_shown(lea
     read, folded = rows["b17"].split("<details")
     assert ("Visitors wait" in read, "sign in" in read) == (False, True)
     assert ("Visitors wait" in folded, "sign in" in folded) == (True, True)
+
+
+def decide(lead, story, answer, name, choice):
+    """What the page sends when a choice is made."""
+    block = story.corpus.blocks.get(outside_id=name)
+    change = re.search(rf'data-version="(\d+)" data-text="(\w+)" aria-label="{name}"', answer.text)
+    assert choices(answer)[str(block.pk)] != choice
+    fields = {"version": change[1], "text": change[2], "choice": choice}
+    return lead.post(reverse("editions:decide", args=[story.project.slug]), fields)
+
+
+def test_a_choice_is_there_in_a_list_after_coming_back_and_for_another_upload_of_the_same_file(story, lead):
+    item = story.begin_import()
+    url = url_of("import", story, item.pk)
+    block = str(story.corpus.blocks.get(outside_id="b16").pk)
+
+    assert decide(lead, story, lead.get(url), "b16", "carry").status_code == 204
+
+    for answer in (lead.get(url, {"show": "changed", "of": "passages"}), lead.get(url)):
+        assert choices(answer)[block] == "carry"
+        assert "Carried along: 54 grades. To judge: 4 pairs, 3 changed and 1 new" in words(answer)
+    assert choices(lead.get(url_of("import", story, story.begin_import().pk)))[block] == "carry"
+
+
+def test_a_choice_holds_once_the_file_is_applied_and_frozen_and_when_the_edition_is_taken(story, lead):
+    decide(lead, story, lead.get(url_of("import", story, story.begin_import().pk)), "b16", "carry")
+    snapshot = story.freeze_autumn()
+
+    block = str(story.corpus.blocks.get(outside_id="b16").pk)
+    assert choices(lead.get(url_of("snapshot", story, snapshot.pk)))[block] == "carry"
+    story.take_frozen(snapshot)
+    assert {name for _, name in asked(Round.objects.latest("number"))} == {"b17", "b21"}
+
+
+def test_a_choice_about_one_new_text_does_not_hold_for_another(story, lead):
+    decide(lead, story, lead.get(url_of("import", story, story.begin_import().pk)), "b16", "carry")
+
+    other = story.begin_import({**AUTUMN, "b16": "Signing keys are rotated by nobody."})
+
+    block = str(story.corpus.blocks.get(outside_id="b16").pk)
+    assert choices(lead.get(url_of("import", story, other.pk)))[block] == "again"
+
+
+def test_carry_all_leaves_what_was_decided_and_says_so(story, lead):
+    url = url_of("import", story, story.begin_import().pk)
+    decide(lead, story, lead.get(url), "b15", "again")
+
+    answer = lead.get(url, {"all": "carry"})
+
+    assert sorted(choices(answer).values()) == ["again", "carry", "carry"]
+    assert "Carry all others along" in words(lead.get(url))
+
+
+def test_a_choice_on_a_passage_of_another_project_is_not_found(story, lead):
+    other = make_story().spring.entries.first().version
+
+    url = reverse("editions:decide", args=[story.project.slug])
+    answer = lead.post(url, {"version": other.pk, "text": "0" * 64, "choice": "carry"})
+
+    assert answer.status_code == 404

@@ -61,12 +61,14 @@ def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any
     shown = ranked[: _shown(query)]
     passages = changed_passages(edition, usage, list(dict.fromkeys([*weighty, *shown])))
     choices = choices_of(passages, {}, rest)
+    shown_passages = passages_in_order(passages, shown)
     work = work_of(edition, usage, choices)
     rows = _rows(edition, usage, resting)
     return {
         "edition": edition,
         "rows": rows,
-        "changes": passages_in_order(passages, shown),
+        "changes": [(passage, choices[passage.old.pk] == Choice.CARRY) for passage in shown_passages],
+        "any_decided": any(passage.decided for passage in passages),
         "changes_total": len(ranked),
         "changed": next(row for row in rows if row.kind == ChangeKind.CHANGED),
         "next_shown": _shown(query) + SHOWN,

@@ -11,14 +11,14 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.corpus.selectors.corpora import import_in, snapshot_before, snapshot_in
+from apps.corpus.selectors.corpora import import_in, snapshot_before, snapshot_in, version_in
 from apps.editions import rules
-from apps.editions.actions import taking
+from apps.editions.actions import deciding, taking
 from apps.editions.actions.running import run_again
 from apps.editions.enums import Choice
 from apps.editions.execution.import_editions import import_edition_refusal, planned_edition
 from apps.editions.execution.taking import EditionRefused, TakeOrder
-from apps.editions.forms import TakeForm
+from apps.editions.forms import DecisionForm, TakeForm
 from apps.editions.pages.context import edition_context, taken_context
 from apps.editions.selectors.editions import between
 from apps.editions.selectors.taken import systems_to_run, taken_event
@@ -57,6 +57,24 @@ def snapshot_edition(request: HttpRequest, project: Project, pk: int) -> HttpRes
         context |= edition_context(between(before, snapshot), request.GET.dict()) | taken_context(taken)
         context["to_run"] = systems_to_run(before, snapshot)
     return render(request, "editions/edition.html", context)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def decide(request: HttpRequest, project: Project) -> HttpResponse:
+    """Keep one choice, sent by the page as soon as it is made."""
+    form = DecisionForm(request.POST)
+    if not form.is_valid():
+        return HttpResponse("Load the page again, then decide.", status=400, content_type="text/plain")
+    version = version_in(project, form.cleaned_data["version"])
+    deciding.decide(
+        version_id=version.pk,
+        text_digest=form.cleaned_data["text"],
+        choice=Choice(form.cleaned_data["choice"]),
+        actor=user_of(request),
+        at=timezone.now(),
+    )
+    return HttpResponse(status=204)
 
 
 @require_POST

@@ -9,6 +9,7 @@ from apps.common.text.worddiff import Piece, changed_spans, word_diff
 from apps.corpus.models import BlockVersion
 from apps.editions.core.comparison import PassageChange
 from apps.editions.enums import ChangeKind, Choice
+from apps.editions.models import Decision
 from apps.editions.selectors.editions import Edition, NewText
 from apps.editions.selectors.usage import Span, Usage, evidence_on
 from apps.triples.core.evidence import placed
@@ -20,7 +21,8 @@ MAX_COMPARED = 20_000
 class ChangedPassage:
     """A changed passage with the grades and Q&As on its old text.
 
-    `spans` is the evidence marked in the old text, `moved` each of its places in the new one, None where it is gone.
+    `spans` is the evidence marked in the old text, `moved` each of its places in the new one, None where it is gone;
+    `decided` what a lead chose already.
     """
 
     change: PassageChange
@@ -30,6 +32,7 @@ class ChangedPassage:
     triples: int
     spans: tuple[Span, ...]
     moved: tuple[Span | None, ...]
+    decided: Choice | None = None
 
     @property
     def block_id(self) -> int:
@@ -40,9 +43,9 @@ class ChangedPassage:
         """Carry along when there is marked evidence and all of it is in the new text."""
         return Choice.CARRY if self.spans and None not in self.moved else Choice.AGAIN
 
-    @property
-    def starts_carried(self) -> bool:
-        return self.start == Choice.CARRY
+    def choice(self, rest: Choice | None = None) -> Choice:
+        """As decided, else `rest` or its start."""
+        return self.decided or rest or self.start
 
     @property
     def kept(self) -> list[Span]:
@@ -128,22 +131,50 @@ def changed_passages(edition: Edition, usage: Usage, changes: Sequence[PassageCh
     versions = BlockVersion.objects.select_related("block__document").in_bulk(keys)
     texts = edition.new_texts([change.name for change in changes])
     evidence = evidence_on(keys)
+    decided = _decided(edition)
     return [
-        _passage(change, versions[key], texts[change.name], usage, tuple(evidence.get(key, ())))
+        _passage(
+            change,
+            versions[key],
+            texts[change.name],
+            usage,
+            tuple(evidence.get(key, ())),
+            decided.get(_texts(edition, change)),
+        )
         for change, key in zip(changes, keys, strict=True)
     ]
 
 
+def _decided(edition: Edition) -> dict[tuple[int, str], Choice]:
+    """What was decided about texts of the corpus, by the old block version and the digest of the new text."""
+    decisions = Decision.objects.filter(version__block__corpus=edition.before.corpus_id)
+    rows = decisions.values_list("version_id", "text_digest", "choice")
+    return {(version, digest): Choice(choice) for version, digest, choice in rows}
+
+
+def _texts(edition: Edition, change: PassageChange) -> tuple[int, str]:
+    assert change.after is not None
+    return edition.old_of(change).version_id, change.after.text
+
+
 def _passage(
-    change: PassageChange, old: BlockVersion, new: NewText, usage: Usage, spans: tuple[Span, ...]
+    change: PassageChange,
+    old: BlockVersion,
+    new: NewText,
+    usage: Usage,
+    spans: tuple[Span, ...],
+    decided: Choice | None,
 ) -> ChangedPassage:
     moved = tuple(placed(old.text, spans, new.text)) if spans else ()
     grades, triples = len(usage.grades.get(old.pk, ())), len(usage.triples.get(old.pk, ()))
-    return ChangedPassage(change, old, new, grades, triples, spans, moved)
+    return ChangedPassage(change, old, new, grades, triples, spans, moved, decided)
 
 
 def choices_of(
     passages: Collection[ChangedPassage], decided: Mapping[int, Choice], rest: Choice | None = None
 ) -> dict[int, Choice]:
-    """The choice for each changed passage, by its old block version: as decided by block, else `rest` or its start."""
-    return {passage.old.pk: decided.get(passage.block_id, rest or passage.start) for passage in passages}
+    """The choice for each changed passage, by its old block version.
+
+    As `decided` by block; else as a lead decided before, else `rest` or its start.
+    """
+    return {passage.old.pk: decided.get(passage.block_id, passage.choice(rest)) for passage in passages}
