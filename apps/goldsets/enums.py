@@ -22,9 +22,9 @@ class Split(models.TextChoices):
 class GroupBy(models.TextChoices):
     """What a split keeps together. Items with the same words are always together."""
 
-    GROUP = "group", "entity or time group"
-    DOCUMENT = "document", "document of a Q&A"
-    SOURCE = "source", "source"
+    GROUP = "group", "queries with the same group, such as one customer or one month"
+    DOCUMENT = "document", "Q&As on the same document"
+    SOURCE = "source", "queries and Q&As from the same source"
 
 
 class BlockerKind(models.TextChoices):

@@ -13,6 +13,8 @@ from apps.goldsets.selectors import versions
 from apps.judging.models import Round
 
 MOST_SEED = 2**53 - 1
+USUAL_TEST = 50
+FEWEST_TO_HOLD_OUT = 20
 
 
 class GoldSetForm(KaratForm):
@@ -32,7 +34,11 @@ class VersionForm(KaratForm):
         help_text="If two rounds judged the same pair, the later one counts.",
     )
     test_percent = forms.IntegerField(
-        label="Test split", min_value=0, max_value=100, initial=50, help_text="A target: groups are never divided."
+        label="Test split",
+        min_value=0,
+        max_value=100,
+        help_text="The share held back for the last comparison; the rest is dev, to work with. With few queries, 0. "
+        "A target: what is kept together is never divided.",
     )
     group_by = forms.MultipleChoiceField(
         label="Keep together",
@@ -48,10 +54,14 @@ class VersionForm(KaratForm):
     def __init__(self, *args: Any, project: Project, version: Version | None = None, **kwargs: Any) -> None:
         self.known_snapshots = {snapshot.pk: snapshot for snapshot in versions.snapshots_of(project)}
         self.known_rounds = {round_.pk: round_ for round_ in versions.rounds_on(project)}
-        kwargs["initial"] = _initial(version) if version else {"rounds": self._rounds_of_newest()}
+        kwargs["initial"] = _initial(version) if version else self._beginning(project)
         super().__init__(*args, **kwargs)
         self._offer("snapshot", [(pk, _snapshot_words(snapshot)) for pk, snapshot in self.known_snapshots.items()])
         self._offer("rounds", [(pk, _round_words(round_)) for pk, round_ in self.known_rounds.items()])
+
+    def _beginning(self, project: Project) -> dict[str, Any]:
+        is_small = versions.item_count(project) < FEWEST_TO_HOLD_OUT
+        return {"rounds": self._rounds_of_newest(), "test_percent": 0 if is_small else USUAL_TEST}
 
     def _rounds_of_newest(self) -> list[int]:
         """Every round of the corpus that was frozen last, so that rounds are left out only by choice."""

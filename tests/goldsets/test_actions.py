@@ -11,7 +11,7 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_warnings
-from apps.judging.actions import adjudicate, close_round
+from apps.judging.actions import adjudicate, claim_seats, close_round
 from apps.queries.models import Query
 from apps.triples.actions.triples import refresh_staleness
 from apps.triples.models import Triple
@@ -28,7 +28,7 @@ from tests.goldsets.factories import (
     permit,
     write_by_machine,
 )
-from tests.judging.factories import judge_all, people_of
+from tests.judging.factories import give, judge_all, people_of
 from tests.review.factories import CHANGED, make_accepted, make_in_review
 from tests.triples.factories import make_snapshot
 
@@ -342,10 +342,38 @@ def test_a_source_mix_off_its_target_is_warned_of():
     assert warning in find_warnings(gather(draft(bench)))
 
 
+def test_few_queries_and_a_tiny_test_split_are_warned_of():
+    warnings = find_warnings(gather(draft(make_bench(queries=3), test_share=0.4)))
+
+    assert (
+        "3 queries are graded. With fewer than 25, a difference between two systems is rarely more than chance."
+        in warnings
+    )
+    assert any(warning.startswith("The test split has ") for warning in warnings)
+    assert not any("have no grade" in warning or "some pairs only" in warning for warning in warnings)
+
+
+def test_queries_without_a_grade_and_those_judged_in_part_are_named():
+    bench = make_bench(queries=3, judge=False, triples=0)
+    annotator = bench.round.annotators.order_by("pk").first().annotator
+    seat = claim_seats(round_=bench.round, annotator=annotator, n=1, at=AT)[0]
+    give(seat, annotator, 2)
+    pairs = bench.round.pool.entries.filter(query=seat.query_id).count()
+    others = bench.project.queries.exclude(pk=seat.query_id).order_by("outside_id")
+
+    warnings = find_warnings(gather(draft(bench)))
+
+    assert f"2 of 3 queries of the rounds have no grade: {', '.join(query.outside_id for query in others)}." in warnings
+    assert (
+        "1 query has a grade for some pairs only, and most measures take the rest as not relevant: "
+        f"{seat.query.outside_id} (1 of {pairs})." in warnings
+    )
+
+
 def test_a_round_that_is_still_open_is_warned_of():
     bench = make_bench(queries=1)
     version = draft(bench)
-    warning = "Round 1 is still open. Close it first if grades given after the freeze should count."
+    warning = "Round 1 is still open. Grades given after the freeze are not in this version: close the round first."
 
     assert warning in find_warnings(gather(version))
 

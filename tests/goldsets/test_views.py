@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.audit.models import Event
+from apps.goldsets import forms
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.pages.drafts import draft_facts
@@ -394,3 +395,14 @@ def test_a_draft_of_an_open_round_warns_that_it_is_open(client):
     page = at_home(client, version).get(url("version", version)).content.decode()
 
     assert "Round 1 is still open." in page
+
+
+@pytest.mark.parametrize(("fewest", "share"), [(99, 0), (2, 50)])
+def test_a_new_draft_of_few_queries_proposes_no_test_split(client, monkeypatch, fewest, share):
+    monkeypatch.setattr(forms, "FEWEST_TO_HOLD_OUT", fewest)
+    version = make_version(VersionState.RELEASED)
+    new = reverse("goldsets:new-version", args=[version.gold_set.project.slug, version.gold_set.slug])
+
+    page = at_home(client, version).get(new)
+
+    assert page.context["form"]["test_percent"].value() == share

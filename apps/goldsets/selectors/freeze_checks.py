@@ -14,6 +14,7 @@ from apps.goldsets.models import VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, OpenPair, wording_of
 from apps.judging.core.resolution import PairState
 from apps.judging.enums import RoundState
+from apps.judging.selectors.progress import planned_pairs
 from apps.queries.models import Source
 from apps.queries.selectors import permission_reasons
 from apps.review.models import Verdict
@@ -25,6 +26,8 @@ NAMES_SHOWN = 12
 OFF_TARGET = 0.05
 OFF_AIM = 0.15
 FEWEST_TO_SPLIT = 4
+FEWEST_QUERIES = 25
+FEWEST_IN_TEST = 5
 TIE_WORDS = {
     "group": "the group “{}”",
     "document": "the document “{}”",
@@ -177,12 +180,47 @@ def find_warnings(gathered: Gathered) -> list[str]:
     if sourceless:
         verb = "names" if len(sourceless) == 1 else "name"
         warnings.append(f"{_listed(sourceless)} {verb} no source, so the terms of use are unknown.")
-    return [*warnings, *_open_rounds(gathered), *_off_target(gathered), *_lopsided(gathered)]
+    return [
+        *_few_queries(gathered),
+        *_missing_grades(gathered),
+        *_tiny_test(gathered),
+        *warnings,
+        *_open_rounds(gathered),
+        *_off_target(gathered),
+        *_lopsided(gathered),
+    ]
+
+
+def _few_queries(gathered: Gathered) -> Iterator[str]:
+    graded = len({pair.query.pk for pair in gathered.pairs})
+    if 0 < graded < FEWEST_QUERIES:
+        rest = f"{'One query is' if graded == 1 else f'{graded} queries are'} graded"
+        yield f"{rest}. With fewer than {FEWEST_QUERIES}, a difference between two systems is rarely more than chance."
+
+
+def _missing_grades(gathered: Gathered) -> Iterator[str]:
+    """Queries of which the rounds on this snapshot have judged no pair, or not all."""
+    rounds = gathered.version.rounds.filter(pool__snapshot=gathered.version.snapshot_id)
+    planned = planned_pairs(rounds)
+    untouched = [each.outside_id for each in planned if not each.done]
+    partly = [f"{each.outside_id} ({each.done:,} of {each.pairs:,})" for each in planned if 0 < each.done < each.pairs]
+    if untouched:
+        yield f"{len(untouched):,} of {len(planned):,} queries of the rounds have no grade: {_listed(untouched)}."
+    if partly:
+        only = "1 query has" if len(partly) == 1 else f"{len(partly):,} queries have"
+        yield f"{only} a grade for some pairs only, and most measures take the rest as not relevant: {_listed(partly)}."
+
+
+def _tiny_test(gathered: Gathered) -> Iterator[str]:
+    in_test = sum(split == TEST and name.startswith("query ") for name, split in gathered.splits.items())
+    if 0 < in_test < FEWEST_IN_TEST:
+        has = "a single query" if in_test == 1 else f"{in_test} queries"
+        yield f"The test split has {has}, so a score on it says little. Set it to 0 in the draft until there are more."
 
 
 def _open_rounds(gathered: Gathered) -> Iterator[str]:
     for round_ in gathered.version.rounds.exclude(state=RoundState.CLOSED).order_by("pk"):
-        yield f"{round_} is still open. Close it first if grades given after the freeze should count."
+        yield f"{round_} is still open. Grades given after the freeze are not in this version: close the round first."
 
 
 def _lopsided(gathered: Gathered) -> Iterator[str]:

@@ -15,7 +15,8 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version, VersionLoss, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.losses import Loss
-from apps.judging.models import Round
+from apps.judging.enums import SeatState
+from apps.judging.models import Round, Seat
 from apps.judging.selectors import rounds_in
 from apps.metrics.estimate import Estimate
 from apps.queries.models import Source
@@ -34,6 +35,13 @@ def gold_sets_of(project: Project) -> QuerySet[GoldSet]:
         .order_by("name", "pk")
         .prefetch_related(Prefetch("versions", queryset=versions))
     )
+
+
+def item_count(project: Project) -> int:
+    """How many queries and Q&As a version could have: queries with a judged pair, and accepted Q&As."""
+    done = Seat.objects.filter(round__project=project, state=SeatState.DONE, query__retired_at=None)
+    judged = done.values("query").distinct()
+    return judged.count() + Triple.objects.filter(project=project, state=State.ACCEPTED).count()
 
 
 def gold_set_in(project: Project, slug: str) -> GoldSet:

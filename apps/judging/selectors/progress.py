@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Avg, Count, Max, Q
+from django.db.models import Avg, Count, Max, Q, QuerySet
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
@@ -138,6 +138,22 @@ def by_query(round_: Round) -> list[QueryProgress]:
         for pk, outside_id, text in queries.values_list("pk", "outside_id", "text")
         if pk in counts
     ]
+
+
+class PlannedPairs(NamedTuple):
+    """A query of some rounds: the pairs to judge, and those judged by somebody."""
+
+    outside_id: str
+    pairs: int
+    done: int
+
+
+def planned_pairs(rounds: QuerySet[Round]) -> list[PlannedPairs]:
+    """The queries that these rounds judge together, without retired ones, by id."""
+    seats = Seat.objects.filter(round__in=rounds, pass_number=1, query__retired_at=None)
+    done = Count("entry", distinct=True, filter=Q(state=SeatState.DONE))
+    counted = seats.values_list("query__outside_id").annotate(pairs=Count("entry", distinct=True), done=done)
+    return [PlannedPairs(*row) for row in counted.order_by("query__outside_id")]
 
 
 def stuck(round_: Round) -> int:
