@@ -171,4 +171,13 @@ def close_refusal(round_: Round) -> str | None:
     return None
 
 
+def words_on_closing(missing: int) -> str:
+    """What closing a round does, with the number of judgements that nobody has given."""
+    end = "No grade can be given or changed afterwards, and each pair gets its final grade from those it has."
+    if not missing:
+        return end
+    are = "1 planned judgement is" if missing == 1 else f"{missing:,} planned judgements are"
+    return f"{end} {are} still missing. A new round on the same pool takes up the pairs that have no grade then."
+
+
 USUAL_PAIRS = 8

@@ -178,3 +178,20 @@ def test_the_board_runs_as_many_queries_for_many_as_for_few(queries, annotators,
 
     with django_assert_num_queries(32):
         client.get(url("round", round_))
+
+
+def test_closing_says_what_is_missing_and_the_closed_round_what_comes_next(client):
+    round_ = make_round(queries=1, blocks=4, overlap=0.0)
+    mara = people_of(round_)[0]
+    give(claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0], mara, 2)
+    client.force_login(lead_of(round_.project))
+
+    before = client.get(url("round", round_)).text
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+    after = client.get(url("round", round_)).text
+
+    assert "3 planned judgements are still missing. A new round on the same pool takes up the pairs" in before
+    assert "Release a version" not in before
+    assert "3 planned judgements were not given" in after
+    assert reverse("goldsets:list", args=[round_.project.slug]) in after
+    assert f"{reverse('judging:new-round', args=[round_.project.slug])}?pool={round_.pool_id}" in after

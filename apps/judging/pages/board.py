@@ -69,6 +69,8 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "is_asked": board.is_asked(round_, user_of(request)),
         "pilot": pilot_progress(round_),
         "close_refusal": rules.close_refusal(round_),
+        "closing": rules.words_on_closing(totals.to_go),
+        "left_open": totals.to_go if round_.state == RoundState.CLOSED and not is_imported else 0,
         "is_imported": is_imported,
         "is_carried": round_.kind == RoundKind.PROPAGATED,
         "lately": lately,
