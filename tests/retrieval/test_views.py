@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.jobs.models import Upload
+from apps.retrieval.execution import run_reading
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors import blinding
 from tests.factories import make_member, make_project
@@ -155,6 +156,43 @@ def test_the_ids_that_a_run_file_names_can_be_downloaded(lead, project, snapshot
 
     assert queries == ["query,text", "Q01,red key", "Q02,green window", "Q03,zebra", "Q04,'=cmd()"]
     assert passages[:2] == ["passage,title,document,address", "a,,doc,"]
+
+
+def test_a_second_upload_is_previewed_with_a_tag_of_its_own(lead, project, snapshot):
+    import_lines(project, snapshot, THEIRS)
+    page = words(lead.get(send(lead, project, snapshot, THEIRS[:2]).url))
+    assert 'becomes the run <b class="id">theirs@2</b> of the system <b>theirs</b>' in page
+    assert "There is already a run called theirs, so this one needs another tag." in page
+    confirm = at("confirm", project, Upload.objects.get().pk)
+
+    for tag, reason in (("theirs", "There is already a run called theirs."), ("my run", "contains a space")):
+        answer = lead.post(confirm, {"tag": tag})
+        assert (answer.status_code, reason in words(answer), "Content of the file" in words(answer)) == (
+            409,
+            True,
+            True,
+        )
+
+    lead.post(confirm, {"tag": "theirs@2"})
+    run = Run.objects.get(tag="theirs@2")
+    assert (run.system.name, run.query_count) == ("theirs", 1)
+    assert "This run is already here" in words(lead.get(send(lead, project, snapshot, THEIRS[:2]).url))
+    assert "theirs@3" in words(lead.get(send(lead, project, snapshot, THEIRS[2:]).url))
+
+
+@pytest.mark.parametrize("tag", ["theirs", "night-2"])
+def test_the_tag_of_a_large_file_is_checked_before_its_job(lead, project, snapshot, tag, monkeypatch):
+    import_lines(project, snapshot, THEIRS)
+    monkeypatch.setattr(run_reading, "AT_ONCE_BYTES", 10)
+    page = send(lead, project, snapshot, THEIRS[:2]).url
+    run_jobs()
+    assert 'value="theirs@2"' in words(lead.get(page))
+
+    answer = lead.post(at("confirm", project, Upload.objects.get().pk), {"tag": tag})
+    run_jobs()
+
+    assert answer.status_code == (409 if tag == "theirs" else 302)
+    assert sorted(Run.objects.values_list("tag", flat=True)) == sorted({"theirs", tag})
 
 
 def test_the_preview_of_the_same_file_says_that_nothing_changes(lead, project, snapshot):

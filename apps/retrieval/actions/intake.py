@@ -21,7 +21,8 @@ from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload
 from apps.retrieval import selectors
 from apps.retrieval.enums import IMPORT_FILE, READ_FILE, RUN_IMPORT
-from apps.retrieval.execution.intake import ImportedRun, check_open, import_run, import_upload
+from apps.retrieval.execution.intake import ImportedRun, check_open, facts_of_upload, import_run, import_upload
+from apps.retrieval.execution.registration import check_tag
 from apps.retrieval.execution.run_reading import (
     draft_of_file,
     draft_of_rows,
@@ -31,7 +32,7 @@ from apps.retrieval.execution.run_reading import (
     reading_path,
 )
 from apps.retrieval.formats.runs import RunDraft
-from apps.retrieval.rules import RunRefused
+from apps.retrieval.rules import RunRefused, check_lengths
 
 PUSHED = "run pushed over the API"
 
@@ -114,13 +115,37 @@ def import_file(
     )
 
 
-def confirm_upload(*, upload: Upload, skip_unknown: bool, actor: User, at: datetime) -> ImportedRun | Job:
-    """Import a file after its preview: a small one now, a large one by the job returned."""
+def confirm_upload(
+    *, upload: Upload, skip_unknown: bool, tag: str = "", actor: User, at: datetime
+) -> ImportedRun | Job:
+    """Import a file after its preview: a small one now, a large one by the job returned.
+
+    A `tag` replaces the one given at the upload; the system stays the one of the preview.
+    """
     check_open(upload)
+    if tag.strip():
+        upload = _tagged(upload_id=upload.pk, tag=tag.strip())
     if "job" in upload.options:
         return request_import(upload_id=upload.pk, skip_unknown=skip_unknown, actor=actor, at=at)
     draft = reading_of(upload)
     return import_upload(upload=upload, draft=draft, skip_unknown=skip_unknown, actor=actor, at=at)
+
+
+@transaction.atomic
+def _tagged(*, upload_id: int, tag: str) -> Upload:
+    """Give the run of a file another tag than the file's, before it is imported. Raises RunRefused and TooLong."""
+    check_lengths(tag=tag)
+    upload = Upload.objects.select_for_update(of=("self",)).select_related("project").get(pk=upload_id)
+    facts = facts_of_upload(upload)
+    earlier = upload.options["tag"] or facts.get("tag", "")
+    if upload.state != UploadState.STORED:
+        return upload
+    if tag != earlier or ("job" in upload.options and not facts.get("same_run")):
+        check_tag(upload.project_id, tag)  # before a job is queued that would fail
+    if tag != earlier:
+        upload.options = {**upload.options, "system": upload.options["system"] or earlier, "tag": tag}
+        upload.save(update_fields=["options"])
+    return upload
 
 
 @transaction.atomic

@@ -22,7 +22,7 @@ from apps.queries.actions import lock_queries
 from apps.retrieval import rules, selectors
 from apps.retrieval.enums import RUN_IMPORT, SystemKind
 from apps.retrieval.execution.answers import complete_run, rankings_digest
-from apps.retrieval.execution.registration import add_run, add_system
+from apps.retrieval.execution.registration import NUMBERED, add_run, add_system
 from apps.retrieval.execution.run_reading import draft_of_file, reading_of, reading_path
 from apps.retrieval.formats.runs import RunDraft, facts_of
 from apps.retrieval.models import Ranking, Run, System
@@ -60,7 +60,8 @@ def import_run(
     """Import a run, completely or not at all. An empty system or tag is replaced by the tag in the file.
 
     Importing the same run again changes nothing. It is the same when rankings, system and tag are equal, and commit
-    and note where given. Equal rankings under another tag are a run of their own, such as that of another commit.
+    and note where given; without a given tag also when it was imported as `tag@2`, `tag@3` and so on. Equal
+    rankings under another tag are a run of their own, such as that of another commit.
 
     With `skip_unknown`, rows with an unknown query or block are left out; otherwise they raise InputErrors, as all
     other mistakes do. Raises RunRefused for a run without rankings or with a tag that another run has.
@@ -71,9 +72,11 @@ def import_run(
             "None of the queries of this run is in the project, by id or by exact text. Import the queries first.",
             code="run_empty",
         )
-    tag = tag.strip() or draft.tags[0]
+    given, tag = tag.strip(), tag.strip() or draft.tags[0]
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # otherwise two requests could both be new
     equal_runs = same_rankings(project=project, snapshot=snapshot, draft=draft, system=system.strip() or tag)
+    if not given and (earlier := _numbered(equal_runs, tag)):
+        tag = earlier.tag if rules.ledger_refusal(earlier, note=note.strip(), commit=commit.strip()) is None else tag
     if same := equal_runs.filter(tag=tag).first():
         if reason := rules.ledger_refusal(same, note=note.strip(), commit=commit.strip()):
             raise RunRefused(reason, code="tag_taken")
@@ -135,6 +138,11 @@ def same_rankings(*, project: Project, snapshot: Snapshot, draft: RunDraft, syst
     return runs.order_by("pk")
 
 
+def _numbered(equal_runs: QuerySet[Run], tag: str) -> Run | None:
+    """The oldest of the runs that is called `tag`, or `tag` with a number."""
+    return next((run for run in equal_runs if run.tag == tag or NUMBERED.sub("", run.tag) == tag), None)
+
+
 def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> System:
     known = System.objects.filter(project=project, name=name).first()
     if known is None:
@@ -170,12 +178,15 @@ def facts_of_draft(upload: Upload, draft: RunDraft) -> dict[str, Any]:
     `same_run` has the same tag, so an import would change nothing; `equal_run` is the oldest with another tag.
     """
     facts = facts_of(draft)
-    tag = upload.options["tag"] or facts["tag"]
+    given, tag = upload.options["tag"], upload.options["tag"] or facts["tag"]
     by_same_tag: dict[bool, int] = {}
     if draft.rankings and not draft.is_spoilt:
         snapshot = snapshot_in(upload.project, upload.options["snapshot"])
         system = upload.options["system"] or tag
         equal_runs = same_rankings(project=upload.project, snapshot=snapshot, draft=draft, system=system)
+        details = {key: upload.options[key].strip() for key in ("note", "commit")}
+        if not given and (earlier := _numbered(equal_runs, tag)) and not rules.ledger_refusal(earlier, **details):
+            tag = earlier.tag
         for pk, other in equal_runs.values_list("pk", "tag"):
             by_same_tag.setdefault(other == tag, pk)
     return {**facts, "same_run": by_same_tag.get(True), "equal_run": by_same_tag.get(False)}

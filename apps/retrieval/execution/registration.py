@@ -1,5 +1,6 @@
 """Creating the rows of systems and runs, with their audit events."""
 
+import re
 from datetime import datetime
 from itertools import chain, count
 from typing import Any
@@ -12,6 +13,9 @@ from apps.common.digests import digest_of
 from apps.corpus.models import Snapshot
 from apps.retrieval.models import Run, System
 from apps.retrieval.rules import RunRefused, SystemRefused, check_lengths
+
+NUMBERED = re.compile(r"@[0-9]+\Z")
+"""The number at the end of a tag that tells a run from earlier ones."""
 
 
 def add_run(
@@ -45,14 +49,28 @@ def add_run(
     return run
 
 
+def check_tag(project_id: int, tag: str) -> None:
+    """Raises RunRefused for a tag that no new run can have."""
+    if any(letter.isspace() for letter in tag):
+        raise RunRefused(f"The tag “{tag}” contains a space. Use one word, as run files do.", code="bad_tag")
+    if (free := next_tag(project_id, tag)) != tag:
+        sentence = f"There is already a run called {tag}. Choose another tag, such as {free}."
+        raise RunRefused(sentence, code="tag_taken")
+
+
+def next_tag(project_id: int, tag: str) -> str:
+    """`tag`, or when a run has it, the first free one of `tag@2`, `tag@3` and so on."""
+    stem = NUMBERED.sub("", tag)
+    taken = set(Run.objects.filter(project_id=project_id, tag__startswith=stem).values_list("tag", flat=True))
+    numbered = (f"{stem}@{number}" for number in count(2))
+    return next(one for one in chain([tag], numbered) if one not in taken)
+
+
 def _free_tag(system: System, snapshot: Snapshot, wanted: str) -> str:
     """`wanted`, or RunRefused. Without it, a tag made of system and snapshot, with a number when it is taken."""
     runs = Run.objects.filter(project_id=system.project_id)
     if wanted:
-        if any(letter.isspace() for letter in wanted):
-            raise RunRefused(f"The tag “{wanted}” contains a space. Use one word, as run files do.", code="bad_tag")
-        if runs.filter(tag=wanted).exists():
-            raise RunRefused(f"There is already a run called {wanted}. Choose another tag.", code="tag_taken")
+        check_tag(system.project_id, wanted)
         return wanted
     stem = f"{slugify(system.name)[:100] or 'run'}@{snapshot.number}"
     taken = set(runs.filter(tag__startswith=stem).values_list("tag", flat=True))

@@ -4,7 +4,7 @@ from apps.retrieval.forms.fields import RunsField, SnapshotField
 from apps.retrieval.forms.pools import GrowForm, PoolForm, SamplingForm
 from apps.retrieval.forms.queries import QueryChoiceForm
 from apps.retrieval.forms.remote import FORMS, PaceForm, RemoteForm
-from apps.retrieval.forms.runs import LedgerForm, RunForm, UploadForm
+from apps.retrieval.forms.runs import LedgerForm, RunForm, TagForm, UploadForm
 from apps.retrieval.forms.systems import VALUE_LABELS, SystemForm
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "SamplingForm",
     "SnapshotField",
     "SystemForm",
+    "TagForm",
     "UploadForm",
 ]

@@ -28,6 +28,9 @@ class RunForm(QueryChoiceForm):
         self._field("snapshot").queryset = snapshots_in(project)
 
 
+IF_EMPTY = "If empty, the tag in the file, or the name of a file without tags."
+
+
 class UploadForm(KaratForm):
     """A run made elsewhere, as a table with a heading or a file in TREC's six columns."""
 
@@ -39,14 +42,20 @@ class UploadForm(KaratForm):
     snapshot = SnapshotField(
         Snapshot.objects.none(), empty_label=None, help_text="The snapshot that the system searched."
     )
-    system = forms.CharField(max_length=120, required=False, help_text="If empty, the tag in the file.")
-    tag = forms.CharField(max_length=110, required=False, help_text="If empty, the tag in the file.")
+    system = forms.CharField(max_length=120, required=False, help_text=f"What made it. {IF_EMPTY}")
+    tag = forms.CharField(max_length=110, required=False, help_text=f"The run's name, one word. {IF_EMPTY}")
     note = note_field("What changed. The ledger shows it until somebody writes an entry there.")
     commit = commit_field()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offer_rows(self, "snapshot", snapshots_in(project))
+
+
+class TagForm(KaratForm):
+    """The tag of an uploaded run, which the preview proposes."""
+
+    tag = forms.CharField(max_length=110, help_text="The run's name, one word.")
 
 
 class LedgerForm(KaratForm):

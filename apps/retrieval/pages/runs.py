@@ -18,18 +18,22 @@ from apps.common.web.next_steps import next_step
 from apps.corpus.selectors.corpora import freezable_in, snapshot_in, snapshots_in
 from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
-from apps.jobs.models import Job
+from apps.jobs.models import Job, Upload
 from apps.metrics.files.trec_rows import RUN_COLUMNS
 from apps.retrieval import actions, selectors
 from apps.retrieval.edges.panels import panels_of
 from apps.retrieval.enums import RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload
-from apps.retrieval.forms import LedgerForm, UploadForm
+from apps.retrieval.execution.registration import next_tag
+from apps.retrieval.forms import LedgerForm, TagForm, UploadForm
 from apps.retrieval.models import Run
+from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
 
 SECTION = {"section": "Runs"}
 MISTAKES_SHOWN = 50
 SNAPSHOTS_LISTED = 5
+LONGEST_TAG = 200
+OF_TAG = {"tag_taken", "bad_tag", "too_long"}
 SHOWN_FIELDS = {"query": "query id", "block": "passage id"}
 SHOWN_COLUMNS = "six: query id, Q0, passage id, rank, score, tag"
 
@@ -84,7 +88,13 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """The preview of a run file: counts and mistakes. While a job reads or imports a large file, its progress."""
-    run_file = upload_in(project, pk)
+    return _preview(request, project, upload_in(project, pk))
+
+
+def _preview(
+    request: MemberRequest, project: Project, run_file: Upload, refusal: Refusal | None = None, tag: str = ""
+) -> HttpResponse:
+    """The preview, after a refused import with its reason at the tag that was asked for."""
     job = selectors.job_of_upload(run_file)
     if run_file.state == UploadState.USED and job is not None and job.result:
         imported = selectors.run_in(project, job.result["run_id"])
@@ -95,12 +105,21 @@ def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         return render(request, "retrieval/reading.html", {**SECTION, "upload": run_file, "job": job})
     facts = facts_of_upload(run_file)
     is_importable = facts["queries"] > 0 and not facts["is_spoilt"]
+    wanted = run_file.options["tag"] or facts["tag"]
+    proposed = next_tag(project.pk, wanted)
+    form = TagForm({"tag": tag} if refusal else None, initial={"tag": proposed})
+    if refusal and refusal.code in OF_TAG:
+        form.add_error("tag", refusal.sentence)
+    elif proposed != wanted:
+        form.fields["tag"].help_text = f"There is already a run called {wanted}, so this one needs another tag."
     context = {
         **SECTION,
         "upload": run_file,
         "facts": facts,
-        "system": run_file.options["system"] or run_file.options["tag"] or facts["tag"],
-        "tag": run_file.options["tag"] or facts["tag"],
+        "system": run_file.options["system"] or wanted,
+        "tag": proposed,
+        "form": form,
+        "refusal": refusal if refusal and refusal.code not in OF_TAG else None,
         "snapshot": snapshot_in(project, run_file.options["snapshot"]),
         "same": selectors.run_in(project, facts["same_run"]) if facts["same_run"] else None,
         "equal": selectors.run_in(project, equal) if (equal := facts.get("equal_run")) else None,
@@ -110,7 +129,7 @@ def preview(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         "unshown": max(0, facts["errors_total"] - MISTAKES_SHOWN),
         "query_total": selectors.queries_in(project).count(),
     }
-    return render(request, "retrieval/preview.html", context)
+    return render(request, "retrieval/preview.html", context, status=refusal.status if refusal else 200)
 
 
 @require_safe
@@ -130,7 +149,13 @@ def confirm(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """Import a file: a small one at once, a large one in a job, whose progress the preview shows."""
     run_file = upload_in(project, pk)
     skip, at = request.POST.get("skip_unknown") == "yes", timezone.now()
-    outcome = actions.confirm_upload(upload=run_file, skip_unknown=skip, actor=request.user, at=at)
+    tag = request.POST.get("tag", "").strip()[:LONGEST_TAG]
+    try:
+        outcome = actions.confirm_upload(upload=run_file, skip_unknown=skip, tag=tag, actor=request.user, at=at)
+    except (RunRefused, SystemRefused, TooLong) as refusal:
+        if refusal.code.startswith("upload_"):  # there is no preview to correct
+            raise
+        return _preview(request, project, upload_in(project, pk), refusal, tag)
     if isinstance(outcome, Job):
         return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
     return _imported(request, project, outcome.run, is_new=outcome.is_new)
