@@ -89,6 +89,7 @@ function number(element) {
 
 const work = document.querySelector("[data-work]");
 if (work) {
+  const foot = work.parentElement;
   const [along, again, toJudge] = ["along", "again", "toJudge"].map((name) =>
     work.querySelector(`[data-${name === "toJudge" ? "to-judge" : name}]`),
   );
@@ -103,6 +104,8 @@ if (work) {
     work.querySelector("[data-along-noun]").textContent = hidden.along - chosen === 1 ? "grade" : "grades";
     work.querySelector("[data-to-judge-noun]").textContent = pairs === 1 ? "pair" : "pairs";
     work.querySelector("[data-time]").textContent = timeOf(pairs, work);
+    for (const element of foot.querySelectorAll("[data-with-pairs]")) element.hidden = pairs === 0;
+    for (const element of foot.querySelectorAll("[data-without-pairs]")) element.hidden = pairs > 0;
   };
   const first = document.querySelector(".edition-change[data-item]");
   if (first) makeCurrent(first);
@@ -110,7 +113,7 @@ if (work) {
     const change = event.target.closest?.(".edition-change[data-item]");
     if (change) makeCurrent(change);
   });
-  const keep = keeper(document.querySelector("#take"), work.parentElement.querySelector("[data-unstored]"));
+  const keep = keeper(document.querySelector("#take"), foot.querySelector("[data-unstored]"));
   document.addEventListener("change", (event) => {
     const change = event.target.closest?.(".edition-change[data-item]");
     if (event.target.form?.id !== "take" || !change) return;

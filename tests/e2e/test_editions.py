@@ -9,7 +9,7 @@ from apps.judging.models import Round
 from tests.e2e import looking
 from tests.e2e.waiting import go, press, turned
 from tests.e2e.worlds import shared
-from tests.editions.stories import Story, make_story
+from tests.editions.stories import SPRING, Story, make_story
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_source
 from tests.judging.editions import asked
@@ -113,3 +113,20 @@ def test_a_choice_that_gets_no_answer_says_so_and_is_sent_again(page, released, 
 
     page.locator("#take[data-holds=saved]").wait_for(state="attached")
     expect(warning).to_be_hidden()
+
+
+@pytest.mark.slow
+def test_the_button_names_the_round_only_while_there_is_a_pair_to_judge(page, released, signed_in):
+    story = released
+    signed_in(lead_of(story.project))
+    item = story.begin_import({**SPRING, "b17": "Visitors wait in the garden."})
+
+    go(page, reverse("editions:import", args=[story.project.slug, item.pk]))
+    expect(page.get_by_role("button", name="Take the edition and make the round")).to_be_visible()
+    press(page, "c")
+
+    expect(page.get_by_role("button", name="Take the edition", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Take it, judge later")).to_be_hidden()
+    expect(page.locator("#work")).to_contain_text("No pair is left to judge, so no round is made")
+    press(page, "a")
+    expect(page.get_by_role("button", name="Take it, judge later")).to_be_visible()

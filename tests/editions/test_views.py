@@ -153,7 +153,10 @@ def test_taking_an_import_leads_to_the_edition_with_its_round(story, lead):
     answer = lead.post(url_of("take-import", story, item.pk), form_of(shown), follow=True)
 
     assert counts(answer) == ROWS
-    assert "51 grades came along, 6 of them from other texts or ids. To judge: 7 pairs in Round 3." in words(answer)
+    assert (
+        "51 grades came along, 6 of them from other texts or ids: they are Carried over, round 2, closed already. "
+        "To judge: 7 pairs in Round 3."
+    ) in words(answer)
     assert {name for _, name in asked(Round.objects.get(number=3))} == {"b16", "b17", "b21"}
 
 
@@ -347,3 +350,29 @@ def test_a_choice_on_a_passage_of_another_project_is_not_found(story, lead):
     answer = lead.post(url, {"version": other.pk, "text": "0" * 64, "choice": "carry"})
 
     assert answer.status_code == 404
+
+
+def test_the_round_of_grades_that_came_along_says_how_many_are_on_changed_texts_and_how_many_on_other_ids(story, lead):
+    carried = story.take(decided=story.decide(b15="carry", b16="again", b17="again")).carried
+
+    page = words(lead.get(reverse("judging:round", args=[story.project.slug, carried.pk])))
+
+    assert "6 grades of the edition before, taken along by" in page
+    assert (
+        "3 on changed texts, where a lead chose to carry them along, and 3 on the same texts under another id." in page
+    )
+    assert "duplicate" not in page
+
+
+def test_where_no_pair_is_left_to_judge_the_page_says_that_no_round_is_made(story, lead):
+    item = story.begin_import({**SPRING, "b17": "Visitors wait in the garden."})
+    before = lead.get(url_of("import", story, item.pk))
+    decide(lead, story, before, "b17", "carry")
+
+    answer = lead.get(url_of("import", story, item.pk))
+
+    assert re.search(r"<span data-with-pairs> and make the round", before.text)
+    assert re.search(r"<span data-with-pairs hidden> and make the round", answer.text)
+    assert re.search(r"<span data-without-pairs> No pair is left to judge, so no round is made", answer.text)
+    assert lead.post(url_of("take-import", story, item.pk), form_of(answer)).status_code == 302
+    assert Round.objects.latest("number").name == "Carried over, round 2"

@@ -181,7 +181,8 @@ def test_grades_that_were_carried_on_stay(pool):
     item = applied(pool)
     pair = pool.entries.order_by("pk").first()
     along = carry_along(
-        snapshot=pool.snapshot, name="Along", grades=[GradeToCarry(pair.query_id, pair.version_id, 2, "")],
+        snapshot=pool.snapshot, name="Along",
+        grades=[GradeToCarry(pair.query_id, pair.version_id, 2, "", is_changed=True)],
         origin="Earlier texts", actor=lead_of(pool.project), at=AT,
     )  # fmt: skip
 

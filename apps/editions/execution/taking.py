@@ -121,7 +121,13 @@ def _carry(
     snapshot = edition.after
     assert snapshot is not None
     grades = [
-        GradeToCarry(pair.query_id, versions[pair.name], pair.grade, _note(pair, edition.before))
+        GradeToCarry(
+            pair.query_id,
+            versions[pair.name],
+            pair.grade,
+            _note(pair, edition.before),
+            is_changed=pair.kind == ChangeKind.CHANGED,
+        )
         for pair in pairs
         if pair.grade is not None
     ]

@@ -22,7 +22,7 @@ from apps.retrieval.models import Pool, PoolEntry
 ROWS = 500
 MOST_AT_ONCE = 5_000
 ALONG = {"how": "along"}
-"""The plan of a pool of grades that came along to a newer snapshot."""
+"""The plan of a pool of grades that came along to a newer snapshot; beside it, how many are on which texts."""
 
 IN_WORDS = {CarryRule.EXACT: "exact texts", CarryRule.NEAR: "exact and near texts"}
 
@@ -64,12 +64,16 @@ def mark_of(pairs: Sequence[Carried]) -> str:
 
 
 class GradeToCarry(NamedTuple):
-    """A grade that was given to another text, for a query and a block version of a newer snapshot."""
+    """A grade given on an earlier snapshot, for a query and a block version of a newer one.
+
+    `is_changed` when the text is another there, else only the id is.
+    """
 
     query_id: int
     version_id: int
     grade: int
     note: str
+    is_changed: bool
 
 
 @transaction.atomic
@@ -82,8 +86,10 @@ def carry_along(
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=snapshot.corpus.project_id)
     pairs = [(each.query_id, each.version_id) for each in grades]
+    changed = sum(each.is_changed for each in grades)
+    plan = {**ALONG, "changed": changed, "renamed": len(grades) - changed}
     pool = choose_pairs(
-        project=project, snapshot=snapshot, name=name, pairs=pairs, origin=origin, plan=ALONG, actor=actor, at=at
+        project=project, snapshot=snapshot, name=name, pairs=pairs, origin=origin, plan=plan, actor=actor, at=at
     )
     round_ = _round_of(pool, origin, actor, at)
     entries = {(entry.query_id, entry.version_id): entry for entry in PoolEntry.objects.filter(pool=pool)}

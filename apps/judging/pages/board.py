@@ -15,6 +15,7 @@ from apps.accounts.models import Project, User
 from apps.common.drawing import charts
 from apps.common.errors import Refusal
 from apps.judging import rules, selectors
+from apps.judging.actions.carrying import ALONG
 from apps.judging.actions.seats import return_seats_of
 from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundKind, RoundState
@@ -57,6 +58,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     is_blind = round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request))
     is_put_off = totals.done > COUNTED_AT_ONCE and "differ" not in request.GET
     stuck = selectors.stuck(round_) if round_.state == RoundState.OPEN else 0
+    plan = round_.pool.plan or {}
     context = {
         "is_full": round_.state == RoundState.OPEN and totals.planned > 0 and not totals.to_go,
         "section": "Rounds",
@@ -73,6 +75,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "left_open": totals.to_go if round_.state == RoundState.CLOSED and not is_imported else 0,
         "is_imported": is_imported,
         "is_carried": round_.kind == RoundKind.PROPAGATED,
+        "along": plan if plan.get("how") == ALONG["how"] else None,
         "lately": lately,
         "kept": rounds_of_kept_pairs(round_),
         "is_several": is_imported and round_.judges > 1,
