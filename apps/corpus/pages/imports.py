@@ -30,8 +30,15 @@ PAGE_SIZE = 50
 @require_safe
 @member_view(Role.LEAD)
 def import_list(request: HttpRequest, project: Project) -> HttpResponse:
-    page = Paginator(imports_in(project), PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "corpus/imports.html", {"page": page, "section": "Documents"})
+    """All imports, or those of one kind, newest first."""
+    found = imports_in(project)
+    kind = kind_named(request.GET["kind"]) if request.GET.get("kind") else None
+    if kind:
+        found = found.filter(kind=kind.name)
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    rows = [(item, kind_named(item.kind).contents) for item in page]
+    context = {"page": page, "rows": rows, "kind": kind, "section": kind.section if kind else "Documents"}
+    return render(request, "corpus/imports.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -72,6 +72,11 @@ class ImportKind:
     form_class: ClassVar[type[Any]]
     """A subclass of `corpus.forms.ImportForm`."""
 
+    @property
+    def contents(self) -> str:
+        """What files of this kind hold, in the words of the pages: "documents", "Q&As"."""
+        return self.title.removeprefix("Import ")
+
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         raise NotImplementedError
 

@@ -86,6 +86,28 @@ class TestImports:
         assert next_step(make_project()) is None
 
 
+class TestListOfImports:
+    def test_it_names_kinds_in_words_of_the_pages_with_who_and_when(self, client):
+        project = make_project()
+        imported(project, "corpus", "hut-handbook.zip", **CORPUS)
+        imported(project, "queries", "queries.csv", **QUERIES)
+
+        page = page_of(client, project, "corpus:imports")
+
+        assert re.findall(r"<td>(documents|queries)</td>", page) == ["queries", "documents"]
+        assert f"<td>{lead_of(project)}</td>" in page
+        assert re.search(r"<td class=\"faint\">[^<]+, \d\d:\d\d</td>", page)
+
+    def test_queries_lead_to_their_own_imports(self, client):
+        project = make_project()
+        imported(project, "corpus", "hut-handbook.zip", **CORPUS)
+        imported(project, "queries", "queries.csv", **QUERIES)
+        address = f"{at('corpus:imports', project)}?kind=queries"
+
+        assert address in page_of(client, project, "queries:list")
+        assert re.findall(r"<td>(documents|queries)</td>", client.get(address).text) == ["queries"]
+
+
 class TestGuideline:
     def test_with_a_pool_and_no_round_it_leads_to_the_plan_of_one(self, client):
         project = make_project()
