@@ -16,16 +16,14 @@ from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measure
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import PoolQuery, Run
+from apps.retrieval.rules import OPEN_ROUND
 from apps.retrieval.selectors.blinding import pools_to_judge
 
 EVERY_SPLIT = ""
 SPLITS = (*Split.values, EVERY_SPLIT)
 SPLIT_WORDS = {Split.DEV: "dev split", Split.TEST: "test split", EVERY_SPLIT: "dev and test together"}
 CLOSED = "This comparison is closed. Its decisions can no longer be changed."
-RANKS_HIDDEN = (
-    "You still have pairs of this query to judge, so its ranks are hidden from you. Judge them, or close their round, "
-    "to see them."
-)
+RANKS_HIDDEN = OPEN_ROUND
 SEALED = "The test split is sealed: only leads see scores query by query, everybody else sees means."
 
 
@@ -95,7 +93,7 @@ def rejudging_refusal(member: Member) -> str | None:
 
 
 def hidden_rankings(user: User, query_ids: Iterable[int], snapshot: Snapshot) -> set[int]:
-    """Those of the queries that are in a pool of which the person still has pairs to judge: no ranks for them."""
+    """Those of the queries that are in a pool that the person judges in an open round: no ranks for them."""
     covered = PoolQuery.objects.filter(pool__in=pools_to_judge(user), pool__snapshot=snapshot, query__in=query_ids)
     return set(covered.values_list("query", flat=True))
 
@@ -103,10 +101,7 @@ def hidden_rankings(user: User, query_ids: Iterable[int], snapshot: Snapshot) ->
 def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None:
     """Why the rankings of a query are hidden from the person."""
     if hidden_rankings(user, [query_id], snapshot):
-        return (
-            "You still have pairs on these passages to judge, so ranks and systems are hidden from you. Judge them, "
-            "or close their round; then this page opens."
-        )
+        return RANKS_HIDDEN
     return None
 
 

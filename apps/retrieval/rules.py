@@ -98,10 +98,14 @@ def provenance_refusal(roles: frozenset[str], has_pairs_to_judge: bool) -> str |
     if Role.LEAD not in roles:
         return "Only leads can see ranks."
     if has_pairs_to_judge:
-        return "You still have pairs of this pool to judge. You can see the ranks once you have judged them."
+        return OPEN_ROUND
     return None
 
 
+OPEN_ROUND = (
+    "You are a judge in a round that is still open, so the ranks of all its queries are hidden from you, graded or "
+    "not. They are shown once the round is closed; a lead closes it on its page."
+)
 RUN_DEPTH = 1_000
 
 

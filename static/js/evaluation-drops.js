@@ -27,7 +27,7 @@ function focusNext(row) {
   giveKeys(next ?? row);
   const here = document.activeElement;
   if (here !== document.body && !row.contains(here)) return;
-  (next?.querySelector("a") ?? document.querySelector("[data-then]") ?? row.querySelector("a")).focus();
+  (next?.querySelector(".id") ?? document.querySelector("[data-then]") ?? row.querySelector(".id")).focus();
 }
 
 function show(row, pressed) {

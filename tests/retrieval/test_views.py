@@ -367,8 +367,8 @@ def test_a_lead_who_still_judges_the_pool_sees_no_rank(lead, project, snapshot, 
     answer = lead.get(at("provenance", project, pool.pk))
 
     assert answer.status_code == 403
-    assert "You still have pairs of this pool to judge." in words(answer)
-    assert "You still have pairs of this pool to judge." in words(lead.get(at("pool", project, pool.pk)))
+    assert "You are a judge in a round that is still open" in words(answer)
+    assert "You are a judge in a round that is still open" in words(lead.get(at("pool", project, pool.pk)))
 
 
 def test_annotators_see_how_many_pairs_but_not_whose(client, project, snapshot):

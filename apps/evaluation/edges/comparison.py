@@ -167,6 +167,17 @@ class ComparisonSheet:
             if change.is_drop
         ]
 
+    @cached_property
+    def hidden(self) -> set[int]:
+        """Keys of the queries whose rankings are hidden from this person: their pages do not open."""
+        queries = [self.candidate.queries[change.place].query_id for change in self.changes]
+        return rules.hidden_rankings(self.candidate.member.user, queries, self.candidate.evaluation.version.snapshot)
+
+    @property
+    def hidden_words(self) -> str:
+        """Why some of the drops have no link."""
+        return rules.RANKS_HIDDEN if any(drop.query.query_id in self.hidden for drop in self.drops) else ""
+
     @property
     def explained(self) -> int:
         return sum(drop.note is not None for drop in self.drops)

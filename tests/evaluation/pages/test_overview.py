@@ -10,6 +10,7 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.pages import leaderboard_context
+from apps.evaluation.rules import RANKS_HIDDEN
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.retrieval.models import Pool
@@ -449,7 +450,18 @@ def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, p
     response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, dev_query(scene).pk))
 
     assert response.status_code == 409
-    assert "You still have pairs on these passages to judge" in words(response)
+    assert RANKS_HIDDEN in words(response)
+
+
+def test_a_comparison_links_to_no_query_that_it_would_refuse_and_says_why(client, scene, pair, monkeypatch):
+    address = url(scene, "compare", pair[0].pk, pair[1].pk)
+    open_to_all = words(open_page(client, scene.lead, address))
+    monkeypatch.setattr(blinding, "_checks", [lambda user: set(Pool.objects.values_list("pk", flat=True))])
+
+    closed = words(open_page(client, scene.lead, address))
+
+    assert (RANKS_HIDDEN in open_to_all, RANKS_HIDDEN in closed) == (False, True)
+    assert ("/queries/" in open_to_all, "/queries/" in closed.split('id="drops"')[1]) == (True, False)
 
 
 def test_strangers_find_nothing(client, scene, pair):

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.corpus.actions.corpora import freeze_snapshot
+from apps.evaluation import rules
 from apps.evaluation.edges import run_panels
 from apps.evaluation.edges.sheets import block_names
 from apps.goldsets.enums import Split, VersionState
@@ -143,7 +144,7 @@ def test_who_still_has_pairs_of_a_query_to_judge_sees_neither_its_ranks_nor_its_
     run = import_lines(project, snapshot, trec([(query.outside_id, name, 3.0)])).run
 
     said = open_page(client, run, annotator)
-    assert "You still have pairs of this query to judge" in said
+    assert rules.RANKS_HIDDEN in said
     assert "run-rank" not in said
     assert "run-rank" in open_page(client, run, lead_of(project))
 
