@@ -17,12 +17,18 @@ from apps.dashboard.pages.checklist import first_steps
 from apps.dashboard.pages.progress import judging_progress
 from apps.gates.actions import create_gate
 from apps.gates.selectors.gates import gates_in, statuses
+from apps.goldsets.actions import freeze_version, release_version
+from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import latest_version
 from apps.judging.actions import claim_seats, close_round
 from apps.triples.enums import State
+from tests.corpus.factories import make_snapshot
+from tests.e2e.test_editions import make_released
 from tests.evaluation.factories import make_scene, score
 from tests.factories import AT, lead_of, make_member
+from tests.judging.editions import pool_of_everything
 from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
+from tests.retrieval.factories import make_queries
 from tests.review.factories import make_triple
 from tests.triples.factories import make_team
 
@@ -200,6 +206,50 @@ class TestGoal:
         assert "Score your own search</b>" not in page
         assert "Skipped: Score your own search" in page
 
+    def test_the_next_version_is_a_row_until_it_is_released_and_then_its_scores_are(self, client):
+        story = make_released()
+        lead = lead_of(story.project)
+        draft = Version.objects.get(state="draft")
+
+        def last_row() -> tuple[str, str, str]:
+            rows = page_of(client, story.project).split('<ol class="next-list">')[1].split("</ol>")[0]
+            title, small = re.findall(r"<b>([^<]+)</b><small>([^<]+)</small>", rows)[-1]
+            return title, small.split(",")[0], re.findall(r'href="([^"]+)"', rows)[-1]
+
+        kwargs = {"slug": story.project.slug, "gold_set": "handbook", "number": 2}
+        page = reverse("goldsets:version", kwargs=kwargs)
+        assert last_row() == ("Release v2", "Handbook v2 is a draft: freeze it", page)
+        freeze_version(version_id=draft.pk, actor=lead, at=AT)
+        assert last_row() == ("Release v2", "Handbook v2 is frozen: release it", page)
+        release_version(version_id=draft.pk, actor=lead, at=AT)
+        assert "Release v2" not in page_of(client, story.project)
+
+    def test_where_systems_were_scored_and_none_ran_on_the_snapshot_of_the_latest_version_it_says_so(self):
+        scene = make_scene(queries=4, test_share=0)
+        score(scene, "base")
+        steps = first_steps(membership_in(scene.lead, scene.project.slug))
+        version = latest_version(scene.project)
+        assert blocking.without_runs(scene.project, version, steps) == []
+
+        version.snapshot = make_snapshot(scene.project)
+        (row,) = blocking.without_runs(scene.project, version, steps)
+
+        assert row.title == "Score your systems on v1"
+
+    def test_queries_without_grades_are_named_until_a_round_has_them(self, client):
+        round_ = judged_round()
+        project = round_.project
+        assert "no grades" not in page_of(client, project)
+
+        make_queries(project, {"Q91": "where is the key", "Q92": "who has the key"})
+        assert "<b>2 of 5 queries have no grades</b>" in page_of(client, project)
+
+        pool = pool_of_everything(project, round_.pool.snapshot)
+        assert "no grades" not in page_of(client, project)
+        assert "Plan a round" in page_of(client, project)
+        make_round(project, pool=pool)
+        assert "no grades" not in page_of(client, project)
+
 
 class TestPeople:
     def test_who_went_on_reads_as_their_share_and_more(self, client):
@@ -251,7 +301,7 @@ class TestPeople:
             judge_all(round_, person, lambda seat: seat.entry_id % 4)
         page_of(client, round_.project)
 
-        with django_assert_num_queries(44):
+        with django_assert_num_queries(45):
             client.get(reverse("dashboard:home", kwargs={"slug": round_.project.slug}))
 
 

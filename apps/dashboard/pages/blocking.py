@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, Q
 
 from apps.accounts.models import Project
 from apps.dashboard.edges.paths import path
@@ -12,9 +12,11 @@ from apps.dashboard.pages.tasks import Task, grade_url
 from apps.evaluation.models import Evaluation
 from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus
+from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
-from apps.judging.enums import RoundState
-from apps.judging.models import Round
+from apps.judging.enums import RoundState, SeatState
+from apps.judging.models import Round, Seat
+from apps.queries.models import Query
 from apps.retrieval.enums import PoolState, RunState
 from apps.retrieval.models import Pool, Run
 
@@ -48,6 +50,49 @@ def unscored(project: Project, version: Version | None) -> list[Task]:
     title = f"Score {tags[0]} on {version.label}" if len(tags) == 1 else f"Runs to score on {version.label}"
     small = "not scored on the latest version" if len(tags) == 1 else f"{', '.join(tags[:3])}: not scored on it yet"
     return [Task("l", title, small, len(tags), "", path("score", project), "Score")]
+
+
+def next_version(project: Project, steps: FirstSteps) -> list[Task]:
+    """The version after a released one that is not released yet: a draft to freeze, or a frozen one."""
+    if not steps.is_done("version"):
+        return []
+    unreleased = Version.objects.filter(gold_set__project=project, state__in=[VersionState.DRAFT, VersionState.FROZEN])
+    version = unreleased.select_related("gold_set").order_by("-created_at", "-pk").first()
+    if version is None:
+        return []
+    url = path("goldsets:version", project, gold_set=version.gold_set.slug, number=version.number)
+    small, verb = f"{version} is a draft: freeze it, release it, then score your systems on it", "Open the draft"
+    if not version.is_draft:
+        small, verb = f"{version} is frozen: release it, then score your systems on it", "Open the version"
+    return [Task(GOALS["version"], f"Release {version.label}", small, 1, "", url, verb)]
+
+
+def without_runs(project: Project, version: Version | None, steps: FirstSteps) -> list[Task]:
+    """The latest version where systems were scored before and none has run on its snapshot yet."""
+    if version is None or not steps.is_done("scores"):
+        return []
+    if Run.objects.filter(snapshot=version.snapshot_id).exclude(state=RunState.FAILED).exists():
+        return []
+    small = f"no system has run on {version.snapshot.name} yet: run it there, or upload its results"
+    return [
+        Task(GOALS["scores"], f"Score your systems on {version.label}", small, 1, "", path("score", project), "Score")
+    ]
+
+
+def without_grades(project: Project, steps: FirstSteps) -> list[Task]:
+    """The live queries that have no grade and are in no open round, once others have grades."""
+    if not steps.is_done("grades"):
+        return []
+    begun = Seat.objects.filter(
+        Q(state=SeatState.DONE) | ~Q(round__state=RoundState.CLOSED), query=OuterRef("pk"), round__withdrawn_at=None
+    )
+    live = Query.objects.filter(project=project, retired_at=None)
+    found = live.aggregate(every=Count("pk"), missing=Count("pk", filter=~Exists(begun)))
+    if not found["missing"]:
+        return []
+    no_grades = "1 query has" if found["missing"] == 1 else f"{found['missing']:,} of {found['every']:,} queries have"
+    small = "scores do not count them: choose results to judge, or retire what you do not need"
+    return [Task("q", f"{no_grades} no grades", small, 1, "", path("pool", project), "Choose results")]
 
 
 def goals(steps: FirstSteps) -> list[Task]:

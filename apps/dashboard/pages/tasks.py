@@ -22,8 +22,8 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
-ORDER = "xlatoebmfsdgrvwcphy"
-"""The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; the goal."""
+ORDER = "xlatoebmfsdgrvwcphyq"
+"""The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; goal; queries."""
 VERBS = {"r": "Review", "d": "Answer", "w": "Write on", "v": "Revise", "t": "Decide", "s": "Read"}
 
 # The tasks that review reports, as this page shows them: key, title, and the line below.

@@ -105,12 +105,17 @@ def _for_lead(member: Member, steps: checklist.FirstSteps, tasks: list[Task], no
     viewed = _for_viewer(member, rounds, statuses, now, is_scored=steps.is_done("scores"))
     needed = people.who_needs_me(member, judging.round if judging else None, rounds, now)
     judges = len(needed.rows) + needed.more if needed else 0
+    version = viewed["release"].version
+    to_plan = blocking.rounds(project, judging, has_pool=steps.is_done("pool"), tasks=tasks, people=judges)
     rows = [
         *blocking.failed_gates(project, statuses),
-        *blocking.unscored(project, viewed["release"].version),
-        *blocking.rounds(project, judging, has_pool=steps.is_done("pool"), tasks=tasks, people=judges),
+        *blocking.unscored(project, version),
+        *to_plan,
         *tasks,
         *blocking.goals(steps),
+        *blocking.next_version(project, steps),
+        *blocking.without_runs(project, version, steps),
+        *([] if any(row.key == "b" for row in to_plan) else blocking.without_grades(project, steps)),
     ]
     return viewed | {
         "steps": steps.after_tasks(*(step.key for step in steps.to_release())) if rows else steps,
