@@ -19,7 +19,8 @@ async function filesIn(entry) {
 }
 
 function sizeOf(bytes) {
-  return bytes < 1_000_000 ? `${Math.max(1, Math.round(bytes / 1_000))} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+  // As the preview writes it.
+  return bytes < 1_048_576 ? `${(bytes / 1_024).toFixed(1)} KB` : `${(bytes / 1_048_576).toFixed(1)} MB`;
 }
 
 function nameOf(files) {

@@ -606,6 +606,47 @@ def test_the_preview_of_documents_counts_the_passages_of_each_recipe(client):
     assert "A passage has from 20 to 5,000 words, not 5." in refused.text
 
 
+COMPONENT = b"""name: Backups
+satisfies:
+- control_key: CP-9
+  narrative:
+  - key: a
+    text: Backups run each night.
+"""
+
+
+def test_files_with_passages_of_their_own_are_named_beside_the_choices(client):
+    project = make_project()
+    signed_in(client, project)
+    files = [
+        SimpleUploadedFile("backups/component.yaml", COMPONENT),
+        SimpleUploadedFile("a.md", MARKDOWN),
+    ]
+
+    page = client.get(upload_documents(client, project, *files).url).text
+
+    assert "OpenControl component bring their own 1 passage, the same with each choice." in page
+    assert "PDF by page" not in page
+    assert "<li>component</li>" in page
+
+
+def test_the_button_counts_what_is_new_and_leaves_out_what_is_here(client):
+    project = make_project()
+    signed_in(client, project)
+    upload_documents(client, project, SimpleUploadedFile("a.md", MARKDOWN))
+    confirm_import(import_id=Import.objects.get().pk, actor=lead_of(project), at=AT)
+    corpus = Corpus.objects.get()
+
+    again = upload_documents(
+        client,
+        project,
+        SimpleUploadedFile("a.md", MARKDOWN + b"\n## Doors\n\nDoors close at ten.\n"),
+        corpus=corpus.slug,
+    )
+
+    assert "Import 1 passage<" in client.get(again.url).text
+
+
 def test_a_choice_that_leads_away_from_the_preview_opens_the_whole_page(client):
     project = make_project()
     signed_in(client, project)

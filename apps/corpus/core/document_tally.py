@@ -29,6 +29,8 @@ class CutPassage(NamedTuple):
     words: int
     has_table: bool = False
     has_code: bool = False
+    is_own: bool = False
+    """Whether the file brought it as a passage, so that no recipe cut it."""
 
 
 class DocumentTally:
@@ -41,6 +43,7 @@ class DocumentTally:
         self.notes: Counter[str] = Counter()
         self._files: Counter[str] = Counter()
         self._passages: Counter[str] = Counter()
+        self._own: set[str] = set()
         self._lengths: Counter[int] = Counter()
         self._samples = _Smallest(SAMPLES)
         self._tables, self._codes = _Smallest(1), _Smallest(1)
@@ -71,6 +74,8 @@ class DocumentTally:
 
     def add_passage(self, passage: CutPassage) -> None:
         self._passages[passage.kind] += 1
+        if passage.is_own:
+            self._own.add(passage.kind)
         self._lengths[passage.words] += 1
         place = self.passages
         self._samples.offer(place, passage)
@@ -88,6 +93,7 @@ class DocumentTally:
         return {
             "files": [
                 {"kind": kind, "title": title, "files": self._files[kind], "passages": self._passages[kind]}
+                | ({"own": True} if kind in self._own else {})
                 for kind, title in titles.items()
                 if self._files[kind]
             ],

@@ -334,4 +334,5 @@ def _as_counted(row: BlockRow, kind: str, passage: Passage | None = None) -> Cut
         words_in(row.text),
         passage is not None and passage.has_table,
         passage is not None and passage.has_code,
+        passage is None,
     )

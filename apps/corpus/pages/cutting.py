@@ -19,17 +19,20 @@ class RecipeChoice(NamedTuple):
 def cut_context(plan: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     recipe = recipe_of(options.get("recipe") or str(DEFAULT))
     found = plan["lengths"]
+    has_pdf = any(kind["kind"] == "pdf" for kind in plan["files"])
     return {
         "passages": found.get("passages", 0),
         "is_cut": bool(plan["recipe"]),
-        "recipes": _choices(recipe, plan.get("recipe_counts", {})),
+        "recipes": _choices(recipe, plan.get("recipe_counts", {}), has_pdf=has_pdf),
+        "own": [kind for kind in plan["files"] if kind.get("own")],
         "paragraphs": recipe if recipe.name == PARAGRAPHS else USUAL_PARAGRAPHS,
         "chart": charts.lengths(found) if found else "",
         "figures": charts.length_figures(found) if found else "",
     }
 
 
-def _choices(chosen: Recipe, counts: dict[str, int]) -> list[RecipeChoice]:
+def _choices(chosen: Recipe, counts: dict[str, int], *, has_pdf: bool) -> list[RecipeChoice]:
+    """The recipes; that of PDF pages only where it can make a difference."""
     paragraphs = chosen if chosen.name == PARAGRAPHS else USUAL_PARAGRAPHS
     overlap = f", {paragraphs.overlap} of them overlapping" if paragraphs.overlap else ""
     rows = (
@@ -38,4 +41,8 @@ def _choices(chosen: Recipe, counts: dict[str, int]) -> list[RecipeChoice]:
         ("f", PAGES, "PDF by page, the rest by heading", PAGES),
         ("w", WHOLE, "Whole documents", WHOLE),
     )
-    return [RecipeChoice(key, name, words, counts.get(full), chosen.name == name) for key, name, words, full in rows]
+    return [
+        RecipeChoice(key, name, words, counts.get(full), chosen.name == name)
+        for key, name, words, full in rows
+        if has_pdf or name != PAGES or chosen.name == PAGES
+    ]

@@ -16,6 +16,7 @@ from apps.accounts.models import Project
 from apps.common.files.faults import errors_as_csv
 from apps.common.web.next_steps import next_step
 from apps.corpus.actions import imports
+from apps.corpus.core.import_plans import UNTOUCHED
 from apps.corpus.enums import ImportState
 from apps.corpus.forms import ImportForm, TableForm
 from apps.corpus.models import Import
@@ -90,6 +91,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "job": item.job,
         "is_waiting": item.state in {ImportState.READING, ImportState.APPLYING},
         "plan": item.result if applied else item.plan,
+        "to_import": _to_import_count(item.plan),
         "target": kind.target(project, item.options),
         "next": next_step(item) if is_in_force else None,
         "done_url": kind.done_url(project, item.options) if applied else "",
@@ -111,6 +113,7 @@ def _documents(
         "item": item,
         "kind": kind,
         "plan": item.plan,
+        "to_import": _to_import_count(item.plan),
         "form": form or usual,
         "target": kind.target(project, item.options),
         "earlier": kind.earlier(project, item.options),
@@ -118,6 +121,11 @@ def _documents(
         **cut_context(item.plan, item.options),
     }
     return render(request, "corpus/import_documents.html", context)
+
+
+def _to_import_count(plan: dict[str, Any]) -> int:
+    """The rows that importing adds or changes."""
+    return plan.get("rows", 0) - plan.get("counts", {}).get(UNTOUCHED, 0)
 
 
 def _are_documents(item: Import) -> bool:
