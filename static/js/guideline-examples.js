@@ -13,7 +13,7 @@ function showCount(group) {
   const place = group.querySelector("[data-count]");
   if (place.dataset.count !== String(count)) {
     place.dataset.count = count;
-    place.textContent = `${count} of ${FEW} to ${MANY}`;
+    place.textContent = `${count} written, ${FEW} to ${MANY} are usual`;
   }
 }
 

@@ -20,7 +20,7 @@ from apps.triples.enums import State
 from tests.conftest import REPO
 from tests.corpus.factories import make_snapshot
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import judge_all, make_round, people_of
+from tests.judging.factories import judge_all, make_guideline, make_round, people_of
 from tests.queries.factories import make_query
 from tests.retrieval.factories import make_pool, make_queries
 from tests.review.factories import make_triple
@@ -205,6 +205,16 @@ class TestPage:
 
         assert (step.text.verb, step.url) == ("Start judging", index)
         assert "Start judging" in page_of(client, round_.project)
+
+    def test_a_step_keeps_its_place_when_those_before_it_are_done(self):
+        project = make_project()
+        before = {step.key: step.number for step in steps_of(project).to_grade}
+        make_guideline(project)
+
+        after = {step.key: step.number for step in steps_of(project).to_grade}
+
+        assert list(before.values()) == [2, 3, 4, 5, 6]
+        assert after == before | {"guideline": 0}
 
     def test_after_the_first_grade_home_lists_what_is_not_done_yet(self, client):
         round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)

@@ -151,12 +151,12 @@ def test_examples_are_counted_while_they_are_written(page, signed_in, look_at, a
     signed_in(lead_of(round_.project))
     open_page(page, round_, "guideline/new/")
     group = page.get_by_role("group", name="Examples of grade 2")
-    expect(group.get_by_role("status")).to_have_text("2 of 5 to 10")
+    expect(group.get_by_role("status")).to_have_text("2 written, 5 to 10 are usual")
 
     group.get_by_text("Write an example").first.click()
     group.get_by_label("Passage").nth(2).fill("Backups use a cipher.")
 
-    expect(group.get_by_role("status")).to_have_text("3 of 5 to 10")
+    expect(group.get_by_role("status")).to_have_text("3 written, 5 to 10 are usual")
     expect(group.get_by_text("Backups use a cipher.", exact=True)).to_be_visible()
     expect(group.get_by_text("Write an example").filter(visible=True)).to_have_count(1)
     axe_clean(page)

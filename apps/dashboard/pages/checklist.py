@@ -40,7 +40,7 @@ class StepText(NamedTuple):
 
 
 class ChecklistStep(NamedTuple):
-    """A step of a project. `number` counts the open ones; `is_next` marks the first of them."""
+    """A step of a project. `number` is its place in the list, 0 unless it is open; `is_next` marks the first open."""
 
     key: str
     text: StepText
@@ -206,13 +206,15 @@ def _step(key: str, member: Member, facts: dict[str, bool], skipped: set[str], g
 
 
 def _numbered(steps: Iterable[ChecklistStep]) -> list[ChecklistStep]:
-    rows, number = [], 0
+    """The steps with their places, which do not change as steps are done. The first place is the project itself."""
+    rows, place, is_next = [], 1, True
     for step in steps:
-        if not (step.is_done or step.is_skipped):
-            number += 1
-            rows.append(step._replace(number=number, is_next=number == 1))
-        else:
+        place += not step.is_skipped
+        if step.is_done or step.is_skipped:
             rows.append(step)
+        else:
+            rows.append(step._replace(number=place, is_next=is_next))
+            is_next = False
     return rows
 
 

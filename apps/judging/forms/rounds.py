@@ -31,7 +31,7 @@ HEADER = ["query_id", "block_id", "grade"]
 
 class PoolField(forms.ModelChoiceField):
     def label_from_instance(self, pool: Pool) -> str:
-        return f"{pool.name}: {pool.entry_count:,} pairs on {pool.snapshot}"
+        return f"{pool.name}: {pool.entry_count:,} {'pair' if pool.entry_count == 1 else 'pairs'} on {pool.snapshot}"
 
 
 class RoundForm(KaratForm):

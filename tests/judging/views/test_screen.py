@@ -5,10 +5,11 @@ import re
 import pytest
 from django.urls import reverse
 
+from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.judging.actions import choose_keys, claim_seats
 from apps.judging.selectors import live_judgements, own_keys
-from tests.factories import AT, make_member
+from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, later, make_round, people_of
 
 pytestmark = pytest.mark.django_db
@@ -221,3 +222,14 @@ def test_only_annotators_have_keys_for_judging(client, round_):
     client.force_login(make_member(round_.project, Role.REVIEWER))
 
     assert client.get(keys_page(round_)).status_code == 403
+
+
+def test_the_way_back_leads_leads_to_the_round_and_others_to_the_list(client, round_, mara):
+    index = reverse("judging:index", args=[round_.project.slug])
+    board = reverse("judging:round", args=[round_.project.slug, round_.pk])
+
+    assert f'<b><a href="{index}">Rounds</a>, round 1</b>' in page(client, "judge", round_).text
+    set_roles(
+        project=round_.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead_of(round_.project), at=AT
+    )
+    assert f'<b><a href="{board}">Round 1</a></b>' in page(client, "judge", round_).text
