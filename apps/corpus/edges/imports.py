@@ -232,6 +232,11 @@ class CorpusImport(ImportKind):
         corpus = _corpus(project, options)
         return latest_snapshot(corpus) if corpus else None
 
+    def edition_of(self, item: Import) -> Corpus | None:
+        corpus, before = _corpus(item.project, item.options), self.earlier(item.project, item.options)
+        is_new = before is not None and item.applied_at is not None and item.applied_at > before.frozen_at
+        return corpus if is_new and not item.result.get("changes_nothing") else None
+
     def rows(self, source: TableFile, options: dict[str, Any]) -> Iterator[BlockRow]:
         """The passages of a file that the preview found without mistakes."""
         with _rows(source, ErrorList(), options) as rows:
@@ -332,13 +337,18 @@ def _rows(
         yield DocumentRows(items, recipe, choices.base_url, source.name, errors, beside=beside)
 
 
+def _what_changes(plan: ImportPlan) -> list[dict[str, str]]:
+    """Some of the passages that change, changed ones first; none where all are new or cut anew."""
+    return sorted(plan.samples, key=lambda sample: sample["change"] != "changed") if plan.counts["unchanged"] else []
+
+
 def _with_figures(plan: ImportPlan, rows: Iterable[BlockRow], recipe_before: str | None = None) -> ImportPlan:
     """The plan with what is to be said of documents, and of a recipe that changes."""
     recipe = ""
     if isinstance(rows, DocumentRows):
         recipe = rows.recipe
         plan.notes = [*rows.notes(), *plan.notes]
-        plan.extra = rows.as_json()
+        plan.extra = {**rows.as_json(), "changes": _what_changes(plan)}
     if recipe_before not in {None, recipe} and plan.counts["gone"] + plan.counts["unchanged"] + plan.counts["changed"]:
         plan.notes.insert(0, recut_note(recipe_before or "", recipe))
     return plan

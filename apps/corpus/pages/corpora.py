@@ -80,7 +80,7 @@ def corpus_page(request: HttpRequest, project: Project, corpus_slug: str) -> Htt
 @require_POST
 @member_view(Role.LEAD)
 def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResponse:
-    """Freeze the corpus, and go on to the page that needed a snapshot (`then`), or to the snapshot."""
+    """Freeze the corpus, and go on to the page that needed a snapshot (`then`), to its edition, or to the snapshot."""
     corpus = corpus_in(project, corpus_slug)
     snapshot, _ = request_freeze(
         corpus_id=corpus.pk,
@@ -105,6 +105,9 @@ def freeze(request: HttpRequest, project: Project, corpus_slug: str) -> HttpResp
             passages,
             reverse("editions:snapshot", args=[project.slug, snapshot.pk]),
         )
+    if "edition" in request.POST and snapshot.number > 1:
+        messages.success(request, f"{snapshot.name} is frozen: {passages}.")
+        return redirect("editions:snapshot", slug=project.slug, pk=snapshot.pk)
     if then := own_page(request, request.POST.get("then", "")):
         messages.success(request, f"{snapshot.name} is frozen: {passages}.")
         return redirect(then)

@@ -94,6 +94,7 @@ def import_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "to_import": _to_import_count(item.plan),
         "target": kind.target(project, item.options),
         "next": next_step(item) if is_in_force else None,
+        "edition": kind.edition_of(item) if is_in_force else None,
         "done_url": kind.done_url(project, item.options) if applied else "",
         "earlier": kind.earlier(project, item.options) if item.state == ImportState.READY else None,
         "undo_refusal": refusal,

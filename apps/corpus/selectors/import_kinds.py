@@ -15,7 +15,7 @@ from apps.common.files.extent import Extent, is_within
 from apps.common.files.tabular import TableFile
 from apps.common.files.workbooks import is_workbook
 from apps.corpus.core.import_plans import Fix, ImportPlan
-from apps.corpus.models import Import, Snapshot
+from apps.corpus.models import Corpus, Import, Snapshot
 
 Progress = Callable[[int], None]
 READ_AT_ONCE = Extent(4_000_000, 50_000)
@@ -133,6 +133,10 @@ class ImportKind:
 
     def earlier(self, project: Project, options: dict[str, Any]) -> Snapshot | None:
         """The snapshot whose next edition the import would make; None for most kinds."""
+        return None
+
+    def edition_of(self, item: Import) -> Corpus | None:
+        """The corpus of which an applied import made a new edition that is not frozen yet; None for most kinds."""
         return None
 
     def done_url(self, project: Project, options: dict[str, Any]) -> str:

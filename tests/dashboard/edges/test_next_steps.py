@@ -1,6 +1,7 @@
 """What a lead does next is one primary button: after an import, a run and the guideline."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
@@ -8,7 +9,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.common.web.next_steps import next_step
 from apps.corpus.actions import corpora, imports
-from apps.corpus.models import Corpus
+from apps.corpus.models import Corpus, Import, Snapshot
 from tests.corpus.factories import make_snapshot
 from tests.dashboard.test_samples import CORPUS, imported
 from tests.evaluation.factories import make_scene, score
@@ -54,15 +55,21 @@ class TestImports:
 
         assert primary(page) == [(at("retrieval:new-pool", project), "Choose results to judge")]
 
-    def test_a_later_edition_leads_to_its_passages_where_it_is_frozen_and_compared(self, client):
+    def test_a_later_edition_leads_to_what_it_touches_and_freezes_it_on_the_way(self, client):
         project = make_project()
         imported(project, "corpus", "hut-handbook.zip", **CORPUS)
         corpus = Corpus.objects.get()
         corpora.freeze_snapshot(corpus_id=corpus.pk, actor=lead_of(project), at=AT)
         later = imported(project, "corpus", "passages.jsonl", **(CORPUS | {"format": "jsonl", "corpus": corpus.slug}))
+        Import.objects.filter(pk=later.pk).update(applied_at=AT + timedelta(hours=1))
 
         page = page_of(client, project, "corpus:import", pk=later.pk)
+        assert primary(page) == []
+        assert 'name="edition" value="1" data-busy="Freezing">Freeze it and see what it touches</button>' in page
 
+        answer = client.post(at("corpus:freeze", project, corpus_slug=corpus.slug), {"edition": "1"})
+        assert answer.url == at("editions:snapshot", project, pk=Snapshot.objects.latest("number").pk)
+        page = page_of(client, project, "corpus:import", pk=later.pk)
         assert primary(page) == [(at("corpus:corpus", project, corpus_slug=corpus.slug), "See the passages")]
 
     def test_what_was_undone_leads_nowhere(self, client):
