@@ -5,7 +5,7 @@ from django.db.models import Q
 from apps.accounts.models import Project
 from apps.goldsets.models import Version
 from apps.jobs.models import Job
-from apps.metrics.statistics.significance import DEFAULT_SEED, Summary
+from apps.metrics.statistics.significance import DEFAULT_SEED, Summary, few_words
 from apps.retrieval.models import Pool, Run
 
 
@@ -93,6 +93,11 @@ class Score(models.Model):
     def summary(self) -> Summary:
         """The stored mean with both intervals."""
         return Summary(self.mean, _ends(self.ci_low, self.ci_high), self.n, _ends(self.bca_low, self.bca_high))
+
+    @property
+    def few(self) -> str:
+        """The warning where the interval is over too few queries."""
+        return few_words(self.n)
 
     @property
     def people(self) -> tuple[float, float] | None:

@@ -18,6 +18,7 @@ from apps.metrics.statistics.significance import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     EQUAL,
+    FEWEST_QUERIES,
     NO_INTERVAL,
     Difference,
     WinTally,
@@ -34,7 +35,8 @@ LEVEL = 0.05
 class SupplementaryTests(NamedTuple):
     """Further tests and power of one difference, besides its interval and its randomisation test.
 
-    `detectable` is the smallest difference that so many queries detect with a power of 80 %, `needed` the number of
+    `detectable` is the smallest difference that so many queries detect with a power of 80 %, None where the measure
+    cannot differ so much; `needed` the number of
     queries that the difference seen would need for that. None: not defined.
     """
 
@@ -248,9 +250,10 @@ def _measure_comparisons(
     for at, (_, name) in enumerate(pairs):
         difference, spread = _with_interval(by_pair[at], interval), tests[at].spread or 0.0
         mean = by_pair[at].mean
-        supplement = SupplementaryTests(
-            tests[at], detectable_difference(spread, tests[at].n), queries_needed(mean, spread)
-        )
+        detectable, entry = detectable_difference(spread, tests[at].n), parse_measure(name).entry
+        if detectable is not None and detectable > entry.high - entry.low:
+            detectable = None
+        supplement = SupplementaryTests(tests[at], detectable, queries_needed(mean, spread))
         turned = is_lower_better(name)
         if turned:
             difference = difference._replace(better=difference.worse, worse=difference.better)
@@ -341,6 +344,9 @@ def verdict_lines(
     method = f"{share} interval, {p_words(row.difference.holm, family)}{handful_words(row.difference.tally)}{ending}"
     mean = row.difference.mean
     span = f"could be {signed(bounds[0])} to {signed(bounds[1])}"
+    if row.difference.n < FEWEST_QUERIES:
+        few = f"{row.difference.n} queries are too few to tell {candidate} and {baseline} apart on {row.measure}"
+        return f"{few}: {signed(mean)} so far. At least {FEWEST_QUERIES} are needed, better 50.", method
     if not row.difference.is_settled:
         both = f"{candidate} and {baseline}"
         return f"No clear difference yet between {both} on {row.measure}: {signed(mean)}, {span}.", method

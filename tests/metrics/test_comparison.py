@@ -58,7 +58,7 @@ def with_plain_spaces(text: str) -> str:
 
 
 def row_of(mean: float, low: float, high: float, holm: float = 0.013) -> MeasureComparison:
-    return stated("nDCG@10", 0.5, 0.5 + mean, Difference(mean, (low, high), holm / 6, holm, 3, 0, 1, 4))
+    return stated("nDCG@10", 0.5, 0.5 + mean, Difference(mean, (low, high), holm / 6, holm, 30, 0, 10, 40))
 
 
 def test_a_settled_verdict_names_the_interval_p_its_family_and_what_fell():
@@ -97,6 +97,26 @@ def test_an_open_verdict_says_that_there_is_no_clear_difference_yet():
         "95 % interval, p = 0.300 after Holm over 6."
     )
     assert row.verdict == "not settled"
+
+
+def test_of_too_few_queries_the_verdict_names_neither_side_nor_an_interval():
+    """Two queries gave "worse, but chance is not ruled out", an interval without zero, and p = 1."""
+    row = stated("nDCG@10", 0.5, 0.3, Difference(-0.2, (-0.346, -0.102), 1.0, 1.0, 0, 0, 2, 2))
+
+    words = verdict("BM25", "my-search", row, 6)
+
+    assert with_plain_spaces(words) == (
+        "2 queries are too few to tell my-search and BM25 apart on nDCG@10: −0.200 so far. At least 6 are needed, "
+        "better 50. 95 % interval, p = 1.000 after Holm over 6."
+    )
+    assert row.verdict == "not settled"
+
+
+def test_a_difference_that_the_measure_cannot_have_is_not_called_detectable():
+    left, right = np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.5])
+    (row,) = compare(["AP"], {"AP": left}, {"AP": right})
+
+    assert row.supplement.detectable is None
 
 
 @pytest.mark.parametrize(

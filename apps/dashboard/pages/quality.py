@@ -19,6 +19,7 @@ from apps.gates.selectors.gates import GateStatus
 from apps.judging.models import Round
 from apps.metrics.agreement import Coefficient
 from apps.metrics.estimate import Estimate
+from apps.metrics.statistics.significance import few_words
 
 MOST_GATES = 3
 GRADES_NOT_READ = Estimate.of(None, None, 0, reason="The grades are loading. Open Agreement in a minute.")
@@ -100,4 +101,4 @@ def _words(figure: Estimate) -> str:
     if figure.value is None:
         return f"not defined: {figure.reason[0].lower()}{figure.reason[1:]}"
     ends = interval(figure.interval) if figure.interval else "no interval"
-    return f"{number(figure.value, 2)}, {ends}, n {count(figure.n)}"
+    return f"{number(figure.value, 2)}, {ends}, {few_words(figure.n) or f'n {count(figure.n)}'}"

@@ -17,6 +17,7 @@ from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, Regressions, SupplementaryTests
 from apps.metrics.statistics.power import MOST_PLANNED, round_up
+from apps.metrics.statistics.significance import FEWEST_QUERIES
 from apps.retrieval.models import Pool
 
 
@@ -122,14 +123,17 @@ class ComparisonSheet:
     @property
     def power_words(self) -> tuple[str, str]:
         """How many more queries would settle the headline's measure, and the difference that so many can detect; both
-        empty where they are not defined, the first where it is settled.
+        empty where they are not defined and of too few queries, the first where it is settled.
         """
-        if self.headline is None or self.headline.supplement.detectable is None:
+        if self.headline is None or self.headline.difference.n < FEWEST_QUERIES:
             return "", ""
         supplement = self.headline.supplement
-        n = supplement.tests.n
-        least = number(supplement.detectable)
-        shown = f"With {n:,} queries, a true difference of {least} would be detected four times in five."
+        if not supplement.tests.spread:
+            return "", ""
+        n, least = supplement.tests.n, supplement.detectable
+        shown = f"With {n:,} queries, a true difference of {number(least)} would be detected four times in five."
+        if least is None:  # more than the measure can differ
+            shown = ""
         needed = "" if self.headline.difference.is_settled else _more_needed(supplement, n)
         return needed, shown
 

@@ -38,6 +38,11 @@ class ScoredVersion(NamedTuple):
     evaluation: Evaluation | None
     scores: list[Score | None]
 
+    @property
+    def few(self) -> str:
+        """The warning where the intervals are over too few queries."""
+        return next((score.few for score in self.scores if score and score.few), "")
+
 
 @dataclass
 class RunScores:

@@ -35,6 +35,14 @@ NO_VALUE, NO_INTERVAL = "No query has a value.", "One query is too few for an in
 HANDFUL = 10
 """If fewer queries differ, and the others are equal, the interval covers the true value less often than it claims."""
 
+FEWEST_QUERIES = 6
+"""Of fewer queries no paired test can fall below p = 0.05, and an interval covers far less often than it claims."""
+
+
+def few_words(n: int) -> str:
+    """The warning beside an interval over n queries where they are too few; else empty."""
+    return f"n {n}: too few queries for an interval" if 1 < n < FEWEST_QUERIES else ""
+
 
 class Summary(NamedTuple):
     """A mean over n queries with its percentile interval and the same corrected (BCa).
@@ -138,7 +146,8 @@ class Difference(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        return excludes_zero(self.interval)
+        """Whether the interval excludes zero, over enough queries to say so."""
+        return self.n >= FEWEST_QUERIES and excludes_zero(self.interval)
 
     @property
     def tally(self) -> WinTally:

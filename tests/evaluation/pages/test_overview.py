@@ -434,6 +434,17 @@ def test_a_run_that_returned_nothing_says_so(client):
     assert "This run returned nothing for the query." in words(response)
 
 
+def test_an_interval_over_too_few_queries_says_so_wherever_it_is_shown(client):
+    scene = make_scene(queries=4, test_share=0.0)
+    one = score(scene, "base", split=Split.DEV)
+    pages = [url(scene, "overview"), url(scene, "evaluation", one.pk), url(scene, "trend"), url(scene, "ledger")]
+    run = reverse("retrieval:run", args=[scene.project.slug, scene.runs["base"].pk])
+
+    said = [words(open_page(client, scene.lead, address)) for address in [*pages, run]]
+
+    assert ["n 4: too few queries for an interval" in page for page in said] == [True] * 5
+
+
 def test_the_worst_query_is_first_where_a_lower_value_is_better(client):
     qrels = qrels_of(4)
     runs = {"mixed": dict.fromkeys(qrels, GOOD) | {"Q03": {"d": 1.0}}}
