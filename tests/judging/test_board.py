@@ -191,7 +191,7 @@ def test_closing_says_what_is_missing_and_the_closed_round_what_comes_next(clien
     after = client.get(url("round", round_)).text
 
     assert "3 planned judgements are still missing. A new round on the same pool takes up the pairs" in before
-    assert "Release a version" not in before
+    assert "release a version" not in before
     assert "3 planned judgements were not given" in after
     assert reverse("goldsets:list", args=[round_.project.slug]) in after
     assert f"{reverse('judging:new-round', args=[round_.project.slug])}?pool={round_.pool_id}" in after
