@@ -385,14 +385,17 @@ def test_a_frozen_version_keeps_the_sentence_of_a_pair_that_still_waited(client,
     assert "Finish that round" not in client.get(page(version)).text
 
 
-def test_the_freeze_says_what_stayed_out_and_where_the_list_is(client, editions):
+def test_the_freeze_leads_to_the_version_with_its_release_and_links_what_stayed_out(client, editions):
     version = drafted(editions)
     client.force_login(lead_of(editions.project))
 
-    text = client.post(page(version, "goldsets:freeze"), follow=True).content.decode()
+    answer = client.post(page(version, "goldsets:freeze"), follow=True)
 
-    assert "v1 is frozen. 21 judged pairs left out; the list shows why." in text
-    assert "Left out of v1" in text
+    assert answer.redirect_chain[-1][0] == page(version, "goldsets:version")
+    link = f'<a href="{page(version)}">21 judged pairs left out</a>, each with its reason.'
+    assert f"v1 is frozen and can no longer change. {link}" in answer.text
+    assert 'data-key="r" data-key-label="Release"' in answer.text
+    assert f'<p>Left out: <a href="{page(version)}">21 judged pairs</a>, listed with the reasons.</p>' in answer.text
 
 
 @pytest.mark.parametrize("make", [drafted, frozen])
@@ -412,6 +415,36 @@ def test_the_list_can_be_read_page_by_page_and_downloaded(client, editions, make
         "cure": "Carry its grade along, or have it judged again, with the edition of this snapshot.",
     }  # fmt: skip
     assert file["Content-Disposition"].startswith("attachment")
+
+
+def test_the_list_of_a_frozen_version_gives_no_advice_that_comes_too_late(client, editions):
+    client.force_login(lead_of(editions.project))
+    draft = drafted(editions)
+    assert "What to do</th>" in client.get(page(draft)).text
+
+    actions.freeze_version(version_id=draft.pk, actor=lead_of(editions.project), at=AT)
+    text = client.get(page(draft)).text
+
+    assert "What to do</th>" not in text
+    assert "with the edition of this snapshot" not in text
+    assert "It can no longer change: a draft of the next version says what can be done for each." in text
+
+
+@pytest.mark.parametrize("is_chosen", [True, False])
+def test_of_a_pair_that_was_judged_on_two_texts_the_grade_on_the_latest_is_shown(editions, is_chosen):
+    pool = pool_of(editions.project, editions.autumn, "Changed", blocks=CHANGED)
+    second = make_round(editions.project, pool=pool, annotators=[editions.judge], overlap=0.0)
+    judge_all(second, editions.judge, lambda seat: (grade_of(seat) + 1) % 4)
+    second = close_round(round_id=second.pk, actor=lead_of(editions.project), at=AT)
+    frozen(editions, rounds=[editions.first, second])
+    again = {name: (f"{text} It is newer.", page) for name, (text, page) in second_texts().items()}
+    last = make_edition(editions.corpus, again, at=LATER)
+
+    chosen = [editions.first, second] if is_chosen else [editions.first]
+    losses = gather(drafted(editions, snapshot=last, rounds=chosen)).losses
+
+    shown = {(loss.query_name, loss.block_name): loss.grade for loss in losses if loss.block_name in CHANGED}
+    assert shown == {pair: (int(pair[0][1:]) + int(pair[1][1:]) + 1) % 4 for pair in each_query(CHANGED)}
 
 
 def test_only_leads_see_the_list_as_it_names_sealed_queries(client, editions):

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.edges.access import member_of, member_view
@@ -122,9 +123,11 @@ def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -
     version = actions.freeze_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
     stayed_out = rules.counted_losses(version.manifest["left_out"])
     if stayed_out:
-        messages.warning(request, f"{version.label} is frozen. {stayed_out} left out; the list shows why.")
-        return redirect("goldsets:left-out", project.slug, gold_set, number)
-    messages.success(request, f"{version.label} is frozen and can no longer change.")
+        url = reverse("goldsets:left-out", args=[project.slug, gold_set, number])
+        text = '{} is frozen and can no longer change. <a href="{}">{} left out</a>, each with its reason.'
+        messages.warning(request, format_html(text, version.label, url, stayed_out))
+    else:
+        messages.success(request, f"{version.label} is frozen and can no longer change.")
     return redirect(page_of(version))
 
 

@@ -161,7 +161,7 @@ def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int,
     seen = set()
     for pair in pairs:
         query, block = queries[pair.query_id], names[pair.version_id]
-        judged = MissablePair(query.pk, texts[pair.version_id], block, pair.grade)
+        judged = MissablePair(query.pk, texts[pair.version_id], block, pair.grade, version_id=pair.version_id)
         seen.add(judged.key)
         if pair.is_ruled_out:
             continue

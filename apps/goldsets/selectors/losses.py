@@ -52,13 +52,17 @@ class Successor(NamedTuple):
 
 
 class MissablePair(NamedTuple):
-    """A pair that a version may leave out: its grade, if any, and the round it was judged in, if any."""
+    """A pair that a version may leave out: its grade, if any, and the round it was judged in, if any.
+
+    `version_id` is the block version that was graded: of two texts of a block the later one has the higher.
+    """
 
     query_id: int
     text: TextKey
     block_name: str
     grade: int | None = None
     round_name: str = ""
+    version_id: int = 0
 
     @property
     def key(self) -> tuple[int, TextKey]:
@@ -143,6 +147,7 @@ class Losses:
         self._queries = queries
         self._pairs: dict[Pair, tuple[Loss, str]] = {}
         self._texts: dict[Pair, set[TextKey]] = defaultdict(set)
+        self._graded: dict[Pair, int] = {}
 
     def includes(self, pair: MissablePair) -> bool:
         """Whether its query and its text are part of the version; if not, the pair is recorded as lost."""
@@ -158,8 +163,15 @@ class Losses:
         loss = Loss(LossKind.PAIR, name, pair.block_name, pair.grade, reason, sentence)
         self._texts[pair.pair].add(pair.text)
         known = self._pairs.get(pair.pair)
-        if known is None or (reason in CHOICES and known[0].reason not in CHOICES):
+        if known is None or self._says_more(pair, reason, known[0]):
             self._pairs[pair.pair] = (loss, pair.text.digest)
+            self._graded[pair.pair] = pair.version_id if pair.grade is not None else 0
+
+    def _says_more(self, pair: MissablePair, reason: LossReason, known: Loss) -> bool:
+        """A reason about the present text before others; of other texts the grade on the latest, which is in force."""
+        if (reason in CHOICES) != (known.reason in CHOICES):
+            return reason in CHOICES
+        return pair.grade is not None and pair.version_id > self._graded[pair.pair]
 
     def _reason(self, pair: MissablePair) -> LossReason | None:
         place = self._places.get(pair.text.block_id)
@@ -274,13 +286,18 @@ def kept_elsewhere(rounds: Iterable[Round]) -> list[MissablePair]:
 def pairs_before(former: Version | None) -> list[MissablePair]:
     """The pairs of the version before."""
     rows = VersionGrade.objects.filter(version=former).values_list(
-        "query__query_id", "block_version__block_id", "block_version__text_digest", "block_id", "grade"
+        "query__query_id",
+        "block_version__block_id",
+        "block_version__text_digest",
+        "block_id",
+        "grade",
+        "block_version_id",
     )
     if former is None:
         return []
     return [
-        MissablePair(query, TextKey(block, digest), name, grade)
-        for query, block, digest, name, grade in rows.iterator(chunk_size=ROWS)
+        MissablePair(query, TextKey(block, digest), name, grade, version_id=version)
+        for query, block, digest, name, grade, version in rows.iterator(chunk_size=ROWS)
     ]
 
 
