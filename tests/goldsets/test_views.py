@@ -367,7 +367,7 @@ def test_whoever_still_judges_gets_no_released_grades(client):
 
 def test_whoever_still_judges_gets_no_count_of_released_grades(client):
     bench = make_bench(queries=1)
-    version = make_version(VersionState.RELEASED, bench)
+    version = make_version(VersionState.RELEASED, bench, test_share=0)
     people = people_of(bench.round)
     close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
     again = make_round(bench.project, pool=bench.pool, annotators=people, judge_again=True)

@@ -149,6 +149,7 @@ def test_what_cannot_be_reported_is_refused(scene, options, said):
 def test_what_to_judge_first_becomes_a_pool_and_a_round(close, client):
     scene, report = close, compute(close, measures="P@2")
     make_guideline(scene.project)
+    make_member(scene.project, Role.ANNOTATOR)
     assert report.result["first"]["pairs"] == [[f"Q{n:02}", 3, 0.125] for n in range(1, 5)]
     client.force_login(scene.lead)
 
