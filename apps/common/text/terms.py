@@ -63,7 +63,7 @@ TERMS: dict[str, Term] = {
     # Runs and pools
     "system": Term("A search that you evaluate; its configuration is its identity.", "glossary.md#systems-runs-pools"),
     "run": Term(
-        "What one system returned for every query on one snapshot; a complete run never changes.",
+        "What one system returned for its queries on one snapshot; a complete run never changes.",
         "glossary.md#systems-runs-pools",
     ),
     "pool": Term(

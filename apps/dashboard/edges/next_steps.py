@@ -41,7 +41,7 @@ def after_run(run: Run) -> NextStep | None:
         return None if is_pooled else NextStep("Choose results to judge", url)
     if version.is_scored:
         return None
-    return NextStep(f"Score it on {version.label}", f"{path('score', project)}?version={version.pk}")
+    return NextStep(f"Score it on {version.label}", f"{path('score', project)}?version={version.pk}#score-runs")
 
 
 def _choose_results(project: Project) -> NextStep | None:

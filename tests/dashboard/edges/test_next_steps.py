@@ -139,7 +139,7 @@ class TestRuns:
     def test_a_run_that_is_not_scored_on_the_released_version_is(self, client):
         scene = make_scene(queries=4, test_share=0)
         run = scene.runs["base"]
-        url = f"{at('evaluation:overview', scene.project)}?version={scene.version.pk}"
+        url = f"{at('evaluation:overview', scene.project)}?version={scene.version.pk}#score-runs"
 
         assert primary(page_of(client, scene.project, "retrieval:run", pk=run.pk)) == [(url, "Score it on v1")]
         assert client.get(url).status_code == 200

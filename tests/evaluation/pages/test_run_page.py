@@ -54,7 +54,7 @@ def test_a_run_shows_its_results_with_the_released_grades(client, scene):
 
     assert QUERY.findall(said) == ["Q01", "Q02", "Q03", "Q04"]
     assert GRADE.findall(said)[:4] == [("1", "·"), ("2", "0"), ("3", "1"), ("4", "3")]
-    assert "2 of 2 relevant in the first 10" in said
+    assert "2 of 2 relevant in the first 4" in said
     assert "Text of block d" in said
     assert f'href="{reverse("corpus:block", args=[scene.project.slug, block_of(scene, "d")])}"' in said
 
@@ -160,7 +160,7 @@ def test_grades_of_the_test_split_are_shown_to_leads_on_demand_and_the_view_is_l
     assert "relevant in the first" not in open_page(client, run, viewer, test="show")
     assert looks_at_test(scene.version).number == 0
 
-    assert "2 of 2 relevant in the first 10" in open_page(client, run, test="show")
+    assert "2 of 2 relevant in the first 4" in open_page(client, run, test="show")
     assert looks_at_test(scene.version).number == 1
 
 
@@ -168,7 +168,7 @@ def test_a_version_that_is_not_released_shows_its_grades_to_leads_alone(client):
     scene = make_scene(queries=2, test_share=0.0, state=VersionState.FROZEN)
     viewer = make_member(scene.project, Role.VIEWER)
 
-    assert "2 of 2 relevant in the first 10" in open_page(client, scene.runs["base"])
+    assert "2 of 2 relevant in the first 4" in open_page(client, scene.runs["base"])
     assert "relevant in the first" not in open_page(client, scene.runs["base"], viewer)
 
 
