@@ -51,6 +51,8 @@ NO_PAGES = {
     "judging:preview",
     "retrieval:estimate",
     "retrieval:mistakes",
+    "retrieval:passages-csv",
+    "retrieval:queries-csv",
     "triples:block",
     "triples:find",
     "triples:hits",

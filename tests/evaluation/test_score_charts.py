@@ -97,7 +97,7 @@ def test_no_chart_contains_a_style_attribute():
 
 
 def test_a_settled_difference_is_filled_and_an_open_one_hollow():
-    clear = compare(["AP"], {"AP": np.zeros(5)}, {"AP": np.full(5, 0.2)})[0].difference
+    clear = compare(["AP"], {"AP": np.zeros(8)}, {"AP": np.full(8, 0.2)})[0].difference
     unclear = compare(["AP"], {"AP": np.array([0.0, 0.4])}, {"AP": np.array([0.4, 0.0])})[0].difference
 
     assert classes(charts.difference_cell("AP", clear, charts.Bounds(-1, 1)), "point") == 1
