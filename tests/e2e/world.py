@@ -21,6 +21,8 @@ from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard.actions.demo import request_demo
 from apps.goldsets.actions import draft_version
 from apps.jobs.enums import UploadState
+from apps.judging.enums import RoundState
+from apps.retrieval.models import PoolQuery
 from apps.triples.actions.triples import start_draft
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
 from tests.factories import make_user
@@ -81,10 +83,14 @@ def _preview_files(project: Project, lead: User) -> None:
 
 
 def _unlinked(project: Project) -> Iterator[str]:
-    """Pages that a form leads to, so that no link does."""
+    """Pages that a form leads to, so that no link does; and a query whose ranks are hidden from nobody, since of those
+    with a large difference the lead still judges."""
     first, second = project.evaluations.order_by("pk")[:2]
     pair = {"slug": project.slug, "baseline": first.pk, "candidate": second.pk}
     yield reverse("evaluation:compare", kwargs=pair)
+    judged_now = PoolQuery.objects.filter(pool__rounds__state=RoundState.OPEN)
+    query = first.version.queries.exclude(query__in=judged_now.values("query")).first()
+    yield reverse("evaluation:query", kwargs=pair | {"pk": query.pk})
     yield reverse("retrieval:runs", kwargs={"slug": project.slug})
     yield reverse("dashboard:search", kwargs={"slug": project.slug}) + "?q=backup"
     edition = project.imports.filter(kind="corpus", state=ImportState.READY).latest("pk")
