@@ -89,7 +89,7 @@ OWN_PLANS = {
         "web",
     },
     "metrics": {
-        "agreement", "columns", "comparison", "estimate", "files", "measures", "scorecard", "scoring",
+        "agreement", "columns", "comparison", "estimate", "expected", "files", "measures", "scorecard", "scoring",
         "statistics", "vocabulary",
     },
     "cli": {"agree", "arguments", "evaluate", "score", "scorecards", "tables", "verify"},

@@ -151,7 +151,7 @@ def test_one_block_has_no_pair_to_distinguish():
 
 
 def test_coverage_is_the_share_of_all_values_in_the_first_blocks():
-    assert with_attributes("Coverage(by='type')@2 Coverage(by='type')@3") == [1 / 3, 2 / 3]
+    assert with_attributes("CorpusCoverage(by='type')@2 CorpusCoverage(by='type')@3") == [1 / 3, 2 / 3]
 
 
 def test_a_block_without_the_attribute_is_refused_and_named():
@@ -161,7 +161,7 @@ def test_a_block_without_the_attribute_is_refused_and_named():
 
 def test_an_attribute_that_the_file_lacks_is_refused():
     with pytest.raises(MeasureError, match="reads the attribute 'source' of blocks; those of the file: type"):
-        with_attributes("Coverage(by='source')@3")
+        with_attributes("CorpusCoverage(by='source')@3")
 
 
 def test_gains_fade_with_the_age_of_the_block():

@@ -9,7 +9,7 @@ has no gain.
 the other modules compute the values, a family each.
 """
 
-from apps.metrics.measures.entries import FACETS, GRADES, GRADES_ALONE, REGISTRY, Entry, Measure
+from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, GRADES_ALONE, REGISTRY, Entry, Measure
 from apps.metrics.measures.graded import refuse_above
 from apps.metrics.measures.parameters import DCG_FORMS, PARAMETERS, Parameter
 from apps.metrics.measures.passes import Pass
@@ -24,6 +24,7 @@ from apps.metrics.measures.registry import (
 
 __all__ = [
     "DCG_FORMS",
+    "EXPECTED",
     "FACETS",
     "GRADES",
     "GRADES_ALONE",

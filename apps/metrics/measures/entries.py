@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 GRADES = "grades"
 FACETS = "facets"
+EXPECTED = "expected"
 GRADES_ALONE = frozenset({GRADES})
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
 from apps.metrics.files.attributes import BLOCKS, TIMES, Attributes
-from apps.metrics.measures import facets, graded, incomplete, sets, variety
-from apps.metrics.measures.entries import FACETS, GRADES, REGISTRY, Entry, Measure
+from apps.metrics.measures import facets, graded, incomplete, needed, sets, variety
+from apps.metrics.measures.entries import EXPECTED, FACETS, GRADES, REGISTRY, Entry, Measure
 from apps.metrics.measures.foreign_names import ELSEWHERE, forms_of
 from apps.metrics.measures.notation import (
     MeasureError,
@@ -26,13 +26,14 @@ from apps.metrics.measures.passes import Pass
 
 NEED_WORDS = {
     GRADES: "grades",
+    EXPECTED: "expected blocks: it measures runs against triples, not against grades",
     FACETS: "the facets of queries: a qrels file whose second column names, for each grade, the facet it is about",
     BLOCKS: "attributes of blocks, from a file",
     TIMES: "the times of blocks and of queries, from a file each",
 }
 
 REGISTRY.update(
-    (entry.name, entry) for family in (sets, incomplete, graded, facets, variety) for entry in family.ENTRIES
+    (entry.name, entry) for family in (sets, incomplete, graded, facets, variety, needed) for entry in family.ENTRIES
 )
 _NAMES = {name.lower(): entry for entry in REGISTRY.values() for name in (entry.name, *entry.aliases)}
 

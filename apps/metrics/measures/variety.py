@@ -79,7 +79,7 @@ ENTRIES = (
         _intra_list_diversity,
     ),
     _entry(
-        "Coverage",
+        "CorpusCoverage",
         "Different values of the attribute in the first k, divided by the different values in the file of blocks.",
         "Ge, Delgado-Battenfeld and Jannach, RecSys 2010, for each list and by attribute",
         _coverage,

@@ -208,7 +208,7 @@ def test_resampling_within_strata_that_explain_everything_leaves_no_spread(files
         (["--stratify", "domain"], "there is no such column. Name the file of strata with --by."),
         (["--by", "strata.csv", "--stratify", "domain"], "there is no such column. strata.csv has stratum, part."),
         (["--measures", "ILD(by='kind')@5"], "--blocks FILE"),
-        (["--measures", "Coverage(by='kind')@5"], "--blocks FILE"),
+        (["--measures", "CorpusCoverage(by='kind')@5"], "--blocks FILE"),
     ],
 )
 def test_what_is_lacking_is_named(files, capsys, arguments, said):
@@ -218,9 +218,9 @@ def test_what_is_lacking_is_named(files, capsys, arguments, said):
 def test_attributes_of_blocks_feed_the_measures_that_need_them(files, capsys):
     (files / "blocks.csv").write_text("block,kind\na,policy\nb,form\n")
 
-    found = scored_json(capsys, "--blocks", "blocks.csv", "--measures", "Coverage(by='kind')@1")
+    found = scored_json(capsys, "--blocks", "blocks.csv", "--measures", "CorpusCoverage(by='kind')@1")
 
-    assert found["runs"][0]["measures"]["Coverage(by='kind')@1"]["value"] == 0.5
+    assert found["runs"][0]["measures"]["CorpusCoverage(by='kind')@1"]["value"] == 0.5
 
 
 def test_times_and_domains_of_queries_feed_the_decayed_measure(files, capsys):
