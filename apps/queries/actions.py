@@ -10,12 +10,14 @@ from django.utils.text import slugify
 from apps.accounts.models import Project, User
 from apps.audit.actions import record, record_all
 from apps.common.database.bulk import chunks
+from apps.common.database.locks import share
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
 from apps.corpus.core.import_plans import ImportPlan
 from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
+from apps.queries.core.naming import free_ids
 from apps.queries.execution.ingest import QueryComparison, take_queries
 from apps.queries.formats import QueryRow
 from apps.queries.models import Permission, Query, Source
@@ -46,8 +48,10 @@ class SourceRefused(Refusal):
 @transaction.atomic
 def create_query(*, project: Project, outside_id: str, text: str, actor: User, at: datetime, **fields: Any) -> Query:
     """Add one query. `fields` are any of EDITABLE."""
-    if Query.objects.filter(project=project, outside_id=outside_id).exists():
-        raise QueryRefused(f"This project already has a query {outside_id}.", code="query_exists")
+    Project.objects.select_for_update().get(pk=project.pk)  # an accepted Q&A may be taking an id
+    taken = Query.everything.filter(project=project, outside_id=outside_id).first()
+    if taken is not None:
+        raise QueryRefused(rules.taken_refusal(taken), code="query_exists")
     query = Query.objects.create(
         project=project,
         outside_id=outside_id,
@@ -135,6 +139,21 @@ def _change_alike(project: Project, queries: list[Query], change: BulkChange, ac
 
 
 @transaction.atomic
+def ask_question(*, project: Project, label: str, text: str, author: User, at: datetime) -> Query:
+    """Add the question of a Q&A as a query that no list shows: under its label, or `label-2` and so on when taken.
+
+    Its words are fixed from the start. It has no event of its own: that of the Q&A's acceptance names it.
+    """
+    share(project)  # an import or another query may be taking an id: whoever locked the project first is seen
+    asked = Query(project=project, text=text, is_asked=True, created_by=author, created_at=at, locked_at=at)
+    taken = Query.everything.filter(project=project, outside_id__startswith=label)
+    ids = set(taken.values_list("outside_id", flat=True))
+    asked.outside_id = next(outside_id for outside_id in free_ids(label) if outside_id not in ids)
+    asked.save(force_insert=True)
+    return asked
+
+
+@transaction.atomic
 def retire_query(*, query_id: int, reason: str, actor: User, at: datetime) -> Query:
     """Retire a query: new runs, pools and versions leave it out; earlier ones keep it."""
     query = _locked(query_id)
@@ -151,7 +170,7 @@ def lock_queries(query_ids: Iterable[int], *, at: datetime) -> int:
     """
     fixed = gone = 0
     for part in chunks(query_ids, 500):
-        queries = Query.objects.filter(pk__in=part)
+        queries = Query.everything.filter(pk__in=part)
         fixed += queries.filter(locked_at=None).update(locked_at=at)
         gone += len(set(part)) - queries.count()
     if reason := rules.gone_refusal(gone):

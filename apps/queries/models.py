@@ -62,8 +62,19 @@ class Permission(models.Model):
         return f"revoke-{self.pk}"
 
 
+class CuratedQueries(models.Manager["Query"]):
+    """The queries that people curate: without those asked only for a Q&A."""
+
+    def get_queryset(self) -> models.QuerySet["Query"]:
+        return super().get_queryset().filter(is_asked=False)
+
+
 class Query(models.Model):
-    """An information need. Its words are fixed from the first run or grade on (`locked_at`)."""
+    """An information need. Its words are fixed from the first run or grade on (`locked_at`).
+
+    `objects` are the queries that people curate, for lists, counts and choices. `everything` has the asked questions
+    of Q&As too, which systems answer as well: for runs, and wherever an outside id must be free.
+    """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="queries")
     outside_id = models.CharField(max_length=200)
@@ -83,6 +94,12 @@ class Query(models.Model):
     locked_at = models.DateTimeField(null=True)
     retired_at = models.DateTimeField(null=True)
     retired_reason = models.CharField(max_length=200, blank=True)
+    is_asked = models.BooleanField(
+        default=False, db_default=False, help_text="The question of a Q&A that came from no query; no list shows it."
+    )
+
+    objects = CuratedQueries()
+    everything: "models.Manager[Query]" = models.Manager()
 
     class Meta:
         verbose_name_plural = "queries"

@@ -23,6 +23,16 @@ def edit_refusal(query: Query, changes: Mapping[str, object]) -> str | None:
     return None
 
 
+def taken_refusal(taken: Query) -> str:
+    """Why no other query can have the outside id of this one."""
+    if taken.is_asked:
+        return (
+            f"{taken.outside_id} is the id under which systems are asked the question of a Q&A: “{taken.text}”. Choose"
+            " another id for the query."
+        )
+    return f"This project already has a query {taken.outside_id}."
+
+
 def undo_refusal(*, changed: int, used: int, asked: int, edited: int) -> str | None:
     """Why an import of queries cannot be undone.
 

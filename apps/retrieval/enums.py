@@ -47,6 +47,13 @@ ELSEWHERE = frozenset({SystemKind.HTTP, SystemKind.OPENSEARCH})
 """The kinds that run outside Karat and are queried over HTTP."""
 
 
+class Returns(models.TextChoices):
+    """What a run returns for a query."""
+
+    BLOCKS = "blocks", "passages of the corpus"
+    PASSAGES = "passages", "passages of its own"
+
+
 class RunState(models.TextChoices):
     PENDING = "pending", "pending"
     COMPLETE = "complete", "complete"

@@ -8,7 +8,7 @@ from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion, Snapshot
 from apps.jobs.models import Job
 from apps.queries.models import Query
-from apps.retrieval.enums import PoolKind, PoolState, RunState, SystemKind
+from apps.retrieval.enums import PoolKind, PoolState, Returns, RunState, SystemKind
 
 
 class System(models.Model):
@@ -41,6 +41,13 @@ class Run(models.Model):
     snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="runs")
     tag = models.CharField(max_length=120)
     depth = models.PositiveIntegerField(help_text="Most results stored for a query.")
+    returns = models.CharField(
+        max_length=10,
+        choices=Returns.choices,
+        default=Returns.BLOCKS,
+        db_default=Returns.BLOCKS.value,
+        help_text="Blocks of the snapshot, or passages that the system cut itself.",
+    )
     state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.PENDING)
     digest = models.CharField(max_length=64, blank=True, help_text="Over the rankings, once complete.")
     query_count = models.PositiveIntegerField(default=0)
@@ -69,19 +76,29 @@ class Run(models.Model):
         return self.tag
 
     @property
+    def returns_passages(self) -> bool:
+        return self.returns == Returns.PASSAGES
+
+    @property
     def effective_depth(self) -> int:
-        """The most results a ranking of the run can have: its depth, at most the blocks of the snapshot."""
+        """The most results a ranking of the run can have: its depth; of blocks, at most those of the snapshot."""
+        if self.returns_passages:
+            return self.depth
         return min(self.depth, self.snapshot.block_count)
 
 
 class Ranking(models.Model):
-    """The results of a run for one query, best first: positions and scores, packed by `ranking.pack`."""
+    """The results of a run for one query, best first: positions and scores, packed by `ranking.pack`.
+
+    Of a run that returns passages, `passages` has them as `core.passages` writes them, and nothing is packed.
+    """
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="rankings")
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
     packed = models.BinaryField()
     length = models.PositiveIntegerField()
     latency_ms = models.FloatField(null=True)
+    passages = models.JSONField(null=True, help_text="Only for a run that returns passages: as it returned them.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "query"], name="ranking_once_per_run_and_query")]

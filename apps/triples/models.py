@@ -138,6 +138,20 @@ class ExpectedBlock(models.Model):
         return f"{self.revision_id}–{self.version_id}"
 
 
+class AskedRevision(models.Model):
+    """The query by which systems are asked the question of an accepted revision. Written once, when it is accepted.
+
+    It is the triple's own query when it came from one, else a query that no list shows (`Query.is_asked`), with the
+    triple's label as its outside id.
+    """
+
+    revision = models.OneToOneField(Revision, models.PROTECT, related_name="asked")
+    query = models.ForeignKey(Query, models.PROTECT, related_name="asked_revisions")
+
+    def __str__(self) -> str:
+        return f"{self.revision_id} as {self.query_id}"
+
+
 class ImportedEntry(models.Model):
     """The origin of an imported triple, and the claims of its file. Written once, with the draft.
 

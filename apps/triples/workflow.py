@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from apps.accounts.models import User
 from apps.audit.actions import record, record_all
+from apps.queries.actions import ask_question
 from apps.triples.enums import State, Step
-from apps.triples.models import Triple
+from apps.triples.models import AskedRevision, Triple
 
 
 class Edge(NamedTuple):
@@ -83,13 +84,16 @@ def move(
     for name, value in changes.items():
         setattr(triple, name, value)
     triple.save(update_fields=[*MOVED, *CLEARED, *changes.keys()])
+    after = _after(triple, reason)
+    if _accepts(edge):
+        after["asked_as"] = _ask(triple, at)
     record(
         project=triple.project,
         actor=actor,
         action=f"triple.{step.value}",
         obj=triple,
         before=before,
-        after=_after(triple, reason),
+        after=after,
         at=at,
     )
     return triple
@@ -100,14 +104,14 @@ def move_all(
 ) -> None:
     """Make the same `step` on locked rows of one project in the same state, each with its event: two statements.
 
-    Raises IllegalStep and changes nothing when one has no edge for it.
+    Raises IllegalStep and changes nothing when one has no edge for it. Accepting is for `move` alone, one by one.
     """
     if not triples:
         return
     fields = []
     for triple in triples:
         edge = edge_for(triple.state, triple.is_stale, step)
-        if edge is None:
+        if edge is None or _accepts(edge):
             raise IllegalStep(triple, step)
         before = _event_fields(triple)
         _assign(triple, edge, at)
@@ -117,6 +121,29 @@ def move_all(
     values = {name: getattr(first, name) for name in moved} | changes
     Triple.objects.filter(pk__in=[triple.pk for triple in triples]).update(**values)
     record_all(project=first.project, actor=actor, action=f"triple.{step.value}", changes=fields, at=at)
+
+
+def _accepts(edge: Edge) -> bool:
+    """Whether the edge leads into ACCEPTED; the mark of a stale triple does not."""
+    return edge.target == State.ACCEPTED != edge.source
+
+
+def _ask(triple: Triple, at: datetime) -> str:
+    """Write down by which query systems are asked the question that was just accepted; returns its outside id.
+
+    A revision that changes nothing of the question is asked as before; a reworded question is another query.
+    """
+    revision = triple.revision
+    if triple.query is not None:
+        query = triple.query
+    elif earlier := AskedRevision.objects.filter(revision__triple=triple, query__text=revision.question).first():
+        query = earlier.query
+    else:
+        query = ask_question(
+            project=triple.project, label=triple.label, text=revision.question, author=triple.author, at=at
+        )
+    AskedRevision.objects.create(revision=revision, query=query)
+    return query.outside_id
 
 
 def _after(triple: Triple, reason: str) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def draft_of(project: Project, snapshot: Snapshot, lines: Iterable[str], name: s
     return draft_from_lines(
         (line.encode() for line in lines),
         name,
-        queries=dict(Query.objects.filter(project=project).values_list("outside_id", "pk")),
+        queries=dict(Query.everything.filter(project=project).values_list("outside_id", "pk")),
         blocks=selectors.position_of_blocks(snapshot),
     )
 

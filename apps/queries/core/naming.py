@@ -1,11 +1,18 @@
 """Ids for queries that come without one, and the words by which two queries are the same."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import count
 
 from apps.common.text.words import plain_words
 
 _NUMBERED = re.compile(r"Q([0-9]{1,9})\Z")
+
+
+def free_ids(label: str) -> Iterator[str]:
+    """The outside ids under which the question of a Q&A may be asked, the best one first: T-0001, T-0001-2, …"""
+    yield label
+    yield from (f"{label}-{number}" for number in count(2))
 
 
 class QueryNames:

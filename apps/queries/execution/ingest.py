@@ -54,7 +54,7 @@ class QueryComparison:
     def changes(self, rows: Iterable[QueryRow]) -> Iterator[list[QueryChange]]:
         for chunk in chunks(until_broken(rows, self.errors), CHUNK):
             ids = [row.query_id for row in chunk]
-            stored = Query.objects.filter(project=self.project, outside_id__in=ids)
+            stored = Query.everything.filter(project=self.project, outside_id__in=ids)
             known = {query.outside_id: query for query in stored}
             compared = []
             for row in chunk:
@@ -69,6 +69,8 @@ class QueryComparison:
         if query is None:
             default = self.default_source.pk if self.default_source else None
             return QueryChange("new", row, None, {"source_id": default} | values)
+        if query.is_asked:
+            raise self.file.error(row.line, "query_id", row.query_id, rules.taken_refusal(query))
         changed = {name: value for name, value in values.items() if value != getattr(query, name)}
         if not changed:
             return QueryChange("unchanged", row, query, {})

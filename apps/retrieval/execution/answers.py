@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from apps.common.database.bulk import insert_rows
-from apps.common.digests import digest_of_lines, sha256_hex
+from apps.common.digests import digest_of, digest_of_lines, sha256_hex
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.enums import JobState
 from apps.jobs.execution.context import JobContext, JobFailed
@@ -204,10 +204,10 @@ def write_rankings(run: Run, query_ids: Sequence[int], hits: Hits, ranked: Colle
 
 def complete_run(run: Run, *, actor: Any, at: datetime) -> Run:
     """Complete a run: store its number of queries, digest and latencies. Its rankings never change afterwards."""
-    rows = Ranking.objects.filter(run=run).values_list("query__outside_id", "packed", "latency_ms")
+    rows = Ranking.objects.filter(run=run).values_list("query__outside_id", "packed", "passages", "latency_ms")
     lines, times = [], []
-    for outside_id, packed, latency in rows.iterator(chunk_size=ROWS_AT_ONCE):
-        lines.append((outside_id, sha256_hex(bytes(packed))))
+    for outside_id, packed, passages, latency in rows.iterator(chunk_size=ROWS_AT_ONCE):
+        lines.append((outside_id, sha256_hex(bytes(packed)) if passages is None else digest_of(passages)))
         if latency is not None:
             times.append(latency)
     digest = rankings_digest(run.snapshot.digest, lines)
@@ -217,7 +217,9 @@ def complete_run(run: Run, *, actor: Any, at: datetime) -> Run:
 
 
 def rankings_digest(snapshot_digest: str, lines: Sequence[tuple[str, str]]) -> str:
-    """SHA-256 over the snapshot's digest and the (outside id, digest of the packed ranking) of each query.
+    """SHA-256 over the snapshot's digest and the (outside id, digest of the ranking) of each query.
+
+    The digest of a ranking is that of its packed bytes, or of its passages as canonical JSON.
 
     `lines` may be in any order; they are sorted by outside id, bytewise.
     """

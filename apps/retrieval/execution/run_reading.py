@@ -148,14 +148,14 @@ def known_ids(project: Project, snapshot: Snapshot) -> KnownIds:
 
 
 def _known_queries(project: Project) -> dict[str, int]:
-    return dict(Query.objects.filter(project=project).values_list("outside_id", "pk"))
+    return dict(Query.everything.filter(project=project).values_list("outside_id", "pk"))
 
 
 def _known_texts(project: Project) -> dict[str, str]:
     """The id of each query by its text, as `plain_words` has it; without texts that several queries share."""
     known: dict[str, str] = {}
     shared = set()
-    for outside_id, text in Query.objects.filter(project=project).values_list("outside_id", "text").iterator():
+    for outside_id, text in Query.everything.filter(project=project).values_list("outside_id", "text").iterator():
         words = plain_words(text)
         if known.setdefault(words, outside_id) != outside_id:
             shared.add(words)

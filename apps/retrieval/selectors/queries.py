@@ -44,7 +44,7 @@ def query_texts(query_ids: Sequence[int]) -> list[str]:
     """The texts of the queries, in the order of the ids."""
     texts: dict[int, str] = {}
     for part in in_parts(query_ids):
-        texts.update(Query.objects.filter(pk__in=part).values_list("pk", "text"))
+        texts.update(Query.everything.filter(pk__in=part).values_list("pk", "text"))
     return [texts[pk] for pk in query_ids]
 
 
@@ -52,6 +52,6 @@ def ids_and_texts(query_ids: Sequence[int]) -> list[tuple[str, str]]:
     """The outside id and text of each query, in the order of the ids."""
     rows: dict[int, tuple[str, str]] = {}
     for part in in_parts(query_ids):
-        columns = Query.objects.filter(pk__in=part).values_list("pk", "outside_id", "text")
+        columns = Query.everything.filter(pk__in=part).values_list("pk", "outside_id", "text")
         rows.update((pk, (outside_id, text)) for pk, outside_id, text in columns)
     return [rows[pk] for pk in query_ids]
