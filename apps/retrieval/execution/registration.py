@@ -11,6 +11,7 @@ from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.digests import digest_of
 from apps.corpus.models import Snapshot
+from apps.retrieval.enums import Returns
 from apps.retrieval.models import Run, System
 from apps.retrieval.rules import RunRefused, SystemRefused, check_lengths
 
@@ -28,6 +29,7 @@ def add_run(
     actor: User,
     at: datetime,
     origin: str = "",
+    returns: str = Returns.BLOCKS,
 ) -> Run:
     """Create a run without rankings. An empty tag is replaced by a free one. Raises RunRefused and TooLong."""
     check_lengths(tag=tag.strip(), commit=commit.strip())
@@ -41,6 +43,7 @@ def add_run(
         note=note.strip(),
         commit=commit.strip(),
         origin=origin,
+        returns=returns,
         created_by=actor,
         created_at=at,
     )
