@@ -51,6 +51,7 @@ MANAGED = {
     ("import", "judgements"): Command("import_judgements", "import judgements: qrels or flat CSV"),
     ("import", "run"): Command("import_run", "import a run: a table with a heading, or TREC's six columns"),
     ("freeze",): Command("freeze", "freeze a snapshot of a corpus"),
+    ("run",): Command("run", "run a system on the queries, or on the questions of a gold version"),
     ("pool",): Command("pool", "pool runs to a depth"),
     ("export", "triples"): Command("export_triples", "write a project's triples as JSONL or YAML"),
     ("export", "negatives"): Command("export_negatives", "write hard and easy negatives of a gold version"),

@@ -16,7 +16,7 @@ from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measure
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import PoolQuery, Run
-from apps.retrieval.rules import OPEN_ROUND
+from apps.retrieval.rules import OPEN_ROUND, own_passages_refusal
 from apps.retrieval.selectors.blinding import pools_to_judge
 
 EVERY_SPLIT = ""
@@ -41,7 +41,7 @@ def request_refusal(run: Run, version: Version, split: str) -> str | None:
             f"{version.snapshot.reference}: the grades apply to those texts only. Run the system again on "
             f"{version.snapshot.reference}."
         )
-    return None
+    return own_passages_refusal(run)
 
 
 def comparison_refusal(baseline: Evaluation, candidate: Evaluation) -> str | None:

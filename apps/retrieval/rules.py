@@ -6,6 +6,7 @@ from apps.corpus.models import Snapshot
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import PoolKind, PoolState, RunState, SystemKind
 from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.selectors.queries import QueryChoice
 
 DEEPEST = 10_000
 LARGEST_BUDGET = 100_000
@@ -20,6 +21,13 @@ def depth_refusal(depth: int) -> str | None:
     return None
 
 
+def choice_refusal(choice: QueryChoice) -> str | None:
+    """Why queries cannot be chosen so."""
+    if choice.questions and choice.is_filtered:
+        return "A run is on the questions of a version or on filtered queries. Choose one of them."
+    return None
+
+
 def run_refusal(system: System, snapshot: Snapshot, queries: int, depth: int) -> str | None:
     """Why `system` cannot be run on `snapshot` for that many queries."""
     if system.kind == SystemKind.UPLOADED:
@@ -31,8 +39,20 @@ def run_refusal(system: System, snapshot: Snapshot, queries: int, depth: int) ->
     return depth_refusal(depth)
 
 
+def own_passages_refusal(run: Run) -> str | None:
+    """Why the results of the run cannot be joined with grades, which are given to passages of the snapshot."""
+    if run.returns_passages:
+        return (
+            f"{run.tag} returned passages of its own, which nobody has graded: they are not those of the snapshot."
+            " Score it by the Q&As of a version."
+        )
+    return None
+
+
 def pool_source_refusal(run: Run, snapshot: Snapshot) -> str | None:
     """Why a pool on `snapshot` cannot use `run`."""
+    if run.returns_passages:
+        return f"{run.tag} returned passages of its own. A pool has passages of the snapshot, which people grade."
     if run.state != RunState.COMPLETE:
         return f"The run {run.tag} is {run.get_state_display()}; a pool needs complete runs."
     if run.snapshot_id != snapshot.pk:

@@ -7,6 +7,9 @@ class TriplesConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.corpus.execution.freezing import after_freezing
+        from apps.retrieval.selectors.question_sets import also_named
         from apps.triples.actions.triples import compare_with_snapshot
+        from apps.triples.selectors.asked import asked_by_label
 
         after_freezing(compare_with_snapshot)
+        also_named(asked_by_label)

@@ -10,6 +10,10 @@ from apps.triples.enums import RetireReason, State
 CANDIDATE = Q(is_machine_written=True, adopted_by=None, state=State.DRAFT)
 
 
+def label_of(number: int) -> str:
+    return f"T-{number:04d}"
+
+
 class Triple(models.Model):
     """Question, expected block(s), expected answer, on their way from draft to gold.
 
@@ -79,7 +83,7 @@ class Triple(models.Model):
 
     @property
     def label(self) -> str:
-        return f"T-{self.number:04d}"
+        return label_of(self.number)
 
     @property
     def is_candidate(self) -> bool:

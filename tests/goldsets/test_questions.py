@@ -63,7 +63,7 @@ def test_runs_are_offered_the_questions_of_each_frozen_version_and_of_what_is_th
     offered = question_sets(bench.project)
 
     assert [(one.key, one.name) for one in offered] == [
-        ("handbook@1", "Questions of Handbook v1"),
+        ("handbook/v1", "Questions of Handbook v1"),
         ("handbook", "Questions of Handbook, as it is now"),
     ]
     for one in offered:
@@ -71,7 +71,7 @@ def test_runs_are_offered_the_questions_of_each_frozen_version_and_of_what_is_th
         assert set(found) == set(Query.everything.filter(one.condition)) != set()
 
 
-@pytest.mark.parametrize("key", ["", "handbook@2", "handbook@x", "handbook@99999999999", "other", "other@1", "\x00"])
+@pytest.mark.parametrize("key", ["", "handbook/v2", "handbook/vx", "handbook/v999999999", "other", "other/v1", "\x00"])
 def test_an_unknown_key_names_no_questions(db, key):
     bench = make_bench()
     draft(bench, make_version(VersionState.RELEASED, bench).gold_set)
@@ -79,7 +79,7 @@ def test_an_unknown_key_names_no_questions(db, key):
     with pytest.raises(Http404):
         question_set(bench.project, key)
     with pytest.raises(Http404):
-        question_set(make_project(), "handbook@1")
+        question_set(make_project(), "handbook/v1")
 
 
 def test_questions_are_read_in_one_go_however_many(db, django_assert_max_num_queries):

@@ -138,7 +138,7 @@ def test_a_run_file_is_previewed_and_imported(lead, project, snapshot):
 
 def test_a_run_that_names_the_texts_of_queries_is_previewed_with_their_ids_and_imported(lead, project, snapshot):
     page = words(lead.get(send(lead, project, snapshot, ["query,passage,score", "Red key,a,2", "zebra,b,1"]).url))
-    assert "2 queries of the file are named by text, not by id" in page
+    assert "2 queries of the file are named by text or by Q&A, not by id" in page
     assert 'as “Red key” is <span class="id">Q01</span>' in page
 
     lead.post(at("confirm", project, Upload.objects.get().pk))
@@ -265,7 +265,7 @@ def test_the_preview_shows_each_faulty_line_in_order_and_in_the_words_of_pages(l
 def test_a_file_without_a_query_of_the_project_offers_no_import(lead, project, snapshot):
     page = words(lead.get(send(lead, project, snapshot, ["Q77 Q0 a 1 3 t"]).url))
 
-    assert "None of the queries in this file is in the project, by id or by exact text." in page
+    assert "None of the queries in this file is in the project, by id, exact text or Q&A." in page
     assert "Discard and upload another" in page
     for absent in ("Import run", "Leave out", "This file becomes the run", "Content of the file"):
         assert absent not in page

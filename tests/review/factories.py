@@ -2,15 +2,18 @@
 
 import itertools
 
+from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
+from apps.corpus.models import Snapshot
+from apps.queries.models import Query
 from apps.review.actions import Claim, adjudicate, drop_triple, give_verdict, split_triple, submit_triple, withdraw_flag
 from apps.review.enums import Category, Decision, Reason, VerdictChoice
 from apps.review.models import Verdict
-from apps.triples.actions.triples import copy_wording, refresh_staleness, retire_triple, withdraw_draft
+from apps.triples.actions.triples import copy_wording, refresh_staleness, retire_triple, start_draft, withdraw_draft
 from apps.triples.enums import RetireReason, State
 from apps.triples.models import Triple
-from tests.factories import AT, lead_of
-from tests.triples.factories import TEXTS, make_draft, make_snapshot
+from tests.factories import AT, lead_of, make_member
+from tests.triples.factories import TEXTS, make_draft, make_snapshot, make_wording
 
 _keys = itertools.count(1)
 CHANGED = TEXTS | {"access": "A session lasts at most eight hours. It may be extended once."}
@@ -54,6 +57,21 @@ def answer_both(triple: Triple, first: str, second: str, **more) -> Triple:
 
 def make_accepted(project: Project, **draft) -> Triple:
     return answer_both(make_in_review(project, **draft), VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
+
+
+def make_accepted_from(query: Query, snapshot: Snapshot, **wording) -> Triple:
+    """Accepted, and started from the query."""
+    project = query.project
+    triple = start_draft(
+        project=project,
+        author=make_member(project, Role.ANNOTATOR, name="Author"),
+        snapshot=snapshot,
+        wording=make_wording(snapshot, **wording),
+        query=query,
+        at=AT,
+    )
+    submit_triple(project=project, triple_id=triple.pk, author=triple.author, at=AT)
+    return answer_both(reload(triple), VerdictChoice.CONFIRM, VerdictChoice.CONFIRM)
 
 
 def make_disputed(project: Project, *, flag: dict | None = None, **draft) -> Triple:

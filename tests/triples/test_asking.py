@@ -6,7 +6,6 @@ import json
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.audit.models import Event
 from apps.common.errors import InputErrors
@@ -17,16 +16,17 @@ from apps.queries.formats import read_queries
 from apps.queries.models import Query
 from apps.review.actions import begin_revision, submit_triple
 from apps.review.enums import Decision, VerdictChoice
-from apps.triples.actions.triples import save_draft, start_draft
+from apps.triples.actions.triples import save_draft
 from apps.triples.enums import State
 from apps.triples.models import AskedRevision, Triple
-from apps.triples.selectors.asked import AskedQuery, asked_queries
+from apps.triples.selectors.asked import AskedQuery, asked_by_label, asked_queries
 from apps.triples.selectors.triples import newest_snapshot
-from tests.factories import AT, lead_of, make_member
+from tests.factories import AT, lead_of
 from tests.review.factories import (
     answer_both,
     decide,
     make_accepted,
+    make_accepted_from,
     make_disputed,
     make_in_review,
     make_triple,
@@ -98,14 +98,11 @@ def test_what_was_accepted_stays_asked(project, state, stale):
 
 def test_a_question_that_came_from_a_query_is_asked_as_that_query(project):
     query = create_query(project=project, outside_id="Q01", text="session length", actor=lead_of(project), at=AT)
-    snapshot, author = newest_snapshot(project), make_member(project, Role.ANNOTATOR)
-    wording = make_wording(snapshot)
-    triple = start_draft(project=project, author=author, snapshot=snapshot, wording=wording, query=query, at=AT)
-    submit_triple(project=project, triple_id=triple.pk, author=author, at=AT)
 
-    answer_both(triple, CONFIRM, CONFIRM)
+    triple = make_accepted_from(query, newest_snapshot(project))
 
     assert asked_of(triple) == (query.pk, "Q01", "session length")
+    assert asked_by_label(project) == {triple.label: "Q01"}
     assert Query.everything.count() == 1
 
 

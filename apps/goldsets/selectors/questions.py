@@ -15,8 +15,8 @@ from apps.retrieval.selectors.question_sets import QuestionSet, QuestionSets
 from apps.triples.models import AskedRevision
 from apps.triples.selectors.triples import accepted_triples
 
-KEY = re.compile(r"(?P<slug>[-\w]{1,60})(?:@(?P<number>[0-9]{1,8}))?")
-"""How a set of questions is written: `handbook@1` for those of a version, `handbook` for what is there now."""
+KEY = re.compile(r"(?P<slug>[-\w]{1,60})(?:/v(?P<number>[0-9]{1,8}))?")
+"""How a set of questions is written: `handbook/v1` for those of a version, `handbook` for what is there now."""
 
 
 class VersionQuestion(NamedTuple):
@@ -76,7 +76,7 @@ def _sets_of(gold_set: GoldSet, versions: list[Version]) -> Iterable[QuestionSet
 def _set_of(version: Version) -> QuestionSet:
     gold_set = version.gold_set
     name = f"Questions of {gold_set.name} {version.label}"
-    return QuestionSet(f"{gold_set.slug}@{version.number}", name, condition_of(version))
+    return QuestionSet(f"{gold_set.slug}/{version.label}", name, condition_of(version))
 
 
 def _present(newest: Version) -> QuestionSet:

@@ -54,7 +54,7 @@ def request_pool(
     if with_built_in:
         made = create_built_in_systems(project=project, actor=actor, at=at)
         system_ids = [*system_ids, *(system.pk for system in made)]
-    query_ids = [query.pk for query in selectors.queries_in(project, choice)]
+    query_ids = list(selectors.queries_in(project, choice).values_list("pk", flat=True))
     name = name.strip()
     _check_request(project, name, depth, query_ids)
     pool = Pool.objects.create(

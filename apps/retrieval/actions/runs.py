@@ -32,10 +32,15 @@ def request_run(
     actor: User,
     at: datetime,
 ) -> Run:
-    """Queue one execution of a system for the chosen queries. Locks the texts of the queries. Raises RunRefused."""
+    """Queue one execution of a system for the chosen queries, or for a set of questions, whose texts are then fixed.
+
+    Raises RunRefused.
+    """
     system = selectors.system_in(project, system_id)
     snapshot = snapshot_in(project, snapshot_id)
-    query_ids = [query.pk for query in selectors.queries_in(project, choice)]
+    if reason := rules.choice_refusal(choice):
+        raise RunRefused(reason, code="run_refused")
+    query_ids = list(selectors.queries_in(project, choice).values_list("pk", flat=True))
     if reason := rules.run_refusal(system, snapshot, len(query_ids), depth):
         raise RunRefused(reason, code="run_refused")
     run = add_run(system, snapshot, depth, tag, note, commit, actor, at)

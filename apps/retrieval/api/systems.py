@@ -13,6 +13,7 @@ from apps.accounts.enums import Role, Scope
 from apps.retrieval import actions, selectors
 from apps.retrieval.models import System
 from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.question_sets import question_sets
 from apps.retrieval.serializers.systems import (
     FusionRequestSerializer,
     PaceSerializer,
@@ -133,11 +134,18 @@ class SystemRuns(SystemView):
         snapshot = selectors.snapshot_named(self.project, values["snapshot"])
         if snapshot is None:
             raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+        choice = QueryChoice(
+            source_id=values["source"],
+            domain=values["domain"],
+            difficulty=values["difficulty"],
+            query_type=values["query_type"],
+            questions=self._questions(values["questions"]),
+        )
         run = actions.request_run(
             project=self.project,
             system_id=system.pk,
             snapshot_id=snapshot.pk,
-            choice=QueryChoice(values["source"], values["domain"], values["difficulty"], values["query_type"]),
+            choice=choice,
             depth=values["depth"],
             tag=values["tag"],
             note=values["note"],
@@ -146,3 +154,10 @@ class SystemRuns(SystemView):
             at=timezone.now(),
         )
         return Response(SystemRunSerializer({"run": run, "job": run.job}).data, status=202)
+
+    def _questions(self, key: str) -> str:
+        known = [one.key for one in question_sets(self.project)] if key else []
+        if key and key not in known:
+            there = ", ".join(known[:20]) or "none yet"
+            raise exceptions.ValidationError({"questions": [f"No questions are called {key}; there are: {there}."]})
+        return key

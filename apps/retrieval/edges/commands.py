@@ -1,15 +1,23 @@
-"""The common part of commands with a snapshot."""
+"""The common parts of commands with a snapshot and systems."""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.utils import timezone
 
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
 from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
+from apps.retrieval.actions.systems import create_system
+from apps.retrieval.core.engines import ENGINES
+from apps.retrieval.models import System
 from apps.retrieval.selectors import snapshot_named
+
+FAILED = 1
+READY = tuple(name for name, engine in ENGINES.items() if not engine.needs_model)
+"""The kinds that are created when a command names them and the project has none."""
 
 
 def chosen_snapshot(project: Project, name: str) -> Snapshot:
@@ -20,6 +28,21 @@ def chosen_snapshot(project: Project, name: str) -> Snapshot:
         message = f"No snapshot is called {name}. Available: {known or 'none yet'}."
         raise CommandError(message, returncode=BAD_INPUT)
     return snapshot
+
+
+def chosen_system(project: Project, name: str, actor: User) -> System:
+    """The system with this name; one of READY is created when missing. Raises CommandError with a list of systems."""
+    system = System.objects.filter(project=project, name=name).first()
+    if system is None and name in READY:
+        system = System.objects.filter(project=project, name=ENGINES[name].title).first()
+        return system or create_system(
+            project=project, name=ENGINES[name].title, kind=name, actor=actor, at=timezone.now()
+        )
+    if system is None:
+        known = ", ".join(System.objects.filter(project=project).values_list("name", flat=True))
+        message = f"There is no system {name}. There are: {known or 'none yet'}."
+        raise CommandError(message, returncode=BAD_INPUT)
+    return system
 
 
 class SnapshotCommand(ProjectCommand):

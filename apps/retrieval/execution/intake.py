@@ -69,7 +69,7 @@ def import_run(
     check_draft(draft, skip_unknown=skip_unknown)
     if not draft.rankings:
         raise RunRefused(
-            "None of the queries of this run is in the project, by id or by exact text. Import the queries first.",
+            "None of the queries of this run is in the project, by id, exact text or Q&A. Import the queries first.",
             code="run_empty",
         )
     given, tag = tag.strip(), tag.strip() or draft.tags[0]

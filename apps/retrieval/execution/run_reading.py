@@ -28,6 +28,7 @@ from apps.retrieval import selectors
 from apps.retrieval.formats import readings
 from apps.retrieval.formats.run_tables import HEADING_BYTES, columns_of
 from apps.retrieval.formats.runs import RunDraft, draft_from_lines, draft_from_rows, draft_from_table
+from apps.retrieval.selectors.question_sets import other_names
 
 AT_ONCE_BYTES = 1_000_000
 AT_ONCE_LINES = 50_000
@@ -152,14 +153,18 @@ def _known_queries(project: Project) -> dict[str, int]:
 
 
 def _known_texts(project: Project) -> dict[str, str]:
-    """The id of each query by its text, as `plain_words` has it; without texts that several queries share."""
+    """The id of each query by its text, as `plain_words` has it; without texts that several queries share.
+
+    Also by its other names, as the label of a Q&A names the query that asks it.
+    """
     known: dict[str, str] = {}
     shared = set()
     for outside_id, text in Query.everything.filter(project=project).values_list("outside_id", "text").iterator():
         words = plain_words(text)
         if known.setdefault(words, outside_id) != outside_id:
             shared.add(words)
-    return {words: outside_id for words, outside_id in known.items() if words not in shared}
+    other = {plain_words(name): outside_id for name, outside_id in other_names(project).items()}
+    return other | {words: outside_id for words, outside_id in known.items() if words not in shared}
 
 
 def _start(source: TableFile) -> bytes:

@@ -92,7 +92,7 @@ class PoolForm(SamplingForm, QueryChoiceForm):
         if self._field("systems").queryset.exists():
             del self.fields["built_in"]
         if snapshot is not None:
-            self._field("runs").queryset = selectors.complete_runs_on(snapshot)
+            self._field("runs").queryset = selectors.poolable_runs_on(snapshot)
 
     @property
     def is_advanced(self) -> bool:
@@ -139,7 +139,7 @@ class GrowForm(SamplingForm):
         runs = selectors.pool_runs(pool)
         fields: dict[str, Any] = self.fields
         fields["systems"].queryset = selectors.engines_in(pool.project).exclude(pk__in=[run.system_id for run in runs])
-        fields["runs"].queryset = selectors.complete_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in runs])
+        fields["runs"].queryset = selectors.poolable_runs_on(pool.snapshot).exclude(pk__in=[run.pk for run in runs])
         fields["depth"].initial = pool.depth
         plan = plan_of(pool.plan)
         if not plan.has_budget:

@@ -1,5 +1,6 @@
 """The forms of runs that Karat makes, and of uploaded runs."""
 
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -10,11 +11,19 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.retrieval.forms.fields import SnapshotField, commit_field, depth_field, note_field
 from apps.retrieval.forms.queries import QueryChoiceForm
+from apps.retrieval.rules import choice_refusal
+from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.selectors.question_sets import question_sets
 
 
 class RunForm(QueryChoiceForm):
     """A run that Karat makes."""
 
+    questions = forms.ChoiceField(
+        label="Which queries",
+        required=False,
+        help_text="The questions of a version are its queries and the questions of its Q&As.",
+    )
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
     depth = depth_field(1_000, "How many results to keep per query.")
     tag = forms.CharField(
@@ -26,6 +35,17 @@ class RunForm(QueryChoiceForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
         self._field("snapshot").queryset = snapshots_in(project)
+        sets = [(one.key, one.name) for one in question_sets(project)]
+        self._field("questions").choices = [("", "All queries, or those of the filters below"), *sets]
+
+    @property
+    def choice(self) -> QueryChoice:
+        return replace(super().choice, questions=self.cleaned_data.get("questions", ""))
+
+    def clean(self) -> dict[str, Any]:
+        if reason := choice_refusal(self.choice):
+            self.add_error("questions", reason)
+        return self.cleaned_data
 
 
 IF_EMPTY = "If empty, the tag in the file, or the name of a file without tags."

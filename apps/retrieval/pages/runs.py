@@ -28,6 +28,7 @@ from apps.retrieval.execution.registration import next_tag
 from apps.retrieval.forms import LedgerForm, TagForm, UploadForm
 from apps.retrieval.models import Run
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
+from apps.retrieval.selectors.question_sets import question_sets
 
 SECTION = {"section": "Runs"}
 MISTAKES_SHOWN = 50
@@ -78,7 +79,12 @@ def upload(request: MemberRequest, project: Project) -> HttpResponse:
             form.add_error("file", refusal.sentence)
         else:
             return redirect("retrieval:preview", slug=project.slug, pk=run_file.pk)
-    context = {**SECTION, "form": form, "snapshots": snapshots_in(project)[:SNAPSHOTS_LISTED]}
+    context = {
+        **SECTION,
+        "form": form,
+        "snapshots": snapshots_in(project)[:SNAPSHOTS_LISTED],
+        "question_sets": question_sets(project)[:SNAPSHOTS_LISTED],
+    }
     if not context["snapshots"]:
         context["freezable"] = freezable_in(project)
     return render(request, "retrieval/upload.html", context, status=400 if form.errors else 200)

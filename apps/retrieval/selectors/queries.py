@@ -8,23 +8,32 @@ from django.db.models import QuerySet
 from apps.accounts.models import Project
 from apps.queries.models import Query
 from apps.retrieval.selectors.finding import in_parts
+from apps.retrieval.selectors.question_sets import question_set
 
 
 @dataclass(frozen=True)
 class QueryChoice:
-    """A filter of a project's queries; an empty field does not filter."""
+    """A filter of a project's queries, where an empty field does not filter; or a set of questions by its key."""
 
     source_id: int | None = None
     domain: str = ""
     difficulty: str = ""
     query_type: str = ""
+    questions: str = ""
+
+    @property
+    def is_filtered(self) -> bool:
+        return self.source_id is not None or bool(self.domain or self.difficulty or self.query_type)
 
 
 ALL_QUERIES = QueryChoice()
 
 
 def queries_in(project: Project, choice: QueryChoice = ALL_QUERIES) -> QuerySet[Query]:
-    """The chosen queries that are not retired, by outside id."""
+    """The chosen queries that are not retired, by outside id; of a set of questions all. Raises Http404 for no set."""
+    if choice.questions:
+        asked = Query.everything.filter(question_set(project, choice.questions).condition, project=project)
+        return asked.order_by("outside_id")
     queries = Query.objects.filter(project=project, retired_at=None).order_by("outside_id")
     if choice.source_id is not None:
         queries = queries.filter(source_id=choice.source_id)

@@ -1,4 +1,4 @@
-"""Sets of questions that a run can be made on, offered by apps above this one: those of gold sets and versions."""
+"""What apps above this one know of questions: sets to make runs on, as of a version, and other names of queries."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -24,7 +24,11 @@ class QuestionSets(NamedTuple):
     named: Callable[[Project, str], QuestionSet | None]
 
 
+Names = Callable[[Project], dict[str, str]]
+"""Names under which files may call queries of the project, each with the outside id of its query."""
+
 _OFFERS: list[QuestionSets] = []
+_NAMES: list[Names] = []
 
 
 def offer_question_sets(sets: QuestionSets) -> None:
@@ -43,3 +47,13 @@ def question_set(project: Project, key: str) -> QuestionSet:
         if (found := sets.named(project, key)) is not None:
             return found
     raise Http404("No such questions.")
+
+
+def also_named(names: Names) -> None:
+    """Add other names of queries, once; an app calls this from its `ready`."""
+    if names not in _NAMES:
+        _NAMES.append(names)
+
+
+def other_names(project: Project) -> dict[str, str]:
+    return {name: outside_id for names in _NAMES for name, outside_id in names(project).items()}

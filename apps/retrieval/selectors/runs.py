@@ -12,7 +12,7 @@ from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.jobs.models import Job, Upload
 from apps.retrieval.core import ranking
-from apps.retrieval.enums import IMPORT_FILE, RunState
+from apps.retrieval.enums import IMPORT_FILE, Returns, RunState
 from apps.retrieval.models import Ranking, Run, System
 from apps.retrieval.selectors.finding import found_in
 from apps.retrieval.selectors.queries import queries_in
@@ -35,20 +35,26 @@ def is_ready_for_runs(project: Project) -> bool:
 
 
 def complete_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
-    """The complete runs on a snapshot, which can be pooled and scored, by tag."""
+    """The complete runs on a snapshot, which can be scored, by tag."""
     runs = Run.objects.filter(snapshot=snapshot, state=RunState.COMPLETE)
     return runs.select_related("system", "snapshot").order_by("tag")
 
 
+def poolable_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
+    """Those that returned blocks of the snapshot, which alone can be pooled and joined with grades."""
+    return complete_runs_on(snapshot).filter(returns=Returns.BLOCKS)
+
+
 def newest_runs_on(snapshot: Snapshot) -> QuerySet[Run]:
-    """The newest complete run of each system on the snapshot, newest first."""
-    newest = Run.objects.filter(snapshot=snapshot, state=RunState.COMPLETE).values("system").annotate(last=Max("pk"))
+    """The newest run of each system on the snapshot that can be pooled, newest first."""
+    newest = poolable_runs_on(snapshot).order_by().values("system").annotate(last=Max("pk"))
     return Run.objects.filter(pk__in=newest.values("last")).order_by("-pk")
 
 
 def stored_tops(snapshot: Snapshot, query_id: int, depth: int) -> list[tuple[System, NDArray[np.int32]]]:
     """The top positions for the query in the newest complete run of each system on the snapshot, by system name."""
-    rows = Ranking.objects.filter(query=query_id, run__snapshot=snapshot, run__state=RunState.COMPLETE)
+    runs = Run.objects.filter(snapshot=snapshot, state=RunState.COMPLETE, returns=Returns.BLOCKS)
+    rows = Ranking.objects.filter(query=query_id, run__in=runs)
     newest = {row.run.system_id: row for row in rows.select_related("run__system").order_by("run_id")}
     tops = [(row.run.system, ranking.unpack(bytes(row.packed))[0][:depth]) for row in newest.values()]
     return sorted(tops, key=lambda top: top[0].name)
@@ -94,7 +100,7 @@ def result_counts(run_id: int) -> dict[int, int]:
 
 def reusable_run(system: System, snapshot: Snapshot, depth: int, query_ids: Sequence[int]) -> Run | None:
     """The newest complete run of the system on the snapshot that is deep enough and has every query, or None."""
-    runs = Run.objects.filter(system=system, snapshot=snapshot, state=RunState.COMPLETE, depth__gte=depth)
+    runs = poolable_runs_on(snapshot).filter(system=system, depth__gte=depth)
     for run in runs.order_by("-pk"):
         if ranked_queries(run.pk).issuperset(query_ids):
             return run

@@ -185,7 +185,9 @@ class SystemSerializer(serializers.ModelSerializer[System]):
 class SystemRunRequestSerializer(KnownFieldsSerializer):
     """One execution of a system. An empty filter does not narrow the queries.
 
-    `snapshot` is the snapshot's digest, at least 8 characters of it, or `corpus@number`.
+    `snapshot` is the snapshot's digest, at least 8 characters of it, or `corpus@number`. `questions` instead of filters
+    are those of a version, such as `handbook/v1`, or those of a gold set as it is now, such as `handbook`: its queries
+    and the questions of its triples.
     """
 
     snapshot = serializers.CharField(max_length=300)
@@ -199,6 +201,7 @@ class SystemRunRequestSerializer(KnownFieldsSerializer):
     domain = serializers.CharField(max_length=200, default="", allow_blank=True)
     difficulty = serializers.CharField(max_length=20, default="", allow_blank=True)
     query_type = serializers.CharField(max_length=200, default="", allow_blank=True)
+    questions = serializers.CharField(max_length=80, default="", allow_blank=True)
 
 
 class SystemRunSerializer(serializers.Serializer[Any]):

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
-from apps.triples.models import AskedRevision
+from apps.triples.models import AskedRevision, label_of
 
 
 class AskedQuery(NamedTuple):
@@ -23,3 +24,10 @@ def asked_queries(revision_ids: Iterable[int]) -> dict[int, AskedQuery]:
         columns = rows.values_list("revision", "query", "query__outside_id", "query__text")
         found.update((revision, AskedQuery(query, name, text)) for revision, query, name, text in columns)
     return found
+
+
+def asked_by_label(project: Project) -> dict[str, str]:
+    """The outside id of the query that asks each triple, as it was accepted last, by the triple's label."""
+    rows = AskedRevision.objects.filter(revision__triple__project=project).order_by("pk")
+    found = rows.values_list("revision__triple__number", "query__outside_id")
+    return {label_of(number): outside_id for number, outside_id in found.iterator()}

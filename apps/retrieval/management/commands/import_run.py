@@ -60,5 +60,5 @@ class Command(SnapshotCommand):
 
 def _counts(draft: RunDraft) -> str:
     counts = f"{len(draft.rankings):,} queries, {draft.results:,} results"
-    counts += f", {len(draft.by_text):,} queries found by their text" if draft.by_text else ""
+    counts += f", {len(draft.by_text):,} queries found by text or Q&A" if draft.by_text else ""
     return f"{counts}, {draft.skipped:,} rows left out" if draft.skipped else counts

@@ -6,19 +6,15 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from apps.accounts.models import Project, User
+from apps.accounts.models import Project
 from apps.corpus.edges.commands import BAD_INPUT
 from apps.jobs.execution.performing import perform
 from apps.jobs.execution.tasks import worker_name
 from apps.retrieval import actions
-from apps.retrieval.core.engines import ENGINES
 from apps.retrieval.core.sampling import PoolPlan
-from apps.retrieval.edges.commands import SnapshotCommand
+from apps.retrieval.edges.commands import FAILED, READY, SnapshotCommand, chosen_system
 from apps.retrieval.enums import PoolMethod, PoolState
-from apps.retrieval.models import Pool, Run, System
-
-FAILED = 1
-READY = tuple(name for name, engine in ENGINES.items() if not engine.needs_model)
+from apps.retrieval.models import Pool, Run
 
 
 def _count(text: str) -> int:
@@ -82,7 +78,7 @@ class Command(SnapshotCommand):
             project=project,
             name=options["name"],
             snapshot_id=self.snapshot(project, options).pk,
-            system_ids=[self._system(project, name, actor).pk for name in options["system"]],
+            system_ids=[chosen_system(project, name, actor).pk for name in options["system"]],
             run_ids=[self._run(project, tag).pk for tag in options["run"]],
             depth=options["depth"],
             plan=self._plan(options),
@@ -109,19 +105,6 @@ class Command(SnapshotCommand):
         line = f"{pool.name}: {pool.entry_count:,} pairs for {summary['queries']:,} queries, {spread}"
         line += f"; {same:,} of them the same as another" if same else ""
         self.stdout.write(f"{line}; sampled: {sampled}" if sampled else line)
-
-    def _system(self, project: Project, name: str, actor: User) -> System:
-        system = System.objects.filter(project=project, name=name).first()
-        if system is None and name in READY:
-            system = System.objects.filter(project=project, name=ENGINES[name].title).first()
-            return system or actions.create_system(
-                project=project, name=ENGINES[name].title, kind=name, actor=actor, at=timezone.now()
-            )
-        if system is None:
-            known = ", ".join(System.objects.filter(project=project).values_list("name", flat=True))
-            message = f"There is no system {name}. There are: {known or 'none yet'}."
-            raise CommandError(message, returncode=BAD_INPUT)
-        return system
 
     def _run(self, project: Project, tag: str) -> Run:
         run = Run.objects.filter(project=project, tag=tag).first()
