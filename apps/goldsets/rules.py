@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from apps.accounts.selectors import Member
+from apps.agreement.selectors.agreement import rounds_refusal
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import BlockerKind, VersionState
 from apps.goldsets.models import GoldSet, Version
@@ -106,6 +107,14 @@ def blind_refusal(member: Member) -> str | None:
     if round_ is None:
         return None
     return f"You are judging in {round_.name}. You can see released grades once that round is closed."
+
+
+def answers_refusal(member: Member, version: Version) -> str | None:
+    """Why the person may not have single judgements and notes, be they without names: files that they are in go out
+    without them."""
+    if not member.is_lead:
+        return "Single judgements are for leads. The other files have the grades."
+    return rounds_refusal(member, version.rounds.all())
 
 
 def sealed_refusal(member: Member) -> str | None:

@@ -4,7 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from apps.corpus.core.digests import SnapshotEntry, block_digests, metadata_digest, snapshot_digest
-from apps.goldsets.formats.content import Content, ExpectedBlock, FrozenBlock, FrozenQuery, GradeRow, TripleRow
+from apps.goldsets.formats.content import (
+    Content,
+    ExpectedBlock,
+    FrozenBlock,
+    FrozenQuery,
+    GradeRow,
+    JudgementRow,
+    TripleRow,
+)
 
 
 @dataclass(frozen=True)
@@ -15,6 +23,7 @@ class ListContent:
     block_rows: list[FrozenBlock] = field(default_factory=list)
     grade_rows: list[GradeRow] = field(default_factory=list)
     triple_rows: list[TripleRow] = field(default_factory=list)
+    judgement_rows: list[JudgementRow] | None = field(default_factory=list)
 
     def queries(self) -> Iterator[FrozenQuery]:
         return iter(self.query_rows)
@@ -27,6 +36,9 @@ class ListContent:
 
     def triples(self) -> Iterator[TripleRow]:
         return iter(self.triple_rows)
+
+    def judgements(self) -> Iterator[JudgementRow] | None:
+        return None if self.judgement_rows is None else iter(self.judgement_rows)
 
 
 SMALL = ListContent(
@@ -58,6 +70,14 @@ SMALL = ListContent(
             resolution="consensus",
             split="dev",
         )
+    ],
+    judgement_rows=[
+        JudgementRow("Q01", "b1", 1, "person 1", 1, 3, "", "names the days", "2026-11-01T08:00:00Z", 900, 0, 1, "dev"),
+        JudgementRow("Q01", "b1", 1, "person 2", 1, 3, "", "-90 days,\nnot more", split="dev"),
+        JudgementRow("Q01", "b1", 1, "person 2", 2, 2, split="dev"),
+        JudgementRow("Q01", "b2", 1, "person 1", 1, 0, split="dev"),
+        JudgementRow("Q02", "b1", 1, "person 1", 1, None, "unreadable", split="test"),
+        JudgementRow("Q02", "b1", 1, "person 2", 1, 1, split="test"),
     ],
 )
 

@@ -26,6 +26,9 @@ def export_response(version: Version, *, member: Member, form: str, split: str) 
     splits = [split] if split else (list(Split.values) if member.is_lead else [Split.DEV.value])
     if Split.TEST in splits and (reason := rules.sealed_refusal(member)):
         raise Forbidden(reason, code="test_is_sealed")
+    answers_refusal = rules.answers_refusal(member, version)
+    if form == "judgements" and answers_refusal:
+        raise Forbidden(answers_refusal, code="answers_hidden")
     at = timezone.now()
     stream = exporting.zipped(
         version,
@@ -33,6 +36,7 @@ def export_response(version: Version, *, member: Member, form: str, split: str) 
         splits=splits,
         revoked=list(versions.revoked_sources(version, at=at)),
         names=member.is_lead,
+        answers=answers_refusal is None,
     )
     actions.log_export(version=version, actor=member.user, formats=[form], splits=splits, at=at)
     name = exporting.file_name(version, [form], splits)

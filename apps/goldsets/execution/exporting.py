@@ -12,7 +12,8 @@ from apps.common.errors import Refusal
 from apps.common.text.wording import utc_second
 from apps.goldsets.execution.integrity import fault_of
 from apps.goldsets.formats.content import Unwritable
-from apps.goldsets.formats.folder import chosen, write_folder, zip_folder
+from apps.goldsets.formats.folder import PACKED, chosen, write_folder, zip_folder
+from apps.goldsets.formats.parquet_files import WRITTEN_BY
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.content import EVERY_SPLIT, VersionContent
 
@@ -42,8 +43,11 @@ def write(
     revoked: Collection[int] = (),
     splits: Collection[str] = EVERY_SPLIT,
     names: bool = True,
+    answers: bool = True,
 ) -> dict[str, Any]:
     """Write the version to an empty folder and return its manifest.
+
+    The options are those of `VersionContent`.
 
     Raises WrongChoice for an unknown format, and ExportRefused for an item that a format cannot represent, or when the
     stored version is not what was frozen: the database was changed outside Karat.
@@ -52,7 +56,7 @@ def write(
     if fault := fault_of(version):
         log.error("An export of %s was refused. %s", version, fault)
         raise ExportRefused(f"{fault} {FORGED}", code="not_as_frozen")
-    content = VersionContent(version, splits=splits, revoked=revoked, names=names)
+    content = VersionContent(version, splits=splits, revoked=revoked, names=names, answers=answers)
     try:
         return write_folder(content, folder, formats=formats, facts=_facts(content, formats))
     except Unwritable as error:
@@ -62,15 +66,18 @@ def write(
 def _facts(content: VersionContent, formats: Sequence[str]) -> dict[str, Any]:
     """The manifest as it was frozen, the time of release, and what this export contains of the version."""
     released_at = content.version.released_at
-    export = {
+    export: dict[str, Any] = {
         "formats": _choice(formats),
         "splits": sorted(content.splits),
         "people": "named" if content.names else "numbered",
+        "judgements": content.answers,
         "queries": content.query_rows().count(),
         "grades": content.grade_rows().count(),
         "triples": content.triple_rows().count(),
         "left_out_as_revoked": bool(content.revoked),
     }
+    if any(form in PACKED for form in export["formats"]):
+        export["parquet"] = WRITTEN_BY
     released = utc_second(released_at) if released_at else None
     return {**content.version.manifest, "released_at": released, "export": export}
 

@@ -56,6 +56,28 @@ class GradeRow(NamedTuple):
     block_title: str = ""
 
 
+class JudgementRow(NamedTuple):
+    """One person's answer on one pair, as it stood when the version was frozen.
+
+    `annotator` is a pseudonym that is theirs in this version. Exactly one of `grade` and `cant_judge` is set. Passes
+    count from 1; a later one is the same pair again, shown blindly.
+    """
+
+    query_id: str
+    block_id: str
+    round: int
+    annotator: str
+    pass_number: int
+    grade: int | None
+    cant_judge: str = ""
+    note: str = ""
+    given_at: str = ""
+    active_ms: int | None = None
+    away_ms: int | None = None
+    guideline: int | None = None
+    split: str = ""
+
+
 class ExpectedBlock(NamedTuple):
     block_id: str
     document_id: str
@@ -91,6 +113,9 @@ class Content(Protocol):
     def grades(self) -> Iterator[GradeRow]: ...
 
     def triples(self) -> Iterator[TripleRow]: ...
+
+    def judgements(self) -> Iterator[JudgementRow] | None:
+        """The answers that the grades rest on, pair by pair; None where the reader may not see single answers."""
 
 
 def in_order(rows: Iterable[Row], key: Callable[[Row], tuple[str, ...]]) -> Iterator[Row]:

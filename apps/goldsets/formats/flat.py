@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from itertools import groupby
 
 from apps.common.files.csvsafe import safe_cell
 from apps.goldsets.formats.content import Content, GradeRow, in_order
@@ -18,10 +19,33 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
 
 def _lines(content: Content) -> Iterator[bytes]:
     yield _line(COLUMNS)
+    written = _Notes(content)
     for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id)):
         texts = (row.query_id, row.query_text, row.block_id, row.block_title)
-        rest = (str(row.grade), row.split, _notes(row))
+        rest = (str(row.grade), row.split, safe_cell("; ".join([_resolved(row), *written.of(row)])))
         yield _line((*(safe_cell(text) for text in texts), *rest))
+
+
+class _Notes:
+    """The notes of the judges of each pair, for pairs in their order; none for a reader who may not see answers."""
+
+    def __init__(self, content: Content) -> None:
+        self._pairs = groupby(content.judgements() or (), lambda row: (row.query_id, row.block_id))
+        self._next = next(self._pairs, None)
+
+    def of(self, row: GradeRow) -> list[str]:
+        """Each wording once, on one line."""
+        here = row.query_id.encode(), row.block_id.encode()
+        while self._next is not None:
+            (query_id, block_id), answers = self._next
+            there = query_id.encode(), block_id.encode()
+            if there > here:
+                break
+            notes = [" ".join(answer.note.split()) for answer in answers] if there == here else []
+            self._next = next(self._pairs, None)
+            if there == here:
+                return list(dict.fromkeys(note for note in notes if note))
+        return []
 
 
 def _line(cells: tuple[str, ...]) -> bytes:
@@ -30,6 +54,6 @@ def _line(cells: tuple[str, ...]) -> bytes:
     return out.getvalue().encode()
 
 
-def _notes(row: GradeRow) -> str:
+def _resolved(row: GradeRow) -> str:
     judges = "1 judge" if row.judges == 1 else f"{row.judges} judges"
     return f"{row.resolution}, {judges}" if row.resolution else judges

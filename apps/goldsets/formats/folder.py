@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from apps.goldsets.formats import beir, flat, jsonl, trec
+from apps.goldsets.formats import beir, flat, huggingface, jsonl, judgements, parquet, rag, trec, triples_yaml
 from apps.goldsets.formats.content import Content
 
 Files = Iterator[tuple[str, Iterator[bytes]]]
@@ -19,9 +19,19 @@ WRITERS: dict[str, Callable[[Content], Files]] = {
     "csv": flat.files,
     "trec": trec.files,
     "beir": beir.files,
+    "parquet": parquet.files,
+    "rag": rag.files,
+    "ragas": rag.ragas_files,
+    "yaml": triples_yaml.files,
+    "judgements": judgements.files,
 }
+DESCRIBED: dict[str, Callable[[Content, Mapping[str, Any]], Files]] = {"huggingface": huggingface.files}
+"""Writers that also tell what the version is, from the manifest."""
+PACKED = ("parquet", "judgements", "huggingface")
+"""The forms with Parquet in them."""
 ALL = "all"
-CHOICES = (*WRITERS, ALL)
+FORMS = (*WRITERS, *DESCRIBED)
+CHOICES = (*FORMS, ALL)
 MANIFEST = "manifest.json"
 BEGINNING_OF_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 CHUNK_BYTES = 1 << 20
@@ -32,7 +42,7 @@ def chosen(formats: Iterable[str]) -> list[str]:
     wanted = set(formats)
     if unknown := wanted - set(CHOICES):
         raise ValueError(f"{', '.join(sorted(unknown))} is no form; use {', '.join(CHOICES)}")
-    return [name for name in WRITERS if name in wanted or ALL in wanted]
+    return [name for name in FORMS if name in wanted or ALL in wanted]
 
 
 def write_folder(content: Content, folder: Path, *, formats: Sequence[str], facts: dict[str, Any]) -> dict:
@@ -43,11 +53,15 @@ def write_folder(content: Content, folder: Path, *, formats: Sequence[str], fact
     """
     entries = []
     for name in chosen(formats):
-        for path, chunks in WRITERS[name](content):
+        for path, chunks in _files(name, content, facts):
             entries.append(_write(folder / path, path, chunks))
     manifest = {**facts, "files": sorted(entries, key=lambda entry: entry["path"].encode())}
     (folder / MANIFEST).write_bytes(manifest_bytes(manifest))
     return manifest
+
+
+def _files(form: str, content: Content, facts: Mapping[str, Any]) -> Files:
+    return DESCRIBED[form](content, facts) if form in DESCRIBED else WRITERS[form](content)
 
 
 def manifest_bytes(manifest: dict[str, Any]) -> bytes:

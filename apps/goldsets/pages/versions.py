@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
+from apps.accounts.selectors import Member
 from apps.common.errors import Forbidden
 from apps.goldsets import actions, rules
 from apps.goldsets.core.blind import without_grades
@@ -34,6 +35,12 @@ FORM_WORDS = (
     ("csv", "CSV", "One row per judged pair, for spreadsheets"),
     ("trec", "TREC", "Qrels and topics for trec_eval"),
     ("beir", "BEIR", "Corpus, queries and qrels by split"),
+    ("parquet", "Parquet", "The tables of JSONL, for pandas and data warehouses"),
+    ("huggingface", "Hugging Face", "A folder with a data card for datasets.load_dataset"),
+    ("rag", "RAG evaluation", "Question, contexts and ground truth of each Q&A, JSONL"),
+    ("ragas", "ragas", "The same with the field names of ragas"),
+    ("yaml", "YAML", "Q&As, to read and edit by hand"),
+    ("judgements", "Single judgements", "Each person's grade, time and note, under a pseudonym"),
 )
 
 
@@ -103,7 +110,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "manifest": manifest,
         "former": former_of(version),
         "revoked": versions.revoked_sources(version, at=timezone.now()),
-        "forms": FORM_WORDS,
+        "forms": _forms(version, member_of(request)),
         "release_refusal": rules.release_refusal(version),
         "blind_refusal": blind_refusal,
         "released": version.gold_set.versions.filter(state="released").first(),
@@ -114,6 +121,12 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "left_out": rules.counted_losses(version.manifest["left_out"]),
     }
     return render(request, "goldsets/version.html", context)
+
+
+def _forms(version: Version, member: Member) -> list[tuple[str, str, str]]:
+    """The files that this person may have."""
+    hidden = {"judgements"} if rules.answers_refusal(member, version) else set()
+    return [words for words in FORM_WORDS if words[0] not in hidden]
 
 
 @member_view(Role.LEAD)

@@ -5,31 +5,34 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from django.db import connection
-from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Collate
+from django.db.models import Q, QuerySet
 
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.corpus.selectors.integrity import with_titles
 from apps.goldsets.enums import Split
-from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, GradeRow, TripleRow
+from apps.goldsets.formats.content import (
+    ExpectedBlock,
+    FrozenBlock,
+    FrozenQuery,
+    GradeRow,
+    JudgementRow,
+    TripleRow,
+)
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
+from apps.goldsets.selectors.bytewise import bytewise
+from apps.goldsets.selectors.judgements import judgements_of
 
 CHUNK = 2_000
 EVERY_SPLIT = tuple(Split.values)
 AUTHOR, REVIEWER = "author", "reviewer"
 
 
-def bytewise(field: str) -> Collate:
-    """An ordering by UTF-8 bytes, whatever collation the database was made with."""
-    return Collate(F(field), "C" if connection.vendor == "postgresql" else "BINARY")
-
-
 class VersionContent:
     """The rows of a version.
 
     `splits` names those to write. Items of `revoked` sources are left out. Without `names` people are "author" and
-    "reviewer 1", for readers who may not see names of single answers.
+    "reviewer 1", for readers who may not see names of single answers; without `answers` there are no single
+    judgements, nor their notes.
     """
 
     def __init__(
@@ -39,11 +42,13 @@ class VersionContent:
         splits: Collection[str] = EVERY_SPLIT,
         revoked: Collection[int] = (),
         names: bool = True,
+        answers: bool = True,
     ) -> None:
         self.version = version
         self.splits = tuple(splits)
         self.revoked = tuple(revoked)
         self.names = names
+        self.answers = answers
 
     def query_rows(self) -> QuerySet[VersionQuery]:
         rows = VersionQuery.objects.filter(version=self.version, split__in=self.splits)
@@ -98,6 +103,11 @@ class VersionContent:
     def triples(self) -> Iterator[TripleRow]:
         for row in self.triple_rows().order_by(bytewise("label")).iterator(chunk_size=CHUNK):
             yield triple_row(row.content, split=row.split, names=self.names)
+
+    def judgements(self) -> Iterator[JudgementRow] | None:
+        if not self.answers:
+            return None
+        return judgements_of(self.version, splits=self.splits, revoked=self.revoked)
 
 
 def _named(version: BlockVersion) -> dict[str, str]:

@@ -16,7 +16,8 @@ from apps.common.files.csvsafe import safe_cell
 from apps.corpus.core.near_duplicates import Signatures
 from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
-from apps.goldsets.selectors.content import VersionContent, bytewise
+from apps.goldsets.selectors.bytewise import bytewise
+from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.versions import revoked_sources
 from apps.metrics.columns import Ints
 from apps.reports.core.negatives import (
