@@ -21,7 +21,7 @@ def test_export_writes_a_folder_that_karat_verify_finds_intact(tmp_path, capsys)
 
     assert f"{tmp_path / 'out' / 'trec' / 'qrels.txt'}\n" in capsys.readouterr().out
     assert karat(["verify", str(tmp_path / "out")]) == 0
-    assert capsys.readouterr().out.startswith("Intact: 13 files")
+    assert capsys.readouterr().out.startswith("Intact: 28 files")
 
 
 def test_export_twice_gives_the_same_bytes(tmp_path):

@@ -1,6 +1,8 @@
+import csv
 import io
 import json
 import zipfile
+from datetime import timedelta
 
 import pytest
 
@@ -14,7 +16,8 @@ from apps.goldsets.formats.verification import verify
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.diffs import diff
-from apps.judging.actions import import_judgements
+from apps.judging.actions import give_judgement, import_judgements
+from apps.judging.core.answer import Answer
 from apps.judging.edges.imports import read_draft
 from apps.judging.selectors import resolved_grades
 from apps.metrics.files.trec_rows import read_qrel_rows
@@ -22,6 +25,7 @@ from apps.queries.models import Permission, Query
 from apps.triples.models import Triple
 from tests.factories import AT
 from tests.goldsets.factories import make_bench, make_source, make_version
+from tests.goldsets.reading import as_text
 from tests.judging.factories import judge_all, make_round
 from tests.retrieval.factories import make_queries
 from tests.review.factories import CHANGED, make_accepted
@@ -37,7 +41,7 @@ def packed(version, **options) -> bytes:
 
 def members(data: bytes) -> dict[str, str]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name).decode() for name in archive.namelist()}
+        return {name: as_text(name, archive.read(name)) for name in archive.namelist()}
 
 
 @pytest.mark.parametrize("form", CHOICES)
@@ -125,7 +129,7 @@ def test_what_rests_on_a_permission_revoked_since_leaves_every_later_export():
     gone = Query.objects.filter(project=bench.project).earliest("outside_id")
     Query.objects.filter(pk=gone.pk).update(source=revoked)
     version = make_version(VersionState.RELEASED, bench)
-    assert gone.outside_id in packed(version).decode(errors="replace")
+    assert any(gone.outside_id in text for text in members(packed(version)).values())
     Permission.objects.filter(source=revoked).update(revoked_at=AT, revoked_by=bench.lead, revocation_reason="Asked to")
 
     pks = versions.revoked_sources(version, at=AT)
@@ -154,6 +158,56 @@ def test_rows_come_in_the_order_of_bytes_not_of_the_database():
     ids = [row.block_id for row in VersionContent(version).blocks()]
 
     assert ids == sorted(ids, key=str.encode)
+
+
+# Single judgements
+
+
+def judged(version, **options):
+    text = members(packed(version, formats=["judgements"], **options))["judgements/judgements.csv"]
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_every_judgement_of_the_version_is_a_row_under_a_pseudonym():
+    bench = make_bench(queries=2)
+    version = make_version(VersionState.RELEASED, bench)
+
+    rows = judged(version)
+
+    assert len(rows) == bench.round.judgements.count() == 12
+    assert {row["annotator"] for row in rows} == {"person 1", "person 2"}
+    names = set(bench.round.annotators.values_list("annotator__name", flat=True))
+    assert not any(name in "".join(row.values()) for name in names for row in rows)
+    grades = {(row["query_id"], row["block_id"]): row["grade"] for row in rows}
+    frozen = version.grades.values_list("query__outside_id", "block_id", "grade")
+    assert grades == {(query, block): str(grade) for query, block, grade in frozen}
+
+
+def test_what_is_judged_after_the_freeze_changes_no_byte():
+    bench = make_bench(queries=2)
+    version = make_version(VersionState.RELEASED, bench)
+    before = packed(version, formats=["judgements", "csv"])
+    first = bench.round.judgements.order_by("pk").first()
+
+    give_judgement(
+        seat=first.seat,
+        annotator=first.annotator,
+        answer=Answer(grade=1, note="on second thought"),
+        idempotency_key="later",
+        at=AT + timedelta(hours=1),
+    )
+
+    assert bench.round.judgements.filter(note="on second thought").exists()
+    assert packed(version, formats=["judgements", "csv"]) == before
+
+
+def test_one_split_has_the_judgements_of_its_queries_only():
+    version = make_version(VersionState.RELEASED, make_bench(queries=6))
+    dev = set(version.queries.filter(split="dev").values_list("outside_id", flat=True))
+
+    assert {row["query_id"] for row in judged(version, splits=["dev"])} == dev
+    people = {(row["query_id"], row["block_id"], row["annotator"]) for row in judged(version, splits=["dev"])}
+    assert people <= {(row["query_id"], row["block_id"], row["annotator"]) for row in judged(version)}
 
 
 # Out and in again

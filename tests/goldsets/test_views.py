@@ -5,6 +5,7 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.enums import Role
+from apps.accounts.models import Membership
 from apps.audit.models import Event
 from apps.goldsets import forms
 from apps.goldsets.enums import VersionState
@@ -14,6 +15,7 @@ from apps.judging.actions import close_round
 from apps.queries.models import Permission
 from tests.factories import AT, lead_of, make_member
 from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version, write_by_machine
+from tests.goldsets.reading import as_text
 from tests.judging.factories import judge_all, make_round, people_of
 from tests.review.factories import make_disputed, make_in_review
 
@@ -273,11 +275,44 @@ def test_a_viewer_gets_dev_without_names_and_a_lead_everything(client):
     at_home(client, version)
     whole = archive(client.get(url("export", version)))
 
-    texts = [seen.read(name).decode() for name in seen.namelist()]
+    texts = [as_text(name, seen.read(name)) for name in seen.namelist()]
     assert not any(outside_id in text for outside_id in sealed for text in texts)
     assert "Reviewer" not in seen.read("jsonl/triples.jsonl").decode()
     assert "Reviewer" in whole.read("jsonl/triples.jsonl").decode()
     assert "trec/qrels.test.txt" in whole.namelist()
+    assert "judgements/judgements.csv" in whole.namelist()
+    assert "judgements/judgements.csv" not in seen.namelist()
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_single_judgements_are_for_leads_who_do_not_judge_in_the_round(client, is_closed):
+    bench = make_bench()
+    version = make_version(VersionState.RELEASED, bench)
+    judge = bench.round.annotators.first().annotator
+    Membership.objects.create(project=bench.project, user=judge, role=Role.LEAD, granted_at=AT)
+    if is_closed:
+        close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
+    client.force_login(judge)
+
+    answer = client.get(url("export", version), {"format": "judgements"})
+    page = client.get(url("version", version)).content.decode()
+
+    assert answer.status_code == (200 if is_closed else 403)
+    assert ("Single judgements" in page) is is_closed
+    if not is_closed:
+        files = archive(client.get(url("export", version), {"format": "all"})).namelist()
+        assert "judgements/judgements.csv" not in files
+
+
+def test_a_viewer_is_refused_single_judgements_in_words(client):
+    version = make_version(VersionState.RELEASED)
+    at_home(client, version, Role.VIEWER)
+
+    answer = client.get(url("export", version), {"format": "judgements"})
+
+    assert answer.status_code == 403
+    assert "Single judgements are for leads" in answer.content.decode()
+    assert "Single judgements" not in client.get(url("version", version)).content.decode()
 
 
 def test_every_download_is_on_the_record(client):

@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from apps.goldsets.formats.folder import chosen, write_folder, zip_folder
+from apps.goldsets.formats.folder import FORMS, chosen, write_folder, zip_folder
 from tests.goldsets.content import SMALL
 
 
@@ -48,7 +48,7 @@ def test_manifest_names_every_file_with_size_and_digest(tmp_path):
 
 
 def test_all_means_every_format_and_an_unknown_one_is_rejected():
-    assert chosen(["all"]) == ["jsonl", "csv", "trec", "beir"]
+    assert chosen(["all"]) == list(FORMS)
     assert chosen(["trec", "csv"]) == ["csv", "trec"]
-    with pytest.raises(ValueError, match="parquet is no form; use jsonl, csv, trec, beir, all"):
-        chosen(["parquet"])
+    with pytest.raises(ValueError, match="exe is no form; use jsonl, csv, trec, beir, parquet"):
+        chosen(["exe"])
