@@ -27,6 +27,19 @@ class GroupBy(models.TextChoices):
     SOURCE = "source", "queries and Q&As from the same source"
 
 
+class SliceKind(models.TextChoices):
+    """What a slice is for. Its value is its name in gates, files and commands."""
+
+    ROTATING = "rotating", "Rotating"
+    CHALLENGE = "challenge", "Challenge"
+    REGRESSION = "regression", "Regression"
+    CANARY = "canary", "Canary"
+
+
+GROWING = (SliceKind.CHALLENGE, SliceKind.REGRESSION, SliceKind.CANARY)
+"""Slices that questions are added to. A rotating slice is drawn once and stays as it is."""
+
+
 class BlockerKind(models.TextChoices):
     """What blocks a freeze, as the heading of the items concerned."""
 

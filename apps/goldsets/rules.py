@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from apps.accounts.selectors import Member
 from apps.agreement.selectors.agreement import rounds_refusal
 from apps.corpus.models import Snapshot
-from apps.goldsets.enums import BlockerKind, VersionState
+from apps.goldsets.core.rotation import is_quarter
+from apps.goldsets.enums import GROWING, BlockerKind, SliceKind, VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.freeze_checks import Blocker
 from apps.judging.models import Round
@@ -121,3 +122,41 @@ def sealed_refusal(member: Member) -> str | None:
     if not member.is_lead:
         return "The test split is sealed. Only leads can see its items, and each view is logged."
     return None
+
+
+def slicing_refusal(version: Version) -> str | None:
+    if version.is_draft:
+        return f"{version.label} is a draft, and its questions can still change. Freeze it before you slice it."
+    return None
+
+
+def rotation_refusal(version: Version, quarter: str, size: int, questions: int) -> str | None:
+    """Why a quarter's slice cannot be drawn from this many questions."""
+    if reason := slicing_refusal(version):
+        return reason
+    if not is_quarter(quarter):
+        return f"“{quarter[:20]}” is no quarter. Write it as 2026-Q4."
+    if size < 1:
+        return f"A slice has at least one question, not {size:,}."
+    if not questions:
+        return f"{version.label} has no dev questions, and slices have no others: test questions are sealed."
+    if size >= questions:
+        has = f"{version.label} has {questions:,} dev questions"
+        return f"{has}, so a slice of {size:,} would be all of them. Choose fewer."
+    return None
+
+
+def growth_refusal(version: Version, kind: str) -> str | None:
+    """Why questions cannot be added to a slice of this kind."""
+    if kind not in GROWING:
+        known = ", ".join(GROWING)
+        if kind == SliceKind.ROTATING:
+            return f"A rotating slice is drawn and stays as it is. Questions can be added to {known}."
+        return f"There is no slice called “{kind[:20]}” that takes questions. There are {known}."
+    return slicing_refusal(version)
+
+
+def unknown_questions(version: Version, names: Sequence[str]) -> str:
+    named = ", ".join(name[:60] for name in names[:NAMED_IN_A_SENTENCE])
+    more = f" and {len(names) - NAMED_IN_A_SENTENCE:,} more" if len(names) > NAMED_IN_A_SENTENCE else ""
+    return f"Not among the dev questions of {version.label}: {named}{more}. Nothing was added."

@@ -11,6 +11,7 @@ from apps.goldsets.formats.content import (
     FrozenQuery,
     GradeRow,
     JudgementRow,
+    SliceRow,
     TripleRow,
 )
 
@@ -24,6 +25,7 @@ class ListContent:
     grade_rows: list[GradeRow] = field(default_factory=list)
     triple_rows: list[TripleRow] = field(default_factory=list)
     judgement_rows: list[JudgementRow] | None = field(default_factory=list)
+    slice_rows: list[SliceRow] = field(default_factory=list)
 
     def queries(self) -> Iterator[FrozenQuery]:
         return iter(self.query_rows)
@@ -39,6 +41,9 @@ class ListContent:
 
     def judgements(self) -> Iterator[JudgementRow] | None:
         return None if self.judgement_rows is None else iter(self.judgement_rows)
+
+    def slices(self) -> Iterator[SliceRow]:
+        return iter(self.slice_rows)
 
 
 SMALL = ListContent(

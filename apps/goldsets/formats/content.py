@@ -103,6 +103,14 @@ class TripleRow(NamedTuple):
     split: str = ""
 
 
+class SliceRow(NamedTuple):
+    """A slice as it was when the files were written. A question has an id as query, labels as triples, or both."""
+
+    name: str
+    kind: str
+    questions: tuple[tuple[str, tuple[str, ...]], ...]
+
+
 class Content(Protocol):
     """A version's rows. Each call starts again and yields in the bytewise order of ids."""
 
@@ -116,6 +124,8 @@ class Content(Protocol):
 
     def judgements(self) -> Iterator[JudgementRow] | None:
         """The answers that the grades rest on, pair by pair; None where the reader may not see single answers."""
+
+    def slices(self) -> Iterator[SliceRow]: ...
 
 
 def in_order(rows: Iterable[Row], key: Callable[[Row], tuple[str, ...]]) -> Iterator[Row]:

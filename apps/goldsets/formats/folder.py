@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from apps.goldsets.formats import beir, flat, huggingface, jsonl, judgements, parquet, rag, trec, triples_yaml
+from apps.goldsets.formats import beir, flat, huggingface, jsonl, judgements, parquet, rag, slices, trec, triples_yaml
 from apps.goldsets.formats.content import Content
 
 Files = Iterator[tuple[str, Iterator[bytes]]]
@@ -46,7 +46,7 @@ def chosen(formats: Iterable[str]) -> list[str]:
 
 
 def write_folder(content: Content, folder: Path, *, formats: Sequence[str], facts: dict[str, Any]) -> dict:
-    """Write the files and the manifest to an empty folder, and return the manifest.
+    """Write the files, the slices where there are any, and the manifest to an empty folder; return the manifest.
 
     `facts` is the manifest without its list of files. Raises Unwritable when a row does not fit a format; files written
     before stay.
@@ -55,6 +55,7 @@ def write_folder(content: Content, folder: Path, *, formats: Sequence[str], fact
     for name in chosen(formats):
         for path, chunks in _files(name, content, facts):
             entries.append(_write(folder / path, path, chunks))
+    entries += [_write(folder / path, path, chunks) for path, chunks in slices.files(content)]
     manifest = {**facts, "files": sorted(entries, key=lambda entry: entry["path"].encode())}
     (folder / MANIFEST).write_bytes(manifest_bytes(manifest))
     return manifest

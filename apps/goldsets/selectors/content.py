@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import groupby
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -16,9 +17,10 @@ from apps.goldsets.formats.content import (
     FrozenQuery,
     GradeRow,
     JudgementRow,
+    SliceRow,
     TripleRow,
 )
-from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
+from apps.goldsets.models import SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.bytewise import bytewise
 from apps.goldsets.selectors.judgements import judgements_of
 
@@ -108,6 +110,22 @@ class VersionContent:
         if not self.answers:
             return None
         return judgements_of(self.version, splits=self.splits, revoked=self.revoked)
+
+    def slices(self) -> Iterator[SliceRow]:
+        """The slices as they are now, each with those of its questions that are in this content."""
+        members = SliceMember.objects.filter(slice__version=self.version)
+        members = members.filter(Q(query__in=self.query_rows()) | Q(triple__in=self.triple_rows()))
+        columns = ("slice__kind", "slice__quarter", "number", "query__outside_id", "triple__label")
+        rows = members.order_by("slice__kind", "slice__quarter", "number", "pk").values_list(*columns)
+        for (kind, quarter), of_slice in groupby(rows, key=lambda row: (row[0], row[1])):
+            numbered = groupby(of_slice, key=lambda row: row[2])
+            yield SliceRow(quarter or kind, kind, tuple(_question_of(list(same)) for _, same in numbered))
+
+
+def _question_of(rows: list[tuple[str, str, int, str | None, str | None]]) -> tuple[str, tuple[str, ...]]:
+    """The id of the query, "" for none, and the labels of the triples of one question."""
+    query = next((row[3] for row in rows if row[3] is not None), "")
+    return query, tuple(row[4] for row in rows if row[4] is not None)
 
 
 def _named(version: BlockVersion) -> dict[str, str]:

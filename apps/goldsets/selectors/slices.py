@@ -1,0 +1,164 @@
+"""Reads of slices: the questions that can be in one, the slices of a version, and what is found for those that grow."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+from django.db.models import Max, QuerySet
+from django.http import Http404
+
+from apps.goldsets.core.rotation import Candidate
+from apps.goldsets.enums import SliceKind, Split
+from apps.goldsets.models import GoldSet, Slice, SliceMember, Version, VersionQuery, VersionTriple
+
+FIELDS = {"domain": "Domain", "difficulty": "Difficulty", "source": "Source"}
+"""What rotating slices are stratified by, in this order."""
+
+DISPUTED = "It was disputed before it was accepted."
+CONSENSUS = ("", "consensus")
+
+
+class SliceQuestion(NamedTuple):
+    """A dev question of a version: a query, one or more triples, or a query with the triples that came from it."""
+
+    name: str
+    text: str
+    strata: tuple[str, ...]
+    query: int | None = None
+    triples: tuple[int, ...] = ()
+
+
+class FoundQuestion(NamedTuple):
+    """A question for a slice that grows, by the outside id of a query or the label of a triple, and why it belongs."""
+
+    name: str
+    why: str
+
+
+Finder = Callable[[Version], Iterable[FoundQuestion]]
+
+_finders: defaultdict[SliceKind, list[Finder]] = defaultdict(list)
+
+
+def finds_for(kind: SliceKind, finder: Finder) -> None:
+    """Register where questions for a slice come from. Apps above this one know what was missed and what fell."""
+    if finder not in _finders[kind]:
+        _finders[kind].append(finder)
+
+
+def questions_for_slices(version: Version) -> list[SliceQuestion]:
+    """The dev questions of a version by name. Test questions are sealed: a slice is worked with, so it has none."""
+    queries = VersionQuery.objects.filter(version=version, split=Split.DEV)
+    by_name = {
+        row.outside_id: SliceQuestion(row.outside_id, row.text, _strata(row.fields), query=row.pk) for row in queries
+    }
+    triples = VersionTriple.objects.filter(version=version, split=Split.DEV).order_by("pk")
+    for row in triples.select_related("triple__source", "triple__query__source"):
+        name = row.content["query_id"] or row.label
+        if name not in by_name:
+            name = row.label
+        question = by_name.get(name) or SliceQuestion(name, row.content["question"], _strata_of_triple(row))
+        by_name[name] = question._replace(triples=(*question.triples, row.pk))
+    return [by_name[name] for name in sorted(by_name, key=str.encode)]
+
+
+def _strata(fields: dict) -> tuple[str, ...]:
+    return tuple(str(fields.get(name) or "") for name in FIELDS)
+
+
+def _strata_of_triple(row: VersionTriple) -> tuple[str, ...]:
+    source = row.triple.source or (row.triple.query.source if row.triple.query else None)
+    return row.content["domain"], row.content["difficulty"], source.slug if source else ""
+
+
+def names_by_item(questions: Iterable[SliceQuestion], version: Version) -> dict[str, str]:
+    """The name of the question of each outside id and each label, for those who know one of its items."""
+    labels = dict(VersionTriple.objects.filter(version=version, split=Split.DEV).values_list("pk", "label"))
+    names = {}
+    for question in questions:
+        names[question.name] = question.name
+        names.update({labels[pk]: question.name for pk in question.triples})
+    return names
+
+
+def slices_of(version: Version) -> list[Slice]:
+    """The slices of a version in the order of their kinds, each rotating one, newest quarter first.
+
+    `questions` is the number of questions in each.
+    """
+    rows = Slice.objects.filter(version=version).annotate(questions=Max("members__number"))
+    by_quarter = sorted(rows.select_related("created_by"), key=lambda row: row.quarter, reverse=True)
+    order = list(SliceKind.values)
+    return sorted(by_quarter, key=lambda row: order.index(row.kind))
+
+
+def newest_slices(version: Version) -> list[Slice]:
+    """One slice of each kind: of the rotating ones that of the newest quarter."""
+    newest: dict[str, Slice] = {}
+    for one in slices_of(version):
+        newest.setdefault(one.kind, one)
+    return list(newest.values())
+
+
+def slice_named(version: Version, name: str) -> Slice | None:
+    """A slice by its kind (the newest rotating one) or its quarter, with its number of `questions`."""
+    return next((one for one in slices_of(version) if name in (one.kind, one.name)), None)
+
+
+def slice_in(version: Version, name: str) -> Slice:
+    found = slice_named(version, name)
+    if found is None:
+        raise Http404("No such slice.")
+    return found
+
+
+def members_of(part: Slice, size: int | None = None) -> QuerySet[SliceMember]:
+    """The members by number; with `size` those of its first questions alone: the slice as it was then."""
+    rows = SliceMember.objects.filter(slice=part).order_by("number", "pk")
+    return rows if size is None else rows.filter(number__lte=size)
+
+
+def items_in(part: Slice, size: int | None = None, *, by_triples: bool) -> set[str]:
+    """The labels of the triples in a slice, or the outside ids of its queries."""
+    field = "triple__label" if by_triples else "query__outside_id"
+    named = members_of(part, size).filter(**{f"{field}__isnull": False})
+    return set(named.values_list(field, flat=True))
+
+
+def last_used(gold_set: GoldSet, *, before: str = "") -> dict[str, str]:
+    """The last quarter in which each question was in a rotating slice of any version of the gold set, by name."""
+    rows = SliceMember.objects.filter(slice__version__gold_set=gold_set, slice__kind=SliceKind.ROTATING)
+    rows = rows.filter(slice__quarter__lt=before) if before else rows
+    return dict(rows.values_list("name").annotate(last=Max("slice__quarter")).order_by())
+
+
+def candidates(questions: Iterable[SliceQuestion], used: dict[str, str]) -> list[Candidate]:
+    return [Candidate(question.name, question.strata, used.get(question.name, "")) for question in questions]
+
+
+def found_for(version: Version, kind: SliceKind, taken: Collection[str]) -> dict[str, str]:
+    """The questions found for a slice that it has not yet, by name, with the first reason of each.
+
+    Those that the slice of the version before had come first: they are carried on while they exist.
+    """
+    names = names_by_item(questions_for_slices(version), version)
+    found: dict[str, str] = {}
+    for one in [*_carried_on(version, kind), *(one for finder in _finders[kind] for one in finder(version))]:
+        name = names.get(one.name)
+        if name is not None and name not in taken:
+            found.setdefault(name, one.why)
+    return found
+
+
+def _carried_on(version: Version, kind: SliceKind) -> Iterable[FoundQuestion]:
+    earlier = Slice.objects.filter(version__gold_set=version.gold_set_id, version__number__lt=version.number, kind=kind)
+    former = earlier.order_by("-version__number").first()
+    rows = members_of(former).values_list("name", "why") if former else []
+    return [FoundQuestion(name, why) for name, why in rows]
+
+
+def disputed_in(version: Version) -> list[FoundQuestion]:
+    """The triples that were disputed once, by what was recorded when they were released."""
+    rows = VersionTriple.objects.filter(version=version, split=Split.DEV).order_by("pk")
+    resolutions = rows.values_list("label", "content__resolution")
+    return [FoundQuestion(label, DISPUTED) for label, resolution in resolutions if resolution not in CONSENSUS]

@@ -1,0 +1,134 @@
+from collections import Counter
+from datetime import date
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.goldsets.core.rotation import (
+    LEFT,
+    NEXT,
+    NOW,
+    USED,
+    Candidate,
+    Turn,
+    balance,
+    draw,
+    first_day,
+    furthest,
+    next_quarter,
+    quarter_of,
+    turns,
+)
+
+STRATA = st.tuples(st.sampled_from(["access", "backup", "tax"]), st.sampled_from(["easy", "hard"]))
+
+
+NEVER = st.just("")
+
+
+@st.composite
+def pools(draw_value, used=NEVER):
+    strata = draw_value(st.lists(STRATA, min_size=1, max_size=60))
+    return [Candidate(f"Q{number}", one, draw_value(used)) for number, one in enumerate(strata)]
+
+
+AGES = st.sampled_from(["", "2026-Q1", "2026-Q2"])
+SEEDS = st.sampled_from(["2026-Q3", "2026-Q4", "2027-Q1"])
+SIZES = st.integers(1, 80)
+
+
+@given(pools(AGES), SIZES, SEEDS)
+def test_a_draw_has_the_size_asked_for_or_everything_and_nothing_twice(pool, size, seed):
+    drawn = draw(pool, size, seed=seed)
+
+    assert len(drawn) == len(set(drawn)) == min(size, len(pool))
+    assert set(drawn) <= {one.name for one in pool}
+
+
+@given(pools(AGES), SIZES, SEEDS, st.randoms())
+def test_the_order_of_the_questions_makes_no_difference(pool, size, seed, random):
+    shuffled = random.sample(pool, len(pool))
+
+    assert draw(shuffled, size, seed=seed) == draw(pool, size, seed=seed)
+
+
+@given(pools(), SIZES, SEEDS)
+def test_every_stratum_and_every_first_part_of_one_has_its_share_to_within_one(pool, size, seed):
+    size = min(size, len(pool))
+    drawn = set(draw(pool, size, seed=seed))
+
+    for depth in (1, 2):
+        inside = Counter(one.strata[:depth] for one in pool if one.name in drawn)
+        for stratum, count in Counter(one.strata[:depth] for one in pool).items():
+            assert abs(inside[stratum] - Fraction(count * size, len(pool))) < 1
+
+
+@given(pools(AGES), SIZES, SEEDS)
+def test_nothing_comes_again_before_everything_was_used_and_then_the_oldest_first(pool, size, seed):
+    drawn = set(draw(pool, size, seed=seed))
+
+    taken = [one.used for one in pool if one.name in drawn]
+    left = [one.used for one in pool if one.name not in drawn]
+    assert not left or max(taken) <= min(left)
+
+
+@given(pools(), st.integers(1, 20))
+def test_quarter_after_quarter_every_question_is_used_once_before_any_is_used_twice(pool, size):
+    quarter, uses = "2026-Q1", Counter()
+    while len(uses) < len(pool):
+        drawn = draw(pool, size, seed=quarter)
+        fresh = [name for name in drawn if name not in uses]
+        assert len(fresh) == min(size, len(pool) - len(uses))
+        uses.update(drawn)
+        pool = [one._replace(used=quarter) if one.name in set(drawn) else one for one in pool]
+        quarter = next_quarter(quarter)
+
+
+def test_another_quarter_draws_other_questions():
+    pool = [Candidate(f"Q{number}", ("access",)) for number in range(40)]
+
+    assert draw(pool, 10, seed="2026-Q3") != draw(pool, 10, seed="2026-Q4")
+
+
+@pytest.mark.parametrize(
+    ("day", "quarter", "after", "begins"),
+    [
+        (date(2026, 1, 1), "2026-Q1", "2026-Q2", date(2026, 1, 1)),
+        (date(2026, 11, 25), "2026-Q4", "2027-Q1", date(2026, 10, 1)),
+    ],
+)
+def test_quarters(day, quarter, after, begins):
+    assert (quarter_of(day), next_quarter(quarter), first_day(quarter)) == (quarter, after, begins)
+
+
+@pytest.mark.parametrize("text", ["2026-Q5", "2026Q4", "", "26-Q1"])
+def test_what_is_no_quarter_is_refused(text):
+    with pytest.raises(ValueError, match="write it as 2026-Q4"):
+        first_day(text)
+
+
+def test_the_balance_has_every_kind_of_the_full_set_and_names_the_furthest():
+    everything = [("tax", "q"), ("tax", "q"), ("tax", "q"), ("access", "q")]
+
+    rows = balance(("domain", "source"), everything, [True, False, False, True])
+
+    assert [(row.field, row.value, row.inside, row.overall) for row in rows] == [
+        ("domain", "tax", 1, 3),
+        ("domain", "access", 1, 1),
+    ]
+    assert [row.points for row in rows] == [-25.0, 25.0]
+    assert furthest(rows) in rows
+    assert furthest([]) is None
+
+
+def test_the_rotation_shows_what_was_used_what_is_now_and_what_comes():
+    used = ["2026-Q3"] * 3 + ["2026-Q4"] * 3 + [""] * 5
+
+    assert turns(used, "2026-Q4", 3) == [
+        Turn("2026-Q3", 3, USED),
+        Turn("2026-Q4", 3, NOW),
+        Turn("2027-Q1", 3, NEXT),
+        Turn("", 2, LEFT),
+    ]
