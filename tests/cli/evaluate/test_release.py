@@ -5,10 +5,9 @@ import pytest
 
 from apps.cli.evaluate.release import read_release
 from apps.common.errors import InputError
-from apps.goldsets.formats.content import FrozenQuery, GradeRow
-from apps.goldsets.formats.folder import zip_folder
 from apps.goldsets.formats.checksums import checksums
-from apps.goldsets.formats.folder import manifest_bytes
+from apps.goldsets.formats.content import FrozenQuery, GradeRow
+from apps.goldsets.formats.folder import manifest_bytes, zip_folder
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.vocabulary import Vocabulary
 from tests.cli.evaluate.releases import write_release
