@@ -12,21 +12,28 @@ from apps.evaluation.rules import (
     EVERY_SPLIT,
     LONGEST_COMMIT,
     SPLIT_WORDS,
+    default_measures,
     grades_refusal,
     names_for_versions,
     version_measures,
 )
 from apps.evaluation.selectors.evaluations import requested_runs, scorable_runs
 from apps.goldsets.models import Version
+from apps.metrics.expected import BY_GRADES
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.models import Run
 
-KNOWN_MEASURES = f"Also P(rel=2)@5 or nDCG(dcg='exp-log2')@10. Known here: {', '.join(names_for_versions())}."
+
+def known_measures(hit: str) -> str:
+    """The hint below the measures of a form."""
+    if hit:
+        return f"By Q&As: {', '.join(names_for_versions(hit))}, each with @ and a number but RR."
+    return f"Also P(rel=2)@5 or nDCG(dcg='exp-log2')@10. Known here: {', '.join(names_for_versions())}."
 
 
-def _known_measures(text: str) -> str:
+def _known_measures(text: str, hit: str = BY_GRADES) -> str:
     try:
-        version_measures(text)
+        version_measures(text, hit)
     except MeasureError as fault:
         raise forms.ValidationError(str(fault)) from fault
     return text
@@ -49,32 +56,33 @@ class RunsForm(KaratForm):
     measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES)
     split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
 
-    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, version: Version, hit: str = BY_GRADES, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.known = scorable_runs(version)
+        self.hit = hit
+        self.known = [run for run in scorable_runs(version) if hit or not run.returns_passages]
         offer(self, "runs", runs_offered(self.known))
         self.fields["measures"].widget.attrs["class"] = "input id"
 
     def clean_measures(self) -> str:
-        return _known_measures(self.cleaned_data["measures"])
+        return _known_measures(self.cleaned_data["measures"], self.hit)
 
 
 class ScoreForm(RunsForm):
-    """Runs to score on a version, with measures and split; initially those without a score on the split."""
+    """Runs to score on a version by grades or a hit rule; initially those without a score on the split."""
 
-    measures = forms.CharField(max_length=400, initial=DEFAULT_MEASURES, help_text=KNOWN_MEASURES)
-
-    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
-        super().__init__(*args, version=version, **kwargs)
+    def __init__(self, *args: Any, version: Version, hit: str = BY_GRADES, **kwargs: Any) -> None:
+        super().__init__(*args, version=version, hit=hit, **kwargs)
         self.version = version
+        self.fields["measures"].initial = default_measures(hit)
+        self.fields["measures"].help_text = known_measures(hit)
         split = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
         self.fields["split"].initial = split
-        requested = requested_runs(version, split)
+        requested = requested_runs(version, split, hit)
         self.fields["runs"].initial = [run.pk for run in self.known if run.pk not in requested]
 
     def clean_measures(self) -> str:
         text = super().clean_measures()
-        if reason := grades_refusal(version_measures(text), self.version):
+        if not self.hit and (reason := grades_refusal(version_measures(text), self.version)):
             raise forms.ValidationError(reason)
         return text
 
@@ -99,6 +107,7 @@ class DropForm(KaratForm):
 class RestForm(KaratForm):
     """The split on which to score all runs without the measure; without any measure, where none is named."""
 
+    hit = forms.CharField(max_length=60, required=False)
     split = forms.ChoiceField(choices=[(key, word) for key, word in SPLIT_WORDS.items()], required=False)
     measure = forms.CharField(max_length=200, required=False)
 

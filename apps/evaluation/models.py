@@ -5,6 +5,7 @@ from django.db.models import Q
 from apps.accounts.models import Project
 from apps.goldsets.models import Version
 from apps.jobs.models import Job
+from apps.metrics.expected import BY_GRADES, HitRule, parse_hit_rule
 from apps.metrics.statistics.significance import DEFAULT_SEED, Summary, few_words
 from apps.retrieval.models import Pool, Run
 
@@ -29,16 +30,22 @@ class Requested(models.Model):
 
 
 class Evaluation(Requested):
-    """The scores of one run against one version for one list of measures.
+    """The scores of one run against one version for one list of measures: by its grades, or by its triples.
 
-    Once scored it never changes. `counts` has judged, with_relevant, in_run and missing, and `judged_to`, the share of
-    judged blocks in the first 1, 2, … results.
+    Once scored it never changes. By grades, `query_ids` are those of queries, and `counts` has judged, with_relevant,
+    in_run and missing, and `judged_to`, the share of judged blocks in the first 1, 2, … results. By triples, they are
+    labels of triples, and `counts` is as `hit_scoring` writes it.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="evaluations")
     run = models.ForeignKey(Run, models.PROTECT, related_name="evaluations")
     version = models.ForeignKey(Version, models.PROTECT, related_name="evaluations")
-    measures_digest = models.CharField(max_length=64)
+    hit = models.CharField(
+        max_length=60, blank=True, db_default="", default=BY_GRADES, help_text="A hit rule; empty: by grades."
+    )
+    measures_digest = models.CharField(
+        max_length=64, help_text="Over the measures, with the hit rule where there is one."
+    )
     seed = models.BigIntegerField(default=DEFAULT_SEED)
     counts = models.JSONField(default=dict)
     query_ids = models.JSONField(default=list, help_text="Outside ids in the order of each score's values.")
@@ -53,6 +60,11 @@ class Evaluation(Requested):
 
     def __str__(self) -> str:
         return f"{self.run_id} on {self.version_id}"
+
+    @property
+    def rule(self) -> HitRule | None:
+        """The hit rule; None for scores by grades."""
+        return parse_hit_rule(self.hit) if self.hit else None
 
     @property
     def is_scored(self) -> bool:

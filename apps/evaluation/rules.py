@@ -10,8 +10,9 @@ from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.goldsets.enums import Split, VersionState
-from apps.goldsets.models import Version, VersionGrade
+from apps.goldsets.models import Version, VersionGrade, VersionTriple
 from apps.metrics.comparison import Regressions
+from apps.metrics.expected import BY_GRADES, DEFAULT_HIT_MEASURES, HIT_MEASURES, parse_hit_rule, refuse_without_hits
 from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
@@ -27,8 +28,8 @@ RANKS_HIDDEN = OPEN_ROUND
 SEALED = "The test split is sealed: only leads see scores query by query, everybody else sees means."
 
 
-def request_refusal(run: Run, version: Version, split: str) -> str | None:
-    """Why the run cannot be scored on this split of the version."""
+def request_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES) -> str | None:
+    """Why the run cannot be scored on this split of the version, by its grades or by a hit rule."""
     if split not in SPLITS:
         return f"There is no split called {split}; choose dev, test, or neither for both."
     if version.state == VersionState.DRAFT:
@@ -41,7 +42,15 @@ def request_refusal(run: Run, version: Version, split: str) -> str | None:
             f"{version.snapshot.reference}: the grades apply to those texts only. Run the system again on "
             f"{version.snapshot.reference}."
         )
-    return own_passages_refusal(run)
+    if hit == BY_GRADES:
+        return own_passages_refusal(run)
+    if not VersionTriple.objects.filter(version=version, split__in=_inside(split)).exists():
+        return f"{version.label} has no Q&As in the {SPLIT_WORDS[split]}, so nothing can be measured on them."
+    return None
+
+
+def _inside(split: str) -> list[str]:
+    return [split] if split else list(Split.values)
 
 
 def comparison_refusal(baseline: Evaluation, candidate: Evaluation) -> str | None:
@@ -50,6 +59,8 @@ def comparison_refusal(baseline: Evaluation, candidate: Evaluation) -> str | Non
         return "A run cannot be compared with itself. Choose two."
     if (baseline.version_id, baseline.split) != (candidate.version_id, candidate.split):
         return "Both runs must be scored on the same version and the same split."
+    if baseline.hit != candidate.hit:
+        return "Both runs must be measured against the same: grades, or Q&As by the same hit rule."
     unscored = next((one for one in (baseline, candidate) if not one.is_scored), None)
     if unscored is not None:
         return f"{unscored.run.tag} has not been scored yet."
@@ -117,15 +128,27 @@ MOST_LETTERS = 80
 ONLY_GRADES = "A version contains grades only; `karat score` reads the rest from files."
 
 
-def names_for_versions() -> list[str]:
+def default_measures(hit: str = BY_GRADES) -> str:
+    return DEFAULT_HIT_MEASURES if hit else DEFAULT_MEASURES
+
+
+def names_for_versions(hit: str = BY_GRADES) -> list[str]:
     """The measures that every version can be scored with."""
-    return [entry.name for entry in REGISTRY.values() if entry.needs == GRADES_ALONE]
+    return list(HIT_MEASURES) if hit else [name for name, one in REGISTRY.items() if one.needs == GRADES_ALONE]
 
 
-def version_measures(text: str) -> tuple[Measure, ...]:
+def canonical_hit(text: str) -> str:
+    """The hit rule as it is stored; "" for grades. Raises HitRuleError."""
+    return str(parse_hit_rule(text)) if text else BY_GRADES
+
+
+def version_measures(text: str, hit: str = BY_GRADES) -> tuple[Measure, ...]:
     """The measures of a list, each once. Raises MeasureError for one that versions cannot be scored with."""
     measures = parse_measures(text)
-    refuse_unmet(measures, GRADES_ALONE, ONLY_GRADES)
+    if hit:
+        refuse_without_hits(measures)
+    else:
+        refuse_unmet(measures, GRADES_ALONE, ONLY_GRADES)
     for measure in measures:
         if len(str(measure)) > MOST_LETTERS:
             raise MeasureError(f"{measure} is longer than {MOST_LETTERS} characters, the most that Karat stores.")

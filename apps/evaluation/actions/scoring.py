@@ -11,12 +11,13 @@ from apps.common.errors import Refusal
 from apps.evaluation import rules
 from apps.evaluation.actions.requests import RequestKind, request_once
 from apps.evaluation.models import Evaluation
-from apps.evaluation.rules import DEFAULT_MEASURES, grades_refusal, version_measures
+from apps.evaluation.rules import canonical_hit, default_measures, grades_refusal, version_measures
 from apps.evaluation.selectors import leaderboard
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
-from apps.goldsets.models import Version, VersionQuery
+from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.versions import frozen_in
+from apps.metrics.expected import BY_GRADES, HitRuleError
 from apps.metrics.measures import Measure
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.statistics.significance import DEFAULT_SEED
@@ -36,37 +37,50 @@ def request_evaluation(
     run_id: int,
     version_id: int,
     split: str = "",
-    measures: str = DEFAULT_MEASURES,
+    hit: str = BY_GRADES,
+    measures: str = "",
     seed: int = DEFAULT_SEED,
     actor: User,
     at: datetime,
 ) -> Evaluation:
     """Request the scores of a run against one split of a version; a job computes them.
 
+    `hit` is a hit rule, by which it is measured on the triples; by default it is on the grades. Without `measures` they
+    are the usual ones.
+
     The same request again, with the measures in any order, returns the existing evaluation; one whose job failed or was
     cancelled is queued again. Every request for the test split is logged as a look at it.
     """
-    requested = _request(project, run_id, version_id, split, measures, seed, actor, at)
+    requested = _request(project, run_id, version_id, split, hit, measures, seed, actor, at)
     _log_look(requested.version, split, f"scores of {requested.run.tag}", actor, at)
     return requested
 
 
 def _request(
-    project: Project, run_id: int, version_id: int, split: str, measures: str, seed: int, actor: User, at: datetime
+    project: Project,
+    run_id: int,
+    version_id: int,
+    split: str,
+    hit: str,
+    measures: str,
+    seed: int,
+    actor: User,
+    at: datetime,
 ) -> Evaluation:
     run = run_in(project, run_id)
     version = frozen_in(project, version_id)
-    if reason := rules.request_refusal(run, version, split):
+    hit = _hit_of(hit)
+    if reason := rules.request_refusal(run, version, split, hit):
         raise EvaluationRefused(reason, code="score_refused")
-    wanted = measures_of(measures)
-    if reason := grades_refusal(wanted, version):
+    wanted = measures_of(measures or default_measures(hit), hit)
+    if not hit and (reason := grades_refusal(wanted, version)):
         raise EvaluationRefused(reason, code="bad_measure")
     names = [str(measure) for measure in wanted]
-    how = {"split": split, "seed": seed}
+    how = {"split": split, "seed": seed, **({"hit": hit} if hit else {})}
     return request_once(
         Evaluation,
         SCORING,
-        identity={"run": run, "version": version, "measures_digest": digest_of(sorted(names)), **how},
+        identity={"run": run, "version": version, "measures_digest": _digest_of(names, hit), **how},
         columns={"project": project, "measures": names},
         audit_facts={"run": run.tag, "version": version.label, "measures": names, **how},
         title=f"Score {run.tag} on {version.label}",
@@ -77,10 +91,19 @@ def _request(
 
 @transaction.atomic
 def request_evaluations(
-    *, project: Project, run_ids: Sequence[int], version_id: int, split: str, measures: str, actor: User, at: datetime
+    *,
+    project: Project,
+    run_ids: Sequence[int],
+    version_id: int,
+    split: str,
+    hit: str = BY_GRADES,
+    measures: str,
+    actor: User,
+    at: datetime,
 ) -> list[Evaluation]:
     """Request the scores of several runs, all or none. For the test split one look is logged."""
-    requested = [_request(project, run_id, version_id, split, measures, DEFAULT_SEED, actor, at) for run_id in run_ids]
+    ground = (version_id, split, hit, measures, DEFAULT_SEED)
+    requested = [_request(project, run_id, *ground, actor, at) for run_id in run_ids]
     if requested:
         what = f"scores of {requested[0].run.tag}" if len(requested) == 1 else f"scores of {len(requested)} runs"
         _log_look(requested[0].version, split, what, actor, at)
@@ -89,13 +112,23 @@ def request_evaluations(
 
 def _log_look(version: Version, split: str, what: str, actor: User, at: datetime) -> None:
     """Log who requested scores of a version's sealed split."""
-    if split != Split.DEV and VersionQuery.objects.filter(version=version, split=Split.TEST).exists():
+    if split == Split.DEV:
+        return
+    sealed = (model.objects.filter(version=version, split=Split.TEST) for model in (VersionQuery, VersionTriple))
+    if any(rows.exists() for rows in sealed):
         log_test_look(version=version, actor=actor, what=what, at=at)
 
 
 @transaction.atomic
 def score_missing(
-    *, version: Version, split: str, measures: Sequence[str] = (), lacking: str = "", actor: User, at: datetime
+    *,
+    version: Version,
+    split: str,
+    hit: str = BY_GRADES,
+    measures: Sequence[str] = (),
+    lacking: str = "",
+    actor: User,
+    at: datetime,
 ) -> list[Evaluation]:
     """Request the missing scores on this split of every complete run on the version's snapshot.
 
@@ -103,42 +136,56 @@ def score_missing(
     snapshot are left out: the grades do not apply to their texts. With `lacking` only runs without a score of that
     measure are included. Empty when nothing is missing.
     """
-    requested = _request_missing(version, split, measures, actor, at, lacking)
+    requested = _request_missing(version, split, hit, measures, actor, at, lacking)
     if requested:
         _log_look(version, split, f"scores of {len(requested)} runs", actor, at)
     return requested
 
 
 def _request_missing(
-    version: Version, split: str, measures: Sequence[str], actor: User, at: datetime, lacking: str = ""
+    version: Version, split: str, hit: str, measures: Sequence[str], actor: User, at: datetime, lacking: str = ""
 ) -> list[Evaluation]:
-    names = list(measures) or leaderboard.latest_measures(version, split) or names_of(DEFAULT_MEASURES)
+    latest = leaderboard.latest_measures(version, split, hit)
+    names = list(measures) or latest or names_of(default_measures(hit), hit)
     wanted = " ".join(names)
-    runs = leaderboard.unscored_on(version, split, [lacking] if lacking in names else names)
+    runs = leaderboard.unscored_on(version, split, [lacking] if lacking in names else names, hit)
     project = version.gold_set.project
-    return [_request(project, run.pk, version.pk, split, wanted, DEFAULT_SEED, actor, at) for run in runs]
+    able = [run for run in runs if rules.request_refusal(run, version, split, hit) is None]
+    return [_request(project, run.pk, version.pk, split, hit, wanted, DEFAULT_SEED, actor, at) for run in able]
 
 
 @transaction.atomic
 def score_on_release(*, version: Version, actor: User, at: datetime) -> list[Evaluation]:
-    """Request scores of stored runs on a version just released, on each split on which earlier ones were scored.
+    """Request scores of stored runs on a version just released, on each split and by each rule of earlier ones.
 
     So trends continue without a request, and without a logged look at the test split. Empty for the first version of a
     gold set.
     """
     earlier = Evaluation.objects.filter(version__gold_set=version.gold_set_id).exclude(version=version)
-    splits = earlier.order_by("split").values_list("split", flat=True).distinct()
-    requested = [_request_missing(version, split, (), actor, at) for split in splits]
+    grounds = earlier.order_by("split", "hit").values_list("split", "hit").distinct()
+    requested = [_request_missing(version, split, hit, (), actor, at) for split, hit in grounds]
     return [evaluation for scores in requested for evaluation in scores]
 
 
-def names_of(measures: str) -> list[str]:
-    return [str(measure) for measure in measures_of(measures)]
+def names_of(measures: str, hit: str = BY_GRADES) -> list[str]:
+    return [str(measure) for measure in measures_of(measures, hit)]
 
 
-def measures_of(measures: str) -> tuple[Measure, ...]:
-    """The measures of a list. Raises EvaluationRefused for an unknown one, and for one that needs more than grades."""
+def measures_of(measures: str, hit: str = BY_GRADES) -> tuple[Measure, ...]:
+    """The measures of a list. Raises EvaluationRefused for an unknown one, and for one that needs something else."""
     try:
-        return version_measures(measures)
+        return version_measures(measures, hit)
     except MeasureError as fault:
         raise EvaluationRefused(str(fault), code="bad_measure") from fault
+
+
+def _hit_of(text: str) -> str:
+    try:
+        return canonical_hit(text)
+    except HitRuleError as fault:
+        raise EvaluationRefused(str(fault), code="bad_hit_rule") from fault
+
+
+def _digest_of(names: Sequence[str], hit: str) -> str:
+    """Over what is measured. By grades it is that of the measures alone, as before there were hit rules."""
+    return digest_of({"hit": hit, "measures": sorted(names)} if hit else sorted(names))

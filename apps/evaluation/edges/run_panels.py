@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from apps.accounts.edges.access import MemberRequest
 from apps.evaluation import rules
+from apps.evaluation.edges.hit_sheets import rule_name
 from apps.evaluation.edges.sheets import Named, block_names
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import rankings, run_results
@@ -31,10 +32,13 @@ BY_ID, WORST_FIRST = "id", "worst"
 
 
 class ScoredVersion(NamedTuple):
-    """A run's latest scores on one split of a version, in the order of the measures; `evaluation` is None for none."""
+    """A run's latest scores on one split of a version, in the order of the measures; `evaluation` is None for none.
+
+    `ground` names the split, and the hit rule of scores by triples.
+    """
 
     version: Version
-    split: str
+    ground: str
     evaluation: Evaluation | None
     scores: list[Score | None]
 
@@ -46,7 +50,7 @@ class ScoredVersion(NamedTuple):
 
 @dataclass
 class RunScores:
-    """The scores of a run on every version of its snapshot that this person may see."""
+    """The scores of a run, by grades or by triples, on every version of its snapshot that this person may see."""
 
     versions: list[Version]
     evaluations: list[Evaluation]
@@ -61,19 +65,35 @@ class RunScores:
 
     def _rows_on(self, version: Version) -> list[ScoredVersion]:
         rows = []
-        for split in rules.SPLITS:
-            own = [one for one in self.evaluations if (one.version_id, one.split) == (version.pk, split)]
+        here = [one for one in self.evaluations if one.version_id == version.pk]
+        for split, hit in sorted({(one.split, one.hit) for one in here}, key=_place_of):
+            own = [one for one in here if (one.split, one.hit) == (split, hit)]
             _, scored = ranked_runs(own)
-            if own:
-                scores = [scored[0].scores.get(name) if scored else None for name in self.measures]
-                latest = scored[0].evaluation if scored else own[0]
-                rows.append(ScoredVersion(version, rules.SPLIT_WORDS[split], latest, scores))
+            scores = [scored[0].scores.get(name) if scored else None for name in self.measures]
+            latest = scored[0].evaluation if scored else own[0]
+            words = f"{rules.SPLIT_WORDS[split]}, {rule_name(hit).lower()}" if hit else rules.SPLIT_WORDS[split]
+            rows.append(ScoredVersion(version, words, latest, scores))
         return rows or [ScoredVersion(version, "", None, [])]
 
 
+def _place_of(ground: tuple[str, str]) -> tuple[int, str]:
+    """Splits in their usual order, rules by name."""
+    return rules.SPLITS.index(ground[0]), ground[1]
+
+
+class RunScoreTables(NamedTuple):
+    """A run's scores by grades, and by triples: never in one table."""
+
+    by_grades: RunScores
+    by_hits: RunScores
+
+
 def scores_panel(request: MemberRequest, run: Run) -> RunPanel:
-    versions = run_results.versions_for(run, request.member)
-    return RunPanel("evaluation/_run_scores.html", RunScores(versions, run_results.evaluations_of(run)))
+    versions, evaluations = run_results.versions_for(run, request.member), run_results.evaluations_of(run)
+    by_hits = [one for one in evaluations if one.hit]
+    measured = [version for version in versions if version.pk in {one.version_id for one in by_hits}]
+    by_grades = RunScores(versions, [one for one in evaluations if not one.hit])
+    return RunPanel("evaluation/_run_scores.html", RunScoreTables(by_grades, RunScores(measured, by_hits)))
 
 
 class Result(NamedTuple):

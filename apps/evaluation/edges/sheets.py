@@ -16,6 +16,7 @@ from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.rankings import JUDGED_NAME, UNJUDGED_AT
 from apps.goldsets.actions import log_test_look
+from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics.columns import Floats
 from apps.metrics.measures import parse_measure
@@ -29,18 +30,16 @@ def conventions_of(measures: Iterable[str]) -> str:
 
 
 @dataclass
-class EvaluationSheet:
-    """One evaluation with its queries, as far as this person may see them."""
+class ScoredSheet:
+    """One evaluation, as far as this person may see it item by item."""
 
     evaluation: Evaluation
     member: Member
 
-    @cached_property
-    def queries(self) -> list[VersionQuery]:
-        """The scored queries in the order of the values."""
-        rows = rankings.version_queries(self.evaluation.version, self.evaluation.split)
-        by_id = {row.outside_id: row for row in rows}
-        return [by_id[query_id] for query_id in self.evaluation.query_ids]
+    @property
+    def splits(self) -> list[str]:
+        """The split of each scored item, in the order of the values."""
+        raise NotImplementedError
 
     @cached_property
     def values(self) -> dict[str, Floats]:
@@ -49,6 +48,35 @@ class EvaluationSheet:
     @cached_property
     def scores(self) -> dict[str, Score]:
         return {score.measure: score for score in self.evaluation.scores.all()}
+
+    @cached_property
+    def visible(self) -> list[bool]:
+        return [rules.sees_split(self.member, split) for split in self.splits]
+
+    @property
+    def hidden_count(self) -> int:
+        return self.visible.count(False)
+
+    @property
+    def shows_test(self) -> bool:
+        """Whether this page shows sealed scores of single items: such a look is logged."""
+        return any(shown and split != Split.DEV for shown, split in zip(self.visible, self.splits, strict=True))
+
+
+@dataclass
+class EvaluationSheet(ScoredSheet):
+    """One evaluation by grades with its queries."""
+
+    @property
+    def splits(self) -> list[str]:
+        return [query.split for query in self.queries]
+
+    @cached_property
+    def queries(self) -> list[VersionQuery]:
+        """The scored queries in the order of the values."""
+        rows = rankings.version_queries(self.evaluation.version, self.evaluation.split)
+        by_id = {row.outside_id: row for row in rows}
+        return [by_id[query_id] for query_id in self.evaluation.query_ids]
 
     @property
     def judged(self) -> Score | None:
@@ -61,21 +89,8 @@ class EvaluationSheet:
         judged = [(depth, shares[depth - 1]) for depth in UNJUDGED_AT]
         return [(depth, None if share is None else 1 - share) for depth, share in judged]
 
-    @cached_property
-    def visible(self) -> list[bool]:
-        return [rules.sees_split(self.member, query.split) for query in self.queries]
 
-    @property
-    def hidden_count(self) -> int:
-        return self.visible.count(False)
-
-    @property
-    def shows_test(self) -> bool:
-        """Whether this page shows sealed scores of single queries: such a look is logged."""
-        return any(shown and query.split != "dev" for shown, query in zip(self.visible, self.queries, strict=True))
-
-
-def log_look(sheet: EvaluationSheet, what: str) -> None:
+def log_look(sheet: ScoredSheet, what: str) -> None:
     """Log the look if the page shows its reader scores that are sealed to others."""
     if sheet.shows_test:
         version = sheet.evaluation.version

@@ -6,10 +6,13 @@ from django.http import Http404, HttpRequest
 
 from apps.accounts.models import Project
 from apps.evaluation import rules
-from apps.evaluation.selectors import evaluations
+from apps.evaluation.edges.hit_sheets import rule_name
+from apps.evaluation.selectors import evaluations, expected
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in, latest_version, scorable_versions
+from apps.metrics.expected import BY_GRADES, KINDS, HitRuleError, parse_hit_rule
+from apps.metrics.expected.rules import BLOCK
 
 SECTION = {"section": "Scores"}
 
@@ -22,18 +25,39 @@ def requested_version(request: HttpRequest, project: Project) -> Version | None:
     return latest_version(project) or scorable_versions(project).first()
 
 
-def requested_split(request: HttpRequest, version: Version) -> str:
+def requested_hit(request: HttpRequest, version: Version) -> str:
+    """The hit rule named in the URL, "" for grades; else grades, unless the version has Q&As alone."""
+    if "hit" in request.GET:
+        try:
+            return rules.canonical_hit(request.GET["hit"])
+        except HitRuleError as fault:
+            raise Http404(str(fault)) from fault
+    return BY_GRADES if expected.has_grades(version) or not expected.has_triples(version) else BLOCK
+
+
+def requested_split(request: HttpRequest, version: Version, hit: str = BY_GRADES) -> str:
     """The split named in the URL; else the dev split, unless only another one has scores."""
     if "split" in request.GET:
         if request.GET["split"] not in rules.SPLITS:
             raise Http404("No such split.")
         return request.GET["split"]
-    scored = evaluations.splits_scored(version)
+    scored = evaluations.splits_scored(version, hit)
     return next((split for split in (Split.DEV, rules.EVERY_SPLIT, Split.TEST) if split in scored), Split.DEV)
 
 
-def ground_context(version: Version, split: str) -> dict[str, Any]:
-    """The context of the form that chooses version and split."""
+def hits_of(version: Version, hit: str) -> list[tuple[str, str]]:
+    """What runs can be measured against on the version: each as key and words; the chosen one is always among them."""
+    offered = [(BY_GRADES, "grades")] if expected.has_grades(version) else []
+    if expected.has_triples(version):
+        kinds = dict.fromkeys([*KINDS, *(one for one in evaluations.hits_scored(version) if one)])
+        offered += [(kind, f"Q&As: {rule_name(kind).lower()}") for kind in kinds]
+    if hit not in dict(offered):
+        offered.append((hit, f"Q&As: {rule_name(hit).lower()}" if hit else "grades"))
+    return offered
+
+
+def ground_context(version: Version, split: str, hit: str = BY_GRADES) -> dict[str, Any]:
+    """The context of the form that chooses version, split, and what counts as right."""
     return {
         **SECTION,
         "version": version,
@@ -41,4 +65,7 @@ def ground_context(version: Version, split: str) -> dict[str, Any]:
         "split": split,
         "split_words": rules.SPLIT_WORDS[split],
         "splits": [(key, rules.SPLIT_WORDS[key]) for key in rules.SPLITS],
+        "hit": hit,
+        "hits": hits_of(version, hit),
+        "rule": parse_hit_rule(hit) if hit else None,
     }

@@ -5,6 +5,7 @@ from typing import Any
 
 from apps.evaluation.core import packing
 from apps.evaluation.core.annotator_grades import GivenGrades, shared_rows, sheets_of
+from apps.evaluation.execution.hit_scoring import score_by_hits
 from apps.evaluation.execution.listeners import Scored, follow_scores
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import annotators, rankings
@@ -29,6 +30,8 @@ def score(ctx: JobContext) -> dict[str, Any]:
     )
     if evaluation.is_scored:
         return {"evaluation_id": evaluation.pk}
+    if evaluation.hit:
+        return score_by_hits(ctx, evaluation)
     ground = ground_of(evaluation.version, evaluation.split)
     judged = ground.judged
     ranked = rankings.ranked_of(evaluation.run, ground.numbers)

@@ -16,19 +16,31 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.files.csvsafe import safe_cell
 from apps.evaluation import actions, rules
+from apps.evaluation.core.charts import Bounds
 from apps.evaluation.edges.comparison import ComparisonSheet, comparison_of
+from apps.evaluation.edges.hit_charts import (
+    kind_chart,
+    kind_figures,
+    rank_chart,
+    rank_figures,
+    side_cell,
+    side_head,
+)
+from apps.evaluation.edges.hit_sheets import LOWER_END, HitComparison, hit_comparison_of
+from apps.evaluation.edges.score_charts import difference_bounds
 from apps.evaluation.edges.sheets import log_look
 from apps.evaluation.edges.strata import strata_context
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import DropForm, PairForm
-from apps.evaluation.models import Evaluation
+from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.pages.evaluation import SECTION
 from apps.evaluation.pages.query_context import SideBySide
-from apps.evaluation.selectors import rankings
+from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.metrics import comparison
+from apps.metrics.comparison import MeasureComparison
 from apps.retrieval.models import Pool
 
 
@@ -51,7 +63,9 @@ def requested_comparison(request: HttpRequest, project: Project, baseline: int, 
 @require_safe
 @member_view()
 def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
-    """Two runs: verdict, measures, every query, drops to explain, strata."""
+    """Two runs: verdict, measures, every query, drops to explain, strata; of scores by triples, their own page."""
+    if evaluations.evaluation_in(project, candidate).hit:
+        return compare_by_hits(request, project, baseline, candidate)
     sheet = requested_comparison(request, project, baseline, candidate)
     log_look(sheet.candidate, "comparison by query")
     evaluation = sheet.candidate.evaluation
@@ -68,6 +82,43 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
         ),
     }
     return render(request, "evaluation/compare.html", context)
+
+
+def compare_by_hits(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+    """Two runs on the same triples: the finding, both kinds of truth side by side, first ranks, kinds of questions."""
+    sheet = hit_comparison_of(member_of(request), baseline, candidate, request.GET.get("measure", ""))
+    log_look(sheet.candidate, "comparison by question")
+    bins, cutoff = [sheet.baseline.bins, sheet.candidate.bins], sheet.cutoff
+    bounds = difference_bounds([*sheet.rows, *(sheet.graded.comparison.measures if sheet.graded else ())])
+    context = {
+        **SECTION,
+        "comparison": sheet,
+        "evaluation": sheet.candidate.evaluation,
+        "split_words": rules.SPLIT_WORDS[sheet.candidate.evaluation.split],
+        "head": side_head(bounds),
+        "known": [(*one, side_cell(one[0].measure, one[0].difference, bounds)) for one in sheet.figures],
+        "graded": graded_rows(sheet, bounds),
+        "lower_end": LOWER_END,
+        "rank_chart": rank_chart(sheet.names, bins, cutoff),
+        "rank_figures": rank_figures(sheet.names, bins),
+        "kind_chart": kind_chart(sheet.measure, sheet.names, sheet.kinds),
+        "kind_figures": kind_figures(sheet.measure, sheet.names, sheet.kinds),
+        "sealed": rules.SEALED if sheet.candidate.hidden_count else "",
+    }
+    return render(request, "evaluation/compare_hits.html", context)
+
+
+def graded_rows(sheet: HitComparison, bounds: Bounds) -> list[tuple[MeasureComparison, Score, Score, str]]:
+    """Each measure by grades of the same two runs with both scores and its difference, on the scale of the page."""
+    if sheet.graded is None:
+        return []
+    first, second = (
+        {s.measure: s for s in one.scores.all()} for one in (sheet.graded.baseline, sheet.graded.candidate)
+    )
+    return [
+        (row, first[row.measure], second[row.measure], side_cell(row.measure, row.difference, bounds))
+        for row in sheet.graded.comparison.measures
+    ]
 
 
 @require_POST

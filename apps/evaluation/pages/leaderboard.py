@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -14,13 +14,21 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import actions, rules
-from apps.evaluation.edges.version_choice import SECTION, ground_context, requested_split, requested_version
+from apps.evaluation.edges.hit_sheets import LOWER_END
+from apps.evaluation.edges.version_choice import (
+    SECTION,
+    ground_context,
+    requested_hit,
+    requested_split,
+    requested_version,
+)
 from apps.evaluation.forms import ScoreForm
 from apps.evaluation.pages import leaderboard_context as board_pages
 from apps.evaluation.selectors import evaluations
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
+from apps.metrics.expected import HitRuleError
 from apps.retrieval.selectors import is_ready_for_runs
 
 IN_PROGRESS_SHOWN = 20
@@ -34,26 +42,30 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     if version is None:
         can_upload = member_of(request).is_lead and is_ready_for_runs(project)
         return render(request, "evaluation/overview.html", {**SECTION, "version": None, "can_upload": can_upload})
-    split = requested_split(request, version)
-    form = ScoreForm(version=version, initial={"split": split}) if member_of(request).is_lead else None
-    return render(request, "evaluation/overview.html", _board_context(request, version, split, form))
+    hit = requested_hit(request, version)
+    split = requested_split(request, version, hit)
+    form = ScoreForm(version=version, hit=hit, initial={"split": split}) if member_of(request).is_lead else None
+    return render(request, "evaluation/overview.html", _board_context(request, version, split, hit, form))
 
 
-def _board_context(request: HttpRequest, version: Version, split: str, form: ScoreForm | None) -> dict[str, Any]:
-    in_progress = evaluations.evaluations_on(version, split).filter(scored_at=None)
+def _board_context(
+    request: HttpRequest, version: Version, split: str, hit: str, form: ScoreForm | None
+) -> dict[str, Any]:
+    in_progress = evaluations.evaluations_on(version, split, hit).filter(scored_at=None)
     return {
-        **ground_context(version, split),
-        "board": board_pages.board(version, split, request.GET.get("measure", ""), request.GET.get("page")),
-        "elsewhere": _scored_elsewhere(version, split),
+        **ground_context(version, split, hit),
+        "lower_end": LOWER_END if hit else "",
+        "board": board_pages.board(version, split, hit, request.GET.get("measure", ""), request.GET.get("page")),
+        "elsewhere": _scored_elsewhere(version, split, hit),
         "in_progress": in_progress[:IN_PROGRESS_SHOWN],
         "in_progress_count": in_progress.count(),
         "form": form,
     }
 
 
-def _scored_elsewhere(version: Version, split: str) -> list[tuple[str, str]]:
+def _scored_elsewhere(version: Version, split: str, hit: str) -> list[tuple[str, str]]:
     """The other splits of the version with scores, as key and words."""
-    scored = evaluations.splits_scored(version)
+    scored = evaluations.splits_scored(version, hit)
     return [(other, rules.SPLIT_WORDS[other]) for other in rules.SPLITS if other in scored and other != split]
 
 
@@ -61,10 +73,14 @@ def _scored_elsewhere(version: Version, split: str) -> list[tuple[str, str]]:
 @member_view(Role.LEAD)
 def score(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
     version = frozen_in(project, version_pk)
-    form = ScoreForm(request.POST, version=version)
+    try:
+        hit = rules.canonical_hit(request.POST.get("hit", ""))
+    except HitRuleError as fault:
+        raise Http404(str(fault)) from fault
+    form = ScoreForm(request.POST, version=version, hit=hit)
     if not form.is_valid():
         split = request.POST.get("split", "")
-        context = _board_context(request, version, split if split in rules.SPLITS else Split.DEV, form)
+        context = _board_context(request, version, split if split in rules.SPLITS else Split.DEV, hit, form)
         return render(request, "evaluation/overview.html", context, status=400)
     values = form.cleaned_data
     requested = actions.request_evaluations(
@@ -72,6 +88,7 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
         run_ids=values["runs"],
         version_id=version.pk,
         split=values["split"],
+        hit=hit,
         measures=values["measures"],
         actor=member_of(request).user,
         at=timezone.now(),
@@ -79,4 +96,4 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
     if all(evaluation.is_scored for evaluation in requested):
         messages.info(request, "These runs are scored already.")
     page = reverse("evaluation:overview", args=[project.slug])
-    return redirect(f"{page}?{urlencode({'version': version.pk, 'split': values['split']})}")
+    return redirect(f"{page}?{urlencode({'version': version.pk, 'split': values['split'], 'hit': hit})}")

@@ -17,6 +17,7 @@ from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun
 from apps.goldsets.models import Version
 from apps.metrics.comparison import is_lower_better
+from apps.metrics.expected import BY_GRADES, parse_hit_rule
 from apps.metrics.statistics import rank_intervals
 from apps.metrics.statistics.rank_intervals import RankRange
 from apps.retrieval.models import Run
@@ -50,6 +51,7 @@ class LeaderboardPage:
     lines: list[LeaderboardLine]
     page: Page[LeaderboardLine]
     runs: list[RankedRun]
+    hit: str = BY_GRADES
 
     @property
     def main(self) -> str:
@@ -111,18 +113,18 @@ class LeaderboardPage:
 
     @property
     def conventions(self) -> str:
-        return conventions_of(self.measures)
+        return parse_hit_rule(self.hit).words if self.hit else conventions_of(self.measures)
 
 
-def board(version: Version, split: str, first: str, page: str | None) -> LeaderboardPage | None:
-    """The requested page of the leaderboard; None where nothing is scored."""
-    measures = leaderboard.measures_on(version, split, first)
+def board(version: Version, split: str, hit: str, first: str, page: str | None) -> LeaderboardPage | None:
+    """The requested page of the leaderboard by grades or a hit rule; None where nothing is scored."""
+    measures = leaderboard.measures_on(version, split, first, hit)
     if not measures:
         return None
-    lines = leaderboard.lines_on(version, split, measures[0])
+    lines = leaderboard.lines_on(version, split, measures[0], hit)
     shown = Paginator(lines, RUNS_A_PAGE).get_page(page)
-    ranked = leaderboard.ranked_runs_of(version, split, [line.run_id for line in shown])
-    return LeaderboardPage(measures, lines, shown, ranked)
+    ranked = leaderboard.ranked_runs_of(version, split, [line.run_id for line in shown], hit)
+    return LeaderboardPage(measures, lines, shown, ranked, hit)
 
 
 def _turned(ends: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -150,10 +152,11 @@ class Trend:
     version: Version
     split: str
     measure: str = ""
+    hit: str = BY_GRADES
 
     @cached_property
     def scored(self) -> leaderboard.ScoredRuns:
-        return leaderboard.scored_runs(self.version, self.split, self.measure)
+        return leaderboard.scored_runs(self.version, self.split, self.measure, self.hit)
 
     @cached_property
     def rows(self) -> list[TrendRow]:
@@ -172,11 +175,12 @@ class Trend:
     @cached_property
     def unscored(self) -> list[Run]:
         """Runs that could be scored by the measure shown, and are not."""
-        return leaderboard.unscored_on(self.version, self.split, [self.scored.main] if self.scored.main else [])
+        main = [self.scored.main] if self.scored.main else []
+        return leaderboard.unscored_on(self.version, self.split, main, self.hit)
 
     @cached_property
     def measures(self) -> list[str]:
-        return self.scored.measures or leaderboard.latest_measures(self.version, self.split)
+        return self.scored.measures or leaderboard.latest_measures(self.version, self.split, self.hit)
 
     @cached_property
     def elsewhere(self) -> list[Run]:
@@ -196,7 +200,7 @@ class Trend:
 
     @property
     def conventions(self) -> str:
-        return conventions_of([self.scored.main])
+        return parse_hit_rule(self.hit).words if self.hit else conventions_of([self.scored.main])
 
 
 def started_at(run: Run) -> datetime:

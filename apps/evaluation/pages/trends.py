@@ -14,13 +14,20 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation import actions, rules
-from apps.evaluation.edges.version_choice import SECTION, ground_context, requested_split, requested_version
+from apps.evaluation.edges.version_choice import (
+    SECTION,
+    ground_context,
+    requested_hit,
+    requested_split,
+    requested_version,
+)
 from apps.evaluation.forms import LedgerForm, RestForm
 from apps.evaluation.pages.costs_context import Costs, Ledger
 from apps.evaluation.pages.leaderboard_context import Trend
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import evaluations_in
 from apps.goldsets.selectors.versions import frozen_in
+from apps.metrics.expected import BY_GRADES
 from apps.retrieval.selectors import run_in
 
 LEDGER = "Ledger"
@@ -34,8 +41,10 @@ def trend(request: HttpRequest, project: Project) -> HttpResponse:
     version = requested_version(request, project)
     if version is None:
         return render(request, "evaluation/trend.html", {**SECTION, "version": None})
-    split = requested_split(request, version)
-    context = {**ground_context(version, split), "trend": Trend(version, split, request.GET.get("measure", ""))}
+    hit = requested_hit(request, version)
+    split = requested_split(request, version, hit)
+    shown = Trend(version, split, request.GET.get("measure", ""), hit)
+    context = {**ground_context(version, split, hit), "trend": shown}
     return render(request, "evaluation/trend.html", context)
 
 
@@ -45,17 +54,16 @@ def score_rest(request: HttpRequest, project: Project, version_pk: int) -> HttpR
     """Request the scores that a trend lacks."""
     version = frozen_in(project, version_pk)
     form = RestForm(request.POST)
-    is_read = form.is_valid()
-    split = form.cleaned_data["split"] if is_read else rules.EVERY_SPLIT
-    measure = form.cleaned_data["measure"] if is_read else ""
+    chosen = form.cleaned_data if form.is_valid() else {"split": rules.EVERY_SPLIT, "measure": "", "hit": BY_GRADES}
+    ground = {"split": chosen["split"], "hit": chosen["hit"]}
     queued = actions.score_missing(
-        version=version, split=split, lacking=measure, actor=member_of(request).user, at=timezone.now()
+        version=version, **ground, lacking=chosen["measure"], actor=member_of(request).user, at=timezone.now()
     )
     runs = "run is" if len(queued) == 1 else "runs are"
     words = f"{len(queued):,} {runs} being scored on {version.label}." if queued else "Every run is scored already."
     messages.info(request, words)
     page = reverse("evaluation:trend", args=[project.slug])
-    return redirect(f"{page}?{urlencode({'version': version.pk, 'split': split})}")
+    return redirect(f"{page}?{urlencode({'version': version.pk, **ground})}")
 
 
 @require_safe
@@ -65,9 +73,10 @@ def costs(request: HttpRequest, project: Project) -> HttpResponse:
     version = requested_version(request, project)
     if version is None:
         return render(request, "evaluation/costs.html", {**SECTION, "version": None})
-    split = requested_split(request, version)
-    scored = leaderboard.scored_runs(version, split, request.GET.get("measure", ""))
-    context = {**ground_context(version, split), "costs": Costs(scored) if scored.runs else None}
+    hit = requested_hit(request, version)
+    split = requested_split(request, version, hit)
+    scored = leaderboard.scored_runs(version, split, request.GET.get("measure", ""), hit)
+    context = {**ground_context(version, split, hit), "costs": Costs(scored) if scored.runs else None}
     return render(request, "evaluation/costs.html", context)
 
 

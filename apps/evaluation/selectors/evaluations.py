@@ -9,6 +9,7 @@ from apps.accounts.models import Project
 from apps.evaluation.core import packing
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
 from apps.goldsets.models import Version
+from apps.metrics.expected import BY_GRADES
 from apps.retrieval.models import Run
 from apps.retrieval.selectors import complete_runs_on
 
@@ -29,26 +30,37 @@ def evaluation_in(project: Project, pk: int) -> Evaluation:
     return evaluation
 
 
-def evaluations_on(version: Version, split: str) -> QuerySet[Evaluation]:
-    """All evaluations of one split of a version, scored or not, newest first; without the ids of their queries."""
-    evaluations = evaluations_in(version.gold_set.project).filter(version=version, split=split)
+def evaluations_on(version: Version, split: str, hit: str = BY_GRADES) -> QuerySet[Evaluation]:
+    """All evaluations of one split of a version by grades or a hit rule, scored or not, newest first.
+
+    Without the ids of their queries.
+    """
+    evaluations = evaluations_in(version.gold_set.project).filter(version=version, split=split, hit=hit)
     return evaluations.defer("query_ids")
 
 
 def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
-    """The run's evaluations on other versions and splits, the newest version first; each by its latest scores."""
+    """The run's evaluations on other versions, splits and by other rules, the newest version first.
+
+    Each by its latest scores.
+    """
     rows = Evaluation.objects.filter(run=evaluation.run_id).exclude(scored_at=None)
     rows = rows.select_related("version__gold_set").defer("query_ids", "counts")
-    own_key = (evaluation.version_id, evaluation.split)
-    latest = {(row.version_id, row.split): row for row in rows.order_by("pk")}
+    own_key = (evaluation.version_id, evaluation.split, evaluation.hit)
+    latest = {(row.version_id, row.split, row.hit): row for row in rows.order_by("pk")}
     others = [row for place, row in latest.items() if place != own_key]
-    return sorted(others, key=lambda row: (-row.version_id, row.split))
+    return sorted(others, key=lambda row: (-row.version_id, row.split, row.hit))
 
 
-def splits_scored(version: Version) -> dict[str, int]:
-    """The number of evaluations on each split of the version."""
-    rows = Evaluation.objects.filter(version=version).values_list("split").annotate(n=Count("pk")).order_by("split")
-    return dict(rows)
+def splits_scored(version: Version, hit: str = BY_GRADES) -> dict[str, int]:
+    """The number of evaluations on each split of the version, by grades or by a hit rule."""
+    rows = Evaluation.objects.filter(version=version, hit=hit).values_list("split")
+    return dict(rows.annotate(n=Count("pk")).order_by("split"))
+
+
+def hits_scored(version: Version) -> list[str]:
+    """The hit rules by which runs were scored on the version, sorted; "" where some were by grades."""
+    return sorted(set(Evaluation.objects.filter(version=version).values_list("hit", flat=True)))
 
 
 def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
@@ -74,6 +86,6 @@ def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedC
     return records.select_related("closed_by").first()
 
 
-def requested_runs(version: Version, split: str) -> set[int]:
-    """Keys of the runs with an evaluation on one split of the version, scored or not."""
-    return set(Evaluation.objects.filter(version=version, split=split).values_list("run", flat=True))
+def requested_runs(version: Version, split: str, hit: str = BY_GRADES) -> set[int]:
+    """Keys of the runs with an evaluation on one split of the version by this rule, scored or not."""
+    return set(Evaluation.objects.filter(version=version, split=split, hit=hit).values_list("run", flat=True))

@@ -14,6 +14,7 @@ from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.metrics.comparison import is_lower_better
+from apps.metrics.expected import BY_GRADES
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 
@@ -71,9 +72,9 @@ class ScoredRuns(NamedTuple):
         return self.measures[0] if self.measures else ""
 
 
-def scored_runs(version: Version, split: str, measure: str = "") -> ScoredRuns:
+def scored_runs(version: Version, split: str, measure: str = "", hit: str = BY_GRADES) -> ScoredRuns:
     """Everything scored on one split of the version, without runs that lack the main measure."""
-    measures, runs = ranked_runs(evaluations_on(version, split), measure)
+    measures, runs = ranked_runs(evaluations_on(version, split, hit), measure)
     return ScoredRuns(measures, [ranked for ranked in runs if measures[0] in ranked.scores] if measures else [])
 
 
@@ -92,9 +93,9 @@ class LeaderboardLine(NamedTuple):
     ci_high: float | None = None
 
 
-def lines_on(version: Version, split: str, measure: str) -> list[LeaderboardLine]:
+def lines_on(version: Version, split: str, measure: str, hit: str = BY_GRADES) -> list[LeaderboardLine]:
     """Every run scored on one split of a version, best first by the measure; those without it last, by tag."""
-    evaluations = Evaluation.objects.filter(version=version, split=split, scored_at__isnull=False)
+    evaluations = Evaluation.objects.filter(version=version, split=split, hit=hit, scored_at__isnull=False)
     runs = evaluations.order_by("pk").values_list("run_id", "run__tag", "pk")
     lines = {run_id: LeaderboardLine(run_id, tag, pk) for run_id, tag, pk in runs}
     scores = Score.objects.filter(evaluation__in=evaluations, measure=measure).order_by("evaluation_id")
@@ -104,27 +105,28 @@ def lines_on(version: Version, split: str, measure: str) -> list[LeaderboardLine
     return sorted(lines.values(), key=lambda line: (math.inf if line.mean is None else sign * line.mean, line.tag))
 
 
-def measures_on(version: Version, split: str, first: str = "") -> list[str]:
+def measures_on(version: Version, split: str, first: str = "", hit: str = BY_GRADES) -> list[str]:
     """The measures with scores on one split of a version: `first`, then those requested most recently."""
-    scores = Score.objects.filter(evaluation__version=version, evaluation__split=split)
+    scores = Score.objects.filter(evaluation__version=version, evaluation__split=split, evaluation__hit=hit)
     scores = scores.filter(evaluation__scored_at__isnull=False).exclude(measure=JUDGED_NAME)
     latest = dict(scores.values_list("measure").annotate(latest=Max("evaluation_id")).order_by())
     lists = dict(Evaluation.objects.filter(pk__in=set(latest.values())).values_list("pk", "measures"))
-    names = sorted(latest, key=lambda name: (-latest[name], lists[latest[name]].index(name)))
+    asked = [name for name in latest if name in lists[latest[name]]]
+    names = sorted(asked, key=lambda name: (-latest[name], lists[latest[name]].index(name)))
     return sorted(names, key=lambda name: name != first)
 
 
-def ranked_runs_of(version: Version, split: str, run_ids: Sequence[int]) -> list[RankedRun]:
+def ranked_runs_of(version: Version, split: str, run_ids: Sequence[int], hit: str = BY_GRADES) -> list[RankedRun]:
     """These runs with the latest score of each measure, in the order given."""
-    _, runs = ranked_runs(evaluations_on(version, split).filter(run__in=run_ids))
+    _, runs = ranked_runs(evaluations_on(version, split, hit).filter(run__in=run_ids))
     by_run = {ranked.run.pk: ranked for ranked in runs}
     return [by_run[pk] for pk in run_ids]
 
 
-def unscored_on(version: Version, split: str, measures: Iterable[str]) -> list[Run]:
+def unscored_on(version: Version, split: str, measures: Iterable[str], hit: str = BY_GRADES) -> list[Run]:
     """Complete runs on the version's snapshot that lack one of the measures on this split, by tag."""
     wanted = set(measures)
-    rows = Evaluation.objects.filter(version=version, split=split).values_list("run_id", "measures")
+    rows = Evaluation.objects.filter(version=version, split=split, hit=hit).values_list("run_id", "measures")
     requested: dict[int, set[str]] = {}
     for run_id, names in rows:
         requested.setdefault(run_id, set()).update(names)
@@ -144,10 +146,10 @@ def versions_of(gold_set: GoldSet) -> list[Version]:
     return list(gold_set.versions.exclude(state=VersionState.DRAFT).order_by("number"))
 
 
-def latest_measures(version: Version, split: str) -> list[str]:
+def latest_measures(version: Version, split: str, hit: str = BY_GRADES) -> list[str]:
     """The measures requested last on this split of any version of the gold set; empty without a request."""
-    evaluations = Evaluation.objects.filter(version__gold_set=version.gold_set_id, split=split).order_by("-pk")
-    names = evaluations.values_list("measures", flat=True).first() or []
+    evaluations = Evaluation.objects.filter(version__gold_set=version.gold_set_id, split=split, hit=hit)
+    names = evaluations.order_by("-pk").values_list("measures", flat=True).first() or []
     return [name for name in names if name != JUDGED_NAME]
 
 

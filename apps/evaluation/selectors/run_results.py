@@ -12,6 +12,7 @@ from apps.evaluation.selectors.evaluations import evaluations_in
 from apps.evaluation.selectors.rankings import PlacedBlock
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.versions import scorable_versions
+from apps.metrics.expected import BY_GRADES
 from apps.retrieval.core import ranking
 from apps.retrieval.models import Ranking, Run
 
@@ -66,6 +67,7 @@ class QueryValues(NamedTuple):
 def values_by_query(run: Run, version: Version) -> QueryValues:
     """The run's values by the first measure of its latest evaluation on the version, of whatever split."""
     scores = Score.objects.filter(evaluation__run=run, evaluation__version=version, order=0)
+    scores = scores.filter(evaluation__hit=BY_GRADES)
     rows = list(scores.exclude(evaluation__scored_at=None).order_by("evaluation_id").select_related("evaluation"))
     measure = rows[-1].measure if rows else ""
     values: dict[str, float] = {}

@@ -1,0 +1,337 @@
+"""Data of the pages of scores by triples: one run, and two runs side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from apps.accounts.selectors import Member
+from apps.common.text.wording import number, p_value
+from apps.evaluation import rules
+from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
+from apps.evaluation.edges.sheets import ScoredSheet
+from apps.evaluation.execution.hit_scoring import RECIPROCAL_RANK, hit_summaries
+from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.selectors import evaluations
+from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
+from apps.evaluation.selectors.expected import version_triples
+from apps.goldsets.models import VersionTriple
+from apps.metrics.columns import Floats, Ints
+from apps.metrics.comparison import MeasureComparison, QueryChange
+from apps.metrics.expected import KINDS, YES_OR_NO, HitRule, RankBin
+from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES
+from apps.metrics.measures import parse_measure
+from apps.metrics.statistics.significance import Difference, Summary, differences
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
+
+RULE_NAMES = {
+    BLOCK: "Same passage",
+    DOCUMENT: "Same document",
+    PAGES: "Overlapping pages",
+    EVIDENCE: "Holds the evidence",
+}
+LOWER_END = (
+    "Only the expected passages are known to be right. Others may be right too, so these figures are a lower end."
+)
+LEVEL = 0.05
+RANK_NAME = str(RECIPROCAL_RANK)
+
+
+def rule_name(hit: str) -> str:
+    """What pages call a hit rule, with its parameters where they are not the usual ones."""
+    kind, _, parameters = hit.partition("(")
+    return f"{RULE_NAMES[kind]} ({parameters}" if parameters else RULE_NAMES[kind]
+
+
+@dataclass
+class HitSheet(ScoredSheet):
+    """One evaluation by a hit rule with its triples."""
+
+    @cached_property
+    def triples(self) -> list[VersionTriple]:
+        """The measured triples in the order of the values."""
+        rows = {row.label: row for row in version_triples(self.evaluation.version, self.evaluation.split)}
+        return [rows[label] for label in self.evaluation.query_ids]
+
+    @property
+    def splits(self) -> list[str]:
+        return [row.split for row in self.triples]
+
+    @property
+    def rule(self) -> HitRule:
+        rule = self.evaluation.rule
+        assert rule is not None
+        return rule
+
+    @property
+    def rule_name(self) -> str:
+        return rule_name(self.evaluation.hit)
+
+    @property
+    def measures(self) -> list[Score]:
+        """The scores in the requested order."""
+        return [self.scores[name] for name in self.evaluation.measures]
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """For each triple the rank of its first hit, from 1; 0 for none."""
+        values = self.values[RANK_NAME]
+        found = values > 0
+        ranks = np.zeros(len(values), dtype=np.int64)
+        ranks[found] = np.rint(1 / values[found]).astype(np.int64)
+        return ranks
+
+    @property
+    def bins(self) -> list[RankBin]:
+        return [RankBin(*one) for one in self.evaluation.counts["ranks"]]
+
+    @cached_property
+    def kinds(self) -> list[list[tuple[str, str]]]:
+        return [kinds_of(row.content, _source_of(row)) for row in self.triples]
+
+
+def _source_of(row: VersionTriple) -> str:
+    source = row.triple.source or (row.triple.query.source if row.triple.query else None)
+    return source.name if source else ""
+
+
+def right_of(score: Score) -> int:
+    """How many questions a yes-or-no measure says yes to."""
+    return round((score.mean or 0.0) * score.n)
+
+
+def is_yes_or_no(measure: str) -> bool:
+    return parse_measure(measure).name in YES_OR_NO
+
+
+class KindRow(NamedTuple):
+    """The questions of one kind: their number, each run's figure, and the difference of two runs."""
+
+    field: str
+    name: str
+    n: int
+    summaries: tuple[Summary, ...]
+    difference: Difference | None
+
+    @property
+    def label(self) -> str:
+        """Its name on pages: with the field, where it is not about the question itself."""
+        return f"{FIELDS[self.field]}: {self.name}" if self.field not in ("", KIND) else self.name
+
+    @property
+    def is_clear(self) -> bool:
+        return self.difference is not None and is_clear(self.difference)
+
+
+def is_clear(difference: Difference) -> bool:
+    """Whether a difference is settled: its interval excludes zero, and the exact test says so too."""
+    sign_p = difference.tally.sign_p
+    return difference.is_settled and sign_p is not None and sign_p < LEVEL
+
+
+def kind_rows(sheets: Sequence[HitSheet], measure: str) -> list[KindRow]:
+    """All questions, then every kind with enough of them: by field, largest first."""
+    runs = [sheet.values[measure] for sheet in sheets]
+    everything = _kind_row("", "All questions", runs, measure)
+    rows = []
+    kinds = sheets[0].kinds
+    for field, name in dict.fromkeys(kind for row in kinds for kind in row):
+        inside = np.array([(field, name) in row for row in kinds])
+        if inside.sum() >= FEWEST_IN_STRATUM:
+            rows.append(_kind_row(field, name, [run[inside] for run in runs], measure))
+    fields = list(FIELDS)
+    return [everything, *sorted(rows, key=lambda row: (fields.index(row.field), -row.n, row.name))]
+
+
+def _kind_row(field: str, name: str, runs: Sequence[Floats], measure: str) -> KindRow:
+    parsed = [parse_measure(measure)]
+    summaries = tuple(hit_summaries(parsed, run[:, None])[0] for run in runs)
+    difference = None
+    if len(runs) > 1 and len(runs[0]):
+        difference = differences(runs[0][:, None], runs[1][:, None])[0]
+    return KindRow(field, name, len(runs[0]), summaries, difference)
+
+
+class OtherRule(NamedTuple):
+    """The same two runs under a hit rule: its key, its name, and the evaluations where both are scored by it."""
+
+    key: str
+    name: str
+    hit: str
+    is_shown: bool
+    pair: tuple[Evaluation, Evaluation] | None
+    figures: tuple[str, str] | None
+
+
+@dataclass
+class HitComparison:
+    """Two runs on the same triples under one hit rule."""
+
+    baseline: HitSheet
+    candidate: HitSheet
+    requested: str = ""
+
+    @cached_property
+    def pair(self) -> EvaluationPair:
+        values = (self.baseline.values, self.candidate.values)
+        return EvaluationPair(self.baseline.evaluation, self.candidate.evaluation, values)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.pair.comparison.names
+
+    @property
+    def rows(self) -> Sequence[MeasureComparison]:
+        return self.pair.comparison.measures
+
+    @cached_property
+    def headline(self) -> MeasureComparison | None:
+        return self.pair.comparison.measure(self.requested) or next(iter(self.rows), None)
+
+    @property
+    def measure(self) -> str:
+        assert self.headline is not None
+        return self.headline.measure
+
+    @property
+    def figures(self) -> list[tuple[MeasureComparison, Score, Score, bool]]:
+        """Each measure with both scores, and whether it is a count of questions."""
+        return [
+            (row, self.baseline.scores[row.measure], self.candidate.scores[row.measure], is_yes_or_no(row.measure))
+            for row in self.rows
+        ]
+
+    @property
+    def cutoff(self) -> int | None:
+        return parse_measure(self.measure).cutoff
+
+    @cached_property
+    def finding(self) -> str:
+        """The conclusion with its counts, as one sentence."""
+        first, second = self.names
+        before, after = self.baseline.scores[self.measure], self.candidate.scores[self.measure]
+        if parse_measure(self.measure).name == "Success":
+            where = "first" if self.cutoff == 1 else f"in its first {self.cutoff} results"
+            right = f"finds the right passage {where} for {right_of(after):,} of {after.n:,} questions"
+            return f"{second} {right}, {first} for {right_of(before):,}."
+        figure = f"{second} has {number(after.mean)} {self.measure} over {after.n:,} questions"
+        return f"{figure}, {first} {number(before.mean)}."
+
+    @property
+    def lead(self) -> str:
+        """What follows from it: whether the difference is clear, and the kind of question that goes against it."""
+        assert self.headline is not None
+        difference = self.headline.difference
+        if not difference.mean:
+            return "There is no difference."
+        words = "The difference is clear." if is_clear(difference) else "The difference is not settled."
+        against = [
+            row for row in self.kinds[1:] if row.difference is not None and row.difference.mean * difference.mean < 0
+        ]
+        if not against:
+            return words
+        row = max(against, key=lambda one: one.n)
+        first, second = row.summaries
+        if is_yes_or_no(self.measure):
+            left, right = (round((one.mean or 0) * one.n) for one in (first, second))
+            figures = f"{self.names[1]} {right:,} of {row.n:,}, {self.names[0]} {left:,}"
+        else:
+            figures = f"{self.names[1]} {number(second.mean)}, {self.names[0]} {number(first.mean)}"
+        return f"{words} Against it: {row.label[0].lower()}{row.label[1:]} ({figures})."
+
+    @property
+    def method(self) -> str:
+        """The exact test in words, then its name and p; for other measures the interval and the randomisation test."""
+        assert self.headline is not None
+        difference = self.headline.difference
+        first, second = self.names
+        if not is_yes_or_no(self.measure):
+            return f"Paired bootstrap over questions; randomisation test p = {p_value(difference.p)}."
+        counts, p = difference.tally, difference.tally.sign_p
+        if p is None:
+            return "They agree on every question."
+        split = f"{second} alone found {counts.better:,}, {first} alone {counts.worse:,}"
+        often = _often(p)
+        test = f"exact McNemar test, p = {p_value(p, 3)}"
+        return (
+            f"They disagree on {counts.moved:,} question{'' if counts.moved == 1 else 's'}: {split}. If both were "
+            f"equally good, a split this uneven would come up {often} ({test})."
+        )
+
+    @cached_property
+    def kinds(self) -> list[KindRow]:
+        return kind_rows([self.baseline, self.candidate], self.measure)
+
+    @property
+    def misses(self) -> int:
+        """The questions that the candidate misses within the cutoff of the measure."""
+        ranks, k = self.candidate.ranks, self.cutoff or 1
+        return int(((ranks == 0) | (ranks > k)).sum())
+
+    @cached_property
+    def graded(self) -> EvaluationPair | None:
+        """The same two runs by grades on the same split, where both are scored so."""
+        found = self._latest("")
+        return EvaluationPair.of(*found) if found and found[0].query_ids == found[1].query_ids else None
+
+    @cached_property
+    def others(self) -> list[OtherRule]:
+        """The four rules with their keys; the rule shown with its own parameters."""
+        shown = self.candidate.evaluation.hit
+        rules_shown = [shown if shown.startswith(kind) else kind for kind in KINDS]
+        return [self._other(str(key), hit, shown) for key, hit in enumerate(rules_shown, 1)]
+
+    def _other(self, key: str, hit: str, shown: str) -> OtherRule:
+        own = (self.baseline.evaluation, self.candidate.evaluation)
+        pair = own if hit == shown else self._latest(hit)
+        scores = [next((s for s in one.scores.all() if s.measure == self.measure), None) for one in pair or ()]
+        figures = tuple(_figure(score) for score in scores)
+        return OtherRule(
+            key, rule_name(hit), hit, hit == shown, pair, (figures[0], figures[1]) if len(figures) == 2 else None
+        )
+
+    def _latest(self, hit: str) -> tuple[Evaluation, Evaluation] | None:
+        own = self.candidate.evaluation
+        found = evaluations.evaluations_on(own.version, own.split, hit).exclude(scored_at=None)
+        runs = (self.baseline.evaluation.run_id, own.run_id)
+        by_run = {one.run_id: one for one in reversed(list(found.filter(run__in=runs).defer(None)))}
+        return (by_run[runs[0]], by_run[runs[1]]) if all(run in by_run for run in runs) else None
+
+    @property
+    def changes(self) -> list[tuple[QueryChange, VersionTriple, int, int]]:
+        """The questions that this person may see, worst first, with the triple of each and both first ranks."""
+        before, after = self.baseline.ranks.tolist(), self.candidate.ranks.tolist()
+        return [
+            (row, self.candidate.triples[row.place], before[row.place], after[row.place])
+            for row in self.pair.comparison.changes(self.measure)
+            if self.candidate.visible[row.place] and row.change
+        ]
+
+
+def _figure(score: Score | None) -> str:
+    if score is None:
+        return "not scored by this measure"
+    if is_yes_or_no(score.measure):
+        return f"{right_of(score):,} of {score.n:,}"
+    return number(score.mean)
+
+
+def _often(p: float) -> str:
+    """How often chance alone would show it: "about 6 times in 1,000"."""
+    if p < 0.001:
+        return "less than once in 1,000"
+    times = round(p * 1000)
+    return "every time" if times >= 1000 else f"about {times} time{'' if times == 1 else 's'} in 1,000"
+
+
+def hit_comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> HitComparison:
+    """The comparison of two evaluations by triples, as far as the person may see it. Raises ComparisonRefused."""
+    first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
+    if reason := rules.comparison_refusal(first, second):
+        raise ComparisonRefused(reason, code="comparison_refused")
+    sheet = HitComparison(HitSheet(first, member), HitSheet(second, member), measure)
+    if sheet.headline is None:
+        raise ComparisonRefused(NO_MEASURE, code="no_measure")
+    return sheet

@@ -1,0 +1,97 @@
+"""Scoring a run against the triples of one split of a version."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from apps.evaluation.core import packing
+from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.selectors.expected import expected_of, returned_for
+from apps.jobs.execution.context import JobContext, JobFailed
+from apps.metrics.columns import Floats
+from apps.metrics.expected import YES_OR_NO, Hits, find_hits, measure_hits, rank_bins
+from apps.metrics.measures import Measure, parse_measures
+from apps.metrics.statistics.proportions import wilson
+from apps.metrics.statistics.significance import Summary, summaries
+
+RECIPROCAL_RANK = Measure("RR")
+"""Stored with every score by triples, requested or not: the first right rank of each question."""
+
+
+def score_by_hits(ctx: JobContext, evaluation: Evaluation) -> dict[str, Any]:
+    """Score an evaluation with a hit rule. `query_ids` are the triples that the rule says something about.
+
+    `counts` has the number of `questions` with a value, the labels of those that are `undefined` under the rule, how
+    many got nothing returned (`missing`) or no hit (`not_found`), the returned passages that the rule cannot read
+    (`unreadable`), and `ranks`: first and last rank of each bin with its number of questions.
+    """
+    rule = evaluation.rule
+    assert rule is not None
+    ground = expected_of(evaluation.version, evaluation.split)
+    if not ground.questions:
+        raise JobFailed(
+            f"{evaluation.version.label} has no Q&As in this split, so there is nothing to measure against."
+        )
+    ctx.progress(0, 1, f"{evaluation.run.tag} on {evaluation.version.label}")
+    hits = find_hits(ground.questions, returned_for(evaluation.run, ground, rule), rule)
+    measures = with_first_rank(parse_measures(" ".join(evaluation.measures)))
+    values = measure_hits(measures, hits)[hits.is_defined]
+    overall = hit_summaries(measures, values)
+    evaluation.query_ids = [label for label, known in zip(hits.questions, hits.is_defined, strict=True) if known]
+    evaluation.counts = _counted(hits)
+    with ctx.finish() as result:
+        rows = zip(measures, overall, values.T, strict=True)
+        Score.objects.bulk_create(_score(evaluation, order, *row) for order, row in enumerate(rows))
+        evaluation.scored_at = ctx.at
+        evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
+        result.update(evaluation_id=evaluation.pk, questions=len(evaluation.query_ids))
+    return ctx.result
+
+
+def with_first_rank(measures: Sequence[Measure]) -> list[Measure]:
+    """The measures with RR at the end."""
+    return [*(measure for measure in measures if measure != RECIPROCAL_RANK), RECIPROCAL_RANK]
+
+
+def hit_summaries(measures: Sequence[Measure], values: Floats) -> list[Summary]:
+    """Mean and interval of each measure: Wilson's for what is yes or no, the bootstrap's for the others."""
+    by_bootstrap = summaries(values)
+    return [
+        _proportion(values[:, place]) if measure.name in YES_OR_NO else by_bootstrap[place]
+        for place, measure in enumerate(measures)
+    ]
+
+
+def _proportion(column: Floats) -> Summary:
+    n, right = len(column), int(column.sum())
+    return Summary(right / n if n else None, wilson(right, n), n)
+
+
+def _counted(hits: Hits) -> dict[str, Any]:
+    bins = rank_bins(hits)
+    return {
+        "questions": int(hits.is_defined.sum()),
+        "undefined": list(hits.undefined),
+        "missing": int(((hits.returned == 0) & hits.is_defined).sum()),
+        "not_found": bins[-1].questions,
+        "unreadable": hits.unreadable,
+        "ranks": [list(one) for one in bins],
+    }
+
+
+def _score(evaluation: Evaluation, order: int, measure: Measure, summary: Summary, values: Floats) -> Score:
+    low, high = summary.interval or (None, None)
+    bca_low, bca_high = summary.bca or (None, None)
+    return Score(
+        evaluation=evaluation,
+        measure=str(measure),
+        order=order,
+        mean=summary.mean,
+        ci_low=low,
+        ci_high=high,
+        bca_low=bca_low,
+        bca_high=bca_high,
+        n=summary.n,
+        values=packing.pack(np.ascontiguousarray(values)),
+    )

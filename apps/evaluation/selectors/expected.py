@@ -1,0 +1,77 @@
+"""The questions of a version's triples in the form that runs are measured in, and what a run returned for them."""
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+from apps.goldsets.models import Version, VersionGrade, VersionTriple
+from apps.metrics.expected import ExpectedBlock, HitRule, Question, Returned
+from apps.metrics.expected.rules import EVIDENCE
+from apps.retrieval.models import Run
+from apps.retrieval.selectors.returned import returned_of
+from apps.triples.models import ExpectedBlock as PinnedBlock
+from apps.triples.selectors.asked import asked_queries
+
+
+class ExpectedGround(NamedTuple):
+    """The triples of one split of a version to measure against, by label.
+
+    `asked` gives the labels that each query asks, by its key: one query can ask the questions of several triples.
+    """
+
+    triples: list[VersionTriple]
+    questions: list[Question]
+    asked: dict[int, list[str]]
+
+
+def has_triples(version: Version, split: str = "") -> bool:
+    rows = VersionTriple.objects.filter(version=version)
+    return (rows.filter(split=split) if split else rows).exists()
+
+
+def has_grades(version: Version) -> bool:
+    return VersionGrade.objects.filter(version=version).exists()
+
+
+def version_triples(version: Version, split: str) -> list[VersionTriple]:
+    """The triples of one split of a version (empty: both) by label."""
+    rows = VersionTriple.objects.filter(version=version)
+    rows = rows.filter(split=split) if split else rows
+    return sorted(rows.select_related("triple__source", "triple__query__source"), key=lambda row: row.label.encode())
+
+
+def expected_of(version: Version, split: str) -> ExpectedGround:
+    """The triples of one split of a version, as questions with their expected blocks."""
+    triples = version_triples(version, split)
+    texts = _texts_without_evidence(triples)
+    questions = [_question(row, texts) for row in triples]
+    labels = {row.revision_id: row.label for row in triples}
+    asked: defaultdict[int, list[str]] = defaultdict(list)
+    for revision, query in asked_queries(labels).items():
+        asked[query.query_id].append(labels[revision])
+    return ExpectedGround(triples, questions, dict(asked))
+
+
+def returned_for(run: Run, ground: ExpectedGround, rule: HitRule) -> dict[str, list[Returned]]:
+    """What the run returned for each question, best first, by label. Texts are read for the rule on evidence alone."""
+    found = returned_of(run, list(ground.asked), with_text=rule.kind == EVIDENCE)
+    return {label: passages for query, passages in found for label in ground.asked[query]}
+
+
+def _question(row: VersionTriple, texts: dict[tuple[int, str], str]) -> Question:
+    blocks = tuple(_expected(row, block, texts) for block in row.content["blocks"])
+    return Question(row.label, blocks, row.content["match"] == "all", row.content["query_id"])
+
+
+def _expected(row: VersionTriple, block: dict[str, Any], texts: dict[tuple[int, str], str]) -> ExpectedBlock:
+    first, last = block["page_start"], block["page_end"]
+    ends = [end for end in (first, last) if end is not None]
+    evidence = tuple(block["evidence"]) or (texts.get((row.revision_id, block["block_id"]), ""),)
+    return ExpectedBlock(block["block_id"], block["document_id"], (ends[0], ends[-1]) if ends else None, evidence)
+
+
+def _texts_without_evidence(triples: list[VersionTriple]) -> dict[tuple[int, str], str]:
+    """The texts of the expected blocks of which nothing is marked, by revision and block."""
+    bare = [row.revision_id for row in triples if not all(block["evidence"] for block in row.content["blocks"])]
+    rows = PinnedBlock.objects.filter(revision__in=bare)
+    columns = rows.values_list("revision_id", "version__block__outside_id", "version__text")
+    return {(revision, block): text for revision, block, text in columns}

@@ -1,0 +1,173 @@
+"""Scores by triples: the job, its figures, requests, and that they are never mixed with scores by grades."""
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.selectors import membership_in
+from apps.evaluation import actions
+from apps.evaluation.actions.scoring import EvaluationRefused
+from apps.evaluation.edges.hit_sheets import HitComparison, HitSheet
+from apps.evaluation.models import Evaluation
+from apps.evaluation.selectors import leaderboard
+from apps.evaluation.selectors.evaluations import values_of
+from apps.goldsets import actions as goldsets
+from apps.goldsets.enums import VersionState
+from apps.metrics.expected import KINDS
+from apps.metrics.statistics.proportions import wilson
+from apps.triples.selectors.asked import asked_queries
+from tests.factories import AT, lead_of
+from tests.goldsets.factories import make_bench, make_version
+from tests.retrieval.factories import import_lines, trec
+from tests.running_jobs import run_jobs
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def version():
+    return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
+
+
+def run_that(version, tag, places):
+    """A run that returns each triple's expected block at the place given, others before it; 0 never returns it."""
+    rows = []
+    for triple in version.triples.order_by("label"):
+        (query,) = asked_queries([triple.revision_id]).values()
+        expected = triple.content["blocks"][0]["block_id"]
+        others = [
+            entry.block.outside_id
+            for entry in version.snapshot.entries.select_related("block").order_by("position")
+            if entry.block.outside_id != expected
+        ]
+        place = places[triple.label]
+        listed = [*others[: place - 1], expected, *others[place - 1 :]] if place else others
+        rows += [(query.outside_id, block, 1.0 - rank / 100) for rank, block in enumerate(listed)]
+    return import_lines(version.gold_set.project, version.snapshot, trec(rows, tag)).run
+
+
+def places(version, *ranks):
+    return dict(zip(version.triples.order_by("label").values_list("label", flat=True), ranks, strict=True))
+
+
+def score(version, run, hit="block", **options):
+    project = version.gold_set.project
+    evaluation = actions.request_evaluation(
+        project=project, run_id=run.pk, version_id=version.pk, hit=hit, actor=lead_of(project), at=AT, **options
+    )
+    run_jobs()
+    evaluation.refresh_from_db()
+    assert evaluation.is_scored, evaluation.job.error
+    return evaluation
+
+
+def test_each_triple_has_the_values_of_its_first_right_rank(version):
+    evaluation = score(version, run_that(version, "ours", places(version, 1, 2, 0)), measures="RR Success@1 Recall@2")
+    values = {name: column.tolist() for name, column in values_of(evaluation).items()}
+    assert values == {"RR": [1, 0.5, 0], "Success@1": [1, 0, 0], "Recall@2": [1, 1, 0]}
+    assert evaluation.query_ids == list(version.triples.order_by("label").values_list("label", flat=True))
+
+
+def test_a_yes_or_no_measure_has_wilsons_interval(version):
+    evaluation = score(version, run_that(version, "ours", places(version, 1, 2, 0)))
+    one = evaluation.scores.get(measure="Success@5")
+    assert (one.mean, one.summary.interval) == (2 / 3, wilson(2, 3))
+
+
+def test_counts_tell_what_the_figures_rest_on(version):
+    evaluation = score(version, run_that(version, "ours", places(version, 1, 2, 0)))
+    counts = evaluation.counts
+    assert {name: counts[name] for name in ("questions", "undefined", "missing", "not_found", "unreadable")} == {
+        "questions": 3,
+        "undefined": [],
+        "missing": 0,
+        "not_found": 1,
+        "unreadable": 0,
+    }
+    assert {tuple(bin_[:2]): bin_[2] for bin_ in counts["ranks"] if bin_[2]} == {(1, 1): 1, (2, 2): 1, (None, None): 1}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_rule_finds_the_expected_block_itself(version, kind):
+    run = run_that(version, f"by-{kind}", places(version, 1, 1, 1))
+    evaluation = score(version, run, hit=kind, measures="Success@1")
+    assert set(values_of(evaluation)["Success@1"].tolist()) <= {1.0}
+    assert len(evaluation.query_ids) + len(evaluation.counts["undefined"]) == 3
+
+
+def test_a_version_of_triples_only_is_measured():
+    bench = make_bench(triples=2, judge=False)
+    version = make_version(VersionState.RELEASED, bench, rounds=[], test_share=0.0)
+    assert not version.queries.exists()
+    evaluation = score(version, run_that(version, "ours", places(version, 1, 0)))
+    assert evaluation.scores.get(measure="Success@5").mean == 0.5
+
+
+def test_grades_and_hits_are_evaluations_of_their_own(version):
+    run = run_that(version, "ours", places(version, 1, 2, 0))
+    by_block, again = score(version, run, measures="RR"), score(version, run, measures="RR")
+    by_document = score(version, run, hit="document", measures="RR")
+    assert by_block.pk == again.pk
+    assert by_block.pk != by_document.pk
+    assert [line.evaluation_id for line in leaderboard.lines_on(version, "", "RR", "block")] == [by_block.pk]
+    assert leaderboard.lines_on(version, "", "RR") == []
+    assert leaderboard.measures_on(version, "", "", "block") == ["RR"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"hit": "passage"}, "not a hit rule"),
+        ({"hit": "block", "measures": "nDCG@10"}, "needs grades"),
+        ({"hit": "block", "split": "test"}, "no Q&As in the test split"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_with_a_sentence(version, options, sentence):
+    run = run_that(version, "ours", places(version, 1, 2, 0))
+    with pytest.raises(EvaluationRefused, match=sentence):
+        score(version, run, **options)
+    assert not Evaluation.objects.exists()
+
+
+def test_two_runs_are_compared_by_the_exact_test(version):
+    first = score(version, run_that(version, "base", places(version, 0, 2, 0)))
+    second = score(version, run_that(version, "better", places(version, 1, 2, 0)))
+    project = version.gold_set.project
+    member = membership_in(lead_of(project), project.slug)
+    sheet = HitComparison(HitSheet(first, member), HitSheet(second, member))
+    assert sheet.headline.difference.tally[:3] == (1, 2, 0)
+    assert "for 2 of 3 questions" in sheet.finding
+    assert "better alone found 1, base alone 0" in sheet.method
+    assert "p = 1.000" in sheet.method
+
+
+def test_the_pages_show_rule_count_and_interval(client, version):
+    first = score(version, run_that(version, "base", places(version, 0, 2, 0)))
+    second = score(version, run_that(version, "better", places(version, 1, 2, 0)))
+    project = version.gold_set.project
+    client.force_login(lead_of(project))
+    page = client.get(reverse("evaluation:evaluation", args=[project.slug, second.pk])).content.decode()
+    assert "2 of 3" in page
+    assert "A returned passage counts when it is the expected passage." in page
+    assert "these figures are a lower end" in page
+    page = client.get(reverse("evaluation:compare", args=[project.slug, first.pk, second.pk])).content.decode()
+    assert "Known answers" in page
+    board = client.get(reverse("evaluation:overview", args=[project.slug]), {"hit": "block", "split": ""})
+    assert board.context["board"].total == 2
+
+
+def test_a_release_scores_stored_runs_by_the_rules_of_earlier_versions(version):
+    run = run_that(version, "ours", places(version, 1, 2, 0))
+    score(version, run, measures="RR")
+    later = make_version_after(version)
+    run_jobs()
+    rows = Evaluation.objects.filter(version=later).values_list("hit", "measures")
+    assert list(rows) == [("block", ["RR"])]
+
+
+def make_version_after(version):
+    lead = lead_of(version.gold_set.project)
+    draft = goldsets.draft_version(
+        gold_set_id=version.gold_set_id, snapshot=version.snapshot, rounds=list(version.rounds.all()), actor=lead, at=AT
+    )
+    goldsets.freeze_version(version_id=draft.pk, actor=lead, at=AT)
+    return goldsets.release_version(version_id=draft.pk, actor=lead, at=AT)
