@@ -132,6 +132,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "retrieval:pace": form(LEADS),
     "retrieval:system": Endpoint(get=MEMBERS, post=LEADS),
     "retrieval:run": Endpoint(get=MEMBERS, post=LEADS),
+    "retrieval:results": read(WATCHERS),
     "retrieval:upload": form(LEADS),
     "retrieval:queries-csv": read(LEADS),
     "retrieval:passages-csv": read(LEADS),

@@ -77,6 +77,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "read systems, runs and pools",
             "retrieval:overview retrieval:runs retrieval:system.get retrieval:run.get retrieval:pool",
         ),
+        may("download what a run returned", "retrieval:results"),
         may(
             "add systems; start, upload and import runs",
             "retrieval:new-system retrieval:new-fusion retrieval:new-remote retrieval:pace retrieval:system.post"

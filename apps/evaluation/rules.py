@@ -16,9 +16,9 @@ from apps.metrics.expected import BY_GRADES, DEFAULT_HIT_MEASURES, HIT_MEASURES,
 from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
-from apps.retrieval.models import PoolQuery, Run
+from apps.retrieval.models import Run
 from apps.retrieval.rules import OPEN_ROUND, own_passages_refusal
-from apps.retrieval.selectors.blinding import pools_to_judge
+from apps.retrieval.selectors.blinding import queries_to_judge
 
 EVERY_SPLIT = ""
 SPLITS = (*Split.values, EVERY_SPLIT)
@@ -105,8 +105,7 @@ def rejudging_refusal(member: Member) -> str | None:
 
 def hidden_rankings(user: User, query_ids: Iterable[int], snapshot: Snapshot) -> set[int]:
     """Those of the queries that are in a pool that the person judges in an open round: no ranks for them."""
-    covered = PoolQuery.objects.filter(pool__in=pools_to_judge(user), pool__snapshot=snapshot, query__in=query_ids)
-    return set(covered.values_list("query", flat=True))
+    return queries_to_judge(user, snapshot, query_ids)
 
 
 def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None:

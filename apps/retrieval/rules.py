@@ -122,6 +122,15 @@ def provenance_refusal(roles: frozenset[str], has_pairs_to_judge: bool) -> str |
     return None
 
 
+def results_refusal(roles: frozenset[str], run: Run) -> str | None:
+    """Why nobody with these roles may download what the run returned."""
+    if not roles & {Role.LEAD, Role.VIEWER}:
+        return "Only leads and viewers can download the results of a run."
+    if run.state != RunState.COMPLETE:
+        return f"The run {run.tag} is {run.get_state_display()}. Its results can be downloaded once it is complete."
+    return None
+
+
 OPEN_ROUND = (
     "You are a judge in a round that is still open, so the ranks of all its queries are hidden from you, graded or "
     "not. They are shown once the round is closed; a lead closes it on its page."

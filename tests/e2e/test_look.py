@@ -53,6 +53,7 @@ NO_PAGES = {
     "retrieval:mistakes",
     "retrieval:passages-csv",
     "retrieval:queries-csv",
+    "retrieval:results",
     "triples:block",
     "triples:find",
     "triples:hits",

@@ -1,7 +1,7 @@
 """The panels on the page of a run: its scores on each version, and its results query by query."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -22,9 +22,11 @@ from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
 from apps.metrics.comparison import is_lower_better
+from apps.metrics.expected import Returned
 from apps.queries.models import Query
 from apps.retrieval.edges.panels import RunPanel
 from apps.retrieval.models import Run
+from apps.retrieval.selectors.returned import returned_of
 
 QUERIES_A_PAGE = 10
 SHOWN, ALL_SHOWN = 10, 100
@@ -97,12 +99,16 @@ def scores_panel(request: MemberRequest, run: Run) -> RunPanel:
 
 
 class Result(NamedTuple):
-    """One line of a ranking. `grade` is None for an unjudged block, and where no grades are shown."""
+    """One line of a ranking. `grade` is None for an unjudged block, and where no grades are shown.
+
+    A line has a block of the snapshot, with its score, or a passage of the system's `own`.
+    """
 
     rank: int
-    score: float
+    score: float | None
     grade: int | None
-    block: Named
+    block: Named | None
+    own: Returned | None = None
 
 
 class QueryResults(NamedTuple):
@@ -159,7 +165,8 @@ class RunResults:
 
     @cached_property
     def versions(self) -> list[Version]:
-        return run_results.versions_for(self.run, self.request.member)
+        """The versions with grades of what the run returned; none grades passages of its own."""
+        return [] if self.run.returns_passages else run_results.versions_for(self.run, self.request.member)
 
     @cached_property
     def version(self) -> Version | None:
@@ -216,8 +223,7 @@ class RunResults:
         listed = list(self.page.object_list)
         keys = [one.query_id for one in listed]
         hidden = rules.hidden_rankings(self.request.user, keys, self.run.snapshot)
-        tops = run_results.tops_of(self.run, [one.pk for one in listed if one.query_id not in hidden], self.most)
-        blocks = block_names(self.run.snapshot, {placed.position for top in tops.values() for placed in top})
+        results = self._results([one for one in listed if one.query_id not in hidden])
         seen = [row for key in keys if (row := self.version_queries.get(key)) is not None and self._sees(row)]
         grades = run_results.grades_by_query(row for row in seen if row.query_id not in hidden)
         self._log_look(seen)
@@ -226,7 +232,7 @@ class RunResults:
             QueryResults(
                 query=queries[one.query_id],
                 length=one.length,
-                results=_lines(tops.get(one.query_id, []), blocks, grades.get(one.query_id, {})),
+                results=results(one.query_id, grades.get(one.query_id, {})),
                 value=None if one.query_id in hidden else self.values.get(one.query_id),
                 grades=grades.get(one.query_id),
                 hidden=rules.RANKS_HIDDEN if one.query_id in hidden else "",
@@ -234,6 +240,16 @@ class RunResults:
             )
             for one in listed
         ]
+
+    def _results(self, listed: list[QueryOfRun]) -> Callable[[int, dict[int, int]], list[Result]]:
+        """The results of these queries, given with the grades that may be shown."""
+        if self.run.returns_passages:
+            keys = [one.query_id for one in listed]
+            own = dict(returned_of(self.run, keys, with_text=True, depth=self.most))
+            return lambda query_id, grades: _own_lines(own.get(query_id, []))
+        tops = run_results.tops_of(self.run, [one.pk for one in listed], self.most)
+        blocks = block_names(self.run.snapshot, {placed.position for top in tops.values() for placed in top})
+        return lambda query_id, grades: _lines(tops.get(query_id, []), blocks, grades)
 
     def _why_no_grades(self, query: int) -> str:
         if self.version is None:
@@ -251,6 +267,10 @@ class RunResults:
 
 def _lines(top: list[PlacedBlock], blocks: dict[int, Named], grades: dict[int, int]) -> list[Result]:
     return [Result(one.rank, one.score, grades.get(one.position), blocks[one.position]) for one in top]
+
+
+def _own_lines(passages: list[Returned]) -> list[Result]:
+    return [Result(rank, None, None, None, one) for rank, one in enumerate(passages, 1)]
 
 
 def results_panel(request: MemberRequest, run: Run) -> RunPanel:

@@ -25,6 +25,7 @@ from apps.retrieval.execution.intake import ImportedRun, check_open, facts_of_up
 from apps.retrieval.execution.registration import check_tag
 from apps.retrieval.execution.run_reading import (
     draft_of_file,
+    draft_of_results,
     draft_of_rows,
     draft_of_text,
     is_read_at_once,
@@ -66,15 +67,16 @@ def push_run(
     snapshot: Snapshot,
     trec: str = "",
     rows: list[Any] | None = None,
+    results: list[Any] | None = None,
     details: Mapping[str, str],
     skip_unknown: bool,
     at_once: bool,
     actor: User,
     at: datetime,
 ) -> ImportedRun | Job:
-    """Import a run that a client sends as text or as rows: now with `at_once`, otherwise by the job returned."""
+    """Import a run that a client sends as text, rows or results: now with `at_once`, otherwise by the job returned."""
     if at_once:
-        draft = _pushed_draft(trec, rows, details["tag"], project, snapshot)
+        draft = _pushed_draft(trec, rows, results, details["tag"], project, snapshot)
         return import_run(
             project=project,
             snapshot=snapshot,
@@ -85,8 +87,10 @@ def push_run(
             at=at,
             **details,
         )
-    body = trec if rows is None else json.dumps(rows)
-    options = {**details, "form": "trec" if rows is None else "rows"}
+    forms = {"rows": rows, "results": results}
+    form = next((form for form, sent in forms.items() if sent is not None), "trec")
+    body = trec if form == "trec" else json.dumps(forms[form])
+    options = {**details, "form": form}
     with written(io.BytesIO(body.encode()), filename=PUSHED, at=at) as stored, transaction.atomic():
         upload = _store_upload(project, snapshot, stored, options, actor, at)
         return _enqueue(upload, IMPORT_FILE, "Import a pushed run", {"skip_unknown": skip_unknown}, actor, at)
@@ -176,7 +180,11 @@ def discard_run_file(*, upload_id: int, actor: User, at: datetime) -> Upload:
     return discard_upload(upload_id=upload.pk, actor=actor, at=at)
 
 
-def _pushed_draft(trec: str, rows: list[Any] | None, tag: str, project: Project, snapshot: Snapshot) -> RunDraft:
+def _pushed_draft(
+    trec: str, rows: list[Any] | None, results: list[Any] | None, tag: str, project: Project, snapshot: Snapshot
+) -> RunDraft:
+    if results is not None:
+        return draft_of_results(results, tag=tag, project=project, name="results")
     if rows is None:
         return draft_of_text(trec, project=project, snapshot=snapshot, name="trec")
     return draft_of_rows(rows, tag=tag, project=project, snapshot=snapshot, name="rows")

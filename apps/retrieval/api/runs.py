@@ -59,6 +59,7 @@ class RunList(ProjectAPIView):
             snapshot=snapshot,
             trec=body.get("trec") or "",
             rows=body.get("rows") or None,
+            results=body.get("results") or None,
             details={key: values[key].strip() for key in ("system", "tag", "note", "commit")},
             skip_unknown=values["skip_unknown"],
             at_once=at_once,

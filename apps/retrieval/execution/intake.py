@@ -1,5 +1,6 @@
 """Importing runs that were made elsewhere, and the figures of their preview."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +12,6 @@ from django.db.models import QuerySet
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.database.bulk import insert_rows
-from apps.common.digests import sha256_hex
 from apps.common.errors import InputErrors
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
@@ -82,7 +82,7 @@ def import_run(
             raise RunRefused(reason, code="tag_taken")
         return ImportedRun(same, is_new=False, draft=draft)
     owner = _uploaded_system(project, system.strip() or tag, actor, at)
-    run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300])
+    run = add_run(owner, snapshot, draft.depth, tag, note, commit, actor, at, origin[:300], draft.returns)
     _store_rankings(run, draft)
     after = {"origin": run.origin, "rows": draft.rows, "left_out": draft.skipped}
     record(project=project, actor=actor, action="run.imported", obj=run, after=after, at=at)
@@ -155,12 +155,15 @@ def _uploaded_system(project: Project, name: str, actor: User, at: datetime) -> 
 
 
 def _draft_digest(snapshot: Snapshot, draft: RunDraft) -> str:
-    return rankings_digest(snapshot.digest, [(one.outside_id, sha256_hex(one.packed)) for one in draft.rankings])
+    return rankings_digest(snapshot.digest, [(one.outside_id, one.digest) for one in draft.rankings])
 
 
 def _store_rankings(run: Run, draft: RunDraft) -> None:
-    rows = ((run.pk, one.query, one.packed, one.length) for one in draft.rankings)
-    insert_rows(Ranking, ("run_id", "query_id", "packed", "length"), rows)
+    rows = (
+        (run.pk, one.query, one.packed, one.length, None if one.passages is None else json.dumps(one.passages))
+        for one in draft.rankings
+    )
+    insert_rows(Ranking, ("run_id", "query_id", "packed", "length", "passages"), rows)
 
 
 def facts_of_upload(upload: Upload) -> dict[str, Any]:

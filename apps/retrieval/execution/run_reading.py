@@ -26,6 +26,7 @@ from apps.jobs.models import Upload
 from apps.queries.models import Query
 from apps.retrieval import selectors
 from apps.retrieval.formats import readings
+from apps.retrieval.formats.results import are_results, draft_from_objects, draft_from_results
 from apps.retrieval.formats.run_tables import HEADING_BYTES, columns_of
 from apps.retrieval.formats.runs import RunDraft, draft_from_lines, draft_from_rows, draft_from_table
 from apps.retrieval.selectors.question_sets import other_names
@@ -97,10 +98,12 @@ def tidy_readings(at: datetime) -> None:
 
 
 def _read(upload: Upload, snapshot: Snapshot, progress: Progress) -> RunDraft:
-    if upload.options.get("form") == "rows":
-        rows = _reported(json.loads(upload.file.read_bytes()), progress)
+    if (form := upload.options.get("form")) in ("rows", "results"):
+        sent = _reported(json.loads(upload.file.read_bytes()), progress)
         tag = upload.options["tag"]
-        return draft_of_rows(rows, tag=tag, project=upload.project, snapshot=snapshot, name="rows")
+        if form == "results":
+            return draft_of_results(sent, tag=tag, project=upload.project, name="results")
+        return draft_of_rows(sent, tag=tag, project=upload.project, snapshot=snapshot, name="rows")
     return draft_of_file(
         upload.file, project=upload.project, snapshot=snapshot, name=upload.filename, progress=progress
     )
@@ -109,14 +112,16 @@ def _read(upload: Upload, snapshot: Snapshot, progress: Progress) -> RunDraft:
 def draft_of_file(
     path: Path, *, project: Project, snapshot: Snapshot, name: str = "", progress: Progress = lambda rows: None
 ) -> RunDraft:
-    """The run in a file, plain or gzip: six columns as TREC has them, or a table with a heading.
+    """The run in a file, plain or gzip: TREC's six columns, a table with a heading, or results as JSON lines.
 
     Errors name the file `name`, or its own. Raises OSError.
     """
     shown = name or name_of(path)
     with path.open("rb") as stream:
-        source = TableFile(shown, stream)
-        if table := columns_of(_start(source)):
+        source = TableFile(shown, stream, path=path)
+        if are_results(start := _start(source)):
+            return draft_from_results(source, _now_and_then(progress), **known_queries(project))
+        if table := columns_of(start):
             return draft_from_table(source, table, _now_and_then(progress), **known_ids(project, snapshot))
     with path.open("rb") as stream:
         return draft_from_lines(_reported(lines_in(stream, shown), progress), shown, **known_ids(project, snapshot))
@@ -133,10 +138,18 @@ def draft_of_rows(rows: Iterable[Any], *, tag: str, project: Project, snapshot: 
     return draft_from_rows(rows, tag, name, **known_ids(project, snapshot))
 
 
-class KnownIds(TypedDict):
+def draft_of_results(objects: Iterable[Any], *, tag: str, project: Project, name: str) -> RunDraft:
+    """The run in objects as lines of results have them. Errors name them `name` and count them from 1."""
+    return draft_from_objects(objects, tag, name, **known_queries(project))
+
+
+class KnownQueries(TypedDict):
     queries: dict[str, int]
-    blocks: dict[str, int]
     texts: dict[str, str]
+
+
+class KnownIds(KnownQueries):
+    blocks: dict[str, int]
 
 
 def known_ids(project: Project, snapshot: Snapshot) -> KnownIds:
@@ -144,8 +157,11 @@ def known_ids(project: Project, snapshot: Snapshot) -> KnownIds:
 
     Retired queries still have their runs.
     """
-    queries, blocks = _known_queries(project), selectors.position_of_blocks(snapshot)
-    return KnownIds(queries=queries, blocks=blocks, texts=_known_texts(project))
+    return KnownIds(**known_queries(project), blocks=selectors.position_of_blocks(snapshot))
+
+
+def known_queries(project: Project) -> KnownQueries:
+    return KnownQueries(queries=_known_queries(project), texts=_known_texts(project))
 
 
 def _known_queries(project: Project) -> dict[str, int]:

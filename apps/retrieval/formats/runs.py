@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from apps.common.digests import digest_of, sha256_hex
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row, fault
 from apps.common.files.tabular import TableFile
 from apps.common.text.words import plain_words
 from apps.metrics.files.trec_rows import TrecRunRow, parse_run
 from apps.retrieval.core import ranking
+from apps.retrieval.enums import Returns
 from apps.retrieval.formats.run_tables import RunColumns, rows_of
 
 MOST_ERRORS = 10_000
@@ -26,15 +28,23 @@ NO_TEXTS: Texts = {}
 
 
 class QueryRanking(NamedTuple):
-    """The ranking of one query, packed as it is stored: best first, ties by block id descending."""
+    """The ranking of one query, as it is stored: best first, blocks packed with ties by block id descending.
+
+    Of a run that returns passages of its own, `passages` has them, and nothing is packed.
+    """
 
     query: int
     outside_id: str
-    packed: bytes
+    packed: bytes = b""
+    passages: list[dict[str, Any]] | None = None
 
     @property
     def length(self) -> int:
-        return len(self.packed) // ranking.ENTRY_BYTES
+        return len(self.packed) // ranking.ENTRY_BYTES if self.passages is None else len(self.passages)
+
+    @property
+    def digest(self) -> str:
+        return sha256_hex(self.packed) if self.passages is None else digest_of(self.passages)
 
 
 class RunDraft(NamedTuple):
@@ -57,6 +67,7 @@ class RunDraft(NamedTuple):
     reordered: int
     is_spoilt: bool
     by_text: dict[str, str]
+    returns: str = Returns.BLOCKS
 
     @property
     def results(self) -> int:
@@ -77,6 +88,7 @@ def facts_of(draft: RunDraft) -> dict[str, Any]:
     """The draft's figures and its first mistakes as plain JSON, as the preview shows and a job's result stores them."""
     return {
         "tag": draft.tags[0] if draft.tags else "",
+        "returns": draft.returns,
         "rows": draft.rows,
         "queries": len(draft.rankings),
         "results": draft.results,
@@ -103,22 +115,20 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "�")
 
 
-class _RunCollector:
-    """Collects rows by query. Only known ids are stored; a query stays even when none of its blocks is known.
+class Collector:
+    """What all forms of runs have in common while they are read: how queries are named, tags and mistakes.
 
     A query that is no id counts as the one with exactly this text in `texts`, by `plain_words`.
     """
 
-    def __init__(self, name: str, queries: Mapping[str, int], blocks: Mapping[str, int], texts: Texts) -> None:
+    def __init__(self, name: str, queries: Mapping[str, int], texts: Texts) -> None:
         self.name = name
         self.queries = queries
-        self.blocks = blocks
         self.texts = texts
         self.spellings: dict[str, str] = {}
         self.doubled: set[str] = set()
         self.line = 0
         self.rows = 0
-        self.columns: dict[str, tuple[array[int], array[float], array[int]]] = {}
         self.tags: dict[str, int] = {}
         self.unknown_queries: dict[str, int] = {}
         self.unknown_blocks: dict[str, int] = {}
@@ -129,6 +139,45 @@ class _RunCollector:
         """Whether any mistake is more than an unknown id."""
         return self.errors.total > len(self.unknown_queries) + len(self.unknown_blocks)
 
+    @property
+    def by_text(self) -> dict[str, str]:
+        return {written: outside_id for outside_id, written in self.spellings.items() if written != outside_id}
+
+    def find(self, written: str, field: str = "query") -> str | None:
+        """The outside id of a query that the file names; "" for an unknown one, None for one named in two ways.
+
+        Both are added to the mistakes.
+        """
+        outside_id = written if written in self.queries else self.texts.get(plain_words(written), "")
+        if outside_id not in self.queries:
+            self.count_unknown(self.unknown_queries, written, field, "is not a query of this project")
+            return ""
+        if (spelling := self.spellings.setdefault(outside_id, written)) != written:
+            self._doubled(written, spelling, outside_id, field)
+            return None
+        return outside_id
+
+    def count_unknown(self, counts: dict[str, int], value: str, field: str, what: str) -> None:
+        counts[value] = counts.get(value, 0) + 1
+        if counts[value] == 1:
+            self.errors.add(fault(self.name, self.line, field, value, f"'{value}' {what}."))
+
+    def _doubled(self, value: str, earlier: str, outside_id: str, field: str) -> None:
+        """A query that the file names in two ways might have two rankings."""
+        if value not in self.doubled:
+            self.doubled.add(value)
+            sentence = f"'{value}' and '{earlier}' both name the query {outside_id}; name it in one way."
+            self.errors.add(fault(self.name, self.line, field, value, sentence))
+
+
+class _RunCollector(Collector):
+    """Collects rows by query. Only known ids are stored; a query stays even when none of its blocks is known."""
+
+    def __init__(self, name: str, queries: Mapping[str, int], blocks: Mapping[str, int], texts: Texts) -> None:
+        super().__init__(name, queries, texts)
+        self.blocks = blocks
+        self.columns: dict[str, tuple[array[int], array[float], array[int]]] = {}
+
     def counted(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         for self.line, line in enumerate(lines, 1):
             yield line
@@ -136,16 +185,12 @@ class _RunCollector:
     def add(self, row: TrecRunRow) -> None:
         self.rows += 1
         self.tags.setdefault(row.tag, self.line)
-        outside_id = row.query_id if row.query_id in self.queries else self.texts.get(plain_words(row.query_id), "")
-        query, position = self.queries.get(outside_id), self.blocks.get(row.block_id)
-        if query is None:
-            self._unknown(self.unknown_queries, row.query_id, "query", "is not a query of this project")
-        elif (spelling := self.spellings.setdefault(outside_id, row.query_id)) != row.query_id:
-            self._doubled(row.query_id, spelling, outside_id)
+        outside_id, position = self.find(row.query_id), self.blocks.get(row.block_id)
+        if outside_id is None:
             return
         if position is None:
-            self._unknown(self.unknown_blocks, row.block_id, "block", "is not a passage of this snapshot")
-        if query is None:
+            self.count_unknown(self.unknown_blocks, row.block_id, "block", "is not a passage of this snapshot")
+        if not outside_id:
             return
         columns = self.columns.get(outside_id)
         if columns is None:
@@ -155,18 +200,6 @@ class _RunCollector:
             positions.append(position)
             scores.append(row.score)
             ranks.append(max(-HIGHEST_RANK, min(row.rank, HIGHEST_RANK)))
-
-    def _unknown(self, counts: dict[str, int], value: str, field: str, what: str) -> None:
-        counts[value] = counts.get(value, 0) + 1
-        if counts[value] == 1:
-            self.errors.add(fault(self.name, self.line, field, value, f"'{value}' {what}."))
-
-    def _doubled(self, value: str, earlier: str, outside_id: str) -> None:
-        """A query that the file names in two ways might have two rankings."""
-        if value not in self.doubled:
-            self.doubled.add(value)
-            sentence = f"'{value}' and '{earlier}' both name the query {outside_id}; name it in one way."
-            self.errors.add(fault(self.name, self.line, "query", value, sentence))
 
     def draft(self) -> RunDraft:
         """What was read, with mistakes sorted by line. Each query's columns are freed as soon as they are packed."""
@@ -189,7 +222,7 @@ class _RunCollector:
             ties,
             reordered,
             self.is_spoilt,
-            {written: outside_id for outside_id, written in self.spellings.items() if written != outside_id},
+            self.by_text,
         )
 
 
@@ -237,15 +270,19 @@ def draft_from_table(
     Without a column of tags the name of the file is the tag.
     """
     collector = _RunCollector(source.name, queries, blocks, texts)
-    tag = "-".join(Path(source.name.removesuffix(".gz")).stem.split()) or "run"
     try:
-        for line, row in rows_of(source, *table, collector.errors, tag=tag):
+        for line, row in rows_of(source, *table, collector.errors, tag=tag_of_name(source.name)):
             collector.line = line
             collector.add(row)
             progress(collector.rows)
     except InputError as error:
         collector.errors.add(error)
     return _whole(collector)
+
+
+def tag_of_name(name: str) -> str:
+    """The tag of a file that names none: the name of the file."""
+    return "-".join(Path(name.removesuffix(".gz")).stem.split()) or "run"
 
 
 def draft_from_lines(

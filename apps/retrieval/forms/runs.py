@@ -52,12 +52,14 @@ IF_EMPTY = "If empty, the tag in the file, or the name of a file without tags."
 
 
 class UploadForm(KaratForm):
-    """A run made elsewhere, as a table with a heading or a file in TREC's six columns."""
+    """A run made elsewhere: a table with a heading, TREC's six columns, or results with passages of its own."""
 
     file = forms.FileField(
         label="Run file",
         help_text="A table with a heading that names the query's id, the passage's id, and the score or the rank; or"
-        " TREC's six columns: query id, Q0, passage id, rank, score, tag. Plain or gzip.",
+        " TREC's six columns: query id, Q0, passage id, rank, score, tag. Plain or gzip. Passages of your own come as"
+        " JSON lines with qid, rank and what you have of id, document_id, pages and text, or as a table with these"
+        " columns.",
     )
     snapshot = SnapshotField(
         Snapshot.objects.none(), empty_label=None, help_text="The snapshot that the system searched."

@@ -20,7 +20,7 @@ from apps.jobs.actions.uploads import upload_in
 from apps.jobs.enums import JobState, UploadState
 from apps.jobs.models import Job, Upload
 from apps.metrics.files.trec_rows import RUN_COLUMNS
-from apps.retrieval import actions, selectors
+from apps.retrieval import actions, rules, selectors
 from apps.retrieval.edges.panels import panels_of
 from apps.retrieval.enums import RUN_IMPORT, RunState
 from apps.retrieval.execution.intake import facts_of_upload
@@ -58,6 +58,7 @@ def run(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     context = {**SECTION, "run": shown, "form": form, "components": components, "pools": selectors.pools_with(shown)}
     context["next"] = next_step(shown) if is_lead else None
     context["panels"] = panels_of(request, shown) if shown.state == RunState.COMPLETE else []
+    context["offers_results"] = rules.results_refusal(request.member.roles, shown) is None
     return render(request, "retrieval/run.html", context, status=400 if form.errors else 200)
 
 

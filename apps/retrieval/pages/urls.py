@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.retrieval.pages import fusions, id_lists, pools, remote, runs, systems
+from apps.retrieval.pages import fusions, id_lists, pools, remote, results, runs, systems
 
 app_name = "retrieval"
 urlpatterns = [
@@ -14,6 +14,7 @@ urlpatterns = [
     path("systems/<int:pk>/pace/", remote.pace, name="pace"),
     path("systems/<int:pk>/", systems.system, name="system"),
     path("run/<int:pk>/", runs.run, name="run"),
+    path("run/<int:pk>/results.jsonl", results.results_jsonl, name="results"),
     path("upload/", runs.upload, name="upload"),
     path("upload/queries.csv", id_lists.queries_csv, name="queries-csv"),
     path("upload/passages-<int:pk>.csv", id_lists.passages_csv, name="passages-csv"),

@@ -16,20 +16,22 @@ RANKINGS_AT_ONCE = 500
 def returned_of(
     run: Run, query_ids: Sequence[int], *, with_text: bool = False, depth: int | None = None
 ) -> Iterator[tuple[int, list[Returned]]]:
-    """Each of these queries that has a ranking, with what the run returned for it, best first, at most `depth`.
+    """Those of the queries that have a ranking, in their order, with what was returned, best first, at most `depth`.
 
     Documents and pages of blocks are those of the run's snapshot. Texts are "" unless `with_text`: they are read
     anew for every few hundred queries, everything else once.
     """
     known: dict[int, Returned] = {}
     for part in in_parts(query_ids, RANKINGS_AT_ONCE):
-        rankings = Ranking.objects.filter(run=run, query__in=part).order_by("query_id")
+        rankings = Ranking.objects.filter(run=run, query__in=part)
         if run.returns_passages:
-            for query_id, stored in rankings.values_list("query_id", "passages"):
-                yield query_id, _own((stored or [])[:depth], with_text)
+            passages = dict(rankings.values_list("query_id", "passages"))
+            own = ((query_id, passages[query_id] or []) for query_id in part if query_id in passages)
+            yield from ((query_id, _own(stored[:depth], with_text)) for query_id, stored in own)
             continue
-        packed = rankings.values_list("query_id", "packed")
-        tops = {query_id: ranking.unpack(bytes(places))[0][:depth].tolist() for query_id, places in packed}
+        packed = dict(rankings.values_list("query_id", "packed"))
+        ranked = [query_id for query_id in part if query_id in packed]
+        tops = {query_id: ranking.unpack(bytes(packed[query_id]))[0][:depth].tolist() for query_id in ranked}
         known = {} if with_text else known
         known |= _blocks(run.snapshot_id, {place for top in tops.values() for place in top} - known.keys(), with_text)
         yield from ((query_id, [known[place] for place in top]) for query_id, top in tops.items())

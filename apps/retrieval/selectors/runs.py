@@ -93,6 +93,12 @@ def ranked_queries(run_id: int) -> set[int]:
     return set(Ranking.objects.filter(run_id=run_id).values_list("query_id", flat=True))
 
 
+def names_of_ranked(run: Run) -> dict[int, str]:
+    """The outside id of each query that has a ranking in the run, by its key, in the order of outside ids."""
+    rows = Ranking.objects.filter(run=run).order_by("query__outside_id", "query_id")
+    return dict(rows.values_list("query_id", "query__outside_id"))
+
+
 def result_counts(run_id: int) -> dict[int, int]:
     """The number of results of each ranking of a run, by query id."""
     return dict(Ranking.objects.filter(run_id=run_id).values_list("query_id", "length"))

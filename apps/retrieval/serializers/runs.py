@@ -33,6 +33,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "system_digest",
             "snapshot",
             "depth",
+            "returns",
             "state",
             "digest",
             "query_count",
@@ -101,28 +102,31 @@ class LargePushSerializer(serializers.Serializer[Any]):
     commit = serializers.CharField(required=False, allow_blank=True, default="", max_length=80)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        kinds = {"rows": list, "trec": str}
+        kinds = {"rows": list, "trec": str, "results": list}
         given = [key for key in kinds if self.initial_data.get(key)]
         if len(given) != 1:
-            raise serializers.ValidationError({"rows": ["Give either rows or trec; it must not be empty."]})
+            raise serializers.ValidationError({"rows": ["Give one of rows, trec and results; it must not be empty."]})
         if not isinstance(self.initial_data[given[0]], kinds[given[0]]):
-            raise serializers.ValidationError({given[0]: ["rows must be a list of objects, trec a text."]})
+            message = "rows and results must be lists of objects, trec a text."
+            raise serializers.ValidationError({given[0]: [message]})
         if given == ["trec"] and not is_plain(self.initial_data["trec"]):
             raise serializers.ValidationError({"trec": ["This text has characters that cannot be written as UTF-8."]})
-        if given == ["rows"] and not attrs["tag"]:
-            raise serializers.ValidationError({"tag": ["Give a tag: rows have none."]})
+        if given[0] in ("rows", "results") and not attrs["tag"]:
+            raise serializers.ValidationError({"tag": [f"Give a tag: {given[0]} have none."]})
         return attrs
 
 
 class PushedRunSerializer(LargePushSerializer):
-    """A run to import: its rows, or the text of a run file in TREC's six columns.
+    """A run to import: its rows, the text of a run file in TREC's six columns, or results.
 
-    `snapshot` is the snapshot's digest, at least 8 characters of it, or `corpus@number`. The default of system and
-    tag is the tag in the file; rows have no tag, so for them a tag is required.
+    Results are passages of the system's own: `qid`, `rank`, and of `id`, `document_id`, `pages` and `text` what it
+    tells. `snapshot` is the snapshot's digest, at least 8 characters of it, or `corpus@number`. The default of system
+    and tag is the tag in the file; rows and results have no tag, so for them a tag is required.
     """
 
     rows = RunRowSerializer(many=True, required=False)
     trec = serializers.CharField(required=False, trim_whitespace=False)
+    results = serializers.ListField(child=serializers.JSONField(), required=False)
 
 
 class PushAnswerSerializer(serializers.Serializer[Any]):
