@@ -69,3 +69,34 @@ class RateSide(TextChoices):
 
     AUTHOR = "author", "as an author"
     REVIEWER = "reviewer", "as a reviewer"
+
+
+class CandidateState(TextChoices):
+    """A passage that somebody holds for right as well, on its way into a Q&A or not."""
+
+    OPEN = "open", "Two reviewers are asked"
+    DISPUTED = "disputed", "A lead decides"
+    CONFIRMED = "confirmed", "Added"
+    REJECTED = "rejected", "Not added"
+    WITHDRAWN = "withdrawn", "Withdrawn"
+
+
+class CandidateStep(TextChoices):
+    AGREE = "agree", "Both confirm"
+    DISAGREE = "disagree", "One confirms, one rejects"
+    REJECT = "reject", "Both reject"
+    WITHDRAW = "withdraw", "Withdraw"
+    DECIDE_ADD = "decide_add", "Decide: add it"
+    DECIDE_REJECT = "decide_reject", "Decide: do not add it"
+
+
+class CandidateChoice(TextChoices):
+    CONFIRM = "confirm", "Also right"
+    REJECT = "reject", "Not right"
+
+
+class NoteKind(TextChoices):
+    """What somebody found who read a miss, where it is not a passage that is right as well."""
+
+    WRONG = "wrong", "The returned passage is wrong"
+    UNCLEAR = "unclear", "The question is unclear"

@@ -2,7 +2,15 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from apps.review.enums import Category, ResolutionKind, VerdictChoice
+from apps.corpus.models import BlockVersion
+from apps.review.enums import (
+    CandidateChoice,
+    CandidateState,
+    Category,
+    NoteKind,
+    ResolutionKind,
+    VerdictChoice,
+)
 from apps.triples.models import Revision, Triple
 
 
@@ -146,3 +154,115 @@ class Escalation(models.Model):
 
     def __str__(self) -> str:
         return f"escalation of {self.triple_id}"
+
+
+class CandidateBlock(models.Model):
+    """A block version that somebody holds for right as well, for an accepted triple. Two reviewers answer.
+
+    It is asked about `revision`, the triple's current one; when another block is added first, it moves on to the
+    revision with that block. `evaluation` is where it was found: evaluations lie above, so it is a number, and only
+    whom `candidate_sight` allows learns it.
+    """
+
+    triple = models.ForeignKey(Triple, models.PROTECT, related_name="candidate_blocks")
+    revision = models.ForeignKey(Revision, models.PROTECT, related_name="+")
+    version = models.ForeignKey(BlockVersion, models.PROTECT, related_name="+")
+    spans = models.JSONField(default=list, help_text="[start, end] of what answers it; none for all of its text.")
+    state = models.CharField(max_length=12, choices=CandidateState.choices, default=CandidateState.OPEN)
+    proposed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    proposed_at = models.DateTimeField()
+    evaluation = models.PositiveBigIntegerField(null=True)
+    closed_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    reason = models.TextField(blank=True)
+    added = models.OneToOneField(
+        Revision, models.PROTECT, null=True, related_name="candidate_block", help_text="The revision that has it."
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="candidate_state_is_known", condition=Q(state__in=CandidateState.values)),
+            models.UniqueConstraint(
+                fields=["triple", "version"],
+                condition=Q(state__in=["open", "disputed"]),
+                name="candidate_asked_once",
+            ),
+            models.CheckConstraint(
+                name="candidate_confirmed_is_added",
+                condition=Q(state="confirmed", added__isnull=False) | (~Q(state="confirmed") & Q(added=None)),
+            ),
+            models.CheckConstraint(
+                name="candidate_asked_is_not_closed",
+                condition=Q(state__in=["open", "disputed"], closed_at=None)
+                | (~Q(state__in=["open", "disputed"]) & Q(closed_at__isnull=False)),
+            ),
+            models.CheckConstraint(name="candidate_decided_has_a_reason", condition=Q(decided_by=None) | ~Q(reason="")),
+        ]
+        indexes = [
+            models.Index(fields=["proposed_at"], name="candidate_open", condition=Q(state__in=["open", "disputed"]))
+        ]
+
+    def __str__(self) -> str:
+        return f"candidate block {self.pk}"
+
+
+class CandidateAnswer(models.Model):
+    """One reviewer's answer about a candidate block. Never changed; a new answer supersedes it."""
+
+    candidate = models.ForeignKey(CandidateBlock, models.PROTECT, related_name="answers")
+    number = models.PositiveSmallIntegerField()
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="candidate_answers")
+    choice = models.CharField(max_length=8, choices=CandidateChoice.choices)
+    note = models.TextField(blank=True)
+    idempotency_key = models.CharField(max_length=64)
+    supersedes = models.OneToOneField("self", models.PROTECT, null=True, related_name="superseded_by")
+    given_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="candidate_answer_is_first_or_second", condition=Q(number__in=[1, 2])),
+            models.CheckConstraint(
+                name="candidate_answer_choice_is_known", condition=Q(choice__in=CandidateChoice.values)
+            ),
+            models.UniqueConstraint(
+                fields=["candidate", "number"], condition=Q(supersedes=None), name="candidate_answer_two_at_most"
+            ),
+            models.UniqueConstraint(
+                fields=["candidate", "reviewer"], condition=Q(supersedes=None), name="candidate_answer_once_per_person"
+            ),
+            models.UniqueConstraint(fields=["reviewer", "idempotency_key"], name="candidate_answer_key_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"answer {self.number} of {self.candidate_id}"
+
+
+class MissNote(models.Model):
+    """What somebody found who read a missed question: this passage is wrong, or the question is unclear.
+
+    `passage` is the digest of the text that was read, so that nobody is asked about it again.
+    """
+
+    triple = models.ForeignKey(Triple, models.PROTECT, related_name="miss_notes")
+    revision = models.ForeignKey(Revision, models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=8, choices=NoteKind.choices)
+    passage = models.CharField(max_length=64, blank=True)
+    text = models.TextField(blank=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+    evaluation = models.PositiveBigIntegerField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="miss_note_wrong_names_a_passage",
+                condition=Q(kind="unclear", passage="") | (Q(kind="wrong") & ~Q(passage="")),
+            ),
+            models.UniqueConstraint(
+                fields=["revision", "kind", "passage"], condition=Q(withdrawn_at=None), name="miss_note_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"note {self.pk} on {self.triple_id}"

@@ -4,7 +4,16 @@ from collections.abc import Sequence
 
 from apps.accounts.enums import Role
 from apps.review.core.visibility import RoundPhase, may_write_in_thread
-from apps.review.enums import ABOUT_ENTAILMENT, Category, Reason, VerdictChoice
+from apps.review.enums import (
+    ABOUT_ENTAILMENT,
+    CandidateChoice,
+    CandidateState,
+    CandidateStep,
+    Category,
+    Reason,
+    VerdictChoice,
+)
+from apps.review.models import CandidateBlock
 from apps.review.selectors.participation import Participation
 from apps.triples.enums import State
 from apps.triples.models import Triple
@@ -195,3 +204,68 @@ def repin_refusal(triple: Triple, participation: Participation) -> str | None:
     if participation.wrote_any or participation.is_lead:
         return writer_refusal(participation.roles)
     return f"Only {triple.author}, who wrote it, or a lead can pin it again."
+
+
+# Candidate blocks --------------------------------------------------------------------------------------------------
+
+NEEDS_ALL = (
+    "This Q&A needs all of its passages, so that one more would be needed as well, not instead. Its author can say so"
+    " in a new revision."
+)
+
+
+def propose_refusal(triple: Triple, roles: frozenset[str]) -> str | None:
+    """Why somebody with these roles may not propose a passage for this triple, whichever it is, or None."""
+    if not roles & WORKERS:
+        return NEEDS_WORKER
+    if triple.state != State.ACCEPTED or triple.is_stale:
+        return f"{_is(triple)}. Only an accepted Q&A whose passage is current gets another passage."
+    return NEEDS_ALL if triple.revision.needs_all_blocks else None
+
+
+def _no_longer_asked(candidate: CandidateBlock, triple: Triple) -> str | None:
+    if triple.state != State.ACCEPTED or triple.is_stale or triple.current_id != candidate.revision_id:
+        return f"{_is(triple)} or was revised since, so nobody is asked about this passage any more."
+    return None
+
+
+def answer_refusal(candidate: CandidateBlock, triple: Triple, participation: Participation) -> str | None:
+    """Why this person may not say whether the passage is right as well, or None. It does not depend on the other."""
+    if participation.wrote_any:
+        return "You wrote it. Authors cannot review their own Q&As."
+    if candidate.proposed_by_id == participation.person.pk:
+        return "You proposed this passage. Two others answer."
+    if Role.REVIEWER not in participation.roles:
+        return "Only a reviewer of this project can answer."
+    if candidate.state != CandidateState.OPEN:
+        return "Both answers are in."
+    return _no_longer_asked(candidate, triple)
+
+
+def candidate_withdraw_refusal(candidate: CandidateBlock, person_id: int) -> str | None:
+    """Why this person may not withdraw what was proposed, or None. It does not depend on who has answered."""
+    if candidate.proposed_by_id != person_id:
+        return f"Only {candidate.proposed_by}, who proposed it, can withdraw it."
+    return None if candidate.state == CandidateState.OPEN else "Both answers are in."
+
+
+def decide_refusal(
+    candidate: CandidateBlock, triple: Triple, participation: Participation, has_answered: bool
+) -> str | None:
+    """Why this person may not decide between the two answers, or None: nobody with a part in it may."""
+    if candidate.state != CandidateState.DISPUTED:
+        return "There is nothing to decide: the answers do not differ, or it is decided."
+    if participation.wrote_any or has_answered or candidate.proposed_by_id == participation.person.pk:
+        return "You wrote it, proposed the passage or answered. A lead who is not involved decides."
+    return _no_longer_asked(candidate, triple) if participation.is_lead else "Only a lead who is not involved decides."
+
+
+def answer_fault(choice: str) -> str | None:
+    return None if choice in CandidateChoice.values else "An answer is “confirm” or “reject”."
+
+
+def decision_fault(step: str, reason: str) -> str | None:
+    """What is missing in a decision, or None."""
+    if step not in (CandidateStep.DECIDE_ADD, CandidateStep.DECIDE_REJECT):
+        return "Choose whether it is added."
+    return None if reason.strip() else "Say why, in a sentence. It is kept with the Q&A."

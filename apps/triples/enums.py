@@ -28,6 +28,7 @@ class Step(models.TextChoices):
     ADJUDICATE_RETURN = "adjudicate_return", "Adjudicate: review again"
     ADJUDICATE_DROP = "adjudicate_drop", "Adjudicate: drop"
     MARK_STALE = "mark_stale", "Passage changed in a newer snapshot"
+    ADD_BLOCK = "add_block", "Another passage is confirmed"
     RE_PIN = "re_pin", "Pin to the new text"
     RETIRE = "retire", "Retire"
     WITHDRAW = "withdraw", "Withdraw"

@@ -36,6 +36,7 @@ EDGES: tuple[Edge, ...] = (
     Edge(State.DISPUTED, Step.ADJUDICATE_RETURN, State.IN_REVIEW),
     Edge(State.DISPUTED, Step.ADJUDICATE_DROP, State.DROPPED),
     Edge(State.ACCEPTED, Step.MARK_STALE, State.ACCEPTED, stale=False, marks=True),
+    Edge(State.ACCEPTED, Step.ADD_BLOCK, State.ACCEPTED, stale=False),
     Edge(State.ACCEPTED, Step.RE_PIN, State.IN_REVIEW, stale=True),
     Edge(State.ACCEPTED, Step.RETIRE, State.RETIRED),
     Edge(State.DROPPED, Step.REOPEN, State.DRAFT),
@@ -124,8 +125,8 @@ def move_all(
 
 
 def _accepts(edge: Edge) -> bool:
-    """Whether the edge leads into ACCEPTED; the mark of a stale triple does not."""
-    return edge.target == State.ACCEPTED != edge.source
+    """Whether the edge accepts a revision: the mark of a stale triple does not, a further block does."""
+    return edge.target == State.ACCEPTED and (edge.source != State.ACCEPTED or edge.step == Step.ADD_BLOCK)
 
 
 def _ask(triple: Triple, at: datetime) -> str:
@@ -174,6 +175,8 @@ def mermaid() -> str:
     for edge in EDGES:
         if edge.step == Step.ADOPT:
             lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value} (machine-written only)")
+        elif edge.step == Step.ADD_BLOCK:
+            lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value} (not stale)")
         elif edge.source == edge.target:
             lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value} (sets the stale mark)")
         else:

@@ -17,13 +17,14 @@ from apps.audit.models import Event
 from apps.corpus.models import Snapshot
 from apps.review.actions import adjudicate, drop_triple, re_pin, revise, split_triple, submit_triple, withdraw_flag
 from apps.review.enums import Category, Decision, VerdictChoice
-from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
+from apps.review.models import CandidateBlock, DisputeMessage, Resolution, ReviewSeat, Verdict
 from apps.triples.actions.adoption import adopt_candidate, reject_candidate
 from apps.triples.actions.triples import refresh_staleness, reopen_as_draft, retire_triple, start_draft, withdraw_draft
 from apps.triples.enums import RetireReason, State, Step
 from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member, make_user
+from tests.review.candidates import propose, say
 from tests.review.factories import (
     CHANGED,
     answer,
@@ -73,6 +74,7 @@ WROTE_SOME = AUTHORS | {"co-author"}
 SECOND = {"second seat", "second seat who leads"}  # in a dispute, the one who flagged
 LEADS = {"lead", "co-author", "author who leads", "first seat who leads", "second seat who leads"}
 UNINVOLVED_LEADS = {"lead"}
+ANSWERERS = {"first seat", "first seat who leads", *SECOND, "other reviewer"}
 ALL_WRITERS = AUTHORS | LEADS | {"other annotator"}
 
 ALLOWED: dict[tuple[str, bool], dict[str, set[str]]] = {
@@ -87,7 +89,7 @@ ALLOWED: dict[tuple[str, bool], dict[str, set[str]]] = {
         "adjudicate_return": UNINVOLVED_LEADS,
         "adjudicate_drop": UNINVOLVED_LEADS,
     },
-    ("accepted", False): {"mark_stale": {KARAT}, "retire": LEADS},
+    ("accepted", False): {"mark_stale": {KARAT}, "retire": LEADS, "add_block": ANSWERERS},
     ("accepted", True): {"re_pin": WROTE_SOME | UNINVOLVED_LEADS, "retire": LEADS},
     ("dropped", False): {"reopen": AUTHORS},
     ("split", False): {},
@@ -243,6 +245,9 @@ def prepare(cast: Cast, step: Step) -> None:
         answer(triple, cast.people["first"], FIRST_SAYS[step])
     if step == Step.MARK_STALE:
         make_snapshot(cast.project, CHANGED_LAST, corpus=triple.snapshot.corpus)
+    if step == Step.ADD_BLOCK and triple.state == State.ACCEPTED and not triple.is_stale:
+        candidate = propose(triple, make_member(cast.project, Role.LEAD, name="Proposer"))
+        say(candidate, make_member(cast.project, Role.REVIEWER, name="Further"))
 
 
 def perform(cast: Cast, step: Step, person: User | None) -> object:
@@ -262,12 +267,19 @@ def perform(cast: Cast, step: Step, person: User | None) -> object:
         Step.SPLIT: lambda: split_triple(author=person, claims=make_claims(triple), **this),
         Step.DROP: lambda: drop_triple(author=person, reason="No use.", **this),
         Step.MARK_STALE: lambda: refresh_staleness(project=project, snapshot=newest, at=AT),
+        Step.ADD_BLOCK: lambda: _say_also_right(triple, person),
         Step.RE_PIN: lambda: re_pin(person=person, snapshot=newest, **this),
         Step.RETIRE: lambda: _retire(triple, person),
         Step.WITHDRAW: lambda: _withdraw(cast, person),
         Step.REOPEN: lambda: reopen_as_draft(author=person, snapshot=newest, **this),
     }
     return acts[step]()
+
+
+def _say_also_right(triple: Triple, person: User | None) -> object:
+    """The second confirmation of what was proposed; where nothing can be, the refusal of proposing it."""
+    candidate = CandidateBlock.objects.filter(triple=triple).first()
+    return say(candidate or propose(triple, lead_of(triple.project)), person)
 
 
 def _withdraw(cast: Cast, person: User) -> Triple:

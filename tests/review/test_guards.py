@@ -4,11 +4,20 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from apps.accounts.enums import Role
-from apps.review.actions import begin_revision, post_message
+from apps.review.actions import begin_revision, note_miss, post_message
 from apps.review.enums import VerdictChoice
-from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
+from apps.review.models import (
+    CandidateAnswer,
+    CandidateBlock,
+    DisputeMessage,
+    MissNote,
+    Resolution,
+    ReviewSeat,
+    Verdict,
+)
 from apps.triples.models import ExpectedBlock, ImportedEntry, Revision, Triple
 from tests.factories import AT, make_member
+from tests.review.candidates import REJECT, make_open, say
 from tests.review.factories import answer, make_accepted, make_disputed, make_in_review, reload, reviewers_of
 from tests.triples.factories import make_draft, make_team
 
@@ -213,3 +222,63 @@ def test_two_rows_of_one_number_cannot_be(project):
     assert copied(triple.current) != ""
     assert copied(triple.current.expected_blocks.get()) != ""
     assert (Revision.objects.count(), ExpectedBlock.objects.count(), reload(triple).number) == (1, 1, 1)
+
+
+# Candidate blocks --------------------------------------------------------------------------------------------------
+
+
+def test_a_candidate_block_has_two_answers_at_most_one_a_person(project):
+    candidate, (one, _) = make_open(project)
+    third = make_member(project, Role.REVIEWER)
+    given = say(candidate, one)
+
+    assert "candidate" in copied(given, number=2, idempotency_key="another")
+    assert "candidate" in copied(given, reviewer_id=third.pk, idempotency_key="another")
+    assert "candidate_answer_is_first_or_second" in copied(
+        given, number=3, reviewer_id=third.pk, idempotency_key="another"
+    )
+    assert not copied(given, number=2, reviewer_id=third.pk, idempotency_key="another")
+
+
+def test_nobody_answers_about_what_they_wrote_or_proposed(project):
+    candidate, (one, _) = make_open(project)
+    given = say(candidate, one)
+
+    for person in (candidate.triple.author, candidate.proposed_by):
+        assert "nobody answers" in copied(given, number=2, reviewer_id=person.pk, idempotency_key="another")
+
+
+def test_an_answer_is_kept_and_none_comes_after_both(project):
+    candidate, (one, two) = make_open(project)
+    given = say(candidate, one, REJECT)
+
+    assert refused("UPDATE review_candidateanswer SET note = 'x' WHERE id = %s", given.pk)
+    assert refused("DELETE FROM review_candidateanswer WHERE id = %s", given.pk)
+    say(candidate, two, REJECT)
+    late = copied(given, supersedes_id=given.pk, idempotency_key="another")
+    assert "both answers are in" in late
+    assert CandidateAnswer.objects.count() == 2
+
+
+def test_a_candidate_block_keeps_what_it_asks_and_is_never_reopened(project):
+    candidate, (one, two) = make_open(project)
+    column = "UPDATE review_candidateblock SET {} WHERE id = %s"
+
+    assert "keeps what it asks" in refused(column.format("proposed_by_id = proposed_by_id + 1"), candidate.pk)
+    assert "never deleted" in refused("DELETE FROM review_candidateblock WHERE id = %s", candidate.pk)
+    assert refused(column.format("state = 'confirmed'"), candidate.pk)
+    assert refused(column.format("state = 'rejected'"), candidate.pk)
+    say(candidate, one, REJECT)
+    say(candidate, two, REJECT)
+    assert "never changed" in refused(column.format("state = 'open', closed_at = NULL"), candidate.pk)
+    assert CandidateBlock.objects.get().state == "rejected"
+
+
+def test_a_note_on_a_miss_is_taken_back_never_changed(project):
+    triple = make_accepted(project)
+    note = note_miss(project=project, triple_id=triple.pk, kind="wrong", passage="a" * 64, person=triple.author, at=AT)
+
+    assert "never changed" in refused("UPDATE review_missnote SET text = 'x' WHERE id = %s", note.pk)
+    assert "never deleted" in refused("DELETE FROM review_missnote WHERE id = %s", note.pk)
+    assert "miss_note_wrong" in copied(note, passage="")
+    assert MissNote.objects.count() == 1

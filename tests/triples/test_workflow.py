@@ -45,6 +45,7 @@ LEGAL = {
     ("disputed", False, "adjudicate_return"): ("in_review", False),
     ("disputed", False, "adjudicate_drop"): ("dropped", False),
     ("accepted", False, "mark_stale"): ("accepted", True),
+    ("accepted", False, "add_block"): ("accepted", False),
     ("accepted", True, "re_pin"): ("in_review", False),
     ("accepted", False, "retire"): ("retired", False),
     ("accepted", True, "retire"): ("retired", False),
@@ -185,7 +186,10 @@ def outcome_of_trying(cast: Cast, step: Step, part, still: list, events: int) ->
     event = written[-1]
     told = (event.action, event.actor, event.before, {k: event.after[k] for k in ("state", "is_stale", "round")})
     due = (f"triple.{step.value}", person, state_of(before), state_of(after))
-    target, opens = LEGAL[before.state, before.is_stale, step.value], after.state == State.IN_REVIEW
+    target, opens = (
+        LEGAL[before.state, before.is_stale, step.value],
+        step == Step.ADD_BLOCK or after.state == State.IN_REVIEW,
+    )
     if (after.state, after.is_stale) != target or edge is None or after.round != before.round + opens:
         return f"moved to {after.state}"
     return "moved" if told == due else f"moved, and the event tells {told}"

@@ -1,5 +1,14 @@
 """All actions of reviewing, one subject a file."""
 
+from apps.review.actions.candidate_blocks import (
+    CandidateRefused,
+    answer_candidate,
+    decide_candidate,
+    note_miss,
+    propose_block,
+    withdraw_candidate,
+    withdraw_note,
+)
 from apps.review.actions.disputes import (
     Claim,
     DisputeRefused,
@@ -24,6 +33,7 @@ from apps.review.actions.submitting import begin_revision, re_pin, revise, submi
 from apps.review.actions.verdicts import VerdictRefused, give_verdict
 
 __all__ = [
+    "CandidateRefused",
     "Claim",
     "DisputeRefused",
     "ReminderRefused",
@@ -32,12 +42,16 @@ __all__ = [
     "SubmitRefused",
     "VerdictRefused",
     "adjudicate",
+    "answer_candidate",
     "begin_revision",
+    "decide_candidate",
     "drop_triple",
     "free_abandoned_seats",
     "give_back_seat",
     "give_verdict",
+    "note_miss",
     "post_message",
+    "propose_block",
     "pull_seat",
     "re_pin",
     "remind_reviewers",
@@ -46,5 +60,7 @@ __all__ = [
     "revise",
     "split_triple",
     "submit_triple",
+    "withdraw_candidate",
     "withdraw_flag",
+    "withdraw_note",
 ]

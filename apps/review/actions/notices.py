@@ -15,8 +15,8 @@ from apps.accounts.selectors import roles_of
 from apps.common.text.wording import age
 from apps.jobs.actions.notifications import notify, read_about
 from apps.jobs.models import Notification
-from apps.review.enums import Outcome, VerdictChoice
-from apps.review.models import DisputeMessage, ReviewSeat
+from apps.review.enums import CandidateState, Outcome, VerdictChoice
+from apps.review.models import CandidateBlock, DisputeMessage, MissNote, ReviewSeat
 from apps.review.selectors.participation import live_verdicts, participation_of
 from apps.triples.enums import State
 from apps.triples.execution.notices import key_of, page_of
@@ -205,6 +205,26 @@ def adjudicated(triple: Triple, *, by: User, round_number: int, at: datetime) ->
     _dealt_with(triple, by, at)
     sentence = f"{by} decided the dispute: {triple.label} {word}."
     _notify(people - {by}, triple, "review.adjudicated", sentence, f"round:{round_number}:adjudicated", at)
+
+
+# Passages that may be right as well --------------------------------------------------------------------------------
+
+
+def candidate_closed(candidate: CandidateBlock, *, by: User, at: datetime) -> None:
+    """Both answers are in, or a lead decided: the authors and who proposed it are told, the reviewers see it."""
+    triple = candidate.triple
+    added = candidate.state == CandidateState.CONFIRMED
+    word = "is added as a further right passage" if added else "is not added as a right passage"
+    sentence = f"{candidate.version.name} {word} of {triple.label}."
+    people = (_writers(triple) | {candidate.proposed_by}) - {by}
+    _notify(people, triple, "review.candidate_block", sentence, f"candidate:{candidate.pk}:closed", at)
+
+
+def question_unclear(triple: Triple, note: MissNote, at: datetime) -> None:
+    """Somebody who read why a system missed it found the question unclear: its authors are told."""
+    sentence = f"{note.made_by} finds the question of {triple.label} unclear."
+    people = _writers(triple) - {note.made_by}
+    _notify(people, triple, "review.unclear", sentence, f"unclear:{note.pk}", at)
 
 
 # Waiting too long --------------------------------------------------------------------------------------------------

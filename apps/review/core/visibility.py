@@ -83,3 +83,41 @@ def sees_answers_to_warnings(part: Involvement, phase: RoundPhase, *, blinded: b
 def may_write_in_thread(*, is_author: bool, is_flagger: bool) -> bool:
     """Author and flagger write; the reviewer who confirmed reads."""
     return is_author or is_flagger
+
+
+class CandidatePart(Enum):
+    """A person's part in a candidate block. The first that applies counts."""
+
+    PROPOSER = "proposer"
+    REVIEWER = "reviewer"  # has answered, or may answer while it is open
+    AUTHOR = "author"
+    LEAD = "lead"
+    BYSTANDER = "bystander"
+    VIEWER = "viewer"
+
+
+class CandidateSight(NamedTuple):
+    """What one person may see of a candidate block."""
+
+    passage: bool
+    own_answer: bool
+    answers: bool  # both, with their people and notes
+    proposer: bool
+    origin: bool  # the evaluation, and with it system and rank
+
+
+def candidate_sight(part: CandidatePart, *, is_answered: bool, is_closed: bool) -> CandidateSight:
+    """`is_answered`: both answers are in. `is_closed`: it is added or not.
+
+    Nobody sees an answer but their own before both are in, not even that there is one. Who may answer learns neither
+    who proposed it nor where it was found, and a lead who decides learns where only afterwards: a high rank must not
+    count as a reason.
+    """
+    known = part is not CandidatePart.VIEWER
+    return CandidateSight(
+        passage=known,
+        own_answer=part is CandidatePart.REVIEWER,
+        answers=known and is_answered,
+        proposer=part is CandidatePart.PROPOSER or (known and is_closed),
+        origin=part is CandidatePart.PROPOSER or (part is CandidatePart.LEAD and is_closed),
+    )

@@ -15,6 +15,7 @@ from apps.accounts.selectors import policy
 from apps.common.text.wording import count_up_to
 from apps.review.enums import VerdictChoice
 from apps.review.models import DisputeMessage, ReviewSeat, Verdict
+from apps.review.selectors.candidate_blocks import to_answer, to_decide
 from apps.review.selectors.seats import UNANSWERED, is_pulled, lapsed, newcomers_in
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
@@ -243,11 +244,15 @@ def waiting_for(person: User, project: Project, roles: frozenset[str], at: datet
     if Role.REVIEWER in roles:
         mine = tally(review_queue(person, project), "opened_at")
         counts.append(("triples to review", _both(mine, offered_tally(person, project, at)), "review:next"))
+        further = tally(to_answer(person, project), "proposed_at")
+        counts.append(("passages to check", further, "review:candidate-next"))
     counts.append(("disputes to answer", tally(disputes_to_answer(person, project), "changed_at"), "review:queue"))
     counts.append(("drafts to finish", tally(drafts_of(person, project), "changed_at"), "review:queue"))
     counts.append(("revisions to finish", tally(revisions_of(person, project), "begun_at"), "review:queue"))
     if Role.LEAD in roles:
         others = tally(to_adjudicate(person, project), "changed_at")
         counts.append(("disputes to adjudicate", others, "review:queue"))
+        differing = tally(to_decide(person, project), "proposed_at")
+        counts.append(("passages to decide", differing, "review:queue"))
         counts.append(("stale triples", tally(stale_in(project), "changed_at"), "review:stale"))
     return [QueuedWork(word, rows.count, rows.since, url) for word, rows, url in counts if rows.count]

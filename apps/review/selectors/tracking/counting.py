@@ -1,7 +1,8 @@
 """Which verdicts count, and whose they are.
 
 A verdict counts once both of its round are in: it is in force, and so is another person's on the same revision. That is
-read from the rows themselves, never from the triple's state.
+read from the rows themselves, never from the triple's state. Rounds that added a candidate block are left out: they
+exist only where it was added, so that they would make reviewers look more alike than they are.
 """
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -28,7 +29,8 @@ def other_verdict() -> QuerySet[Verdict]:
 
 def counted(project: Project) -> QuerySet[Verdict]:
     """Verdicts in force, of closed rounds."""
-    return Verdict.objects.filter(Exists(other_verdict()), superseded_by=None, revision__triple__project=project)
+    counts = Verdict.objects.filter(Exists(other_verdict()), superseded_by=None, revision__triple__project=project)
+    return counts.filter(revision__candidate_block=None)
 
 
 def reviews_of(project: Project, side: RateSide, person: int | None = None) -> QuerySet[Verdict]:

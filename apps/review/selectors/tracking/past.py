@@ -25,7 +25,7 @@ def past_rounds(
     both = live.filter(Exists(other_verdict()))
     wrote = Revision.objects.filter(triple=OuterRef("triple"), author__in=writers)
     rows = (
-        Revision.objects.filter(Exists(both), triple__project=project, triple__state__in=PAST)
+        Revision.objects.filter(Exists(both), candidate_block=None, triple__project=project, triple__state__in=PAST)
         .exclude(Exists(wrote))
         .exclude(triple__author__in=writers)
         .exclude(triple__adopted_by__in=writers)

@@ -1,0 +1,154 @@
+"""Reads of candidate blocks: who is asked about which, and what each person may see of one."""
+
+from dataclasses import dataclass
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Project, User
+from apps.accounts.selectors import Member
+from apps.jobs.selectors.hidden_objects import hidden_by_id
+from apps.review.core.outcome import VERDICTS_PER_ROUND
+from apps.review.core.visibility import CandidatePart, CandidateSight, candidate_sight
+from apps.review.enums import CandidateState
+from apps.review.models import CandidateAnswer, CandidateBlock, MissNote
+from apps.review.rules import answer_refusal, decide_refusal
+from apps.review.selectors.participation import Participation, participation_for
+from apps.triples.enums import State
+from apps.triples.models import Revision, Triple
+
+ASKED = (CandidateState.OPEN, CandidateState.DISPUTED)
+
+
+def live_answers(candidate: CandidateBlock) -> list[CandidateAnswer]:
+    """The answers that count, in the order of the people's first: a superseded one does not."""
+    live = CandidateAnswer.objects.filter(candidate=candidate, superseded_by=None)
+    return list(live.select_related("reviewer").order_by("number"))
+
+
+def _current(project: Project) -> QuerySet[CandidateBlock]:
+    """Asked about on the current revision of an accepted triple; oldest first."""
+    asked = CandidateBlock.objects.filter(
+        triple__project=project,
+        triple__state=State.ACCEPTED,
+        triple__is_stale=False,
+        triple__current=F("revision"),
+    )
+    return asked.select_related("triple__project", "revision", "version__block__document").order_by("proposed_at", "pk")
+
+
+def _without_part(candidates: QuerySet[CandidateBlock], person: User) -> QuerySet[CandidateBlock]:
+    wrote = Revision.objects.filter(triple=OuterRef("triple"), author=person)
+    others = candidates.exclude(proposed_by=person).exclude(triple__author=person).exclude(triple__adopted_by=person)
+    return others.exclude(Exists(wrote))
+
+
+def _answered_by(person: User) -> Exists:
+    return Exists(CandidateAnswer.objects.filter(candidate=OuterRef("pk"), reviewer=person))
+
+
+def asked_of(person: User, project: Project) -> QuerySet[CandidateBlock]:
+    """Every open candidate block that this reviewer may answer, answered or not. Independent of other answers.
+
+    Triples that they review blindly once more are left out: that one is asked about tells that it is accepted.
+    """
+    open_ones = _current(project).filter(state=CandidateState.OPEN)
+    return _without_part(open_ones, person).exclude(hidden_by_id(person, "triple"))
+
+
+def to_answer(person: User, project: Project) -> QuerySet[CandidateBlock]:
+    """Those that need this person's answer, oldest first."""
+    return asked_of(person, project).exclude(_answered_by(person))
+
+
+def to_decide(person: User, project: Project) -> QuerySet[CandidateBlock]:
+    """Candidate blocks on which the answers differ, for a lead without a part."""
+    differing = _current(project).filter(state=CandidateState.DISPUTED)
+    return _without_part(differing, person).exclude(_answered_by(person)).exclude(hidden_by_id(person, "triple"))
+
+
+def next_to_answer(person: User, project: Project, after: int | None = None) -> CandidateBlock | None:
+    """The one after candidate `after`, or the first. None: nothing waits."""
+    queue = to_answer(person, project)
+    later = None
+    if after is not None and (current := CandidateBlock.objects.filter(pk=after, triple__project=project).first()):
+        place = Q(proposed_at__gt=current.proposed_at) | Q(proposed_at=current.proposed_at, pk__gt=current.pk)
+        later = queue.filter(place).first()
+    return later or queue.first()
+
+
+# One candidate block -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CandidateView:
+    """One candidate block, reduced to what one person may see of it; `sight` says which."""
+
+    candidate: CandidateBlock
+    sight: CandidateSight
+    own: CandidateAnswer | None
+    answers: list[CandidateAnswer]
+    proposer: User | None
+    evaluation: int | None
+    may_answer: bool
+    may_decide: bool
+    is_waiting: bool
+
+
+def view_of(candidate: CandidateBlock, member: Member, participation: Participation | None = None) -> CandidateView:
+    participation = participation or participation_for(candidate.triple, member)
+    live = live_answers(candidate)
+    own = next((answer for answer in live if answer.reviewer_id == member.user.pk), None)
+    may_answer = answer_refusal(candidate, candidate.triple, participation) is None
+    seen = candidate_sight(
+        _part(candidate, participation, own is not None),
+        is_answered=candidate.state != CandidateState.WITHDRAWN and len(live) == VERDICTS_PER_ROUND,
+        is_closed=candidate.state not in ASKED,
+    )
+    return CandidateView(
+        candidate=candidate,
+        sight=seen,
+        own=own if seen.own_answer else None,
+        answers=live if seen.answers else [],
+        proposer=candidate.proposed_by if seen.proposer else None,
+        evaluation=candidate.evaluation if seen.origin else None,
+        may_answer=may_answer,
+        may_decide=decide_refusal(candidate, candidate.triple, participation, own is not None) is None,
+        is_waiting=candidate.state in ASKED and candidate.triple.current_id == candidate.revision_id,
+    )
+
+
+def _part(candidate: CandidateBlock, participation: Participation, has_answered: bool) -> CandidatePart:
+    if candidate.proposed_by_id == participation.person.pk:
+        return CandidatePart.PROPOSER
+    if participation.wrote_any:
+        return CandidatePart.AUTHOR
+    may_answer = Role.REVIEWER in participation.roles and candidate.state == CandidateState.OPEN
+    if has_answered or may_answer:
+        return CandidatePart.REVIEWER
+    if participation.is_lead:
+        return CandidatePart.LEAD
+    return CandidatePart.BYSTANDER if participation.roles & {Role.ANNOTATOR, Role.REVIEWER} else CandidatePart.VIEWER
+
+
+def views_on(triple: Triple, member: Member, participation: Participation) -> list[CandidateView]:
+    """What was proposed for a triple and not withdrawn, oldest first, for its page."""
+    if participation.blinded:
+        return []
+    rows = CandidateBlock.objects.filter(triple=triple).exclude(state=CandidateState.WITHDRAWN)
+    rows = rows.select_related("version__block__document", "proposed_by", "decided_by").order_by("pk")
+    views = []
+    for candidate in rows:
+        candidate.triple = triple
+        view = view_of(candidate, member, participation)
+        if view.sight.passage:
+            views.append(view)
+    return views
+
+
+def doubts_about(triple: Triple, participation: Participation) -> list[MissNote]:
+    """Notes that the question is unclear, for its authors and leads. Reviewers judge without them."""
+    if participation.blinded or not (participation.wrote_any or participation.is_lead):
+        return []
+    notes = MissNote.objects.filter(triple=triple, revision=triple.current_id, kind="unclear", withdrawn_at=None)
+    return list(notes.select_related("made_by").order_by("pk"))

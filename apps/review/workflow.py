@@ -1,0 +1,65 @@
+"""The transition table of candidate blocks, and the one function that makes their moves."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from apps.accounts.models import User
+from apps.audit.actions import record
+from apps.review.enums import CandidateState, CandidateStep
+from apps.review.models import CandidateBlock
+
+
+class Edge(NamedTuple):
+    source: CandidateState
+    step: CandidateStep
+    target: CandidateState
+
+
+EDGES: tuple[Edge, ...] = (
+    Edge(CandidateState.OPEN, CandidateStep.AGREE, CandidateState.CONFIRMED),
+    Edge(CandidateState.OPEN, CandidateStep.DISAGREE, CandidateState.DISPUTED),
+    Edge(CandidateState.OPEN, CandidateStep.REJECT, CandidateState.REJECTED),
+    Edge(CandidateState.OPEN, CandidateStep.WITHDRAW, CandidateState.WITHDRAWN),
+    Edge(CandidateState.DISPUTED, CandidateStep.DECIDE_ADD, CandidateState.CONFIRMED),
+    Edge(CandidateState.DISPUTED, CandidateStep.DECIDE_REJECT, CandidateState.REJECTED),
+)
+
+
+class IllegalStep(Exception):
+    """A step that the table does not list for the state. Rules refuse it earlier."""
+
+
+def edge_for(state: str, step: str) -> Edge | None:
+    """The edge of `step` from `state`, or None when the table lists none."""
+    return next((edge for edge in EDGES if (edge.source, edge.step) == (state, step)), None)
+
+
+def move(
+    candidate: CandidateBlock, step: CandidateStep, *, actor: User, at: datetime, reason: str = "", **changes: Any
+) -> CandidateBlock:
+    """Make `step` on a locked row with `reason` and `changes` to other fields, and write the audit event.
+
+    The event names the step, the passage and who had proposed it. Raises IllegalStep and changes nothing when there is
+    no edge.
+    """
+    edge = edge_for(candidate.state, step)
+    if edge is None:
+        raise IllegalStep(f"{candidate} is {candidate.state}: “{step.label}” is no step.")
+    before = {"state": candidate.state}
+    candidate.state = edge.target
+    candidate.closed_at = None if edge.target == CandidateState.DISPUTED else at
+    candidate.reason = reason
+    for name, value in changes.items():
+        setattr(candidate, name, value)
+    candidate.save(update_fields=["state", "closed_at", "reason", *changes])
+    after = {"state": candidate.state, "triple": candidate.triple.label, "block": str(candidate.version.block)}
+    record(
+        project=candidate.triple.project,
+        actor=actor,
+        action=f"candidate_block.{step.value}",
+        obj=candidate,
+        before=before,
+        after=after | ({"reason": reason} if reason else {}),
+        at=at,
+    )
+    return candidate
