@@ -102,17 +102,21 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "triples:withdraw triples:reopen review:submit-new review:submit review:begin review:re-pin review:split"
             " review:stale-pin review:drop",
         ),
-        may("review Q&As of others", "review:next review:screen review:verdict review:skip review:pull"),
+        may(
+            "review Q&As of others; answer whether another passage is right as well",
+            "review:next review:screen review:verdict review:skip review:pull review:candidate-next"
+            " review:candidate-answer",
+        ),
         may(
             "read a Q&A and its reviews; take part in the discussion of a flag; withdraw one's own flag",
             "review:queue review:triple review:flags review:message review:withdraw-flag review:stale"
-            " review:stale-next review:stale-triple",
+            " review:stale-next review:stale-triple review:candidate review:candidate-withdraw",
         ),
         may("export Q&As", "review:export review:export-file"),
         may(
             "watch reviews, give them to others, adjudicate, retire Q&As",
             "review:board review:re-seat review:remind review:adjudicate review:stale-retire triples:retire"
-            " review:stale-retire-many",
+            " review:stale-retire-many review:candidate-decide",
         ),
     ),
     "Judging": (

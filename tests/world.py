@@ -35,7 +35,8 @@ from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport, StabilityReport
 from apps.retrieval.actions import create_remote_system, push_run, upload_run
 from apps.retrieval.models import Pool, Run, System
-from apps.review.models import ReviewSeat
+from apps.review.actions import propose_block
+from apps.review.models import CandidateBlock, ReviewSeat
 from apps.triples.models import Triple
 from tests.factories import make_user
 from tests.running_jobs import run_jobs
@@ -287,6 +288,9 @@ class Things:
     review_skip__pk = review_screen__pk
     review_api__pk = review_screen__pk
 
+    def review__candidate_pk(self) -> int:
+        return CandidateBlock.objects.get(triple__project=self.project).pk
+
     def evaluation__pk(self) -> int:
         return self.evaluations[0].pk
 
@@ -420,6 +424,16 @@ def _add_candidates(project: Project, lead: User, snapshot: Snapshot) -> None:
             confirm_import(import_id=item.pk, actor=lead, at=now)
 
 
+def _propose_a_passage(project: Project, lead: User) -> None:
+    """A passage that may be right as well, of which the reviewers of an accepted Q&A are asked."""
+    reviewer = User.objects.get(email=ROLE_HOLDERS["reviewer"])
+    accepted = Triple.objects.filter(project=project, state="accepted", is_stale=False, current__needs_all_blocks=False)
+    triple = accepted.exclude(author=reviewer).exclude(author=lead).earliest("pk")
+    expected = triple.revision.expected_blocks.values("version")
+    entry = triple.revision.snapshot.entries.exclude(version__in=expected).earliest("position")
+    propose_block(project=project, triple_id=triple.pk, version=entry.version, person=lead, at=timezone.now())
+
+
 def request_bias(project: Project, lead: User) -> None:
     """A bias report and a stability report on what the demo has scored, computed."""
     scored = Evaluation.objects.filter(project=project).order_by("pk")
@@ -443,6 +457,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     file = SimpleUploadedFile("more.jsonl", b'{"block_id": "X-1", "document_id": "x", "title": "X", "text": "More."}\n')
     start_import(project=project, kind="corpus", file=file, options=options, actor=lead, at=now)
     _add_candidates(project, lead, snapshot)
+    _propose_a_passage(project, lead)
     file = SimpleUploadedFile("more.run", b"Q001 Q0 SEC-4.2 1 2.5 more\n")
     handed_in: dict[str, Any] = {"project": project, "snapshot": snapshot, "actor": lead, "at": now}
     handed_in["details"] = {"system": "", "tag": "", "note": "", "commit": ""}

@@ -8,7 +8,7 @@ from django import forms
 from apps.accounts.models import Project, User
 from apps.common.web.forms import KaratForm, offer_rows
 from apps.queries.models import Source
-from apps.review.enums import Category, Decision, Reason, VerdictChoice
+from apps.review.enums import CandidateChoice, Category, Decision, Reason, VerdictChoice
 from apps.review.selectors.board import AGES, KIND_LABELS, BoardFilters, people_of_board
 from apps.review.selectors.seats import able_in
 
@@ -48,6 +48,19 @@ class VerdictForm(AnswerForm):
 
 def fresh_key() -> str:
     return uuid.uuid4().hex
+
+
+class CandidateAnswerForm(forms.Form):
+    """One answer about a passage that may be right as well."""
+
+    key = forms.CharField(max_length=64, widget=forms.HiddenInput())
+    choice = forms.ChoiceField(choices=CandidateChoice.choices)
+    note = forms.CharField(required=False, max_length=NOTE_LENGTH)
+
+
+class CandidateDecisionForm(forms.Form):
+    step = forms.CharField(max_length=20)
+    reason = forms.CharField(required=False, max_length=NOTE_LENGTH)
 
 
 class MessageForm(KaratForm):

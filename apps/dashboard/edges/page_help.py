@@ -324,6 +324,12 @@ JUDGING = {
         " in.",
         "reference/states.md",
     ),
+    "review:candidate-next": PageHelp("The next passage that may be right as well.", "reference/states.md"),
+    "review:candidate": PageHelp(
+        "Does the proposed passage give the whole expected answer by itself? Press a if it does, w if it does not. Two"
+        " reviewers answer without seeing each other’s answer or where the passage was found.",
+        "reference/states.md#states-of-a-further-passage",
+    ),
     "review:board": PageHelp(
         "All Q&As in progress: how old, who is next, what is stuck. Remind somebody or give their seat to another.",
         "reference/states.md",

@@ -22,13 +22,24 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
-ORDER = "xlatoebmfsdgrvwcphyq"
+ORDER = "xlatzoebmfsdgrivwcphyq"
 """The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; goal; queries."""
-VERBS = {"r": "Review", "d": "Answer", "w": "Write on", "v": "Revise", "t": "Decide", "s": "Read"}
+VERBS = {
+    "i": "Check",
+    "z": "Decide",
+    "r": "Review",
+    "d": "Answer",
+    "w": "Write on",
+    "v": "Revise",
+    "t": "Decide",
+    "s": "Read",
+}
 
 # The tasks that review reports, as this page shows them: key, title, and the line below.
 REVIEW_ROWS = {
     "triples to review": ("r", "Review Q&As", "question, passage and answer; others do not see your verdict yet"),
+    "passages to check": ("i", "Passages to check", "is this passage right for the question as well?"),
+    "passages to decide": ("z", "Passages to decide", "two reviewers differ on whether a passage is right as well"),
     "disputes to answer": ("d", "Disputes to answer", "it is your turn"),
     "drafts to finish": ("w", "Your drafts", "Q&As you began and have not submitted"),
     "revisions to finish": ("v", "Your revisions", "the next review starts when you submit them"),

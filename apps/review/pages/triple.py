@@ -19,6 +19,7 @@ from apps.review.actions import DisputeRefused, SubmitRefused
 from apps.review.core.policies import POLICIES, Policy
 from apps.review.enums import Category, Decision
 from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
+from apps.review.selectors.candidate_blocks import doubts_about, views_on
 from apps.review.selectors.diffs import RevisionDifference, difference, last_difference
 from apps.review.selectors.offers import offers_for
 from apps.review.selectors.participation import Participation, participation_for
@@ -111,6 +112,8 @@ def _page(
         "retire_reasons": [(str(key), *choice) for key, choice in enumerate(RetireReason.choices, start=1)],
         "is_writing": writing is not None and writing.author_id == participation.person.pk,
         "compared": compared(triple.revision, writing_snapshot(triple)) if triple.is_stale else [],
+        "further": views_on(triple, member_of(request), participation),
+        "doubts": doubts_about(triple, participation),
         "children": list(triple.children.select_related("author").order_by("number")),
     }
     return render(request, "review/triple.html", context, status=status)

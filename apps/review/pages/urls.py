@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.review.pages import board, claims, exports, reviewing, stale, triple
+from apps.review.pages import board, candidate_blocks, claims, exports, reviewing, stale, triple
 
 app_name = "review"
 urlpatterns = [
@@ -10,6 +10,11 @@ urlpatterns = [
     path("<int:pk>/verdict/", reviewing.verdict, name="verdict"),
     path("<int:pk>/skip/", reviewing.skip, name="skip"),
     path("pull/", reviewing.pull, name="pull"),
+    path("passages/next/", candidate_blocks.following, name="candidate-next"),
+    path("passages/<int:candidate_pk>/", candidate_blocks.screen, name="candidate"),
+    path("passages/<int:candidate_pk>/answer/", candidate_blocks.answer, name="candidate-answer"),
+    path("passages/<int:candidate_pk>/decide/", candidate_blocks.decide, name="candidate-decide"),
+    path("passages/<int:candidate_pk>/withdraw/", candidate_blocks.withdraw, name="candidate-withdraw"),
     path("board/", board.board, name="board"),
     path("board/re-seat/", board.re_seat, name="re-seat"),
     path("board/remind/", board.remind, name="remind"),

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from apps.accounts.enums import Role
 from apps.accounts.selectors import Member
 from apps.review.selectors import queues
+from apps.review.selectors.candidate_blocks import to_answer, to_decide
 from apps.review.selectors.keyset import page
 from apps.triples.models import Triple
 
@@ -17,7 +18,7 @@ SHOWN_ALONE = 50
 
 
 class WaitingTriple(NamedTuple):
-    """One open triple. `url_name` is the page to act on it."""
+    """One open triple. `url_name` is the page to act on it, `target` the id that the page is about."""
 
     triple: Triple
     question: str
@@ -25,6 +26,7 @@ class WaitingTriple(NamedTuple):
     since: datetime
     url_name: str
     is_escalated: bool
+    target: int
 
 
 class WorkSection(NamedTuple):
@@ -51,6 +53,7 @@ class SectionKind(NamedTuple):
     url_name: str
     roles: frozenset[str] = frozenset()
     of_seats: bool = False
+    of_passages: bool = False
     has_authors: bool = False
     escalates: bool = True
 
@@ -66,6 +69,18 @@ KINDS = (
         "review:screen",
         frozenset({Role.REVIEWER}),
         of_seats=True,
+    ),
+    SectionKind(
+        "passages",
+        "Passages to check",
+        "is each one right as well? Answers are hidden until both are in",
+        "Waiting",
+        lambda member: to_answer(member.user, member.project),
+        "proposed_at",
+        "review:candidate",
+        frozenset({Role.REVIEWER}),
+        of_passages=True,
+        escalates=False,
     ),
     SectionKind(
         "answer",
@@ -105,6 +120,18 @@ KINDS = (
         "review:triple",
         frozenset({Role.LEAD}),
         has_authors=True,
+    ),
+    SectionKind(
+        "differing",
+        "Passages you can decide",
+        "two reviewers differ, and you are not involved",
+        "Proposed",
+        lambda member: to_decide(member.user, member.project),
+        "proposed_at",
+        "review:candidate",
+        frozenset({Role.LEAD}),
+        of_passages=True,
+        escalates=False,
     ),
     SectionKind(
         "waiting",
@@ -160,8 +187,8 @@ def _section(kind: SectionKind, member: Member, late: datetime, after: str, limi
 
 
 def _row(kind: SectionKind, row: Any, late: datetime) -> WaitingTriple:
-    triple = row.revision.triple if kind.of_seats else row
-    revision = row.revision if kind.of_seats else triple.revision
+    triple = row.revision.triple if kind.of_seats else row.triple if kind.of_passages else row
+    revision = row.revision if kind.of_seats or kind.of_passages else triple.revision
     since = getattr(row, kind.column)
     return WaitingTriple(
         triple=triple,
@@ -170,4 +197,5 @@ def _row(kind: SectionKind, row: Any, late: datetime) -> WaitingTriple:
         since=since,
         url_name=kind.url_name,
         is_escalated=kind.escalates and since <= late,
+        target=row.pk if kind.of_passages else triple.pk,
     )
