@@ -258,5 +258,5 @@ def test_the_queue_runs_a_constant_number_of_queries(client, project, size, djan
         answer_both(make_in_review(project), VerdictChoice.CONFIRM, VerdictChoice.FLAG)
     client.force_login(reviewers_of(triples[0])[1])
 
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(url("queue", project))
