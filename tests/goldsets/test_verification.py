@@ -1,11 +1,14 @@
+import hashlib
 import io
 import json
 import zipfile
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from apps.goldsets.formats.folder import write_folder, zip_folder
-from apps.goldsets.formats.verification import NotAnExport, verify
+from apps.goldsets.formats.verification import OTHER_ZIP, NotAnExport, verify
 from tests.goldsets.content import FACTS, SMALL
 
 
@@ -91,3 +94,148 @@ def test_a_file_that_is_not_a_zip_is_rejected(tmp_path):
 
     with pytest.raises(NotAnExport, match="neither a folder nor a zip file"):
         verify(tmp_path / "x")
+
+
+# One byte anywhere
+
+
+def found(path) -> bool:
+    """Whether something is wrong with the file: a fault, or no export any more."""
+    try:
+        return not verify(path).is_intact
+    except NotAnExport:
+        return True
+
+
+@pytest.fixture
+def packed(export, tmp_path):
+    path = tmp_path / "export.zip"
+    with path.open("wb") as stream:
+        zip_folder(export, stream)
+    return path
+
+
+@pytest.fixture
+def small_zip(tmp_path):
+    (tmp_path / "small").mkdir()
+    write_folder(SMALL, tmp_path / "small", formats=["trec"], facts={"version": "v1"})
+    path = tmp_path / "small.zip"
+    with path.open("wb") as stream:
+        zip_folder(tmp_path / "small", stream)
+    return path
+
+
+def test_every_byte_of_a_zip_counts(small_zip):
+    data = small_zip.read_bytes()
+    unseen = []
+    for place in range(len(data)):
+        small_zip.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        if not found(small_zip):
+            unseen.append(place)
+
+    assert unseen == []
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_one_changed_bit_of_a_whole_zip_is_found_wherever_it_is(packed, place, bit):
+    data = packed.read_bytes()
+    here = int(place * len(data))
+    changed = packed.with_name("changed.zip")
+    changed.write_bytes(data[:here] + bytes([data[here] ^ (1 << bit)]) + data[here + 1 :])
+
+    assert found(changed)
+
+
+def test_one_changed_byte_of_each_file_of_a_folder_is_found(export):
+    names = [path for path in export.rglob("*") if path.is_file()]
+    assert len(names) == 30
+    for path in names:
+        data = path.read_bytes()
+        for place in {0, len(data) // 2, len(data) - 1}:
+            path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+            assert found(export), (path, place)
+        path.write_bytes(data[:-1])
+        assert found(export), path
+        path.write_bytes(data)
+    assert verify(export).is_intact
+
+
+def test_each_file_that_is_removed_is_found(export):
+    for path in [path for path in export.rglob("*") if path.is_file()]:
+        data = path.read_bytes()
+        path.unlink()
+        assert found(export), path
+        path.write_bytes(data)
+
+
+@pytest.mark.parametrize("cut", [1, 21, 22, 100, 5_000])
+def test_a_zip_that_was_cut_off_is_found(packed, cut):
+    packed.write_bytes(packed.read_bytes()[:-cut])
+
+    assert found(packed)
+
+
+def with_comment(path):
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.comment = b"hello"
+
+
+def with_bytes_in_front(path):
+    path.write_bytes(b"#!" + path.read_bytes())
+
+
+def with_bytes_behind(path):
+    path.write_bytes(path.read_bytes() + b"\n")
+
+
+def packed_by_another_program(path):
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+
+
+@pytest.mark.parametrize("change", [with_comment, with_bytes_in_front, with_bytes_behind, packed_by_another_program])
+def test_bytes_of_a_zip_around_its_files_are_found(packed, change):
+    change(packed)
+
+    assert verify(packed).faults == [OTHER_ZIP]
+
+
+def test_a_file_that_is_in_a_zip_twice_is_found(packed):
+    with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(packed, "a") as archive:
+        archive.writestr("trec/qrels.txt", archive.read("trec/qrels.txt"))
+
+    assert found(packed)
+
+
+def test_a_link_in_a_folder_is_found(export):
+    (export / "more").symlink_to(export / "nowhere")
+
+    assert verify(export).faults == ["more is not in the manifest."]
+
+
+def test_a_change_of_the_manifest_alone_is_found(export):
+    path = export / "manifest.json"
+    path.write_text(path.read_text().replace('"version": "v1"', '"version": "v2"'))
+
+    assert verify(export).faults == [
+        "SHA256SUMS and manifest.json do not belong together: one of them was changed.",
+    ]
+
+
+def test_sha256sum_reads_the_checksums(export):
+    for line in (export / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((export / name).read_bytes()).hexdigest() == digest
+
+
+def test_an_export_from_before_there_were_checksums_is_intact(export):
+    manifest = json.loads((export / "manifest.json").read_text())
+    del manifest["checksums"]
+    (export / "manifest.json").write_text(json.dumps(manifest))
+    (export / "SHA256SUMS").unlink()
+
+    assert verify(export).is_intact

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from apps.goldsets.formats import beir, flat, huggingface, jsonl, judgements, parquet, rag, slices, trec, triples_yaml
+from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
 from apps.goldsets.formats.content import Content
+from apps.goldsets.formats.zipping import write_zip
 
 Files = Iterator[tuple[str, Iterator[bytes]]]
 
@@ -32,9 +33,6 @@ PACKED = ("parquet", "judgements", "huggingface")
 ALL = "all"
 FORMS = (*WRITERS, *DESCRIBED)
 CHOICES = (*FORMS, ALL)
-MANIFEST = "manifest.json"
-BEGINNING_OF_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
-CHUNK_BYTES = 1 << 20
 
 
 def chosen(formats: Iterable[str]) -> list[str]:
@@ -46,7 +44,9 @@ def chosen(formats: Iterable[str]) -> list[str]:
 
 
 def write_folder(content: Content, folder: Path, *, formats: Sequence[str], facts: dict[str, Any]) -> dict:
-    """Write the files, the slices where there are any, and the manifest to an empty folder; return the manifest.
+    """Write the files, the slices where there are any, the manifest and the checksums to an empty folder.
+
+    Returns the manifest.
 
     `facts` is the manifest without its list of files. Raises Unwritable when a row does not fit a format; files written
     before stay.
@@ -56,8 +56,11 @@ def write_folder(content: Content, folder: Path, *, formats: Sequence[str], fact
         for path, chunks in _files(name, content, facts):
             entries.append(_write(folder / path, path, chunks))
     entries += [_write(folder / path, path, chunks) for path, chunks in slices.files(content)]
-    manifest = {**facts, "files": sorted(entries, key=lambda entry: entry["path"].encode())}
-    (folder / MANIFEST).write_bytes(manifest_bytes(manifest))
+    listed = sorted(entries, key=lambda entry: entry["path"].encode())
+    manifest = {**facts, "checksums": CHECKSUMS, "files": listed}
+    data = manifest_bytes(manifest)
+    (folder / MANIFEST).write_bytes(data)
+    (folder / CHECKSUMS).write_bytes(checksums(manifest, data))
     return manifest
 
 
@@ -82,17 +85,7 @@ def _write(target: Path, path: str, chunks: Iterator[bytes]) -> dict[str, Any]:
 
 
 def zip_folder(folder: Path, stream: IO[bytes]) -> None:
-    """Write the files of a folder to a zip file: names sorted bytewise, times fixed.
-
-    Stored, not deflated: two builds of zlib compress the same bytes differently, and a release has one form only.
-    """
-    paths = sorted((p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()), key=str.encode)
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        for path in paths:
-            entry = zipfile.ZipInfo(path, BEGINNING_OF_ZIP_TIME)
-            entry.create_system = 3
-            entry.external_attr = 0o100644 << 16
-            entry.file_size = (folder / path).stat().st_size
-            with (folder / path).open("rb") as source, archive.open(entry, "w") as target:
-                while chunk := source.read(CHUNK_BYTES):
-                    target.write(chunk)
+    """Write the files of a folder to a zip file in its one form."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    sizes = [(path.relative_to(folder).as_posix(), path.stat().st_size) for path in paths]
+    write_zip(sizes, lambda name: (folder / name).open("rb"), stream)

@@ -1,13 +1,17 @@
 """Checks an exported version against its manifest: the bytes, and the digests of what was frozen.
 
-Plain files, no database.
+Plain files, no database. Every byte counts: those of the files by the manifest, those of the manifest by the checksums,
+and those of a zip around its files by writing it again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import struct
+import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,10 +19,26 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, Protocol
 
 from apps.goldsets.formats import recomputed_digests
+from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
+from apps.goldsets.formats.zipping import write_zip
 
-MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 64 << 20
 CHUNK_BYTES = 1 << 20
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OSError,
+)
+"""What opening or reading a damaged zip raises."""
+OTHER_ZIP = (
+    "The zip has other bytes around its files than Karat writes: before, between or after them, or in their names and "
+    "times. The files in it are as the manifest says; unpack it and verify the folder."
+)
 
 
 class NotAnExport(ValueError):
@@ -40,7 +60,9 @@ class VerificationReport:
 
 
 class Store(Protocol):
-    """A folder or a zip file: named streams of bytes."""
+    """A folder or a zip file: named streams of bytes. `damage` is what reading changed ones raises."""
+
+    damage: tuple[type[Exception], ...]
 
     def names(self) -> set[str]: ...
 
@@ -48,17 +70,23 @@ class Store(Protocol):
 
 
 class FolderStore:
+    damage: tuple[type[Exception], ...] = ()
+
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def names(self) -> set[str]:
-        return {path.relative_to(self.root).as_posix() for path in self.root.rglob("*") if path.is_file()}
+        """Everything but plain folders: a link is something that no export has."""
+        found = (path for path in self.root.rglob("*") if path.is_symlink() or not path.is_dir())
+        return {path.relative_to(self.root).as_posix() for path in found}
 
     def open(self, name: str) -> IO[bytes]:
         return (self.root / name).open("rb")
 
 
 class ZipStore:
+    damage: tuple[type[Exception], ...] = DAMAGE
+
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.archive = archive
 
@@ -77,10 +105,11 @@ def _store(path: Path) -> Iterator[Store]:
     if not path.is_file():
         raise NotAnExport(f"{path} is neither a folder nor a file.")
     try:
-        with zipfile.ZipFile(path) as archive:
-            yield ZipStore(archive)
-    except zipfile.BadZipFile:
+        archive = zipfile.ZipFile(path)
+    except DAMAGE:
         raise NotAnExport(f"{path} is neither a folder nor a zip file.") from None
+    with archive:
+        yield ZipStore(archive)
 
 
 def verify(path: Path) -> VerificationReport:
@@ -90,24 +119,71 @@ def verify(path: Path) -> VerificationReport:
     """
     with _store(path) as store:
         names = store.names()
-        report = VerificationReport(manifest=_manifest(store, names, path))
+        data = _manifest_data(store, names, path)
+        report = VerificationReport(manifest=_manifest(data))
         listed = set()
         for entry in report.manifest["files"]:
             listed.add(entry["path"])
             _check(store, names, entry, report)
-        report.faults += [f"{name} is not in the manifest." for name in sorted(names - listed - {MANIFEST})]
+        own = {MANIFEST, *_check_sums(store, names, data, report)}
+        report.faults += [f"{name} is not in the manifest." for name in sorted(names - listed - own)]
         if report.is_intact:
             report.faults += recomputed_digests.faults(report.manifest, listed, store.open)
+        if report.is_intact and isinstance(store, ZipStore) and not _is_as_written(path, store, report.manifest, own):
+            report.faults.append(OTHER_ZIP)
     return report
 
 
-def _manifest(store: Store, names: set[str], path: Path) -> dict[str, Any]:
+def _check_sums(store: Store, names: set[str], data: bytes, report: VerificationReport) -> set[str]:
+    """Compare the checksums with the manifest, and return the name of their file; exports before there were any have
+    none, and name none."""
+    if report.manifest.get("checksums") != CHECKSUMS:
+        return set()
+    if CHECKSUMS not in names:
+        report.faults.append(f"{CHECKSUMS} is missing.")
+    elif _small(store, CHECKSUMS) != checksums(report.manifest, data):
+        report.faults.append(f"{CHECKSUMS} and {MANIFEST} do not belong together: one of them was changed.")
+    return {CHECKSUMS}
+
+
+def _small(store: Store, name: str) -> bytes:
+    """The bytes of a file that should be small; as many of them as a manifest may have."""
+    try:
+        with store.open(name) as stream:
+            return stream.read(MAX_MANIFEST_BYTES)
+    except store.damage:
+        return b""
+
+
+def _is_as_written(path: Path, store: ZipStore, manifest: dict[str, Any], own: set[str]) -> bool:
+    """Whether the zip has the bytes that its files, written again, give."""
+    sizes = [(entry["path"], entry["bytes"]) for entry in manifest["files"]]
+    sizes += [(name, store.archive.getinfo(name).file_size) for name in own]
+    with tempfile.TemporaryFile() as again, path.open("rb") as here:
+        write_zip(sizes, store.open, again)
+        again.seek(0)
+        while True:
+            chunk, expected = here.read(CHUNK_BYTES), again.read(CHUNK_BYTES)
+            if chunk != expected:
+                return False
+            if not chunk:
+                return True
+
+
+def _manifest_data(store: Store, names: set[str], path: Path) -> bytes:
     if MANIFEST not in names:
         raise NotAnExport(f"{path} contains no {MANIFEST}; it is not an export of Karat.")
-    with store.open(MANIFEST) as stream:
-        data = stream.read(MAX_MANIFEST_BYTES + 1)
+    try:
+        with store.open(MANIFEST) as stream:
+            data = stream.read(MAX_MANIFEST_BYTES + 1)
+    except store.damage:
+        raise NotAnExport(f"{MANIFEST} is damaged.") from None
     if len(data) > MAX_MANIFEST_BYTES:
         raise NotAnExport(f"{MANIFEST} is larger than {MAX_MANIFEST_BYTES >> 20} MiB.")
+    return data
+
+
+def _manifest(data: bytes) -> dict[str, Any]:
     try:
         manifest = json.loads(data)
     except (ValueError, RecursionError):
@@ -136,11 +212,14 @@ def _check(store: Store, names: set[str], entry: dict[str, Any], report: Verific
         report.faults.append(f"{name} is missing.")
         return
     digest, size = hashlib.sha256(), 0
-    with store.open(name) as stream:
-        while size <= entry["bytes"] and (chunk := stream.read(CHUNK_BYTES)):
-            digest.update(chunk)
-            size += len(chunk)
+    try:
+        with store.open(name) as stream:
+            while size <= entry["bytes"] and (chunk := stream.read(CHUNK_BYTES)):
+                digest.update(chunk)
+                size += len(chunk)
+    except store.damage:
+        size = -1
     report.checked += 1
-    report.size += size
+    report.size += max(size, 0)
     if size != entry["bytes"] or digest.hexdigest() != entry["sha256"]:
         report.faults.append(f"{name} differs from the manifest.")

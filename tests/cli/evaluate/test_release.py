@@ -5,8 +5,9 @@ import pytest
 
 from apps.cli.evaluate.release import read_release
 from apps.common.errors import InputError
+from apps.goldsets.formats.checksums import checksums
 from apps.goldsets.formats.content import FrozenQuery, GradeRow
-from apps.goldsets.formats.folder import zip_folder
+from apps.goldsets.formats.folder import manifest_bytes, zip_folder
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.vocabulary import Vocabulary
 from tests.cli.evaluate.releases import write_release
@@ -14,12 +15,14 @@ from tests.goldsets.content import ListContent
 
 
 def rewrite(folder, name, data: bytes) -> None:
-    """Put other bytes into a file, and its digest into the manifest."""
+    """Put other bytes into a file, its digest into the manifest, and the manifest's into the checksums."""
     (folder / name).write_bytes(data)
     manifest = json.loads((folder / "manifest.json").read_text())
     entry = next(entry for entry in manifest["files"] if entry["path"] == name)
     entry |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    written = manifest_bytes(manifest)
+    (folder / "manifest.json").write_bytes(written)
+    (folder / "SHA256SUMS").write_bytes(checksums(manifest, written))
 
 
 def test_dev_is_read_unless_another_split_is_chosen(release_folder):

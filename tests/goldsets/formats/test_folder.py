@@ -28,6 +28,7 @@ def test_zip_has_sorted_names_and_a_fixed_time(tmp_path):
     entries = zipfile.ZipFile(io.BytesIO(_zipped(tmp_path))).infolist()
 
     assert [entry.filename for entry in entries] == [
+        "SHA256SUMS",
         "csv/judgements.csv",
         "manifest.json",
         "trec/qrels.dev.txt",
