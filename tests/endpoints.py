@@ -255,6 +255,8 @@ ENDPOINTS: dict[str, Endpoint] = {
     "editions:run-again": write(LEADS),
     "goldsets:list": read(MEMBERS),
     "goldsets:new": form(LEADS),
+    "goldsets:signing": read(MEMBERS),
+    "goldsets:make-key": write(LEADS),
     "goldsets:new-version": form(LEADS),
     "goldsets:version": read(MEMBERS),
     "goldsets:change": form(LEADS),

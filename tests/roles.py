@@ -151,7 +151,8 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         may("open a calibration; check the control charts now", "calibration:open calibration:check"),
     ),
     "Gold versions": (
-        may("read versions", "goldsets:list goldsets:version"),
+        may("read versions, and the public key that signs them", "goldsets:list goldsets:version goldsets:signing"),
+        may("make or replace the signing key", "goldsets:make-key"),
         may("see single items of a version", "goldsets:items"),
         may(
             "read what changed between versions; download a version or training negatives",

@@ -4,6 +4,7 @@ from django.db.models import Q
 
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion, Snapshot
+from apps.goldsets.core.signing import fingerprint
 from apps.goldsets.enums import CURES, GroupBy, LossKind, LossReason, SliceKind, Split, VersionState
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Query
@@ -87,6 +88,29 @@ class Version(models.Model):
     @property
     def is_draft(self) -> bool:
         return self.state == VersionState.DRAFT
+
+
+class SigningKey(models.Model):
+    """A key that signs the exports of a project: one is in use, earlier ones stay so that people can look them up."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="signing_keys")
+    public_key = models.CharField(max_length=60)
+    sealed = models.BinaryField(help_text="The private key, sealed under SECRET_KEY.")
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project"], condition=Q(ended_at=None), name="signing_key_one_in_use")
+        ]
+
+    def __str__(self) -> str:
+        return self.fingerprint
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.public_key)
 
 
 class VersionQuery(models.Model):

@@ -415,6 +415,10 @@ RESULTS = {
     "goldsets:new": PageHelp(
         "A gold set collects versions under one name. Most projects need one.", "reference/gold-versions.md"
     ),
+    "goldsets:signing": PageHelp(
+        "The key that signs every download. Give its public part to those who use your versions.",
+        "reference/gold-versions.md#signatures",
+    ),
     "goldsets:new-version": PageHelp(
         "Choose snapshot and rounds for the next version. It begins as a draft, which lists what is missing.",
         "reference/gold-versions.md",

@@ -1,5 +1,6 @@
 """Everything that writes gold sets: versions, their slices, and the log of exports and looks."""
 
+from apps.goldsets.actions.signing import make_signing_key
 from apps.goldsets.actions.slices import (
     SliceRefused,
     add_found,
@@ -33,5 +34,6 @@ __all__ = [
     "log_export",
     "log_test_look",
     "make_rotating_slice",
+    "make_signing_key",
     "release_version",
 ]

@@ -11,6 +11,7 @@ from typing import IO, Any
 from apps.common.errors import Refusal
 from apps.common.text.wording import utc_second
 from apps.goldsets.execution.integrity import fault_of
+from apps.goldsets.execution.signing import sign_for
 from apps.goldsets.formats.content import Unwritable
 from apps.goldsets.formats.folder import PACKED, chosen, write_folder, zip_folder
 from apps.goldsets.formats.parquet_files import WRITTEN_BY
@@ -58,7 +59,8 @@ def write(
         raise ExportRefused(f"{fault} {FORGED}", code="not_as_frozen")
     content = VersionContent(version, splits=splits, revoked=revoked, names=names, answers=answers)
     try:
-        return write_folder(content, folder, formats=formats, facts=_facts(content, formats))
+        facts = _facts(content, formats)
+        return write_folder(content, folder, formats=formats, facts=facts, sign=sign_for(version.gold_set.project))
     except Unwritable as error:
         raise ExportRefused(str(error), code="unwritable") from error
 

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from apps.goldsets.core.signing import SIGNATURE
 from apps.goldsets.formats import beir, flat, huggingface, jsonl, judgements, parquet, rag, slices, trec, triples_yaml
 from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
 from apps.goldsets.formats.content import Content
 from apps.goldsets.formats.zipping import write_zip
 
+Sign = Callable[[bytes], bytes]
 Files = Iterator[tuple[str, Iterator[bytes]]]
 
 WRITERS: dict[str, Callable[[Content], Files]] = {
@@ -43,13 +45,13 @@ def chosen(formats: Iterable[str]) -> list[str]:
     return [name for name in FORMS if name in wanted or ALL in wanted]
 
 
-def write_folder(content: Content, folder: Path, *, formats: Sequence[str], facts: dict[str, Any]) -> dict:
+def write_folder(
+    content: Content, folder: Path, *, formats: Sequence[str], facts: dict[str, Any], sign: Sign | None = None
+) -> dict:
     """Write the files, the slices where there are any, the manifest and the checksums to an empty folder.
 
-    Returns the manifest.
-
-    `facts` is the manifest without its list of files. Raises Unwritable when a row does not fit a format; files written
-    before stay.
+    Returns the manifest. `facts` is the manifest without its list of files; `sign` turns the checksums into their
+    signature. Raises Unwritable when a row does not fit a format; files written before stay.
     """
     entries = []
     for name in chosen(formats):
@@ -58,9 +60,14 @@ def write_folder(content: Content, folder: Path, *, formats: Sequence[str], fact
     entries += [_write(folder / path, path, chunks) for path, chunks in slices.files(content)]
     listed = sorted(entries, key=lambda entry: entry["path"].encode())
     manifest = {**facts, "checksums": CHECKSUMS, "files": listed}
+    if sign:
+        manifest["signature"] = SIGNATURE
     data = manifest_bytes(manifest)
     (folder / MANIFEST).write_bytes(data)
-    (folder / CHECKSUMS).write_bytes(checksums(manifest, data))
+    sums = checksums(manifest, data)
+    (folder / CHECKSUMS).write_bytes(sums)
+    if sign:
+        (folder / SIGNATURE).write_bytes(sign(sums))
     return manifest
 
 

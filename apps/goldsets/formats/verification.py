@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Protocol
 
+from apps.goldsets.core.signing import SIGNATURE, BadSignature, Signer, signer_of
 from apps.goldsets.formats import recomputed_digests
 from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
 from apps.goldsets.formats.zipping import write_zip
@@ -47,12 +48,13 @@ class NotAnExport(ValueError):
 
 @dataclass
 class VerificationReport:
-    """What was checked. `faults` has one sentence for each fault; empty when all is well."""
+    """What was checked. `faults` has one sentence for each fault; empty when all is well. `signer` is who signed."""
 
     checked: int = 0
     size: int = 0
     faults: list[str] = field(default_factory=list)
     manifest: dict[str, Any] = field(default_factory=dict)
+    signer: Signer | None = None
 
     @property
     def is_intact(self) -> bool:
@@ -141,9 +143,22 @@ def _check_sums(store: Store, names: set[str], data: bytes, report: Verification
         return set()
     if CHECKSUMS not in names:
         report.faults.append(f"{CHECKSUMS} is missing.")
-    elif _small(store, CHECKSUMS) != checksums(report.manifest, data):
+    elif (sums := _small(store, CHECKSUMS)) != checksums(report.manifest, data):
         report.faults.append(f"{CHECKSUMS} and {MANIFEST} do not belong together: one of them was changed.")
+    elif report.manifest.get("signature") == SIGNATURE:
+        _check_signature(store, names, sums, report)
+        return {CHECKSUMS, SIGNATURE}
     return {CHECKSUMS}
+
+
+def _check_signature(store: Store, names: set[str], sums: bytes, report: VerificationReport) -> None:
+    if SIGNATURE not in names:
+        report.faults.append(f"{SIGNATURE} is missing, and the manifest says that the export is signed.")
+        return
+    try:
+        report.signer = signer_of(_small(store, SIGNATURE), sums)
+    except BadSignature as error:
+        report.faults.append(str(error))
 
 
 def _small(store: Store, name: str) -> bytes:

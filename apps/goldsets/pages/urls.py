@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from apps.goldsets.pages import versions
+from apps.goldsets.pages import signing, versions
 
 VERSION = [
     path("", versions.version_page, name="version"),
@@ -18,6 +18,8 @@ app_name = "goldsets"
 urlpatterns = [
     path("", versions.version_list, name="list"),
     path("new/", versions.new_gold_set, name="new"),
+    path("signing-key/", signing.signing, name="signing"),
+    path("signing-key/new/", signing.make_key, name="make-key"),
     path("<slug:gold_set>/new/", versions.new_version, name="new-version"),
     path("<slug:gold_set>/v<int:number>/", include(VERSION)),
 ]

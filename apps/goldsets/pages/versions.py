@@ -26,6 +26,7 @@ from apps.goldsets.pages.drafts import draft_facts
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
 from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
+from apps.goldsets.selectors.signing import current_key
 
 SECTION = "Versions"
 PER_PAGE = 100
@@ -110,6 +111,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "manifest": manifest,
         "former": former_of(version),
         "revoked": versions.revoked_sources(version, at=timezone.now()),
+        "signing_key": current_key(version.gold_set.project),
         "forms": _forms(version, member_of(request)),
         "release_refusal": rules.release_refusal(version),
         "blind_refusal": blind_refusal,

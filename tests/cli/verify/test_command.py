@@ -33,6 +33,7 @@ def test_exit_codes_and_output(export, capsys):
         "intact": False,
         "files": 28,
         "faults": ["beir/queries.jsonl differs from the manifest."],
+        "signed_by": None,
     }
 
     assert _run(str(export / "nowhere")) == 3
