@@ -2,16 +2,6 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from apps.common.database.triggers import Guard, InstallGuards, same
-
-KEYS = "goldsets_signingkey"
-FACTS = same("id", "project_id", "public_key", "sealed", "made_by_id", "made_at")
-
-GUARDS = [
-    Guard(KEYS, "UPDATE", "a signing key never changes, and ends once", f'OLD."ended_at" IS NOT NULL OR NOT ({FACTS})'),
-    Guard(KEYS, "DELETE", "a signing key is never deleted: what it signed names it"),
-]
-
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -52,5 +42,4 @@ class Migration(migrations.Migration):
                 ]
             },
         ),
-        InstallGuards(GUARDS),
     ]
