@@ -5,7 +5,9 @@ from django.db.models import Q
 from apps.accounts.models import Project
 from apps.goldsets.models import Version
 from apps.jobs.models import Job
-from apps.metrics.expected import BY_GRADES, HitRule, parse_hit_rule
+from apps.metrics.estimate import WILSON
+from apps.metrics.expected import BY_GRADES, YES_OR_NO, HitRule, parse_hit_rule
+from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.significance import DEFAULT_SEED, Summary, few_words
 from apps.retrieval.models import Pool, Run
 
@@ -104,7 +106,13 @@ class Score(models.Model):
     @property
     def summary(self) -> Summary:
         """The stored mean with both intervals."""
-        return Summary(self.mean, _ends(self.ci_low, self.ci_high), self.n, _ends(self.bca_low, self.bca_high))
+        bca = _ends(self.bca_low, self.bca_high)
+        return Summary(self.mean, _ends(self.ci_low, self.ci_high), self.n, bca, WILSON if self.is_proportion else "")
+
+    @property
+    def is_proportion(self) -> bool:
+        """Whether it is the share of questions of which a measure says yes: its interval is then Wilson's."""
+        return bool(self.evaluation.hit) and parse_measure(self.measure).name in YES_OR_NO
 
     @property
     def few(self) -> str:

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple, Self, TypedDict
 PERCENTILE, BCA, NONE = INTERVALS = ("percentile", "bca", "none")
 """How the interval of a mean is made from all draws of queries, or that none is."""
 
+WILSON = "wilson"
+"""The interval of a proportion, such as the share of questions with a hit."""
+
 
 def excludes_zero(interval: tuple[float, float] | None) -> bool:
     """Whether a difference with this interval is settled; without one it is not."""

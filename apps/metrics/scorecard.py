@@ -10,6 +10,7 @@ from typing import NamedTuple
 from apps.metrics.columns import Ints
 from apps.metrics.comparison import DROP_BAR, RunComparison, RunValues, compare_runs
 from apps.metrics.estimate import BCA, NONE, PERCENTILE
+from apps.metrics.expected import HitRule
 from apps.metrics.measures import Measure
 from apps.metrics.scoring import RunScores, conventions
 from apps.metrics.statistics.bootstrap import Interval
@@ -58,6 +59,9 @@ class Scorecard(NamedTuple):
     `stratified` the field that queries were resampled within, `interval` one of INTERVALS. `visible` is, for each
     query, whether it may be shown by itself; None: all may. `decisions` are those on drops, by measure and query; None
     where none are expected. Strata of fewer than `fewest` queries are left out of what people read.
+
+    With a `hit` rule the queries are questions of triples, `undefined` those that the rule says nothing about, and
+    `unreadable` counts the returned passages without what it reads.
     """
 
     measures: Mapping[str, Measure]
@@ -75,6 +79,9 @@ class Scorecard(NamedTuple):
     inputs: Sequence[Input] = ()
     visible: Sequence[bool] | None = None
     fewest: int = 0
+    hit: HitRule | None = None
+    undefined: Sequence[str] = ()
+    unreadable: int = 0
 
     def shown_strata(self, field: str) -> list[StratumScores]:
         """The strata of a field that are large enough to show."""
@@ -143,13 +150,16 @@ INTERVAL_WORDS = {"percentile": "percentile bootstrap", BCA: "bias-corrected and
 
 def notes_of(card: Scorecard) -> Iterator[str]:
     """Denominators, conventions, and the methods of intervals and p."""
-    yield f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block."
+    yield from _of_questions(card) if card.hit else [_judged_words(card)]
     for run in card.runs:
         if run.scores.missing:
             yield f"{run.tag} lacks {run.scores.missing} of them."
-    yield conventions(list(card.measures.values()))
-    yield from _of_unjudged(card)
+    if card.hit is None:
+        yield conventions(list(card.measures.values()))
+        yield from _of_unjudged(card)
     if card.interval != NONE:
+        if card.hit:
+            yield "Intervals of yes-or-no measures: Wilson's score interval."
         over = f"queries within each stratum of {card.stratified}" if card.stratified else "queries"
         how = INTERVAL_WORDS[card.interval]
         yield f"Intervals: {how} over {over}, {EVERY_RESAMPLE}, widened for few queries."
@@ -160,6 +170,28 @@ def notes_of(card: Scorecard) -> Iterator[str]:
         )
     if card.comparisons:
         yield from _of_comparisons(card)
+
+
+LOWER_END = "Only the expected blocks are known to be right. Others may be right too: these figures are a lower end."
+MOST_NAMED = 10
+
+
+def _judged_words(card: Scorecard) -> str:
+    return f"{len(card.queries)} queries judged, {card.with_relevant} with a relevant block."
+
+
+def _of_questions(card: Scorecard) -> Iterator[str]:
+    """The hit rule, what it leaves out, and what the figures cannot know."""
+    assert card.hit is not None
+    questions = f"{len(card.queries):,} question{'' if len(card.queries) == 1 else 's'}"
+    yield f"{questions}, hit rule {card.hit}. {card.hit.words} A question without results is a miss."
+    if card.undefined:
+        named = ", ".join(card.undefined[:MOST_NAMED])
+        more = f" and {len(card.undefined) - MOST_NAMED:,} more" if len(card.undefined) > MOST_NAMED else ""
+        yield f"The rule says nothing about {named}{more}: an expected block lacks what it reads. They are left out."
+    if card.unreadable:
+        yield f"{card.unreadable:,} returned passages have nothing that the rule reads, and cannot be hits."
+    yield LOWER_END
 
 
 def _of_unjudged(card: Scorecard) -> Iterator[str]:

@@ -171,3 +171,72 @@ def make_version_after(version):
     )
     goldsets.freeze_version(version_id=draft.pk, actor=lead, at=AT)
     return goldsets.release_version(version_id=draft.pk, actor=lead, at=AT)
+
+
+@pytest.fixture
+def pair(version):
+    return [
+        score(version, run_that(version, tag, places(version, *ranks)))
+        for tag, ranks in (("base", (0, 2, 0)), ("better", (1, 2, 0)))
+    ]
+
+
+@pytest.mark.parametrize("form", ["", "md"])
+def test_reports_name_the_rule_and_what_figures_cannot_know(client, version, pair, form):
+    project = version.gold_set.project
+    client.force_login(lead_of(project))
+    for url in (
+        reverse("reports:evaluation", args=[project.slug, pair[1].pk]),
+        reverse("reports:comparison", args=[project.slug, pair[0].pk, pair[1].pk]),
+    ):
+        text = client.get(url, {"format": form} if form else {}).content.decode()
+        assert "3 questions, hit rule block. A returned passage counts when it is the expected passage." in text
+        assert "these figures are a lower end" in text
+        assert "judged@10" not in text
+
+
+def test_a_comparison_is_exported_with_its_rule(client, version, pair):
+    project = version.gold_set.project
+    client.force_login(lead_of(project))
+    url = reverse("evaluation:export", args=[project.slug, pair[0].pk, pair[1].pk])
+    rows = client.get(url).content.decode().splitlines()
+    assert rows[0] == "query,split,measure,baseline,candidate,difference,hit"
+    assert len(rows) == 1 + 3 * 3
+    assert rows[1].endswith(",block")
+
+
+@pytest.mark.parametrize("name", ["decide", "close", "judge-again"])
+def test_what_is_about_queries_is_refused_on_questions(client, version, pair, name):
+    project = version.gold_set.project
+    client.force_login(lead_of(project))
+    answer = client.post(reverse(f"evaluation:{name}", args=[project.slug, pair[0].pk, pair[1].pk]))
+    assert answer.status_code == 409
+    assert "scored on Q&amp;As" in answer.content.decode()
+
+
+def test_the_api_asks_for_a_rule_and_tells_it(client, version):
+    project = version.gold_set.project
+    client.force_login(lead_of(project))
+    run = run_that(version, "ours", places(version, 1, 2, 0))
+    body = {"run": run.pk, "version": version.pk, "split": "", "hit": "evidence(share=0.80)"}
+    url = f"/api/v1/projects/{project.slug}/evaluation/"
+    answer = client.post(url, body, content_type="application/json")
+    assert answer.status_code == 202, answer.content
+    run_jobs()
+    found = client.get(f"{url}{answer.json()['id']}/").json()
+    assert found["hit"] == "evidence"
+    assert [(one["measure"], one["method"]) for one in found["scores"]] == [
+        ("Success@5", "wilson"),
+        ("Success@1", "wilson"),
+        ("RR", "percentile"),
+    ]
+
+
+def test_a_wrong_rule_is_refused_by_the_api(client, version):
+    project = version.gold_set.project
+    client.force_login(lead_of(project))
+    run = run_that(version, "ours", places(version, 1, 2, 0))
+    body = {"run": run.pk, "version": version.pk, "hit": "passage"}
+    answer = client.post(f"/api/v1/projects/{project.slug}/evaluation/", body, content_type="application/json")
+    assert answer.status_code == 409
+    assert "not a hit rule" in answer.json()["detail"]

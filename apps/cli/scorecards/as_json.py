@@ -8,7 +8,7 @@ from typing import Any
 from apps.common.text.jsontext import figures, written
 from apps.metrics.comparison import MeasureComparison, RunComparison
 from apps.metrics.estimate import NONE
-from apps.metrics.scorecard import Scorecard, ScoredRun
+from apps.metrics.scorecard import LOWER_END, Scorecard, ScoredRun
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.significance import RESAMPLES, Summary
 
@@ -17,9 +17,9 @@ def as_json(card: Scorecard) -> str:
     missing = set().union(*(run.missing for run in card.runs))
     has_intervals = card.interval != NONE
     body = {
+        **_measured_against(card),
         "queries": {
-            "judged": len(card.queries),
-            "with_relevant": card.with_relevant,
+            **_counted(card),
             "in_run": len(card.queries) - len(missing),
             "missing": len(missing),
         },
@@ -30,9 +30,22 @@ def as_json(card: Scorecard) -> str:
         **({"stratified": card.stratified} if card.stratified else {}),
         "seed": card.seed,
         "resamples": "all" if has_intervals else None,
-        "conventions": conventions(list(card.measures.values())),
+        "conventions": card.hit.words if card.hit else conventions(list(card.measures.values())),
     }
     return written(body) + "\n"
+
+
+def _measured_against(card: Scorecard) -> dict[str, Any]:
+    """The hit rule, and what its figures cannot know; nothing for scores by grades."""
+    if card.hit is None:
+        return {}
+    return {"hit": str(card.hit), "lower_end": LOWER_END, "undefined": list(card.undefined)}
+
+
+def _counted(card: Scorecard) -> dict[str, int]:
+    if card.hit is None:
+        return {"judged": len(card.queries), "with_relevant": card.with_relevant}
+    return {"measured": len(card.queries), "undefined": len(card.undefined)}
 
 
 def _run(card: Scorecard, place: int) -> dict[str, Any]:
@@ -41,7 +54,7 @@ def _run(card: Scorecard, place: int) -> dict[str, Any]:
         "tag": run.tag,
         "queries": {"in_run": run.scores.answered, "missing": run.scores.missing},
         "measures": _estimates(card, run.scores.summaries),
-        "judged@10": run.scores.judged_at_10,
+        **({} if card.hit else {"judged@10": run.scores.judged_at_10}),
     }
     if card.strata:
         entry["strata"] = {field: {} for field in dict.fromkeys(stratum.field for stratum in card.strata)}

@@ -52,7 +52,8 @@ def _of_run(card: Scorecard, run: ScoredRun) -> Iterator[Cells]:
                 written = "" if math.isnan(value) else repr(value)
                 yield {"run": tag, "query": safe_cell(query), "measure": name, "value": written}
     yield from _means(tag, list(card.measures), run.scores.summaries)
-    yield from _means(tag, ["judged@10"], [Summary(run.scores.judged_at_10, None, run.scores.answered)])
+    if card.hit is None:
+        yield from _means(tag, ["judged@10"], [Summary(run.scores.judged_at_10, None, run.scores.answered)])
 
 
 def _means(tag: str, names: Sequence[str], summaries: Sequence[Summary]) -> Iterator[Cells]:

@@ -39,7 +39,7 @@ def _summary_rows(card: Scorecard) -> list[list[str]]:
     for place, name in enumerate(card.measures):
         for order, run in enumerate(card.runs):
             rows.append(["" if order else name, run.tag, *_summary(run.scores.summaries[place])])
-    for order, run in enumerate(card.runs):
+    for order, run in enumerate(card.runs if card.hit is None else ()):
         judged = Summary(run.scores.judged_at_10, None, run.scores.answered)
         rows.append(["" if order else "judged@10", run.tag, *_summary(judged)])
     return rows

@@ -59,6 +59,7 @@ class EvaluationList(ProjectAPIView):
             run_id=values["run"],
             version_id=values["version"],
             split=values["split"],
+            hit=values["hit"],
             measures=values["measures"],
             seed=values["seed"],
             actor=self.member.user,

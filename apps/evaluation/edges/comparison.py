@@ -236,11 +236,16 @@ def _more_needed(supplement: SupplementaryTests, n: int) -> str:
     return f"About {named} would probably settle it if the difference stays this large."
 
 
+BY_QUESTIONS = "These two are scored on Q&As. Compare them on their own page; grades and queries play no part there."
+
+
 def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> ComparisonSheet:
     """The comparison of the two by this measure, as far as the person may see it. Raises ComparisonRefused."""
     first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
+    if second.hit:
+        raise ComparisonRefused(BY_QUESTIONS, code="by_questions")
     sheet = ComparisonSheet(EvaluationSheet(first, member), EvaluationSheet(second, member), measure)
     if sheet.headline is None:
         raise ComparisonRefused(NO_MEASURE, code="no_measure")

@@ -12,7 +12,7 @@ from apps.common.text.wording import number, p_value
 from apps.evaluation import rules
 from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.edges.sheets import ScoredSheet
-from apps.evaluation.execution.hit_scoring import RECIPROCAL_RANK, hit_summaries
+from apps.evaluation.execution.hit_scoring import RECIPROCAL_RANK
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
@@ -22,6 +22,7 @@ from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import MeasureComparison, QueryChange
 from apps.metrics.expected import KINDS, YES_OR_NO, HitRule, RankBin
 from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES
+from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.significance import Difference, Summary, differences
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM

@@ -10,10 +10,10 @@ from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.expected import expected_of, returned_for
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.metrics.columns import Floats
-from apps.metrics.expected import YES_OR_NO, Hits, find_hits, measure_hits, rank_bins
+from apps.metrics.expected import Hits, find_hits, measure_hits, rank_bins
+from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.measures import Measure, parse_measures
-from apps.metrics.statistics.proportions import wilson
-from apps.metrics.statistics.significance import Summary, summaries
+from apps.metrics.statistics.significance import Summary
 
 RECIPROCAL_RANK = Measure("RR")
 """Stored with every score by triples, requested or not: the first right rank of each question."""
@@ -52,20 +52,6 @@ def score_by_hits(ctx: JobContext, evaluation: Evaluation) -> dict[str, Any]:
 def with_first_rank(measures: Sequence[Measure]) -> list[Measure]:
     """The measures with RR at the end."""
     return [*(measure for measure in measures if measure != RECIPROCAL_RANK), RECIPROCAL_RANK]
-
-
-def hit_summaries(measures: Sequence[Measure], values: Floats) -> list[Summary]:
-    """Mean and interval of each measure: Wilson's for what is yes or no, the bootstrap's for the others."""
-    by_bootstrap = summaries(values)
-    return [
-        _proportion(values[:, place]) if measure.name in YES_OR_NO else by_bootstrap[place]
-        for place, measure in enumerate(measures)
-    ]
-
-
-def _proportion(column: Floats) -> Summary:
-    n, right = len(column), int(column.sum())
-    return Summary(right / n if n else None, wilson(right, n), n)
 
 
 def _counted(hits: Hits) -> dict[str, Any]:

@@ -234,17 +234,24 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
 @require_safe
 @member_view()
 def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
-    """Every visible query with both values of every measure, as CSV."""
-    compared = requested_comparison(request, project, baseline, candidate)
+    """Every visible query, or question of a Q&A, with both values of every measure, as CSV."""
+    compared: ComparisonSheet | HitComparison
+    if evaluations.evaluation_in(project, candidate).hit:
+        compared = hit_comparison_of(member_of(request), baseline, candidate, "")
+    else:
+        compared = requested_comparison(request, project, baseline, candidate)
     log_look(compared.candidate, "comparison as CSV")
     answer = HttpResponse(content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
     writer = csv.writer(answer, lineterminator="\n")
-    writer.writerow(["query", "split", "measure", "baseline", "candidate", "difference"])
+    hit = compared.candidate.evaluation.hit
+    writer.writerow(["query", "split", "measure", "baseline", "candidate", "difference", *(["hit"] if hit else [])])
     sheets = (compared.baseline, compared.candidate)
-    for place, query in enumerate(compared.candidate.queries):
+    items = zip(compared.candidate.evaluation.query_ids, compared.candidate.splits, strict=True)
+    for place, (name, split) in enumerate(items):
         if compared.candidate.visible[place]:
             for row in compared.rows:
                 left, right = (float(sheet.values[row.measure][place]) for sheet in sheets)
-                writer.writerow([safe_cell(query.outside_id), query.split, row.measure, left, right, right - left])
+                figures = [left, right, right - left, *([hit] if hit else [])]
+                writer.writerow([safe_cell(name), split, row.measure, *figures])
     return answer

@@ -60,6 +60,7 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
     version_digest = serializers.CharField()
     split = serializers.CharField(allow_blank=True)
+    hit = serializers.CharField(allow_blank=True)
     seed = serializers.IntegerField()
     verdict = serializers.CharField()
     measures = MeasureComparisonSerializer(many=True)
@@ -74,6 +75,7 @@ def comparison_facts(pair: EvaluationPair) -> dict[str, Any]:
         "version": candidate.version_id,
         "version_digest": candidate.version.digest,
         "split": candidate.split,
+        "hit": candidate.hit,
         "seed": candidate.seed,
         "verdict": pair.verdict(measures[0]),
         "measures": [_measure(pair, one) for one in measures],

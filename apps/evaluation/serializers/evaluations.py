@@ -6,25 +6,31 @@ from rest_framework import serializers
 
 from apps.common.web.estimates import EstimateSerializer
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
+from apps.evaluation.rules import SPLITS
 from apps.goldsets.enums import Split
 from apps.goldsets.selectors.versions import looks_at_test
 from apps.metrics.estimate import BCA, Estimate
+from apps.metrics.expected import BY_GRADES
 from apps.metrics.statistics.significance import DEFAULT_SEED
 
 
 class RequestSerializer(serializers.Serializer[Any]):
-    """A run to score. `split` is dev by default; test, or empty for both, is logged as a look."""
+    """A run to score. `split` is dev by default; test, or empty for both, is logged as a look.
+
+    `hit` is a hit rule, by which the run is measured on the version's Q&As, such as `block` or `evidence(share=0.9)`;
+    empty for its grades. Without `measures` they are the usual ones.
+    """
 
     run = serializers.IntegerField(min_value=1)
     version = serializers.IntegerField(min_value=1)
     split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
-    measures = serializers.CharField(max_length=400, default=DEFAULT_MEASURES)
+    hit = serializers.CharField(max_length=60, default=BY_GRADES, allow_blank=True)
+    measures = serializers.CharField(max_length=400, default="", allow_blank=True)
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=DEFAULT_SEED)
 
 
 class ScoreSerializer(EstimateSerializer):
-    """The mean of a measure over `n` queries; its interval resamples queries.
+    """The mean of a measure over `n` queries; its interval resamples queries, or is Wilson's for a share of Q&As.
 
     `bca` has the interval corrected for bias and skew, `people` one over queries and annotators, null where one person
     judged.
@@ -67,6 +73,7 @@ class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
             "version",
             "version_digest",
             "split",
+            "hit",
             "measures",
             "seed",
             "counts",

@@ -47,18 +47,20 @@ def few_words(n: int) -> str:
 class Summary(NamedTuple):
     """A mean over n queries with its percentile interval and the same corrected (BCa).
 
-    The intervals are None when fewer than two queries have a value, `mean` when none has.
+    The intervals are None when fewer than two queries have a value, `mean` when none has. `method` is that of the
+    interval where it is no bootstrap.
     """
 
     mean: float | None
     interval: Interval | None
     n: int
     bca: Interval | None = None
+    method: str = ""
 
     def estimate(self, method: str = "percentile") -> Estimate:
-        """The mean with the interval in `interval`, computed by `method`."""
-        reason = "" if self.n > 1 else NO_INTERVAL if self.n else NO_VALUE
-        return Estimate.of(self.mean, self.interval, self.n, method, reason)
+        """The mean with the interval in `interval`, computed by `method` unless it has one of its own."""
+        reason = "" if self.n > 1 or self.interval else NO_INTERVAL if self.n else NO_VALUE
+        return Estimate.of(self.mean, self.interval, self.n, self.method or method, reason)
 
 
 def summaries(

@@ -29,7 +29,7 @@ def scored_document(
         *difference_parts(card),
         *strata_parts(card),
         *query_parts(card),
-        definitions_of(card.measures),
+        definitions_of(card.measures, with_judged=card.hit is None),
         ReportSection("How to read the figures", [Paragraph(note) for note in notes_of(card)]),
         *basis_parts(card, basis),
     ]
@@ -81,10 +81,11 @@ def means_part(card: Scorecard) -> ReportSection:
         for place, name in enumerate(card.measures)
         for run in card.runs
     ]
-    if JUDGED_AT_10 not in card.measures.values():
+    if card.hit is None and JUDGED_AT_10 not in card.measures.values():
         means += [Mean("judged@10", run.tag, run.judged_at_10) for run in card.runs]
     chart = means_chart("Means with their intervals", means, card.shown_confidence)
-    return ReportSection("Measures", [chart], note=f"means over {len(card.queries):,} judged queries")
+    over = f"{len(card.queries):,} questions, {card.hit}" if card.hit else f"{len(card.queries):,} judged queries"
+    return ReportSection("Measures", [chart], note=f"means over {over}")
 
 
 def strata_parts(card: Scorecard) -> Iterator[ReportSection]:
@@ -112,7 +113,7 @@ def _strata_part(card: Scorecard, field: str) -> ReportSection:
     blocks: list[Block] = [ReportChart(drawings, figures)] if strata else []
     if small := card.small_words(field):
         blocks.append(Paragraph(small, quiet=True))
-    if outside:
+    if outside > 0:
         blocks.append(Paragraph(f"{outside:,} of {len(card.queries):,} queries are in no {words}.", quiet=True))
     return ReportSection(f"By {words}", blocks, note=f"{first}; one scale for all" if strata else "")
 
@@ -135,7 +136,7 @@ def _hidden_words(card: Scorecard) -> str:
     return f"{hidden:,} sealed queries are counted in the means and not shown here" if hidden else ""
 
 
-def definitions_of(measures: Mapping[str, Measure]) -> ReportSection:
+def definitions_of(measures: Mapping[str, Measure], *, with_judged: bool = True) -> ReportSection:
     """Each kind of measure once: its definition in words, its range and its source."""
     firsts: dict[str, str] = {}
     for name, measure in measures.items():
@@ -144,8 +145,9 @@ def definitions_of(measures: Mapping[str, Measure]) -> ReportSection:
     for name in firsts.values():
         entry = measures[name].entry
         rows.append([name, entry.words, _range(entry.low, entry.high), entry.source])
-    share = "Judged passages in the top ten, divided by the passages returned there."
-    rows.append(["judged@10", share, _range(0, 1), "ir-measures Judged@k"])
+    if with_judged:
+        share = "Judged passages in the top ten, divided by the passages returned there."
+        rows.append(["judged@10", share, _range(0, 1), "ir-measures Judged@k"])
     return ReportSection(
         "Definitions", [Table("Definitions", ["Measure", "In words", "Range", "Source"], rows, 4, CODE, frozenset({1}))]
     )

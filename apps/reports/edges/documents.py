@@ -6,12 +6,14 @@ from django.utils.text import slugify
 
 from apps.accounts.selectors import Member
 from apps.evaluation.edges.comparison import comparison_of
+from apps.evaluation.edges.hit_sheets import HitSheet, hit_comparison_of
 from apps.evaluation.edges.sheets import EvaluationSheet, log_look
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.goldsets.rules import blind_refusal
 from apps.goldsets.selectors.versions import revoked_sources
 from apps.reports.core.document import Document
+from apps.reports.edges.hit_reports import hit_comparison_report, hit_evaluation_report
 from apps.reports.edges.negatives import visible_version
 from apps.reports.edges.score_reports import comparison_report, evaluation_report
 from apps.reports.edges.version_reports import version_report
@@ -27,6 +29,10 @@ def evaluation_document(member: Member, pk: int) -> Document:
     evaluation = evaluations.evaluation_in(member.project, pk)
     if not evaluation.is_scored:
         raise ComparisonRefused(f"{evaluation.run.tag} has not been scored yet, so it has no report.", code="waiting")
+    if evaluation.hit:
+        by_hits = HitSheet(evaluation, member)
+        log_look(by_hits, "report of scores by question")
+        return hit_evaluation_report(by_hits)
     sheet = EvaluationSheet(evaluation, member)
     log_look(sheet, "report of scores by query")
     return evaluation_report(sheet)
@@ -34,6 +40,10 @@ def evaluation_document(member: Member, pk: int) -> Document:
 
 def comparison_document(member: Member, baseline: int, candidate: int, measure: str) -> Document:
     """The report of two runs, with the decisions on drops; logs and raises as `evaluation_document`."""
+    if evaluations.evaluation_in(member.project, candidate).hit:
+        by_hits = hit_comparison_of(member, baseline, candidate, measure)
+        log_look(by_hits.candidate, "report of a comparison by question")
+        return hit_comparison_report(by_hits)
     compared = comparison_of(member, baseline, candidate, measure)
     log_look(compared.candidate, "report of a comparison by query")
     return comparison_report(compared)

@@ -36,8 +36,8 @@ def evaluation_report(sheet: EvaluationSheet) -> Document:
     measures = _measures(evaluation.measures)
     run = _scored(evaluation.run.tag, sheet, list(measures))
     card = _card(sheet, measures, [run])._replace(strata=list(_strata(sheet, [run])), with_queries=True)
-    title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {_ground(evaluation)}"
-    document = scored_document(card, title=title, about=_sealed(sheet), basis=_basis([evaluation]))
+    title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {ground_of(evaluation)}"
+    document = scored_document(card, title=title, about=_sealed(sheet), basis=basis_of([evaluation]))
     results = map(_gate_result, gates.results_on(evaluation))
     return document._replace(parts=[*gates_parts(results), *document.parts])
 
@@ -62,9 +62,9 @@ def comparison_report(sheet: ComparisonSheet) -> Document:
         decisions=_decisions(sheet),
         strata=list(_strata(sheet.candidate, runs)),
     )
-    title = f"{sheet.names[1]} against {sheet.names[0]} on {_ground(sheet.candidate.evaluation)}"
+    title = f"{sheet.names[1]} against {sheet.names[0]} on {ground_of(sheet.candidate.evaluation)}"
     about = _closing(sheet) + _sealed(sheet.candidate)
-    return scored_document(card, title=title, about=about, basis=_basis([side.evaluation for side in sides]))
+    return scored_document(card, title=title, about=about, basis=basis_of([side.evaluation for side in sides]))
 
 
 def _closing(sheet: ComparisonSheet) -> list[str]:
@@ -130,12 +130,12 @@ def _sealed(sheet: EvaluationSheet) -> list[str]:
     return [rules.SEALED] if sheet.hidden_count else []
 
 
-def _ground(evaluation: Evaluation) -> str:
+def ground_of(evaluation: Evaluation) -> str:
     version = evaluation.version
     return f"{version.gold_set.name} {version.label}, {rules.SPLIT_WORDS[evaluation.split]}"
 
 
-def _basis(evaluations: Sequence[Evaluation]) -> Facts:
+def basis_of(evaluations: Sequence[Evaluation]) -> Facts:
     version = evaluations[0].version
     facts = [
         ("Gold set", f"{version.gold_set.name} {version.label}"),
@@ -143,6 +143,7 @@ def _basis(evaluations: Sequence[Evaluation]) -> Facts:
         ("Split", rules.SPLIT_WORDS[evaluations[0].split]),
         ("Snapshot", version.snapshot.name),
         ("Digest of the snapshot", version.snapshot.digest),
+        *([("Hit rule", evaluations[0].hit)] if evaluations[0].hit else []),
     ]
     for evaluation in evaluations:
         run = evaluation.run

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from apps.metrics.statistics.significance import differences, holm, mean_of, sign_flip_p, summaries
+from apps.metrics.statistics.significance import Summary, differences, holm, mean_of, sign_flip_p, summaries
 
 
 def column(*values: float) -> np.ndarray:
@@ -20,19 +20,19 @@ def test_a_mean_is_an_exact_sum_rounded_once():
 def test_no_values_have_no_mean_and_no_interval():
     (summary,) = summaries(np.empty((0, 1)))
 
-    assert summary == (None, None, 0, None)
+    assert summary == Summary(None, None, 0)
 
 
 def test_one_query_has_a_mean_but_no_interval():
     (summary,) = summaries(column(0.25))
 
-    assert summary == (0.25, None, 1, None)
+    assert summary == Summary(0.25, None, 1)
 
 
 def test_equal_values_have_an_interval_of_no_width():
     (summary,) = summaries(column(0.5, 0.5, 0.5))
 
-    assert summary == (0.5, (0.5, 0.5), 3, (0.5, 0.5))
+    assert summary == Summary(0.5, (0.5, 0.5), 3, (0.5, 0.5))
 
 
 def test_undefined_values_are_left_out_of_their_column_only():
