@@ -21,6 +21,7 @@ from apps.dashboard.pages.drift import drift
 from apps.evaluation.models import Evaluation, RunNote
 from apps.gates.models import GateResult
 from apps.goldsets.models import Version
+from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.models import Job
 from apps.jobs.selectors.database_clock import from_now
 from apps.judging.actions import claim_seats
@@ -28,6 +29,8 @@ from apps.judging.models import Judgement, Round
 from apps.judging.selectors import adjudicable
 from apps.queries.models import Query
 from apps.retrieval.models import Run
+from apps.retrieval.selectors import ranked_queries
+from apps.retrieval.selectors.returned import returned_of
 from apps.review.models import Verdict
 from apps.triples.models import Triple
 from tests import database
@@ -54,7 +57,9 @@ def test_every_grade_and_every_piece_of_evidence_names_a_block_that_is_there():
     texts = {section.block_id: section.text for section in material.first_version()}
 
     assert all(block_id in texts for query in material.queries() for block_id in query["grades"])
-    assert all(quote in texts[entry["block"]] for entry in material.triples() for quote in entry["evidence"])
+    evidence = [(entry["block"], entry["evidence"]) for entry in material.triples()]
+    evidence += [each for entry in material.triples() for each in entry.get("also", {}).items()]
+    assert all(quote in texts[block] for block, quotes in evidence for quote in quotes)
 
 
 def test_annotators_differ_but_not_wildly():
@@ -143,8 +148,9 @@ def test_the_demo_shows_the_whole_workflow(demo):
     assert annotators.count() == 3
     assert Verdict.objects.filter(revision__triple__project=demo).values("reviewer").distinct().count() == 2
     assert Version.objects.get(gold_set__project=demo).state == "released"
-    assert Evaluation.objects.filter(project=demo, scored_at__isnull=False).count() == 4
-    assert RunNote.objects.filter(run__project=demo).exclude(cost=None).count() == 4
+    scored = Evaluation.objects.filter(project=demo, scored_at__isnull=False)
+    assert Counter(scored.values_list("hit", flat=True)) == {"": 4, "evidence": 4}
+    assert RunNote.objects.filter(run__project=demo).exclude(cost=None).count() == 8
     states = GateResult.objects.filter(gate__gold_set__project=demo).values_list("state", flat=True)
     assert set(states) == {"passed", "failed"}
 
@@ -199,6 +205,20 @@ def test_the_runs_of_the_demo_have_the_dates_of_its_calendar(demo):
     for run in Run.objects.filter(project=demo):
         assert run.created_at <= run.completed_at < run.created_at + week
         assert run.ledger.written_at > run.completed_at
+
+
+@pytest.mark.once
+@pytest.mark.slow
+def test_the_systems_of_the_demo_answer_the_questions_of_its_version_and_differ_on_numbers(demo):
+    version = Version.objects.get(gold_set__project=demo)
+    wanted = {question.query_id for question in questions_of(version)}
+
+    runs = [run for run in Run.objects.filter(project=demo) if ranked_queries(run.pk) == wanted]
+    ranks = {run.system.name: dict(returned_of(run, sorted(wanted))) for run in runs}
+
+    assert len(ranks) == 4
+    assert Query.everything.filter(pk__in=wanted, is_asked=True).count() == 15
+    assert len({str(sorted(tops.items())) for tops in ranks.values()}) == 4
 
 
 @pytest.mark.once

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from apps.dashboard.execution.demo import corpora, grading, reviews, runs, scores
-from apps.dashboard.execution.demo.stage import Stage, add_host_roles
+from apps.dashboard.execution.demo.stage import RELEASED, Stage, add_host_roles
 from apps.goldsets.actions import create_gold_set, draft_version, freeze_version, release_version
 from apps.jobs.execution.context import JobContext
 from apps.triples.actions.triples import refresh_staleness
@@ -63,11 +63,14 @@ def release_first_version(stage: Stage) -> None:
         note="First release.",
     )
     freeze_version(version_id=version.pk, actor=stage.lead, at=stage.at(41))
-    version = release_version(version_id=version.pk, actor=stage.lead, at=stage.at(41.2))
+    version = release_version(version_id=version.pk, actor=stage.lead, at=stage.at(RELEASED))
     ranked = stage.ranked()
-    scores.fill_ledger(stage, ranked)
+    scores.fill_ledger(stage, ranked, day=41.5)
     scores.add_gates(stage, version, ranked)
     scores.score_runs(stage, version, ranked)
+    runs.run_questions(stage, version)
+    scores.fill_ledger(stage, stage.asked(), day=42)
+    scores.score_questions(stage, version, stage.asked())
 
 
 def read_the_second_handbooks(stage: Stage) -> None:

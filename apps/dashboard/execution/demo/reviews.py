@@ -29,7 +29,7 @@ def write_triples(stage: Stage, entries: list[dict[str, Any]], *, first_day: flo
     step = (last_day - first_day) / max(len(entries), 1)
     versions = _versions(stage)
     for place, entry in enumerate(entries):
-        _one(stage, entry, versions[entry["block"]], day=first_day + place * step)
+        _one(stage, entry, versions, day=first_day + place * step)
 
 
 def _versions(stage: Stage) -> dict[str, BlockVersion]:
@@ -37,16 +37,20 @@ def _versions(stage: Stage) -> dict[str, BlockVersion]:
     return {row.block.outside_id: row.version for row in rows}
 
 
-def _one(stage: Stage, entry: dict[str, Any], version: BlockVersion, *, day: float) -> None:
+def _one(stage: Stage, entry: dict[str, Any], versions: dict[str, BlockVersion], *, day: float) -> None:
     author = stage.people[entry["author"]]
-    query = Query.objects.get(project=stage.project, outside_id=entry["query"])
+    query = Query.objects.get(project=stage.project, outside_id=entry["query"]) if "query" in entry else None
+    evidence = {entry["block"]: entry["evidence"], **entry.get("also", {})}
     wording = Wording(
         question=entry["question"],
         answer=entry["answer"],
-        blocks=(BlockChoice(version.pk, _spans(version.text, entry["evidence"])),),
+        blocks=tuple(
+            BlockChoice(versions[block].pk, _spans(versions[block].text, quotes)) for block, quotes in evidence.items()
+        ),
+        needs_all_blocks="also" in entry,
         difficulty=entry["difficulty"],
-        domain=query.domain,
-        source_id=query.source_id,
+        domain=query.domain if query else entry["domain"],
+        source_id=query.source_id if query else None,
         answers=tuple(entry.get("answers", {}).items()),
     )
     triple = start_draft(

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 import numpy as np
+from django.utils.text import slugify
 
 from apps.dashboard.execution.demo.scores import LEDGER
-from apps.dashboard.execution.demo.stage import Stage, finish
+from apps.dashboard.execution.demo.stage import RELEASED, Stage, finish
+from apps.goldsets.models import Version
 from apps.queries.models import Query
 from apps.retrieval.actions import create_system, request_pool, request_run
 from apps.retrieval.core.ranking import unpack
@@ -13,7 +15,7 @@ from apps.retrieval.enums import SystemKind
 from apps.retrieval.execution.intake import import_run
 from apps.retrieval.formats.runs import draft_from_lines
 from apps.retrieval.models import Pool, Ranking, Run, System
-from apps.retrieval.selectors import QueryChoice, position_of_blocks
+from apps.retrieval.selectors import ALL_QUERIES, QueryChoice, position_of_blocks
 
 DEPTH = 20
 POOL_DEPTH = 6
@@ -37,28 +39,43 @@ def build_systems(stage: Stage) -> list[System]:
 
 
 def run_systems(stage: Stage, systems: list[System]) -> None:
+    """On all queries of the project, before anybody wrote a Q&A."""
+    _run(stage, systems, ALL_QUERIES, "", day=1.1)
+
+
+def run_questions(stage: Stage, version: Version) -> None:
+    """On the questions of the first version: its queries and those of its Q&As."""
+    systems = [run.system for run in stage.ranked() if run.system.kind != SystemKind.UPLOADED]
+    choice = QueryChoice(questions=f"{version.gold_set.slug}/{version.label}")
+    _run(stage, systems, choice, f"-{version.label}", day=RELEASED + 0.1)
+
+
+def _run(stage: Stage, systems: list[System], choice: QueryChoice, suffix: str, *, day: float) -> None:
+    """Run each system, and upload the fusion of the first and the third."""
     runs = []
     for system in systems:
         run = request_run(
             project=stage.project,
             system_id=system.pk,
             snapshot_id=stage.frozen().pk,
+            choice=choice,
             depth=DEPTH,
+            tag=f"{slugify(system.name)}{suffix}" if suffix else "",
             note=LEDGER[system.name].tried,
             actor=stage.lead,
-            at=stage.at(1.1),
+            at=stage.at(day),
         )
-        finish(run.job, at=stage.at(1.1))
+        finish(run.job, at=stage.at(day))
         runs.append(run)
-    upload_hybrid(stage, runs[0], runs[2])
+    upload_hybrid(stage, runs[0], runs[2], f"{HYBRID}{suffix}", day=day + 0.4)
 
 
-def upload_hybrid(stage: Stage, first: Run, second: Run) -> Run:
+def upload_hybrid(stage: Stage, first: Run, second: Run, tag: str, *, day: float) -> Run:
     """Fuse two runs outside of Karat, as a team would, and upload the result as a file."""
     positions = position_of_blocks(stage.frozen())
-    queries = dict(Query.objects.filter(project=stage.project).values_list("outside_id", "pk"))
-    lines = _fused_lines(first, second, positions, queries)
-    draft = draft_from_lines(lines, f"{HYBRID}.run", queries=queries, blocks=positions)
+    queries = dict(Query.everything.filter(project=stage.project).values_list("outside_id", "pk"))
+    lines = _fused_lines(first, second, positions, queries, tag)
+    draft = draft_from_lines(lines, f"{tag}.run", queries=queries, blocks=positions)
     return import_run(
         project=stage.project,
         snapshot=stage.frozen(),
@@ -67,11 +84,13 @@ def upload_hybrid(stage: Stage, first: Run, second: Run) -> Run:
         note=LEDGER[HYBRID_SYSTEM].tried,
         commit="4f1c2ab",
         actor=stage.lead,
-        at=stage.at(1.5),
+        at=stage.at(day),
     ).run
 
 
-def _fused_lines(first: Run, second: Run, positions: dict[str, int], queries: dict[str, int]) -> Iterator[bytes]:
+def _fused_lines(
+    first: Run, second: Run, positions: dict[str, int], queries: dict[str, int], tag: str
+) -> Iterator[bytes]:
     block_ids = {position: block_id for block_id, position in positions.items()}
     query_ids = {key: outside_id for outside_id, key in queries.items()}
     scores_by_query: dict[int, dict[int, float]] = {}
@@ -84,7 +103,7 @@ def _fused_lines(first: Run, second: Run, positions: dict[str, int], queries: di
         order = np.lexsort((-np.array(list(scores)), -np.array(list(scores.values()))))[:DEPTH]
         best = [list(scores.items())[index] for index in order]
         for rank, (position, score) in enumerate(best, start=1):
-            line = f"{query_ids[query]} Q0 {block_ids[position]} {rank} {score:.8f} {HYBRID}\n"
+            line = f"{query_ids[query]} Q0 {block_ids[position]} {rank} {score:.8f} {tag}\n"
             yield line.encode()
 
 

@@ -54,11 +54,11 @@ GATES: list[dict[str, Any]] = [
 ]
 
 
-def fill_ledger(stage: Stage, ranked: list[Run]) -> None:
-    for run in ranked:
+def fill_ledger(stage: Stage, runs: list[Run], *, day: float) -> None:
+    for run in runs:
         line = LEDGER[run.system.name]
         words = {"tried": line.tried, "configuration": line.configuration, "verdict": line.verdict}
-        write_ledger(run=run, commit=run.commit, cost=line.cost, actor=stage.lead, at=stage.at(41.5), **words)
+        write_ledger(run=run, commit=run.commit, cost=line.cost, actor=stage.lead, at=stage.at(day), **words)
 
 
 def add_gates(stage: Stage, version: Version, ranked: list[Run]) -> None:
@@ -74,6 +74,20 @@ def add_gates(stage: Stage, version: Version, ranked: list[Run]) -> None:
             actor=stage.lead,
             at=stage.at(41.6),
         )
+
+
+def score_questions(stage: Stage, version: Version, asked: list[Run]) -> None:
+    """Score the runs on the version's questions by its Q&As: is the marked evidence in what they returned?"""
+    for run in asked:
+        evaluation = request_evaluation(
+            project=stage.project,
+            run_id=run.pk,
+            version_id=version.pk,
+            hit="evidence",
+            actor=stage.lead,
+            at=stage.at(42.1),
+        )
+        finish(evaluation.job, at=stage.at(42.1))
 
 
 def score_runs(stage: Stage, version: Version, ranked: list[Run]) -> None:

@@ -21,6 +21,8 @@ from apps.judging.models import Guideline, Round
 from apps.retrieval.models import Pool, Run
 
 WEEKS = 7
+RELEASED = 41.2
+"""The day on which the first version is released."""
 PATIENCE_SECONDS = 120
 
 
@@ -56,8 +58,16 @@ class Stage:
         return Guideline.objects.get(project=self.project)
 
     def ranked(self) -> list[Run]:
-        """The runs in the order of their creation."""
-        return list(Run.objects.filter(project=self.project).select_related("system", "project").order_by("pk"))
+        """The runs from before the first version, in the order of their creation."""
+        return self._runs(created_at__lt=self.at(RELEASED))
+
+    def asked(self) -> list[Run]:
+        """The runs on the questions of the first version, in the order of their creation."""
+        return self._runs(created_at__gt=self.at(RELEASED))
+
+    def _runs(self, **when: datetime) -> list[Run]:
+        runs = Run.objects.filter(project=self.project, **when)
+        return list(runs.select_related("system", "project", "snapshot").order_by("pk"))
 
     def first_pool(self) -> Pool:
         return Pool.objects.select_related("snapshot__corpus").filter(project=self.project).earliest("pk")
