@@ -11,6 +11,7 @@ import numpy as np
 from apps.common.text.wording import number, signed
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import BCA, PERCENTILE, Estimate
+from apps.metrics.expected.measures import YES_OR_NO
 from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.paired_tests import Paired, paired_tests
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed
@@ -50,6 +51,22 @@ class SupplementaryTests(NamedTuple):
         return needed_words(self.needed)
 
 
+class McNemar(NamedTuple):
+    """The questions on which only one of two runs is right, and the two-sided p if both were equally good.
+
+    McNemar (Psychometrika 12, 1947), exact: the binomial distribution of the questions on which they differ.
+    """
+
+    baseline_alone: int
+    candidate_alone: int
+    p: float
+
+    @property
+    def words(self) -> str:
+        alone = f"{self.candidate_alone:,} right in the candidate alone, {self.baseline_alone:,} in the baseline alone"
+        return f"{alone}; exact McNemar test {p_words(self.p, 1)}"
+
+
 class MeasureComparison(NamedTuple):
     """Two runs by one measure: both means and their paired difference, candidate minus baseline.
 
@@ -73,6 +90,14 @@ class MeasureComparison(NamedTuple):
         return Estimate.of(difference.mean, difference.interval, difference.n, self.method, reason)
 
     @property
+    def mcnemar(self) -> McNemar | None:
+        """The exact test of a yes-or-no measure; None for others."""
+        if parse_measure(self.measure).name not in YES_OR_NO:
+            return None
+        counts = self.difference.tally
+        return McNemar(counts.worse, counts.better, 1.0 if counts.sign_p is None else counts.sign_p)
+
+    @property
     def as_json(self) -> dict[str, Any]:
         """The form of the command line and of the API: numbers unrounded, undefined values null."""
         difference, tests = self.difference, self.supplement.tests
@@ -92,6 +117,7 @@ class MeasureComparison(NamedTuple):
             "worse": difference.worse,
             "rests_on": difference.rests_on,
             "sign": sign,
+            "mcnemar": self.mcnemar._asdict() if self.mcnemar else None,
             "t": tests.t._asdict() if tests.t else None,
             "wilcoxon": tests.wilcoxon._asdict() if tests.wilcoxon else None,
             "effect_size": Estimate.of(tests.effect, tests.effect_interval, tests.n, PERCENTILE).as_json,

@@ -161,8 +161,8 @@ def notes_of(card: Scorecard) -> Iterator[str]:
         if card.hit:
             yield "Intervals of yes-or-no measures: Wilson's score interval."
         over = f"queries within each stratum of {card.stratified}" if card.stratified else "queries"
-        how = INTERVAL_WORDS[card.interval]
-        yield f"Intervals: {how} over {over}, {EVERY_RESAMPLE}, widened for few queries."
+        how, which = INTERVAL_WORDS[card.interval], "Other intervals" if card.hit else "Intervals"
+        yield f"{which}: {how} over {over}, {EVERY_RESAMPLE}, widened for few queries."
     if any(run.people for run in card.runs):
         yield (
             "The interval with people allows for others having judged, as far as those who did differ; "

@@ -1,4 +1,4 @@
-"""`karat score`: runs scored against a qrels file, without a server and without a database.
+"""`karat score`: runs scored against a qrels file or a file of triples, without a server and without a database.
 
 Results go to standard output, warnings and errors to standard error. Exit codes: 0 scored; 2 unusable input or a wrong
 command line.
@@ -17,6 +17,8 @@ from apps.cli.scorecards import FORMATS
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.metrics.estimate import INTERVALS, NONE, PERCENTILE
+from apps.metrics.expected import DEFAULT_HIT_MEASURES
+from apps.metrics.expected.rules import BLOCK
 from apps.metrics.measures import REGISTRY
 from apps.metrics.measures.notation import MeasureError, faults_of
 from apps.metrics.scorecard import Scorecard
@@ -55,7 +57,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
     parser = subparsers.add_parser(
         "score",
         help="score runs against judgements, without a server",
-        description="Score TREC runs against TREC qrels. Values equal those of trec_eval -c.",
+        description="Score TREC runs against TREC qrels, or what a system returned against triples. Values by qrels "
+        "equal those of trec_eval -c.",
         epilog="Files may be gzipped; - is standard input, for one of them. "
         f"Measures: {', '.join(REGISTRY)}. Exit codes: 0 scored, 2 unusable input or wrong command line.",
     )
@@ -67,16 +70,30 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--qrels", required=True, metavar="FILE", help="judgements: query 0 block grade, or a table with a heading"
-    )
+    truth = parser.add_mutually_exclusive_group(required=True)
+    truth.add_argument("--qrels", metavar="FILE", help="judgements: query 0 block grade, or a table with a heading")
+    truth.add_argument("--triples", metavar="FILE", help="in their place: triples, as exported or published, as JSONL")
     parser.add_argument(
         "--run",
-        required=True,
         action="append",
         dest="runs",
         metavar="FILE",
         help="a run: query Q0 block rank score tag; give it again for more runs",
+    )
+    parser.add_argument(
+        "--results",
+        action="append",
+        metavar="FILE",
+        help="with --triples: returned passages, a JSON line each with qid, rank, and id, document_id, pages or text",
+    )
+    parser.add_argument(
+        "--hit",
+        default=BLOCK,
+        metavar="RULE",
+        help="with --triples: what counts as right: block (default), document, pages, evidence, evidence(share=0.9)",
+    )
+    parser.add_argument(
+        "--corpus", metavar="FILE", help="with --triples: corpus.jsonl, for the documents, pages and texts of blocks"
     )
     parser.add_argument("--compare", metavar="FILE", help="the baseline: a run that the others are compared with")
     parser.add_argument("--by", metavar="FILE", help="strata: a table with the columns query and stratum, or several")
@@ -94,9 +111,9 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--measures",
-        default=DEFAULT_MEASURES,
         metavar="LIST",
-        help=f'measures separated by spaces or commas (default: "{DEFAULT_MEASURES}")',
+        help=f'measures separated by spaces or commas (default: "{DEFAULT_MEASURES}"; '
+        f'with --triples "{DEFAULT_HIT_MEASURES}")',
     )
     parser.add_argument("--list-measures", action=ListMeasures, help="list all measures, and exit")
     parser.add_argument(
@@ -133,7 +150,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score, write the requested reports, and print. Returns the exit code."""
     try:
-        card = scorecard_of(args, sys.stderr)
+        card = _by_triples(args) if args.triples else scorecard_of(_with_run(args), sys.stderr)
         _write_reports(card, args)
     except MeasureError as error:
         for fault in faults_of(error):
@@ -145,6 +162,25 @@ def run(args: argparse.Namespace) -> int:
         return EXIT_BAD_INPUT
     sys.stdout.write(FORMATS[args.format](card))
     return EXIT_OK
+
+
+def _by_triples(args: argparse.Namespace) -> Scorecard:
+    from apps.cli.score.triples import scorecard_of_triples  # its readers are slow to load
+
+    return scorecard_of_triples(args, sys.stderr)
+
+
+def _with_run(args: argparse.Namespace) -> argparse.Namespace:
+    """The options of scores by grades. Raises MeasureError where one of triples is among them, or no run is."""
+    for option in ("results", "corpus"):
+        if getattr(args, option):
+            raise MeasureError(f"--{option} goes with --triples; --qrels is scored with --run.")
+    if args.hit != BLOCK:
+        raise MeasureError("--hit goes with --triples: grades are of blocks.")
+    if not args.runs:
+        raise MeasureError("Name a run with --run.")
+    args.measures = args.measures or DEFAULT_MEASURES
+    return args
 
 
 def _write_reports(card: Scorecard, args: argparse.Namespace) -> None:

@@ -89,6 +89,8 @@ def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
         rows[-1] += [str(count) for count in counts]
     rows += [[name, "undefined", *[""] * 8] for name in compared.left_out]
     yield aligned(rows)
+    if exact := [f"{row.measure}: {row.mcnemar.words}." for row in compared.measures if row.mcnemar]:
+        yield "\n".join(exact)
     if few := comparison.handfuls(compared.measures):
         yield "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in [*few, comparison.HANDFUL_WORDS])
     if compared.measures:

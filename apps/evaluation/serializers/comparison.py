@@ -19,6 +19,14 @@ class StatisticSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField()
 
 
+class McNemarSerializer(serializers.Serializer[Any]):
+    """The exact McNemar test of a yes-or-no measure: the queries on which only one run is right, and its p."""
+
+    baseline_alone = serializers.IntegerField()
+    candidate_alone = serializers.IntegerField()
+    p = serializers.FloatField()
+
+
 class MeasureComparisonSerializer(serializers.Serializer[Any]):
     """One measure of a comparison, candidate minus baseline; null means not defined.
 
@@ -43,6 +51,7 @@ class MeasureComparisonSerializer(serializers.Serializer[Any]):
     worse = serializers.IntegerField()
     rests_on = serializers.IntegerField(allow_null=True)
     sign = StatisticSerializer(allow_null=True)
+    mcnemar = McNemarSerializer(allow_null=True)
     t = StatisticSerializer(allow_null=True)
     wilcoxon = StatisticSerializer(allow_null=True)
     effect_size = EstimateSerializer()

@@ -1,0 +1,96 @@
+"""Files of triples as questions with their expected blocks."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from apps.common.errors import InputError
+from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
+from apps.common.files.linefiles import name_of
+from apps.common.files.tabular import TableFile
+from apps.metrics.expected import ExpectedBlock, Question, Returned
+from apps.metrics.files.strata import QueryDivision
+from apps.triples.formats import read_entries
+from apps.triples.formats.entry import ALL, Entry
+
+DIVISIONS = ("domain", "difficulty")
+
+
+class TripleFile(NamedTuple):
+    """The questions of a file of triples, and how their metadata divide them."""
+
+    questions: list[Question]
+    divisions: tuple[QueryDivision, ...]
+
+
+def load_triples(path: str) -> TripleFile:
+    """The triples of a JSONL or YAML file, as exported or as published. Raises InputErrors with every bad line."""
+    errors = ErrorList(MOST_LISTED)
+    entries: list[Entry] = []
+    with opened(path) as source:
+        form = "yaml" if name_of(path).removesuffix(".gz").endswith((".yaml", ".yml")) else "jsonl"
+        for place, (record, entry) in enumerate(read_entries(source, errors, format=form), 1):
+            entries.append(entry if entry.id else entry._replace(id=entry.query_id or f"line {record.line or place}"))
+    seen: set[str] = set()
+    for entry in entries:
+        if entry.id in seen:
+            errors.add(InputError(name_of(path), None, "id", entry.id, "two triples have this id."))
+        seen.add(entry.id)
+    if errors:
+        raise all_of(errors)
+    if not entries:
+        raise InputError(name_of(path), None, "", "", "the file contains no triples.")
+    labels = {field: tuple(getattr(entry, field) for entry in entries) for field in DIVISIONS}
+    divisions = tuple(QueryDivision(field, named) for field, named in labels.items() if len(set(named) - {""}) > 1)
+    return TripleFile([_question(entry) for entry in entries], divisions)
+
+
+def _question(entry: Entry) -> Question:
+    blocks = tuple(
+        ExpectedBlock(one.block_id, one.document_id, one.pages, tuple(evidence.text for evidence in one.evidence))
+        for one in entry.blocks
+    )
+    return Question(entry.id, blocks, entry.match == ALL, entry.query_id)
+
+
+def with_texts(questions: Sequence[Question], blocks: Mapping[str, Returned]) -> list[Question]:
+    """The questions with what the corpus knows of their blocks where the file of triples does not say it."""
+    return [
+        one._replace(expected=tuple(_filled(block, blocks.get(block.block_id)) for block in one.expected))
+        for one in questions
+    ]
+
+
+def _filled(block: ExpectedBlock, known: Returned | None) -> ExpectedBlock:
+    if known is None:
+        return block
+    evidence = block.evidence or ((known.text,) if known.text else ())
+    return ExpectedBlock(block.block_id, block.document_id or known.document_id, block.pages or known.pages, evidence)
+
+
+def names_of(questions: Sequence[Question]) -> dict[str, list[str]]:
+    """The ids of the questions by each name that a run may give them: their own, and that of their query."""
+    names: dict[str, list[str]] = {}
+    for one in questions:
+        for name in dict.fromkeys(filter(None, (one.id, one.query_id))):
+            names.setdefault(name, []).append(one.id)
+    return names
+
+
+@contextmanager
+def opened(path: str) -> Iterator[TableFile]:
+    """The file at this path, `-` being standard input. Raises InputError where it cannot be read."""
+    if path == "-":
+        yield TableFile(name_of(path), io.BytesIO(sys.stdin.buffer.read()))
+        return
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(Path(path).open("rb"))
+        except OSError as error:
+            raise InputError(path, None, "", "", f"cannot be read: {error.strerror}.") from error
+        yield TableFile(name_of(path), stream)
