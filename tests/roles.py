@@ -163,13 +163,18 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "goldsets:new goldsets:new-version goldsets:change goldsets:freeze goldsets:release goldsets:discard"
             " goldsets:left-out",
         ),
+        may("see the questions of a slice", "goldsets:slice"),
+        may(
+            "draw a quarter’s slice; add questions to slices",
+            "goldsets:draw-slice goldsets:pick-questions goldsets:add-found",
+        ),
     ),
     "Scores and gates": (
         may(
             "read scores, comparisons, trend, costs and the log of experiments; download reports",
             "evaluation:overview evaluation:evaluation evaluation:trend evaluation:costs evaluation:ledger"
-            " evaluation:pick evaluation:compare evaluation:export evaluation:query reports:evaluation"
-            " reports:comparison reports:version reports:negatives",
+            " evaluation:slices evaluation:pick evaluation:compare evaluation:export evaluation:query"
+            " reports:evaluation reports:comparison reports:version reports:negatives",
         ),
         may("read gates and their history", "gates:gates gates:gates-file gates:gate"),
         may(

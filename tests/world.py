@@ -119,6 +119,9 @@ class Things:
     def any__kind(self) -> str:
         return "queries"
 
+    def any__part(self) -> str:
+        return "canary"
+
     def any__split(self) -> str:
         return "dev"
 

@@ -1,4 +1,4 @@
-"""Answers that the pages and the API of gates share, and the gates' panel on the page of an evaluation."""
+"""Answers that the pages and the API of gates share, and the gates' panels on pages of scores."""
 
 from django.http import Http404, HttpResponse
 from django.utils.text import slugify
@@ -6,13 +6,18 @@ from django.utils.text import slugify
 from apps.evaluation.edges.panels import Panel
 from apps.evaluation.models import Evaluation
 from apps.gates.selectors import gates, rule_files
-from apps.goldsets.models import GoldSet
+from apps.goldsets.models import GoldSet, Version
 from apps.retrieval.models import System
 
 
 def results_panel(evaluation: Evaluation) -> Panel:
     """The gate results of one run."""
     return Panel("gates/_results.html", gates.results_on(evaluation))
+
+
+def slices_panel(version: Version) -> Panel:
+    """The gates on slices of the version's gold set, each with its current result."""
+    return Panel("gates/_on_slices.html", gates.statuses(gates.on_slices(version.gold_set)))
 
 
 def file_response(gold_set: GoldSet, system: System) -> HttpResponse:

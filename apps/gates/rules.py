@@ -4,6 +4,7 @@ from apps.evaluation.enums import STRATA
 from apps.evaluation.rules import SPLITS, version_measures
 from apps.gates.core.rule import GateRule
 from apps.gates.models import Gate
+from apps.goldsets.enums import Split
 from apps.goldsets.models import GoldSet
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
@@ -17,7 +18,9 @@ def gate_refusal(gold_set: GoldSet, system: System, rule: GateRule, split: str, 
     in_use = Gate.objects.filter(gold_set=gold_set, retired_at=None)
     if split not in SPLITS:
         return f"There is no split called {split}; choose dev, test, or neither for both."
-    if rule.slice is not None and rule.slice.field not in STRATA:
+    if rule.slice is not None and rule.slice.is_named and split == Split.TEST:
+        return "Slices have dev questions only: test stays sealed. Choose dev, or both."
+    if rule.slice is not None and not rule.slice.is_named and rule.slice.field not in STRATA:
         return f"A slice here uses one of {', '.join(STRATA)}, not {rule.slice.field}."
     if reason := name_refusal(gold_set, system, rule):
         return reason

@@ -1,5 +1,6 @@
 """Forms of gold sets and versions."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -15,6 +16,8 @@ from apps.judging.models import Round
 MOST_SEED = 2**53 - 1
 USUAL_TEST = 50
 FEWEST_TO_HOLD_OUT = 20
+MOST_QUESTIONS = 100_000
+LONGEST_WHY = 200
 
 
 class GoldSetForm(KaratForm):
@@ -108,3 +111,26 @@ def _round_words(round_: Round) -> str:
 
 def _is_of(round_: Round, snapshot: Snapshot) -> bool:
     return round_.pool.snapshot.corpus_id == snapshot.corpus_id
+
+
+class DrawForm(KaratForm):
+    """How many questions a quarter's slice has."""
+
+    size = forms.IntegerField(label="Questions", min_value=1, max_value=MOST_QUESTIONS)
+
+
+class PickForm(KaratForm):
+    """Questions for a slice, by name, and why they belong in it."""
+
+    names = forms.MultipleChoiceField(label="Questions", error_messages={"required": "Choose at least one question."})
+    why = forms.CharField(
+        label="Why these",
+        max_length=LONGEST_WHY,
+        help_text="Such as: asked most often, or broke in May.",
+    )
+
+    def __init__(self, *args: Any, questions: Iterable[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = self.fields["names"]
+        assert isinstance(names, forms.MultipleChoiceField)
+        names.choices = [(name, name) for name in questions]

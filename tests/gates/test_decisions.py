@@ -103,6 +103,13 @@ def test_queries_without_a_value_are_left_out_and_the_n_says_so():
             "no_queries",
             "there is no query where domain = tax.",
         ),
+        (threshold(slice="canary"), {}, "no_queries", "there is no canary slice yet."),
+        (
+            threshold(slice="canary"),
+            {"slices": {"canary": {"Q99"}}},
+            "no_queries",
+            "there is no query in the canary slice.",
+        ),
         (against_baseline(), {}, "no_baseline", "there is no baseline"),
         (against_baseline(), {"baseline": {}}, "no_baseline", "nDCG@10 of the baseline was not computed."),
         (against_baseline(), {"baseline": {"nDCG@10": np.full(8, np.nan)}}, "few_queries", "fewer than two queries"),
@@ -128,6 +135,19 @@ def test_a_slice_is_checked_on_its_own_queries():
     assert (tax.state, tax.n, round(tax.value, 9)) == (FAILED, 4, 0.3)
     assert (law.state, law.n, round(law.value, 9)) == (PASSED, 4, 0.7)
     assert tax.words.startswith("nDCG@10 where domain = tax is 0.3000,")
+
+
+def test_a_slice_of_the_version_is_checked_on_its_queries_and_is_not_sampled():
+    ids = [f"Q{number:03}" for number in range(200)]
+    canary = set(ids[:60])
+    values = {"nDCG@10": np.array([1.0 if one in canary else 0.0 for one in ids])}
+
+    verdict = decide(
+        threshold(slice="canary", tier="smoke"), evidence(query_ids=ids, values=values, slices={"canary": canary})
+    )
+
+    assert (verdict.state, verdict.n, verdict.value) == (PASSED, 60, 1.0)
+    assert verdict.words.startswith("nDCG@10 in the canary slice is 1.0000,")
 
 
 # Against a baseline ------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from apps.gates.actions import (
 from apps.gates.execution import checks
 from apps.gates.models import Badge, Gate, GateResult
 from apps.gates.selectors import gates
+from apps.goldsets.actions import add_to_slice
 from apps.jobs.actions.webhooks import add_webhook
 from apps.jobs.models import Notification, Outbox
 from apps.retrieval.models import Ranking
@@ -216,6 +217,24 @@ def test_a_slice_of_four_queries_would_reveal_single_ones_and_is_not_known(scene
     )
 
 
+def test_a_slice_of_the_version_is_checked_on_its_queries_as_they_are_now(scene):
+    dev = scene.version.queries.filter(split="dev").order_by("outside_id")
+    names = [query.outside_id for query in dev][:2]
+    gate = add_gate(scene, {"slice": "canary"})
+    score(scene, "base")
+    assert gates.statuses([gate])[0].result.words == "Not known: there is no canary slice yet."
+    add_to_slice(
+        version_id=scene.version.pk, kind="canary", names=dict.fromkeys(names, "Picked."), actor=scene.lead, at=AT
+    )
+
+    score(scene, "better")
+
+    result = gates.statuses([gate])[0].result
+    assert (result.state, result.n) == ("passed", 2)
+    assert "in the canary slice is 1.0000" in result.words
+    assert gates.requirement_of(gate).startswith("nDCG@10 in the canary slice: at least")
+
+
 def test_latency_is_checked_by_percentiles_of_the_stored_times(scene):
     scene.runs["base"] = make_run(scene.project, scene.snapshot)
     gate = add_gate(scene, {"figure": "latency_p50", "at_least": None, "at_most": 60_000})
@@ -301,6 +320,7 @@ def test_a_retired_gate_decides_nothing_more_and_keeps_its_results(scene):
         ({"figure": "nDGC@10"}, {}, "not a measure Karat knows"),
         ({"at_least": None}, {}, "one of at_least, at_most and no_worse_than"),
         ({"slice": {"field": "colour", "value": "red"}}, {}, "not colour"),
+        ({"slice": "canary"}, {"split": "test"}, "Slices have dev questions only"),
         ({"figure": "alpha_nDCG@10"}, {}, "needs the facets"),
         ({"at_least": None, "no_worse_than": "baseline"}, {}, "Choose the run"),
         ({}, {"baseline": True}, "has a baseline"),

@@ -5,6 +5,8 @@ import pytest
 from apps.common.errors import InputError, InputErrors
 from apps.gates.core.rule import GateRule, RuleError, Slice, as_facts, measures_of, requirement, rule_of, stored_rule
 from apps.gates.formats import read_rules
+from apps.goldsets.core.rotation import SLICE_NAMES
+from apps.goldsets.enums import SliceKind
 from apps.metrics.measures import Measure
 
 FILE = """
@@ -65,6 +67,18 @@ def test_facts_read_back_to_the_same_rule(tmp_path):
         assert rule_of(as_facts(rule)) == rule
 
 
+def test_a_slice_of_the_version_is_written_by_its_name(tmp_path):
+    (rule,) = read_rules(written(tmp_path, FILE.split("[[gate]]")[1].join(["[[gate]]", 'slice = "canary"\n'])))
+
+    assert rule.slice == Slice("slice", "canary")
+    assert as_facts(rule)["slice"] == "canary"
+    assert rule_of({**as_facts(rule), "slice": {"field": "slice", "value": "canary"}}) == rule
+
+
+def test_gates_know_the_slices_that_there_are():
+    assert list(SLICE_NAMES) == SliceKind.values
+
+
 @pytest.mark.parametrize(
     ("change", "key", "says"),
     [
@@ -82,7 +96,8 @@ def test_facts_read_back_to_the_same_rule(tmp_path):
         ({"on": "median"}, "on", "mean, interval"),
         ({"tier": "quick"}, "tier", "smoke, full, deep"),
         ({"margin": 0.1}, "margin", "together with no_worse_than"),
-        ({"slice": "domain=tax"}, "slice", "is written as"),
+        ({"slice": "domain=tax"}, "slice", "is one of rotating, challenge, regression, canary, or is written as"),
+        ({"slice": {"field": "slice", "value": "gold"}}, "slice.value", "is one of rotating"),
         ({"slice": {"field": "domain", "value": 3}}, "slice.value", "is a text, not 3"),
         ({"at_least": None, "no_worse_than": "main"}, "no_worse_than", "is \"baseline\", not 'main'"),
         ({"at_least": None, "no_worse_than": "baseline", "margin": -0.1}, "margin", "a number from 0"),

@@ -34,6 +34,7 @@ RULES = [
         "tier": "deep",
     },
     {"name": "Fast", "figure": "latency_p95", "at_most": 400, "tier": "smoke"},
+    {"name": "Canary", "figure": "RR", "at_least": 0.5, "slice": "canary", "tier": "smoke"},
     {"name": "Cheap", "figure": "cost", "at_most": 1234567.5},
 ]
 TWO = """[[gate]]

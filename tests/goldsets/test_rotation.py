@@ -86,6 +86,17 @@ def test_quarter_after_quarter_every_question_is_used_once_before_any_is_used_tw
         quarter = next_quarter(quarter)
 
 
+def test_fields_that_cross_are_balanced_too():
+    """Ten domains of four questions each, one of every source: by the first field alone sources are left to chance."""
+    strata = [(f"domain {n // 4}", f"source {n % 4}") for n in range(40)]
+    pool = [Candidate(f"Q{n}", one) for n, one in enumerate(strata)]
+
+    for seed in ("2026-Q3", "2026-Q4", "2027-Q1"):
+        drawn = set(draw(pool, 12, seed=seed))
+        sources = Counter(one.strata[1] for one in pool if one.name in drawn)
+        assert all(abs(sources[f"source {n}"] - 3) <= 1 for n in range(4))
+
+
 def test_another_quarter_draws_other_questions():
     pool = [Candidate(f"Q{number}", ("access",)) for number in range(40)]
 

@@ -64,7 +64,8 @@ def run(args: argparse.Namespace) -> int:
         return _refuse(error, USAGE)
     try:
         rules = rules_in(read_rules(args.gates), args.tier) if args.gates else []
-        release = _in_tier(args, read_release(args.release, _split(args)))
+        release = _asked(args, read_release(args.release, _split(args)), rules)
+        rules = _on_slice(args, release, rules)
         blocks = Vocabulary()
         judged = release.judged(blocks)
         with Digests(_files(args)) as digests:
@@ -110,13 +111,35 @@ def _split(args: argparse.Namespace) -> str | None:
     return "" if args.split == "all" else args.split
 
 
-def _in_tier(args: argparse.Namespace, release: ReleaseSplit) -> ReleaseSplit:
-    """The release with the queries of the tier: a sample of them in the smoke tier."""
+def _asked(args: argparse.Namespace, release: ReleaseSplit, rules: Sequence[GateRule]) -> ReleaseSplit:
+    """The release with the queries to ask: of a slice, or in the smoke tier a sample and the slices that gates name."""
+    if args.slice:
+        return release.in_slice(args.slice)
     if args.tier != "smoke":
         return release
-    queries = tuple(release.queries[place] for place in sample([q.query_id for q in release.queries], seed=args.seed))
-    inside = {query.query_id for query in queries}
-    return release._replace(queries=queries, grades=tuple(row for row in release.grades if row.query_id in inside))
+    ids = [query.query_id for query in release.queries]
+    sampled = {ids[place] for place in sample(ids, seed=args.seed)}
+    named = (rule.slice.value for rule in rules if rule.slice is not None and rule.slice.is_named)
+    return release.only(sampled.union(*(release.slices.get(name, ()) for name in named)))
+
+
+def _on_slice(args: argparse.Namespace, release: ReleaseSplit, rules: list[GateRule]) -> list[GateRule]:
+    """The rules to check: with --slice without those on another slice, whose questions are not all asked.
+
+    Raises InputError when none is left: such a pipeline would always pass.
+    """
+    if not args.slice or not rules:
+        return rules
+    asked = release.slices[args.slice]
+    others = [one for one in rules if one.slice and one.slice.is_named and release.slices.get(one.slice.value) != asked]
+    left = [one for one in rules if one not in others]
+    if not left:
+        message = f"Every gate is on another slice than {args.slice}, so none would be checked."
+        raise InputError(str(args.gates), None, "slice", args.slice, message)
+    if others:
+        names = _some([one.name for one in others])
+        print(f"karat eval: not checked, since they are on another slice: {names}.", file=sys.stderr)
+    return left
 
 
 def _remark_on_depth(depth: int, measures: Iterable[Measure]) -> None:

@@ -28,6 +28,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_system(parser)
     what = parser.add_argument_group("queries, measures and gates")
     what.add_argument("--split", choices=["dev", "test", "all"], help="default: dev; with --tier deep all")
+    what.add_argument(
+        "--slice",
+        default="",
+        metavar="NAME",
+        help="only its questions: rotating, canary, challenge, regression, 2026-Q4",
+    )
     what.add_argument("--measures", default=DEFAULT_MEASURES, metavar="LIST", help="default: %(default)s")
     what.add_argument("--gates", type=Path, metavar="FILE", help="TOML, a [[gate]] a rule")
     what.add_argument("--tier", choices=TIERS, default="full", help="which gates are checked (default: full)")

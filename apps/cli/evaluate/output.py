@@ -33,7 +33,8 @@ class ResultSheet(NamedTuple):
     @property
     def title(self) -> str:
         split = f", {self.release.split} split" if self.release.split else ""
-        return f"{self.system} on {self.release.name}{split}"
+        part = f", {self.release.slice} slice" if self.release.slice else ""
+        return f"{self.system} on {self.release.name}{split}{part}"
 
 
 def as_table(sheet: ResultSheet) -> str:
@@ -68,8 +69,9 @@ def _gate_lines(gates: tuple[DecidedRule, ...]) -> Iterator[str]:
 def as_json(sheet: ResultSheet) -> str:
     """The object of `karat score`, with release, latency and gates."""
     release, evaluated = sheet.release, sheet.evaluated
+    part = {"slice": release.slice} if release.slice else {}
     body = {
-        "release": {"name": release.name, "digest": release.digest, "split": release.split or None},
+        "release": {"name": release.name, "digest": release.digest, "split": release.split or None, **part},
         "system": sheet.system,
         "passed": None if evaluated.state is None else evaluated.state == PASSED,
         "tier": sheet.tier,

@@ -6,12 +6,13 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.csvsafe import restore_cell
+from apps.goldsets.formats.slices import SLICES, BadSlices, read_slices, slice_called
 from apps.goldsets.formats.verification import NotAnExport, verify
 from apps.metrics.columns import Judged, judged_columns
 from apps.metrics.vocabulary import Vocabulary
@@ -36,13 +37,34 @@ class Grade(NamedTuple):
 
 
 class ReleaseSplit(NamedTuple):
-    """One split of a release: the queries with a grade, by the bytes of their ids. `digest` is that of the version."""
+    """One split of a release: the queries with a grade, by the bytes of their ids. `digest` is that of the version.
+
+    `slices` has the ids of each slice's questions, those of queries and of triples, by its name and by its kind.
+    `slice` is the name of the one whose queries these are, "" for all.
+    """
 
     name: str
     digest: str
     split: str
     queries: tuple[ReleasedQuery, ...]
     grades: tuple[Grade, ...]
+    slices: dict[str, frozenset[str]] = {}
+    slice: str = ""
+
+    def only(self, wanted: Collection[str]) -> ReleaseSplit:
+        """The same release with these queries alone."""
+        queries = tuple(query for query in self.queries if query.query_id in wanted)
+        return self._replace(queries=queries, grades=tuple(row for row in self.grades if row.query_id in wanted))
+
+    def in_slice(self, name: str) -> ReleaseSplit:
+        """The queries of one slice. Raises NotAnExport where the release has no such slice, or none of its queries."""
+        if name not in self.slices:
+            known = ", ".join(sorted(self.slices)) or "none"
+            raise NotAnExport(f"{self.name} has no slice called {name}. It has: {known}.")
+        part = self.only(self.slices[name])._replace(slice=name)
+        if not part.queries:
+            raise NotAnExport(f"No query of the {name} slice of {self.name} is graded in this split.")
+        return part
 
     def judged(self, blocks: Vocabulary) -> Judged:
         """The grades as columns, queries in the order of `queries`."""
@@ -98,7 +120,19 @@ def read_release(path: Path, split: str | None = None) -> ReleaseSplit:
         raise NotAnExport(
             f"{path} contains no {chosen} split. It contains {', '.join(sorted(splits - {''})) or 'no split'}."
         )
-    return _release(report.manifest, path, chosen, queries, grades)
+    return _release(report.manifest, path, chosen, queries, grades)._replace(slices=_slices(files))
+
+
+def _slices(files: _Files) -> dict[str, frozenset[str]]:
+    """The questions of each slice by its name, and by its kind: of the rotating ones those of the newest quarter."""
+    if SLICES not in files:
+        return {}
+    try:
+        rows = read_slices(files.text(SLICES))
+    except BadSlices as fault:
+        raise NotAnExport(f"{files.path}: {fault}") from None
+    called = {name: slice_called(rows, name) for row in rows for name in (row.name, row.kind)}
+    return {name: frozenset(row.ids) for name, row in called.items() if row is not None}
 
 
 def _release(

@@ -114,6 +114,7 @@ def evaluate(
         latencies=run.latencies,
         cost=cost,
         strata={division.field: division.labels for division in divisions},
+        slices=release.slices,
         seed=seed,
     )
     gates = tuple(DecidedRule(rule, decide(rule, evidence)) for rule in rules)

@@ -442,6 +442,14 @@ RESULTS = {
     "goldsets:left-out": PageHelp(
         "What was left out of the version, each with its reason.", "reference/gold-versions.md#what-is-left-out"
     ),
+    "goldsets:slice": PageHelp(
+        "The questions of one slice, in the order in which they came into it, each with the reason.",
+        "reference/gold-versions.md#slices",
+    ),
+    "goldsets:pick-questions": PageHelp(
+        "Tick questions, say why they belong in the slice, and add them. They stay in it.",
+        "reference/gold-versions.md#slices",
+    ),
     "retrieval:overview": PageHelp(
         "Systems are searches, runs are their results, pools are the pairs that people judge. Add two different"
         " systems or upload your own results, then choose results to judge.",
@@ -507,6 +515,11 @@ RESULTS = {
         "reference/comparisons.md",
     ),
     "evaluation:trend": PageHelp("How scores moved from run to run on this version.", "reference/comparisons.md#trend"),
+    "evaluation:slices": PageHelp(
+        "Parts of a version to work with: whether each puts runs in the order of the full set, how wide its intervals"
+        " are, and how it is made up.",
+        "reference/gold-versions.md#slices",
+    ),
     "evaluation:costs": PageHelp("What a better score costs in time.", "reference/comparisons.md#cost"),
     "evaluation:ledger": PageHelp(
         "Every run with what was changed, what it cost and what came out: the memory of the team.",

@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from apps.evaluation.pages import comparison, evaluation, leaderboard, trends
+from apps.evaluation.pages import comparison, evaluation, leaderboard, slices, trends
 
 PAIR = [
     path("", comparison.compare, name="compare"),
@@ -18,6 +18,7 @@ urlpatterns = [
     path("<int:pk>/", evaluation.evaluation_page, name="evaluation"),
     path("version/<int:version_pk>/score/", leaderboard.score, name="score"),
     path("version/<int:version_pk>/rest/", trends.score_rest, name="score-rest"),
+    path("slices/", slices.slices, name="slices"),
     path("trend/", trends.trend, name="trend"),
     path("costs/", trends.costs, name="costs"),
     path("ledger/", trends.ledger, name="ledger"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +27,8 @@ class RunEvidence(NamedTuple):
 
     `values` and `baseline` have one column for each measure, under its canonical name; NaN is "no value". `latencies`
     are milliseconds, NaN where not measured; `cost` is that of 1,000 queries. `strata` has a label for each query under
-    each field that slices may name, "" for none. `seed` is for the sample of the smoke tier and the resamples.
+    each field that rules may name, "" for none; `slices` has the queries of each slice of the version. `seed` is for
+    the sample of the smoke tier and the resamples.
     """
 
     query_ids: Sequence[str]
@@ -36,6 +37,7 @@ class RunEvidence(NamedTuple):
     latencies: Floats | None = None
     cost: float | None = None
     strata: Mapping[str, Sequence[str]] = {}
+    slices: Mapping[str, Collection[str]] = {}
     seed: int = DEFAULT_SEED
 
 
@@ -103,8 +105,10 @@ class _Figure(NamedTuple):
 
 
 def _rows(rule: GateRule, evidence: RunEvidence) -> Ints:
-    """Row numbers of the queries that the rule applies to."""
+    """Row numbers of the queries that the rule applies to. A slice of the version is never sampled: it is small."""
     everyone = np.arange(len(evidence.query_ids))
+    if rule.slice is not None and rule.slice.is_named:
+        return _rows_of_slice(rule, rule.slice.value, evidence)
     rows = (
         np.array(sample(evidence.query_ids, seed=evidence.seed), dtype=np.int64) if rule.tier == "smoke" else everyone
     )
@@ -115,8 +119,17 @@ def _rows(rule: GateRule, evidence: RunEvidence) -> Ints:
             raise _NotKnown(NO_QUERIES, f"no query carries {rule.slice.field}; here there is {fields}.")
         rows = rows[[labels[row] == rule.slice.value for row in rows.tolist()]]
     if not len(rows):
-        raise _NotKnown(NO_QUERIES, f"there is no query{_where(rule)}.")
+        raise _NotKnown(NO_QUERIES, f"there is no query{where(rule)}.")
     return rows
+
+
+def _rows_of_slice(rule: GateRule, name: str, evidence: RunEvidence) -> Ints:
+    if name not in evidence.slices:
+        raise _NotKnown(NO_QUERIES, f"there is no {name} slice yet.")
+    rows = [place for place, query in enumerate(evidence.query_ids) if query in evidence.slices[name]]
+    if not rows:
+        raise _NotKnown(NO_QUERIES, f"there is no query{where(rule)}.")
+    return np.array(rows, dtype=np.int64)
 
 
 def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
@@ -129,7 +142,7 @@ def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
         return _latency(rule, evidence, rows)
     summary = summaries(_column(evidence.values, rule, rows)[:, None])[0]
     if summary.mean is None:
-        raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any query{_where(rule)}.")
+        raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any query{where(rule)}.")
     return _Figure(summary.mean, summary.interval, summary.n)
 
 
@@ -146,7 +159,7 @@ def _latency(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     taken = evidence.latencies[rows]
     taken = taken[~np.isnan(taken)]
     if not len(taken):
-        raise _NotKnown(NO_TIMES, f"the run has no times{_where(rule)}.")
+        raise _NotKnown(NO_TIMES, f"the run has no times{where(rule)}.")
     rank = LATENCIES[rule.figure]
     value = float(np.percentile(taken, rank))
     if len(taken) < 2:
@@ -169,10 +182,10 @@ def _against_bound(rule: GateRule, estimate: _Figure) -> GateVerdict:
     compared = estimate.value
     if rule.on == INTERVAL:
         if estimate.interval is None:
-            raise _NotKnown(FEW_QUERIES, f"one query{_where(rule)} is too few for an interval of {rule.figure}.")
+            raise _NotKnown(FEW_QUERIES, f"one query{where(rule)} is too few for an interval of {rule.figure}.")
         compared = estimate.interval[0] if at_least else estimate.interval[1]
     state = PASSED if (compared - bound if at_least else bound - compared) >= -ROUNDING else FAILED
-    figure = f"{_called(rule)}{_where(rule)} is {_rounded(rule, estimate.value, bound)}{unit(rule)}"
+    figure = f"{_called(rule)}{where(rule)} is {_rounded(rule, estimate.value, bound)}{unit(rule)}"
     words = f"{figure}{_interval_words(rule, estimate, bound)}; the gate requires {requirement(rule)}."
     return GateVerdict(state, estimate.value, bound, words, estimate.interval, estimate.n)
 
@@ -186,12 +199,12 @@ def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> Gate
     change = change_of(evidence.baseline[rule.figure][rows], _column(evidence.values, rule, rows))
     summary = summaries(change[:, None])[0]
     if summary.mean is None or summary.interval is None:
-        raise _NotKnown(FEW_QUERIES, f"fewer than two queries{_where(rule)} have {rule.figure} in both runs.")
+        raise _NotKnown(FEW_QUERIES, f"fewer than two queries{where(rule)} have {rule.figure} in both runs.")
     low, high = summary.interval
     best, least = (-low, -high) if _falls(rule) else (high, low)
     is_worse = best < -ROUNDING if rule.margin is None else least < -rule.margin - ROUNDING
     words = (
-        f"{rule.figure}{_where(rule)} differs from the baseline by {signed(summary.mean, 4)}, "
+        f"{rule.figure}{where(rule)} differs from the baseline by {signed(summary.mean, 4)}, "
         f"95 % interval {signed(low, 4)} to {signed(high, 4)}, n = {summary.n:,}"
     )
     words += handful_words(tally_of(change[~np.isnan(change)]))
@@ -219,8 +232,11 @@ def _falls(rule: GateRule) -> bool:
     return rule.measure is not None and rule.measure.entry.is_lower_better
 
 
-def _where(rule: GateRule) -> str:
-    return f" where {rule.slice}" if rule.slice is not None else ""
+def where(rule: GateRule) -> str:
+    """The queries of the rule, to follow what it is about; "" for every query."""
+    if rule.slice is None:
+        return ""
+    return f" in the {rule.slice.value} slice" if rule.slice.is_named else f" where {rule.slice}"
 
 
 def figure_words(rule: GateRule) -> str:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from apps.goldsets.core.rotation import SLICE_NAMES
 from apps.metrics.measures import Measure, parse_measure
 from apps.metrics.measures.notation import MeasureError
 
@@ -16,6 +17,7 @@ MEAN, INTERVAL = ENDS = ("mean", "interval")
 LATENCIES = {"latency_p50": 50, "latency_p95": 95, "latency_p99": 99}
 COST = "cost"
 BASELINE = "baseline"
+NAMED = "slice"
 LONGEST_NAME = 120
 KEYS = ("name", "figure", "at_least", "at_most", "on", "no_worse_than", "margin", "slice", "tier")
 
@@ -34,10 +36,14 @@ class OutOfRange(RuleError):
 
 
 class Slice(NamedTuple):
-    """The queries whose stratum `field` is `value`."""
+    """The queries whose stratum `field` is `value`; those of the version's slice `value` where `field` is NAMED."""
 
     field: str
     value: str
+
+    @property
+    def is_named(self) -> bool:
+        return self.field == NAMED
 
     def __str__(self) -> str:
         return f"{self.field} = {self.value}"
@@ -142,7 +148,7 @@ def as_facts(rule: GateRule) -> dict[str, Any]:
     else:
         facts["on"] = rule.on
     if rule.slice is not None:
-        facts["slice"] = rule.slice._asdict()
+        facts["slice"] = rule.slice.value if rule.slice.is_named else rule.slice._asdict()
     return {**facts, "tier": rule.tier}
 
 
@@ -211,15 +217,25 @@ def _baseline(value: object) -> bool:
     return value == BASELINE
 
 
+_SLICES = f'slice is one of {", ".join(SLICE_NAMES)}, or is written as {{ field = "domain", value = "tax" }}.'
+
+
 def _slice(value: object) -> Slice | None:
     if value is None:
         return None
+    if isinstance(value, str) and value in SLICE_NAMES:
+        return Slice(NAMED, value)
+    if isinstance(value, str):
+        raise RuleError("slice", value, _SLICES)
     if not isinstance(value, Mapping) or value.keys() != {"field", "value"}:
-        raise RuleError("slice", value, 'slice is written as { field = "domain", value = "tax" }.')
+        raise RuleError("slice", value, _SLICES)
     for key, text in value.items():
         if not isinstance(text, str) or not text.strip():
             raise RuleError(f"slice.{key}", text, f"{key} of a slice is a text, not {_shown(text)}.")
-    return Slice(value["field"].strip(), value["value"].strip())
+    found = Slice(value["field"].strip(), value["value"].strip())
+    if found.is_named and found.value not in SLICE_NAMES:
+        raise RuleError("slice.value", found.value, _SLICES)
+    return found
 
 
 def _check_bounds(rule: GateRule, facts: Mapping[str, Any]) -> None:

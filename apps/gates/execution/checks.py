@@ -23,6 +23,7 @@ from apps.gates.execution import notifications
 from apps.gates.models import Gate, GateResult
 from apps.gates.selectors import gates
 from apps.goldsets.models import Version
+from apps.goldsets.selectors import slices
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
@@ -73,6 +74,7 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
         latencies=_latencies(evaluation.run, ground),
         cost=gates.cost_of(evaluation),
         strata=_strata(evaluation, ground),
+        slices=_slices(evaluation.version, undecided),
         seed=evaluation.seed,
     )
     return [(gate, _verdict(gate, evaluation, evidence, table)) for gate in undecided]
@@ -116,7 +118,7 @@ def _verdict(
     if gate.baseline is not None:
         evidence = evidence._replace(baseline=table.values_of(gate.baseline))
     verdict = decisions.decide(rule, evidence)
-    if rule.slice is not None and 0 < verdict.n < FEWEST_IN_STRATUM:
+    if rule.slice is not None and not rule.slice.is_named and 0 < verdict.n < FEWEST_IN_STRATUM:
         # As on the score pages: the mean of so few would reveal scores of single queries, sealed ones too.
         few = f"fewer than {FEWEST_IN_STRATUM} queries where {rule.slice} have a figure here"
         return decisions.not_known(rule, decisions.FEW_QUERIES, f"{few}; a slice needs at least that many.")
@@ -154,6 +156,13 @@ def _latencies(run: Run, ground: ScoringGround) -> Floats:
 def _strata(evaluation: Evaluation, ground: ScoringGround) -> dict[str, list[str]]:
     fields = {row.outside_id: row.fields for row in rankings.version_queries(evaluation.version, evaluation.split)}
     return {name: [str(fields[query].get(name) or "") for query in ground.judged.queries] for name in STRATA}
+
+
+def _slices(version: Version, undecided: Sequence[Gate]) -> dict[str, set[str]]:
+    """The queries of the slices that these gates name, as they are now; of the rotating ones the newest."""
+    named = {rule.slice.value for rule in map(gates.rule_of, undecided) if rule.slice and rule.slice.is_named}
+    parts = slices.newest_slices(version) if named else []
+    return {part.kind: slices.items_in(part, by_triples=False) for part in parts if part.kind in named}
 
 
 # Saving ------------------------------------------------------------------------------------------------------------

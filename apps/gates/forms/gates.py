@@ -15,6 +15,7 @@ from apps.gates.enums import Tier
 from apps.gates.models import Gate
 from apps.gates.rules import baseline_refusal, gate_refusal, measure_refusal, name_refusal
 from apps.gates.selectors.gates import rule_of, slices_of
+from apps.goldsets.enums import SliceKind
 from apps.goldsets.models import GoldSet
 from apps.retrieval.selectors import runs_in, system_in, systems_in
 
@@ -79,7 +80,7 @@ class GateForm(KaratForm):
             facts |= {values["kind"]: values["bound"], "on": values["on"] or MEAN}
         if values["slice"]:
             field, _, value = values["slice"].partition("=")
-            facts["slice"] = {"field": field, "value": value}
+            facts["slice"] = value if field == gate_rule.NAMED else {"field": field, "value": value}
         return facts
 
     def clean_bound(self) -> float | None:
@@ -167,4 +168,6 @@ class BoundForm(KaratForm):
 
 
 def _slices(gold_set: GoldSet) -> list[tuple[str, str]]:
-    return [(f"{field}={value}", f"{STRATA[field]}: {value}") for field, value in slices_of(gold_set)]
+    """Slices of the newest version, which a gate can name before they are made, and its strata."""
+    named = [(f"{gate_rule.NAMED}={kind.value}", f"{kind.label} slice") for kind in SliceKind]
+    return [*named, *((f"{field}={value}", f"{STRATA[field]}: {value}") for field, value in slices_of(gold_set))]

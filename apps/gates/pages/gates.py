@@ -51,7 +51,8 @@ def gate_list(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 def new_gate(request: HttpRequest, project: Project, gold_set: str) -> HttpResponse:
     chosen = gold_set_in(project, gold_set)
-    start = {"system": request.GET.get("system", ""), "split": Split.DEV}
+    part = request.GET.get("slice", "")
+    start = {"system": request.GET.get("system", ""), "split": Split.DEV, "slice": f"{rule.NAMED}={part}"}
     form = GateForm(request.POST or None, gold_set=chosen, initial=start)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data

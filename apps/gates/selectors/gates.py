@@ -34,6 +34,12 @@ class GateStatus(NamedTuple):
         return self.result.state if self.result else GateState.UNKNOWN
 
     @property
+    def slice_name(self) -> str:
+        """The slice of the version that the gate is on; empty for every query and for a stratum."""
+        part = rule_of(self.gate).slice
+        return part.value.capitalize() if part is not None and part.is_named else ""
+
+    @property
     def requirement(self) -> str:
         return requirement_of(self.gate)
 
@@ -49,8 +55,7 @@ def requirement_of(gate: Gate) -> str:
 
 def words_of(rule: gate_rule.GateRule) -> str:
     """As `requirement_of`, for a rule without a gate."""
-    where = f" where {rule.slice}" if rule.slice else ""
-    return f"{decisions.figure_words(rule)}{where}: {gate_rule.requirement(rule)}"
+    return f"{decisions.figure_words(rule)}{decisions.where(rule)}: {gate_rule.requirement(rule)}"
 
 
 def gates_in(project: Project) -> QuerySet[Gate]:
@@ -156,6 +161,12 @@ def scored_for(gate: Gate) -> QuerySet[Evaluation]:
         version__gold_set=gate.gold_set_id, run__system=gate.system_id, split=gate.split, scored_at__isnull=False
     )
     return evaluations.order_by("version__number", "run", "pk")
+
+
+def on_slices(gold_set: GoldSet) -> list[Gate]:
+    """The gates in use on slices of the gold set's versions, by name."""
+    gates = Gate.objects.filter(gold_set=gold_set, retired_at=None).select_related("system").order_by("name", "pk")
+    return [gate for gate in gates if (part := rule_of(gate).slice) is not None and part.is_named]
 
 
 def slices_of(gold_set: GoldSet) -> list[tuple[str, str]]:

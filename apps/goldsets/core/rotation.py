@@ -1,8 +1,9 @@
 """Which questions a quarter's slice has: a stratified sample, and none twice before all were used.
 
-Questions are sorted by their strata, and then every so-many-th is taken from a random place on. So each stratum, and
-each group of strata that begin alike, has its share of the sample to within one question, however small it is; and
-every question is as likely to be drawn as any other.
+Questions stand in the order of their strata, and every so-many-th is taken from a random place on. So each stratum, and
+each group of strata that begin alike, has its share of the sample to within one question, however small it is. Of many
+such samples the one is taken whose kinds are nearest to their shares in every field, since the fields after the first
+are otherwise left to chance where there are many small strata.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
 
+ROTATING, CHALLENGE, REGRESSION, CANARY = SLICE_NAMES = ("rotating", "challenge", "regression", "canary")
+"""How gates, files and commands name slices: those of `SliceKind`, for code without Django."""
+
 USUAL_SIZE = 120
+MOST_TRIALS, FEWEST_TRIALS, ITEMS_TRIED = 200, 5, 100_000
 MONTHS = 3
 QUARTER = re.compile(r"([0-9]{4})-Q([1-4])\Z")
 
@@ -42,13 +47,42 @@ def draw(candidates: Iterable[Candidate], size: int, *, seed: str) -> list[str]:
 
 
 def _stratified(candidates: Sequence[Candidate], size: int, seed: str) -> list[str]:
-    """Place i is taken where i × size passes a multiple of the number of candidates, from a random start on."""
+    """Of several samples the one whose kinds, of every field, are nearest to their shares."""
     if size <= 0:
         return []
+    trials = max(FEWEST_TRIALS, min(MOST_TRIALS, ITEMS_TRIED // len(candidates)))
+    samples = [_every_so_many(candidates, size, f"{seed}\n{trial}") for trial in range(trials)]
+    best = min(samples, key=lambda sample: _distance(sample, candidates, size))
+    return [one.name for one in best]
+
+
+def _every_so_many(candidates: Sequence[Candidate], size: int, seed: str) -> list[Candidate]:
+    """Place i is taken where i × size passes a multiple of the number of candidates, from a random start on.
+
+    The strata stand in a random order, those that begin alike together.
+    """
     total = len(candidates)
-    ordered = sorted(candidates, key=lambda one: (one.strata, _number(f"{seed}\n{one.name}"), one.name))
-    start = _number(f"{seed}\nstart") % total
-    return [ordered[(start + step * total) // size].name for step in range(size)]
+    prefixes = {one.strata[: depth + 1] for one in candidates for depth in range(len(one.strata))}
+    places = {prefix: _number("\n".join((seed, *prefix))) for prefix in prefixes}
+
+    def place(one: Candidate) -> tuple[int | str, ...]:
+        strata = (places[one.strata[: depth + 1]] for depth in range(len(one.strata)))
+        return (*strata, _number(f"{seed}\n\n{one.name}"), one.name)
+
+    ordered = sorted(candidates, key=place)
+    start = _number(f"{seed}\n\n\n") % total
+    return [ordered[(start + step * total) // size] for step in range(size)]
+
+
+def _distance(sample: Sequence[Candidate], candidates: Sequence[Candidate], size: int) -> tuple[int, int]:
+    """How far the kinds are from their shares: the furthest one, then the sum of squares; in whole numbers."""
+    fields = range(len(candidates[0].strata))
+    off = []
+    for field in fields:
+        inside = _counted(one.strata[field] for one in sample)
+        overall = _counted(one.strata[field] for one in candidates)
+        off += [abs(inside.get(kind, 0) * len(candidates) - count * size) for kind, count in overall.items()]
+    return max(off, default=0), sum(one * one for one in off)
 
 
 def _number(text: str) -> int:

@@ -110,6 +110,11 @@ class SliceRow(NamedTuple):
     kind: str
     questions: tuple[tuple[str, tuple[str, ...]], ...]
 
+    @property
+    def ids(self) -> set[str]:
+        """The ids of the queries and the labels of the triples."""
+        return {one for query, triples in self.questions for one in (query, *triples) if one}
+
 
 class Content(Protocol):
     """A version's rows. Each call starts again and yields in the bytewise order of ids."""

@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from apps.goldsets.pages import signing, versions
+from apps.goldsets.pages import signing, slices, versions
 
 VERSION = [
     path("", versions.version_page, name="version"),
@@ -11,6 +11,10 @@ VERSION = [
     path("difference/", versions.difference, name="difference"),
     path("left-out/", versions.left_out, name="left-out"),
     path("export/", versions.export, name="export"),
+    path("slices/draw/", slices.draw, name="draw-slice"),
+    path("slices/<slug:part>/", slices.slice_page, name="slice"),
+    path("slices/<slug:part>/pick/", slices.pick, name="pick-questions"),
+    path("slices/<slug:part>/found/", slices.add_found, name="add-found"),
     path("items/<slug:split>/<slug:kind>/", versions.items, name="items"),
 ]
 

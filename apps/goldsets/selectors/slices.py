@@ -136,12 +136,15 @@ def candidates(questions: Iterable[SliceQuestion], used: dict[str, str]) -> list
     return [Candidate(question.name, question.strata, used.get(question.name, "")) for question in questions]
 
 
-def found_for(version: Version, kind: SliceKind, taken: Collection[str]) -> dict[str, str]:
+def found_for(
+    version: Version, kind: SliceKind, taken: Collection[str], names: dict[str, str] | None = None
+) -> dict[str, str]:
     """The questions found for a slice that it has not yet, by name, with the first reason of each.
 
-    Those that the slice of the version before had come first: they are carried on while they exist.
+    Those that the slice of the version before had come first: they are carried on while they exist. `names` are those
+    of `names_by_item`, for a caller that has them.
     """
-    names = names_by_item(questions_for_slices(version), version)
+    names = names_by_item(questions_for_slices(version), version) if names is None else names
     found: dict[str, str] = {}
     for one in [*_carried_on(version, kind), *(one for finder in _finders[kind] for one in finder(version))]:
         name = names.get(one.name)

@@ -15,9 +15,9 @@ import numpy as np
 from apps.common.text.wording import number
 from apps.metrics.columns import BlockIds, Floats, Ints, Judged, Ranked, pair_keys
 from apps.metrics.measures import Measure, measure_run
+from apps.metrics.statistics.rank_correlation import EQUAL_PLACES
 from apps.metrics.statistics.significance import mean_of
 
-EQUAL_PLACES = 12
 SMALLEST_SHOWN = 0.0005
 
 # In place of a system: none is known to have found the pair; several found it; it was sampled at random.

@@ -21,16 +21,14 @@ from apps.metrics.estimate import excludes_zero
 from apps.metrics.statistics.bootstrap import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
-    MOST_UNDEFINED,
     Interval,
     interval_of,
-    percentile_interval,
     reading_share,
     resampled_means,
 )
 from apps.metrics.statistics.exact_bootstrap import every_draw
 from apps.metrics.statistics.proportions import widened
-from apps.reports.core.bias import EQUAL_PLACES
+from apps.metrics.statistics.rank_correlation import EQUAL_PLACES, kendall_taus, tau_interval
 
 TAU_RESAMPLES = 1_000
 MOST_PEOPLE, MOST_PAIRS = 12, 12
@@ -146,8 +144,8 @@ def order_under(
     old, new = _rounded(before.mean(axis=0)), _rounded(np.array(exact))
     draws = _draws(before, after, seed, resamples) if n > 1 else None
     share = confidence if draws is None else widened(confidence, n)
-    tau = _tau(old[None], new[None])[0]
-    spread = None if draws is None else _tau_interval(tau, _tau(draws[:, :runs], draws[:, runs:]), share)
+    tau = kendall_taus(old[None], new[None])[0]
+    spread = None if draws is None else tau_interval(tau, kendall_taus(draws[:, :runs], draws[:, runs:]), share)
     means = [(exact[run], None if draws is None else _of_mean(after[:, run], confidence)) for run in range(runs)]
     return Order(means, None if np.isnan(tau) else float(tau), spread, _swaps(old, new, before, after, confidence), n)
 
@@ -164,28 +162,6 @@ def _draws(before: Floats, after: Floats, seed: int, resamples: int) -> Floats:
 def _rounded(means: Floats) -> Floats:
     """Rounded, so that means that differ only by the order of summation are equal."""
     return np.round(means, EQUAL_PLACES)
-
-
-def _tau(before: Floats, after: Floats) -> Floats:
-    """Kendall's τ-b of each row of two (draws, runs) arrays; NaN where it is not defined."""
-    one, other = np.triu_indices(before.shape[1], 1)
-    first, second = np.sign(before[:, one] - before[:, other]), np.sign(after[:, one] - after[:, other])
-    pairs = np.sqrt((first != 0).sum(axis=1) * (second != 0).sum(axis=1).astype(np.float64))
-    alike = (first * second).sum(axis=1)
-    return np.divide(alike, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
-
-
-def _tau_interval(tau: float, taus: Floats, share: float) -> Interval | None:
-    """The percentile interval over draws, extended to include τ. None when τ or more than half of the draws are
-    undefined.
-
-    τ changes in steps, and where runs are close its draws tend to one side of it, so the percentile interval can leave
-    out τ. An interval corrected for that bias would shrink to one step, and look most certain where it is least so.
-    """
-    if np.isnan(tau) or np.isnan(taus).mean() > MOST_UNDEFINED:
-        return None
-    low, high = percentile_interval(taus, share)
-    return min(low, float(tau)), max(high, float(tau))
 
 
 def _swaps(old: Floats, new: Floats, before: Floats, after: Floats, confidence: float) -> list[Swap]:

@@ -3,12 +3,14 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from apps.config.commandline import main as karat
+from apps.goldsets.formats.content import SliceRow
 from apps.goldsets.formats.folder import zip_folder
-from tests.cli.evaluate.releases import many_questions, write_release
+from tests.cli.evaluate.releases import CONTENT, many_questions, write_release
 from tests.conftest import REPO
 
 RUN = "Q1 Q0 a 1 2.0 mine\nQ1 Q0 d 2 1.0 mine\nQ2 Q0 c 1 2.0 mine\nQ3 Q0 d 1 1.5 mine\n"
@@ -297,6 +299,66 @@ def test_the_smoke_tier_sends_a_sample(tmp_path, monkeypatch, capsys):
 
     assert evaluate("--command", "echo a", "--tier", "smoke", "--format", "json", release=str(release)) == 0
     assert printed(capsys)["queries"]["judged"] == 50
+
+
+def test_the_smoke_tier_sends_the_slices_that_its_gates_name_too(tmp_path, monkeypatch, capsys):
+    many = many_questions(80)
+    picked = [query.query_id for query in many.query_rows]
+    canary = SliceRow("canary", "canary", tuple((one, ()) for one in picked[:60]))
+    release = write_release(tmp_path / "many", content=replace(many, slice_rows=[canary]))
+    monkeypatch.chdir(tmp_path)
+    gate = '[[gate]]\nname = "Canary"\nfigure = "RR"\nat_least = 1\nslice = "canary"\ntier = "smoke"\n'
+    (tmp_path / "gates.toml").write_text(gate)
+
+    options = ["--command", "echo a", "--tier", "smoke", "--gates", "gates.toml", "--format", "json"]
+    assert evaluate(*options, release=str(release)) == 0
+
+    said = printed(capsys)
+    assert 60 < said["queries"]["judged"] < 80
+    assert said["gates"][0]["n"] == 60
+
+
+def with_slices(at) -> None:
+    rows = [SliceRow("canary", "canary", (("Q1", ()), ("Q3", ()))), SliceRow("challenge", "challenge", (("Q2", ()),))]
+    write_release(at / "sliced", content=replace(CONTENT, slice_rows=rows))
+
+
+def test_a_slice_is_asked_and_scored_alone(at, capsys):
+    with_slices(at)
+
+    assert evaluate("--run", "mine.run", "--slice", "canary", "--format", "json", release="sliced") == 0
+
+    said = printed(capsys)
+    assert said["release"] == {"name": "Doors v2", "digest": "d" * 64, "split": "dev", "slice": "canary"}
+    assert said["queries"]["judged"] == 2
+    assert evaluate("--run", "mine.run", "--slice", "canary", release="sliced") == 0
+    assert capsys.readouterr().out.startswith("mine on Doors v2, dev split, canary slice: 2 queries.")
+
+
+def test_gates_on_another_slice_are_not_checked_and_named(at, capsys):
+    with_slices(at)
+    text = '[[gate]]\nname = "{0}"\nfigure = "RR"\nat_least = 0.9\nslice = "{0}"\n'
+    (at / "gates.toml").write_text(text.format("canary") + text.format("challenge"))
+    options = ["--run", "mine.run", "--slice", "canary", "--gates", "gates.toml", "--format", "json"]
+
+    assert evaluate(*options, release="sliced") == 0
+
+    out, err = capsys.readouterr()
+    assert [gate["name"] for gate in json.loads(out)["gates"]] == ["canary"]
+    assert "not checked, since they are on another slice: challenge." in err
+
+
+def test_gates_that_are_all_on_another_slice_are_refused(at, capsys):
+    with_slices(at)
+    (at / "gates.toml").write_text('[[gate]]\nname = "C"\nfigure = "RR"\nat_least = 0.9\nslice = "challenge"\n')
+
+    assert evaluate("--run", "mine.run", "--slice", "canary", "--gates", "gates.toml", release="sliced") == 3
+    assert "Every gate is on another slice than canary" in capsys.readouterr().err
+
+
+def test_a_slice_that_the_release_has_not_is_refused(at, capsys):
+    assert evaluate("--run", "mine.run", "--slice", "canary") == 3
+    assert "Doors v2 has no slice called canary. It has: none." in capsys.readouterr().err
 
 
 def test_the_deep_tier_takes_every_split(at, capsys):

@@ -1,16 +1,17 @@
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 
 from apps.cli.evaluate.release import read_release
 from apps.common.errors import InputError
 from apps.goldsets.formats.checksums import checksums
-from apps.goldsets.formats.content import FrozenQuery, GradeRow
+from apps.goldsets.formats.content import FrozenQuery, GradeRow, SliceRow
 from apps.goldsets.formats.folder import manifest_bytes, zip_folder
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.vocabulary import Vocabulary
-from tests.cli.evaluate.releases import write_release
+from tests.cli.evaluate.releases import CONTENT, write_release
 from tests.goldsets.content import ListContent
 
 
@@ -114,3 +115,38 @@ def test_a_fault_is_named_with_file_line_and_field(release_folder, line, sentenc
     with pytest.raises(InputError) as caught:
         read_release(release_folder)
     assert str(caught.value).endswith(sentence)
+
+
+def sliced(tmp_path, **slices: list[str]):
+    rows = [
+        SliceRow(name.replace("_", "-"), "rotating" if "Q" in name else name, tuple((one, ()) for one in ids))
+        for name, ids in slices.items()
+    ]
+    tmp_path.mkdir(exist_ok=True)
+    return write_release(tmp_path / "sliced", content=replace(CONTENT, slice_rows=rows))
+
+
+def test_a_slice_has_its_queries_and_their_grades_alone(tmp_path):
+    release = read_release(sliced(tmp_path, canary=["Q3", "Q1"]))
+
+    part = release.in_slice("canary")
+
+    assert [query.query_id for query in part.queries] == ["Q1", "Q3"]
+    assert {row.query_id for row in part.grades} == {"Q1", "Q3"}
+    assert (part.slice, release.slice) == ("canary", "")
+
+
+def test_the_rotating_slice_is_that_of_the_newest_quarter(tmp_path):
+    release = read_release(sliced(tmp_path, **{"2026_Q3": ["Q1"], "2026_Q4": ["Q2"]}))
+
+    assert release.in_slice("rotating").queries == release.in_slice("2026-Q4").queries
+    assert [query.query_id for query in release.in_slice("2026-Q3").queries] == ["Q1"]
+
+
+def test_an_unknown_slice_is_refused_with_those_there_are(tmp_path):
+    release = read_release(sliced(tmp_path, canary=["Q1"]))
+
+    with pytest.raises(NotAnExport, match=r"Doors v2 has no slice called challenge\. It has: canary\."):
+        release.in_slice("challenge")
+    with pytest.raises(NotAnExport, match="No query of the canary slice of Doors v2 is graded in this split"):
+        read_release(sliced(tmp_path / "more", canary=["Q1"]), "test").in_slice("canary")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from apps.dashboard.execution.demo import corpora, grading, reviews, runs, scores
+from apps.dashboard.execution.demo import corpora, grading, reviews, runs, scores, slices
 from apps.dashboard.execution.demo.stage import RELEASED, Stage, add_host_roles
 from apps.goldsets.actions import create_gold_set, draft_version, freeze_version, release_version
 from apps.jobs.execution.context import JobContext
@@ -65,6 +65,7 @@ def release_first_version(stage: Stage) -> None:
     freeze_version(version_id=version.pk, actor=stage.lead, at=stage.at(41))
     version = release_version(version_id=version.pk, actor=stage.lead, at=stage.at(RELEASED))
     ranked = stage.ranked()
+    slices.cut_slices(stage, version)
     scores.fill_ledger(stage, ranked, day=41.5)
     scores.add_gates(stage, version, ranked)
     scores.score_runs(stage, version, ranked)

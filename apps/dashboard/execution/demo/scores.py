@@ -51,6 +51,8 @@ GATES: list[dict[str, Any]] = [
     {"name": "No worse than what is live", "figure": "RR", "no_worse_than": "baseline"},
     {"name": "Finds the answer at all", "figure": "Recall@100", "at_least": 0.9, "on": "interval"},
     {"name": "Quick enough", "figure": "latency_p95", "at_most": 100, "tier": "smoke"},
+    {"name": "Every change", "figure": "RR", "at_least": 0.6, "slice": "canary", "tier": "smoke"},
+    {"name": "Weekly", "figure": "nDCG@10", "at_least": 0.7, "slice": "rotating"},
 ]
 
 

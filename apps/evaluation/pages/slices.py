@@ -1,0 +1,36 @@
+"""The page of a version's slices."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.accounts.edges.access import member_view
+from apps.accounts.models import Project
+from apps.evaluation.edges.panels import slice_panels_of
+from apps.evaluation.edges.version_choice import SECTION, hits_of, requested_hit, requested_version
+from apps.evaluation.pages.slices_context import SlicesPage
+from apps.goldsets.enums import GROWING
+from apps.goldsets.selectors.versions import scorable_versions
+
+
+@require_safe
+@member_view()
+def slices(request: HttpRequest, project: Project) -> HttpResponse:
+    """How much of the full set's signal each slice keeps, how the quarter's is balanced, and how it rotates."""
+    version = requested_version(request, project)
+    if version is None:
+        return render(request, "evaluation/slices.html", {**SECTION, "version": None})
+    hit = requested_hit(request, version)
+    page = SlicesPage(version, hit, request.GET.get("measure", ""), timezone.localdate())
+    context = {
+        **SECTION,
+        "version": version,
+        "versions": scorable_versions(project),
+        "hit": hit,
+        "hits": hits_of(version, hit),
+        "slices": page,
+        "panels": slice_panels_of(version),
+        "growing": GROWING,
+    }
+    return render(request, "evaluation/slices.html", context)
