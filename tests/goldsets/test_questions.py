@@ -63,8 +63,8 @@ def test_runs_are_offered_the_questions_of_each_frozen_version_and_of_what_is_th
     offered = question_sets(bench.project)
 
     assert [(one.key, one.name) for one in offered] == [
-        ("handbook/v1", "Questions of Handbook v1"),
-        ("handbook", "Questions of Handbook, as it is now"),
+        ("handbook/v1", "questions of Handbook v1, whose snapshot is v1"),
+        ("handbook", "questions of Handbook as it is now"),
     ]
     for one in offered:
         found = Query.everything.filter(question_set(bench.project, one.key).condition)

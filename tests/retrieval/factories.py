@@ -14,6 +14,7 @@ from apps.queries.formats import read_queries
 from apps.queries.models import Query
 from apps.retrieval import actions, selectors
 from apps.retrieval.execution import intake
+from apps.retrieval.formats.results import draft_from_objects
 from apps.retrieval.formats.runs import RunDraft, draft_from_lines
 from apps.retrieval.models import Pool, Run, System
 from tests.corpus.factories import import_text, make_corpus
@@ -97,6 +98,13 @@ def as_rows(*rows: tuple[str, str, object]) -> list[dict[str, object]]:
 
 def import_lines(project: Project, snapshot: Snapshot, lines: Iterable[str], **options) -> intake.ImportedRun:
     draft = draft_of(project, snapshot, lines)
+    return intake.import_run(project=project, snapshot=snapshot, draft=draft, actor=lead_of(project), at=AT, **options)
+
+
+def import_results(project: Project, snapshot: Snapshot, *rows: dict, **options) -> intake.ImportedRun:
+    """A complete run of a system that returned these passages of its own."""
+    queries = dict(Query.everything.filter(project=project).values_list("outside_id", "pk"))
+    draft = draft_from_objects(rows, "chunks", "results", queries=queries)
     return intake.import_run(project=project, snapshot=snapshot, draft=draft, actor=lead_of(project), at=AT, **options)
 
 

@@ -6,13 +6,22 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.corpus.models import SnapshotBlock
 from apps.jobs.models import Job
+from apps.queries.actions import ask_question
 from apps.retrieval.actions import request_indexes
 from apps.triples.actions.triples import start_draft
 from apps.triples.core.checks import PASS, WARN
 from apps.triples.selectors.draft_checks import checks_of
 from apps.triples.selectors.retriever_hits import TWINS, other_blocks, top_hits
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.retrieval.factories import make_queries, make_run, make_snapshot, make_system
+from tests.retrieval.factories import (
+    import_lines,
+    import_results,
+    make_queries,
+    make_run,
+    make_snapshot,
+    make_system,
+    trec,
+)
 from tests.running_jobs import run_jobs
 from tests.triples.factories import make_wording
 
@@ -107,6 +116,19 @@ def test_a_triple_that_rests_on_a_query_has_the_stored_runs_of_systems_without_a
     assert finders_by_block(live) == {"keys": ["BM25 at 1", "Search at 1"]}
     assert finders_by_block(stored) == {"keys": ["Search at 1"], "copy": ["BM25 at 1"], "access": ["BM25 at 2"]}
     assert stored.silent == [TWINS]
+
+
+def test_a_question_that_was_accepted_before_has_the_results_of_runs_elsewhere(project, snapshot):
+    """Such as that of a triple whose passage changed: what stands where is known from the runs on its version."""
+    asked = ask_question(project=project, label="T-0001", text=QUESTION, author=lead_of(project), at=AT)
+    import_lines(project, snapshot, trec([(asked.outside_id, "rota", 2.0)]), system="Theirs")
+    import_results(project, snapshot, {"qid": "T-0001", "rank": 1, "text": "A key"}, system="Chunks")
+
+    found = finders_by_block(top_hits(project, snapshot, QUESTION))
+
+    assert "Theirs at 1" in found["rota"]
+    assert not any("Chunks" in finder for finders in found.values() for finder in finders)
+    assert "Theirs at 1" not in finders_by_block(top_hits(project, snapshot, f"{QUESTION} now")).get("rota", [])
 
 
 def test_without_a_question_the_text_of_the_query_is_searched(project, snapshot):

@@ -28,13 +28,18 @@ def after_import(item: Import) -> NextStep | None:
 
 
 def after_run(run: Run) -> NextStep | None:
-    """A score on the latest version of its snapshot, or where there is none, a pool; None for what has either."""
+    """A score on the latest version of its snapshot, or where there is none, a pool; None for what has either.
+
+    A run that returned passages of its own is scored on the Q&As of the version, and not pooled.
+    """
     if run.state != RunState.COMPLETE:
         return None
     project = run.project
     released = Version.objects.filter(gold_set__project=project, snapshot=run.snapshot_id, state=VersionState.RELEASED)
     scored = Evaluation.objects.filter(run=run, version=OuterRef("pk"))
     version = released.annotate(is_scored=Exists(scored)).order_by("-released_at", "-pk").first()
+    if run.returns_passages:
+        return _score_on_triples(project, version)
     if version is None:
         is_pooled = PoolRun.objects.filter(run=run).exists()
         url = f"{path('pool', project)}?snapshot={run.snapshot_id}"
@@ -42,6 +47,13 @@ def after_run(run: Run) -> NextStep | None:
     if version.is_scored:
         return None
     return NextStep(f"Score it on {version.label}", f"{path('score', project)}?version={version.pk}#score-runs")
+
+
+def _score_on_triples(project: Project, version: Version | None) -> NextStep | None:
+    if version is None or version.is_scored or not version.triples.exists():  # type: ignore[attr-defined]
+        return None
+    url = f"{path('score', project)}?version={version.pk}&hit=evidence#score-runs"
+    return NextStep(f"Score it on the Q&As of {version.label}", url)
 
 
 def _choose_results(project: Project) -> NextStep | None:

@@ -17,7 +17,7 @@ from apps.goldsets.models import Version
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Round, Seat
 from apps.queries.models import Query
-from apps.retrieval.enums import PoolState, RunState
+from apps.retrieval.enums import PoolState, Returns, RunState
 from apps.retrieval.models import Pool, Run
 
 MOST_COUNTED = 100
@@ -44,6 +44,8 @@ def unscored(project: Project, version: Version | None) -> list[Task]:
         return []
     requested = Evaluation.objects.filter(version=version, run=OuterRef("pk"))
     runs = Run.objects.filter(~Exists(requested), snapshot=version.snapshot_id, state=RunState.COMPLETE)
+    if not version.triples.exists():
+        runs = runs.filter(returns=Returns.BLOCKS)
     tags = list(runs.order_by("-pk").values_list("tag", flat=True)[:MOST_COUNTED])
     if not tags:
         return []

@@ -75,13 +75,13 @@ def _sets_of(gold_set: GoldSet, versions: list[Version]) -> Iterable[QuestionSet
 
 def _set_of(version: Version) -> QuestionSet:
     gold_set = version.gold_set
-    name = f"Questions of {gold_set.name} {version.label}"
+    name = f"questions of {gold_set.name} {version.label}, whose snapshot is {version.snapshot.name}"
     return QuestionSet(f"{gold_set.slug}/{version.label}", name, condition_of(version))
 
 
 def _present(newest: Version) -> QuestionSet:
     gold_set = newest.gold_set
-    return QuestionSet(gold_set.slug, f"Questions of {gold_set.name}, as it is now", condition_of(newest))
+    return QuestionSet(gold_set.slug, f"questions of {gold_set.name} as it is now", condition_of(newest))
 
 
 def _named(project: Project, key: str) -> QuestionSet | None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
+from django.utils.text import capfirst
 
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm, offer_rows
@@ -22,7 +23,8 @@ class RunForm(QueryChoiceForm):
     questions = forms.ChoiceField(
         label="Which queries",
         required=False,
-        help_text="The questions of a version are its queries and the questions of its Q&As.",
+        help_text="The questions of a version are its queries and the questions of its Q&As. A version scores runs on"
+        " its own snapshot.",
     )
     snapshot = SnapshotField(Snapshot.objects.none(), empty_label=None)
     depth = depth_field(1_000, "How many results to keep per query.")
@@ -35,7 +37,7 @@ class RunForm(QueryChoiceForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
         self._field("snapshot").queryset = snapshots_in(project)
-        sets = [(one.key, one.name) for one in question_sets(project)]
+        sets = [(one.key, capfirst(one.name)) for one in question_sets(project)]
         self._field("questions").choices = [("", "All queries, or those of the filters below"), *sets]
 
     @property

@@ -134,7 +134,7 @@ def _preview(
         "offers_import": is_importable and not facts["same_run"],
         "mistakes": [_in_words_of_pages(error) for error in facts["errors"][:MISTAKES_SHOWN]],
         "unshown": max(0, facts["errors_total"] - MISTAKES_SHOWN),
-        "query_total": selectors.queries_in(project).count(),
+        "query_total": selectors.asked_in(project).count(),
     }
     return render(request, "retrieval/preview.html", context, status=refusal.status if refusal else 200)
 

@@ -15,6 +15,7 @@ from apps.retrieval.selectors.pools import (
 from apps.retrieval.selectors.queries import (
     ALL_QUERIES,
     QueryChoice,
+    asked_in,
     ids_and_texts,
     queries_in,
     query_strata,
@@ -49,6 +50,7 @@ __all__ = [
     "ALL_QUERIES",
     "PoolForecast",
     "QueryChoice",
+    "asked_in",
     "block_texts",
     "complete_runs_on",
     "components_of",

@@ -43,6 +43,11 @@ def queries_in(project: Project, choice: QueryChoice = ALL_QUERIES) -> QuerySet[
     return queries
 
 
+def asked_in(project: Project) -> QuerySet[Query]:
+    """What systems can be asked: the queries that are not retired, and the questions of Q&As."""
+    return Query.everything.filter(project=project, retired_at=None)
+
+
 def query_strata(project: Project, field: str) -> list[str]:
     """The values of a stratum field among the queries that are not retired, sorted."""
     values = Query.objects.filter(project=project, retired_at=None).exclude(**{field: ""})

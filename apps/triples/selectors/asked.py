@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
+from apps.queries.models import Query
 from apps.triples.models import AskedRevision, label_of
 
 
@@ -31,3 +32,8 @@ def asked_by_label(project: Project) -> dict[str, str]:
     rows = AskedRevision.objects.filter(revision__triple__project=project).order_by("pk")
     found = rows.values_list("revision__triple__number", "query__outside_id")
     return {label_of(number): outside_id for number, outside_id in found.iterator()}
+
+
+def asked_with(project: Project, text: str) -> Query | None:
+    """The query that asks a triple's question in exactly these words, the newest of several."""
+    return Query.everything.filter(project=project, is_asked=True, text=text).order_by("-pk").first()

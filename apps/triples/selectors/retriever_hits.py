@@ -1,7 +1,8 @@
 """Every retriever's hits for a question, from existing indexes and stored runs; nothing is built.
 
 Used are the project's engines whose index of the snapshot is on disk, the newest complete run of every other system
-when the triple has a query, and the search of the snapshot. Authors may see ranks: they do not judge the pair.
+when the triple has a query or asks a question that was accepted before, and the search of the snapshot. Authors may see
+ranks: they do not judge the pair.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -18,6 +19,7 @@ from apps.retrieval.execution.indexes import built_signatures, engine_of, open_b
 from apps.retrieval.selectors import indexed_in, indexing_job, stored_tops
 from apps.triples.core.checks import SAME_TEXT, OtherBlock
 from apps.triples.core.tokens import content_words, singular, words
+from apps.triples.selectors.asked import asked_with
 
 TOP = 10
 SEARCH = "Search"
@@ -96,7 +98,8 @@ def top_hits(project: Project, snapshot: Snapshot, text: str, query: Query | Non
 
 
 def _tops(project: Project, snapshot: Snapshot, text: str, query: Query | None, depth: int) -> _Tops:
-    stored = {system.pk: (system.name, top) for system, top in stored_tops(snapshot, query.pk, depth)} if query else {}
+    asked = query or asked_with(project, text)
+    stored = {system.pk: (system.name, top) for system, top in stored_tops(snapshot, asked.pk, depth)} if asked else {}
     ranked, silent = [], []
     for system in indexed_in(project):
         handle = open_built(system, snapshot)

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.urls import reverse
@@ -10,13 +11,18 @@ from apps.accounts.enums import Role
 from apps.common.web.next_steps import next_step
 from apps.corpus.actions import corpora, imports
 from apps.corpus.models import Corpus, Import, Snapshot
+from apps.dashboard.pages.blocking import unscored
+from apps.goldsets.enums import VersionState
+from apps.goldsets.selectors.versions import latest_version
+from apps.queries.models import Query
 from tests.corpus.factories import make_snapshot
 from tests.dashboard.test_samples import CORPUS, imported
 from tests.evaluation.factories import make_scene, score
 from tests.factories import AT, lead_of, make_member, make_project
+from tests.goldsets.factories import make_bench, make_version
 from tests.judging.factories import make_guideline, make_round
 from tests.queries.factories import make_query
-from tests.retrieval.factories import make_pool, make_queries, make_run
+from tests.retrieval.factories import import_results, make_pool, make_queries, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +153,26 @@ class TestRuns:
         assert primary(page_of(client, scene.project, "retrieval:run", viewer, pk=run.pk)) == []
         score(scene, "base")
         assert primary(page_of(client, scene.project, "retrieval:run", pk=run.pk)) == []
+
+    def test_a_run_of_passages_of_its_own_is_scored_on_the_triples_of_the_version(self, client):
+        bench = make_bench()
+        version = make_version(VersionState.RELEASED, bench)
+        run = import_results(bench.project, bench.snapshot, {"qid": "T-0001", "rank": 1, "text": "Eight hours."}).run
+        url = f"{at('evaluation:overview', bench.project)}?version={version.pk}&hit=evidence#score-runs"
+
+        page = unescape(page_of(client, bench.project, "retrieval:run", pk=run.pk))
+        assert primary(page) == [(url, "Score it on the Q&As of v1")]
+        assert client.get(url).status_code == 200
+
+    @pytest.mark.parametrize("state", [VersionState.DRAFT, VersionState.RELEASED])
+    def test_a_run_of_passages_of_its_own_leads_nowhere_without_triples(self, client, state):
+        bench = make_bench(triples=0)
+        make_version(state, bench)
+        query = Query.objects.filter(project=bench.project).first()
+        run = import_results(bench.project, bench.snapshot, {"qid": query.outside_id, "rank": 1, "text": "A"}).run
+
+        assert primary(page_of(client, bench.project, "retrieval:run", pk=run.pk)) == []
+        assert unscored(bench.project, latest_version(bench.project)) == []
 
     def test_without_a_version_its_results_are_to_be_judged_until_a_pool_has_them(self, client):
         project = make_project()
