@@ -39,7 +39,7 @@ def measure_refusal(rule: GateRule) -> str | None:
     if rule.measure is None:
         return None
     try:
-        version_measures(rule.figure)
+        version_measures(rule.figure, rule.hit)
     except MeasureError as fault:
         return str(fault)
     return None

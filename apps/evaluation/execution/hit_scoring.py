@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from apps.evaluation.core import packing
+from apps.evaluation.execution.hit_values import HitTable
+from apps.evaluation.execution.listeners import ScoredByHits, follow_hits
 from apps.evaluation.models import Evaluation, Score
-from apps.evaluation.selectors.expected import expected_of, returned_for
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.metrics.columns import Floats
-from apps.metrics.expected import Hits, find_hits, measure_hits, rank_bins
+from apps.metrics.expected import Hits, rank_bins
 from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.measures import Measure, parse_measures
 from apps.metrics.statistics.significance import Summary
@@ -28,23 +29,25 @@ def score_by_hits(ctx: JobContext, evaluation: Evaluation) -> dict[str, Any]:
     """
     rule = evaluation.rule
     assert rule is not None
-    ground = expected_of(evaluation.version, evaluation.split)
-    if not ground.questions:
+    table = HitTable(evaluation.version, evaluation.split, rule)
+    if not table.ground.questions:
         raise JobFailed(
             f"{evaluation.version.label} has no Q&As in this split, so there is nothing to measure against."
         )
     ctx.progress(0, 1, f"{evaluation.run.tag} on {evaluation.version.label}")
-    hits = find_hits(ground.questions, returned_for(evaluation.run, ground, rule), rule)
     measures = with_first_rank(parse_measures(" ".join(evaluation.measures)))
-    values = measure_hits(measures, hits)[hits.is_defined]
+    values = table.values_of(evaluation.run, measures)
     overall = hit_summaries(measures, values)
-    evaluation.query_ids = [label for label, known in zip(hits.questions, hits.is_defined, strict=True) if known]
-    evaluation.counts = _counted(hits)
+    evaluation.query_ids = table.labels
+    evaluation.counts = _counted(table.hits_of(evaluation.run))
+    saves = follow_hits(ScoredByHits(evaluation, table))
     with ctx.finish() as result:
         rows = zip(measures, overall, values.T, strict=True)
         Score.objects.bulk_create(_score(evaluation, order, *row) for order, row in enumerate(rows))
         evaluation.scored_at = ctx.at
         evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
+        for save in saves:
+            save(actor=ctx.actor, at=ctx.at)
         result.update(evaluation_id=evaluation.pk, questions=len(evaluation.query_ids))
     return ctx.result
 

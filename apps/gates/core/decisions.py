@@ -13,6 +13,7 @@ from apps.gates.core.tiers import sample
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
 from apps.metrics.estimate import PERCENTILE, Estimate
+from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.statistics.significance import DEFAULT_SEED, RESAMPLES, change_of, summaries, tally_of
 
 ROUNDING = 1e-9
@@ -140,7 +141,8 @@ def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
         return _Figure(evidence.cost, None, len(rows))
     if rule.figure in LATENCIES:
         return _latency(rule, evidence, rows)
-    summary = summaries(_column(evidence.values, rule, rows)[:, None])[0]
+    column = _column(evidence.values, rule, rows)[:, None]
+    summary = hit_summaries([rule.measure], column)[0] if rule.hit and rule.measure else summaries(column)[0]
     if summary.mean is None:
         raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any query{where(rule)}.")
     return _Figure(summary.mean, summary.interval, summary.n)
@@ -243,7 +245,9 @@ def figure_words(rule: GateRule) -> str:
     """The name of the rule's figure for people."""
     if rule.figure in LATENCIES:
         return f"{LATENCIES[rule.figure]}th percentile of latency"
-    return "cost of 1,000 queries" if rule.figure == COST else rule.figure
+    if rule.figure == COST:
+        return "cost of 1,000 queries"
+    return f"{rule.figure} on Q&As ({rule.hit})" if rule.hit else rule.figure
 
 
 def _called(rule: GateRule) -> str:

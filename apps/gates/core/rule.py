@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from apps.goldsets.core.rotation import SLICE_NAMES
+from apps.metrics.expected import BY_GRADES, HitRuleError, parse_hit_rule, refuse_without_hits
 from apps.metrics.measures import Measure, parse_measure
 from apps.metrics.measures.notation import MeasureError
 
@@ -19,7 +20,7 @@ COST = "cost"
 BASELINE = "baseline"
 NAMED = "slice"
 LONGEST_NAME = 120
-KEYS = ("name", "figure", "at_least", "at_most", "on", "no_worse_than", "margin", "slice", "tier")
+KEYS = ("name", "figure", "hit", "at_least", "at_most", "on", "no_worse_than", "margin", "slice", "tier")
 
 
 class RuleError(ValueError):
@@ -55,7 +56,7 @@ class GateRule(NamedTuple):
     `figure` is a measure by its canonical name, a key of LATENCIES (milliseconds a query), or "cost" (of 1,000 queries,
     in any currency). `on` is what must meet the bound: the figure itself, or the end of its interval that is harder to
     meet. `margin` is the largest accepted drop from the baseline; without one a run is worse when the whole interval of
-    the paired difference is.
+    the paired difference is. `hit` is the hit rule of a measure on Q&As, "" for one on grades.
     """
 
     name: str
@@ -67,6 +68,7 @@ class GateRule(NamedTuple):
     margin: float | None = None
     slice: Slice | None = None
     tier: str = "full"
+    hit: str = BY_GRADES
 
     @property
     def measure(self) -> Measure | None:
@@ -102,8 +104,10 @@ def stored_rule(facts: Mapping[str, Any]) -> GateRule:
         margin=_number("margin", facts.get("margin")),
         slice=_slice(facts.get("slice")),
         tier=_one_of("tier", facts.get("tier", "full"), TIERS),
+        hit=_hit(facts.get("hit")),
     )
     _check_bounds(rule, facts)
+    _check_hit(rule)
     return rule
 
 
@@ -140,6 +144,8 @@ def _share(percent: float) -> str:
 def as_facts(rule: GateRule) -> dict[str, Any]:
     """The rule as plain JSON values, without defaults; `rule_of` reads it back."""
     facts: dict[str, Any] = {"name": rule.name, "figure": rule.figure}
+    if rule.hit:
+        facts["hit"] = rule.hit
     for key in ("at_least", "at_most", "margin"):
         if getattr(rule, key) is not None:
             facts[key] = getattr(rule, key)
@@ -218,6 +224,26 @@ def _baseline(value: object) -> bool:
 
 
 _SLICES = f'slice is one of {", ".join(SLICE_NAMES)}, or is written as {{ field = "domain", value = "tax" }}.'
+
+
+def _hit(value: object) -> str:
+    if value is None or value == BY_GRADES:
+        return BY_GRADES
+    try:
+        return str(parse_hit_rule(str(value)))
+    except HitRuleError as fault:
+        raise RuleError("hit", value, str(fault)) from fault
+
+
+def _check_hit(rule: GateRule) -> None:
+    if not rule.hit:
+        return
+    if rule.measure is None:
+        raise RuleError("hit", rule.hit, f"{rule.figure} has no hit rule; leave out hit.")
+    try:
+        refuse_without_hits([rule.measure])
+    except MeasureError as fault:
+        raise RuleError("figure", rule.figure, str(fault)) from fault
 
 
 def _slice(value: object) -> Slice | None:

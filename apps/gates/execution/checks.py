@@ -1,6 +1,6 @@
 """Check runs against the gates of their system, save each result once, and report changed states."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,8 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.evaluation import rules
 from apps.evaluation.enums import STRATA
-from apps.evaluation.execution.listeners import Save, Scored
+from apps.evaluation.execution.hit_values import HitTable
+from apps.evaluation.execution.listeners import Save, Scored, ScoredByHits
 from apps.evaluation.models import Evaluation
 from apps.evaluation.rules import grades_refusal
 from apps.evaluation.selectors import rankings
@@ -62,6 +63,8 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
     """
     if not undecided:
         return []
+    if evaluation.rule:
+        return decide_by_hits(evaluation, undecided, HitTable(evaluation.version, evaluation.split, evaluation.rule))
     ground = scored.ground if scored else rankings.judged_of(evaluation.version, evaluation.split)
     measures = measures_of(gates.rule_of(gate) for gate in undecided)
     on_scale = [measure for measure in measures if grades_refusal([measure], evaluation.version) is None]
@@ -77,7 +80,39 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
         slices=_slices(evaluation.version, undecided),
         seed=evaluation.seed,
     )
-    return [(gate, _verdict(gate, evaluation, evidence, table)) for gate in undecided]
+    return [(gate, _verdict(gate, evaluation, evidence, table.values_of)) for gate in undecided]
+
+
+def decide_when_scored_by_hits(scored: ScoredByHits) -> Save:
+    """As `decide_when_scored`, for a run scored on Q&As."""
+    evaluation = scored.evaluation
+    decided = decide_by_hits(evaluation, gates.undecided_on(evaluation), scored.table)
+
+    def save(*, actor: User | None, at: datetime) -> None:
+        save_results(evaluation, decided, at=at)
+        enqueue_late_gates(evaluation, actor=actor, at=at)
+
+    return save
+
+
+def decide_by_hits(evaluation: Evaluation, undecided: Sequence[Gate], table: HitTable) -> Decided:
+    """The verdicts of gates with the evaluation's hit rule. Writes nothing."""
+    if not undecided:
+        return []
+    measures = measures_of(gates.rule_of(gate) for gate in undecided)
+
+    def values_of(run: Run) -> dict[str, Floats]:
+        values = table.values_of(run, measures)
+        return {str(measure): values[:, place] for place, measure in enumerate(measures)}
+
+    evidence = decisions.RunEvidence(
+        query_ids=table.labels,
+        values=values_of(evaluation.run),
+        strata={name: [str(row.content.get(name) or "") for row in table.triples] for name in STRATA},
+        slices=_slices(evaluation.version, undecided, by_triples=True),
+        seed=evaluation.seed,
+    )
+    return [(gate, _verdict(gate, evaluation, evidence, values_of)) for gate in undecided]
 
 
 @dataclass
@@ -110,13 +145,16 @@ class _Table:
 
 
 def _verdict(
-    gate: Gate, evaluation: Evaluation, evidence: decisions.RunEvidence, table: _Table
+    gate: Gate,
+    evaluation: Evaluation,
+    evidence: decisions.RunEvidence,
+    values_of: Callable[[Run], dict[str, Floats]],
 ) -> decisions.GateVerdict:
     rule = gates.rule_of(gate)
     if against := _gap(gate, rule, evaluation):
         return decisions.not_known(rule, *against)
     if gate.baseline is not None:
-        evidence = evidence._replace(baseline=table.values_of(gate.baseline))
+        evidence = evidence._replace(baseline=values_of(gate.baseline))
     verdict = decisions.decide(rule, evidence)
     if rule.slice is not None and not rule.slice.is_named and 0 < verdict.n < FEWEST_IN_STRATUM:
         # As on the score pages: the mean of so few would reveal scores of single queries, sealed ones too.
@@ -137,9 +175,9 @@ def _gap(gate: Gate, rule: GateRule, evaluation: Evaluation) -> tuple[str, str] 
             decisions.OTHER_TEXTS,
             f"the baseline {baseline.tag} ranked {ranked}, and {version.label} grades {graded}.",
         )
-    if baseline is not None and (reason := rules.request_refusal(baseline, version, evaluation.split)):
+    if baseline is not None and (reason := rules.request_refusal(baseline, version, evaluation.split, rule.hit)):
         return decisions.NO_BASELINE, reason
-    if rule.measure is not None and (reason := grades_refusal([rule.measure], version)):
+    if not rule.hit and rule.measure is not None and (reason := grades_refusal([rule.measure], version)):
         return decisions.OFF_SCALE, reason
     return None
 
@@ -158,11 +196,11 @@ def _strata(evaluation: Evaluation, ground: ScoringGround) -> dict[str, list[str
     return {name: [str(fields[query].get(name) or "") for query in ground.judged.queries] for name in STRATA}
 
 
-def _slices(version: Version, undecided: Sequence[Gate]) -> dict[str, set[str]]:
-    """The queries of the slices that these gates name, as they are now; of the rotating ones the newest."""
+def _slices(version: Version, undecided: Sequence[Gate], *, by_triples: bool = False) -> dict[str, set[str]]:
+    """The queries, or triples, of the slices that these gates name, as they are now; of rotating ones the newest."""
     named = {rule.slice.value for rule in map(gates.rule_of, undecided) if rule.slice and rule.slice.is_named}
     parts = slices.newest_slices(version) if named else []
-    return {part.kind: slices.items_in(part, by_triples=False) for part in parts if part.kind in named}
+    return {part.kind: slices.items_in(part, by_triples=by_triples) for part in parts if part.kind in named}
 
 
 # Saving ------------------------------------------------------------------------------------------------------------

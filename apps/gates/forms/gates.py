@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from apps.common.web.forms import KaratForm, offer
+from apps.evaluation.edges.hit_sheets import rule_name
 from apps.evaluation.enums import STRATA
 from apps.evaluation.forms import runs_offered
 from apps.evaluation.rules import SPLIT_WORDS
@@ -17,6 +18,7 @@ from apps.gates.rules import baseline_refusal, gate_refusal, measure_refusal, na
 from apps.gates.selectors.gates import rule_of, slices_of
 from apps.goldsets.enums import SliceKind
 from apps.goldsets.models import GoldSet
+from apps.metrics.expected import KINDS as HIT_KINDS
 from apps.retrieval.selectors import runs_in, system_in, systems_in
 
 AT_LEAST, AT_MOST, NO_WORSE = "at_least", "at_most", "no_worse_than"
@@ -46,6 +48,12 @@ class GateForm(KaratForm):
         max_length=80,
         help_text="A measure such as nDCG@10 or Judged@10; or latency_p50, latency_p95, latency_p99 (milliseconds); "
         "or cost (of 1,000 queries).",
+    )
+    hit = forms.ChoiceField(
+        label="Measured on",
+        required=False,
+        choices=[("", "grades"), *((kind, f"Q&As: {rule_name(kind).lower()}") for kind in HIT_KINDS)],
+        help_text="By Q&As: Success@5, RR, P, Recall, Coverage or Sufficient.",
     )
     kind = forms.ChoiceField(label="Must be", choices=list(KINDS.items()))
     bound = forms.FloatField(
@@ -78,6 +86,8 @@ class GateForm(KaratForm):
             facts |= {"no_worse_than": gate_rule.BASELINE, "margin": values["bound"]}
         else:
             facts |= {values["kind"]: values["bound"], "on": values["on"] or MEAN}
+        if values["hit"]:
+            facts["hit"] = values["hit"]
         if values["slice"]:
             field, _, value = values["slice"].partition("=")
             facts["slice"] = value if field == gate_rule.NAMED else {"field": field, "value": value}

@@ -15,6 +15,7 @@ from apps.gates.enums import GateState
 from apps.gates.models import Badge, Gate, GateResult
 from apps.goldsets.models import GoldSet, VersionQuery
 from apps.goldsets.selectors.versions import scorable_versions
+from apps.metrics.expected import BY_GRADES
 
 NEWEST_FIRST = ("-evaluation__version__number", "-evaluation__run", "-pk")
 
@@ -100,6 +101,7 @@ def _runs_without_cost(costs: list[Gate]) -> dict[int, str]:
         version__gold_set=OuterRef("gold_set"),
         run__system=OuterRef("system"),
         split=OuterRef("split"),
+        hit=BY_GRADES,
         scored_at__isnull=False,
     ).order_by("-version__number", "-run", "-pk")
     decided = GateResult.objects.filter(
@@ -120,13 +122,17 @@ def results_of(gate: Gate) -> QuerySet[GateResult]:
 
 
 def results_on(evaluation: Evaluation) -> list[GateResult]:
-    """All gates' results for the run on this split of its version, from any of its evaluations, oldest gate first."""
+    """All gates' results for the run on this split of its version by this rule, from any of its evaluations.
+
+    The oldest gate first.
+    """
     results = GateResult.objects.filter(
         gate__split=evaluation.split,
         evaluation__run=evaluation.run_id,
         evaluation__version=evaluation.version_id,
     )
-    return list(results.select_related("gate").order_by("gate"))
+    rows = results.select_related("gate").order_by("gate")
+    return [row for row in rows if rule_of(row.gate).hit == evaluation.hit]
 
 
 def undecided_on(evaluation: Evaluation) -> list[Gate]:
@@ -146,7 +152,8 @@ def undecided_on(evaluation: Evaluation) -> list[Gate]:
         retired_at=None,
     ).select_related("baseline__snapshot__corpus", "gold_set__project", "system")
     has_cost = cost_of(evaluation) is not None
-    return [gate for gate in gates.order_by("pk") if has_cost or rule_of(gate).figure != gate_rule.COST]
+    ruled = [(gate, rule_of(gate)) for gate in gates.order_by("pk")]
+    return [gate for gate, rule in ruled if rule.hit == evaluation.hit and (has_cost or rule.figure != gate_rule.COST)]
 
 
 def cost_of(evaluation: Evaluation) -> float | None:
@@ -158,7 +165,11 @@ def cost_of(evaluation: Evaluation) -> float | None:
 def scored_for(gate: Gate) -> QuerySet[Evaluation]:
     """The scored evaluations that the gate applies to, oldest version and run first."""
     evaluations = Evaluation.objects.filter(
-        version__gold_set=gate.gold_set_id, run__system=gate.system_id, split=gate.split, scored_at__isnull=False
+        version__gold_set=gate.gold_set_id,
+        run__system=gate.system_id,
+        split=gate.split,
+        hit=rule_of(gate).hit,
+        scored_at__isnull=False,
     )
     return evaluations.order_by("version__number", "run", "pk")
 

@@ -52,7 +52,11 @@ def _evaluation_to_compare(gate: Gate, result: GateResult) -> Evaluation | None:
     version = result.evaluation.version_id
     if gate.baseline_id is not None:
         evaluations = Evaluation.objects.filter(
-            run=gate.baseline_id, version=version, split=gate.split, scored_at__isnull=False
+            run=gate.baseline_id,
+            version=version,
+            split=gate.split,
+            hit=gates.rule_of(gate).hit,
+            scored_at__isnull=False,
         ).exclude(run=result.evaluation.run_id)
         return evaluations.select_related("run").order_by("-pk").first()
     passed = gates.results_of(gate).filter(state=GateState.PASSED, evaluation__version=version).first()
