@@ -112,6 +112,14 @@ class Handler(BaseHTTPRequestHandler):
     def at_search(self, words: str, options: dict, body: dict) -> None:
         self.answer(self.hits(words))
 
+    def at_chunks(self, words: str, options: dict, body: dict) -> None:
+        """Pieces of the texts, with document and pages, the best two with one score; the second has no page."""
+        found = [
+            {"doc": "doc", "text": f"{words} {key}", "page": number or None, "score": score}
+            for number, (key, score) in enumerate(ranking_of(words))
+        ]
+        self.answer({"hits": found})
+
     def at_unknown(self, words: str, options: dict, body: dict) -> None:
         found = [{"doc": {"id": key}, "score": 1} for key in ("nowhere", "b", "b", "lost", "a")]
         self.answer({"hits": found})

@@ -3,8 +3,9 @@
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
+from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.core.sampling import PoolPlan, plan_of
-from apps.retrieval.enums import PoolKind, PoolState, RunState, SystemKind
+from apps.retrieval.enums import PoolKind, PoolState, Returns, RunState, SystemKind
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors.queries import QueryChoice
 
@@ -18,6 +19,20 @@ def depth_refusal(depth: int) -> str | None:
     """Why a run or pool cannot have this depth."""
     if not 1 <= depth <= DEEPEST:
         return f"The depth must be a whole number from 1 to {DEEPEST:,}, not {depth}."
+    return None
+
+
+def returns_of(system: System) -> Returns:
+    """What the runs of a system return: an endpoint with paths to documents or texts has passages of its own."""
+    engine = system.config.get("engine", {})
+    has_own = system.kind == SystemKind.HTTP and any(engine.get(name) for name in OwnPaths._fields)
+    return Returns.PASSAGES if has_own else Returns.BLOCKS
+
+
+def blocks_refusal(system: System) -> str | None:
+    """Why the results of a system cannot be pooled or fused."""
+    if returns_of(system) == Returns.PASSAGES:
+        return f"{system.name} returns passages of its own. Pools and fusions are of passages of the snapshot."
     return None
 
 

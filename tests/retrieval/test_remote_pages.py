@@ -63,6 +63,42 @@ def test_a_trial_names_ids_of_unknown_blocks(lead, project, snapshot, port):
     assert "nowhere</span><b>not in the snapshot</b>" in page
 
 
+OWN = {"ids": "", "documents": "hits[*].doc", "texts": "hits[*].text", "first_pages": "hits[*].page"}
+
+
+def test_a_system_that_returns_passages_of_its_own_is_tried_made_and_run_from_pages(lead, project, snapshot, port):
+    values = filled(port, snapshot, "chunks", **OWN)
+    tried = words(lead.post(page_of(project), {**values, "try": "yes"}))
+    assert "2 results in" in tried
+    assert "ms, passages of its own." in tried
+    assert "red key a" in tried
+
+    lead.post(page_of(project), values)
+    system = System.objects.get()
+    facts = words(lead.get(reverse("retrieval:system", args=[project.slug, system.pk])))
+    run = make_run(project, snapshot, system)
+    page = words(lead.get(reverse("retrieval:run", args=[project.slug, run.pk])))
+
+    assert '<dt>path to the texts</dt><dd class="digest">hits[*].text</dd>' in facts
+    assert "<dt>returns</dt><dd>passages of its own</dd>" in page
+    assert '<span class="quote">red key a</span>' in page
+
+
+def test_paths_to_passages_that_say_too_little_are_refused_in_the_form(lead, project, snapshot, port):
+    answer = lead.post(page_of(project), filled(port, snapshot, "chunks", **OWN | {"documents": ""}))
+
+    assert answer.status_code == 400
+    assert "Pages are pages of a document: give the path to the documents too." in words(answer)
+    assert not System.objects.exists()
+
+
+def test_without_any_path_the_ids_are_asked_for(lead, project, snapshot, port):
+    answer = lead.post(page_of(project), filled(port, snapshot, ids=""))
+
+    assert answer.status_code == 400
+    assert "The path is empty. Enter the path to the ids" in words(answer)
+
+
 def test_a_trial_that_fails_says_why_and_reveals_nothing_of_the_answer(lead, project, snapshot, port):
     page = words(lead.post(page_of(project), {**filled(port, snapshot, "broken"), "try": "yes"}))
 

@@ -12,14 +12,19 @@ from apps.accounts.models import Secret
 from apps.audit.models import Event
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job
+from apps.metrics.expected import Returned
+from apps.queries.models import Query
 from apps.retrieval import actions
+from apps.retrieval.actions import PoolRefused
 from apps.retrieval.core import ranking
+from apps.retrieval.enums import Returns
 from apps.retrieval.execution import remote_queries
 from apps.retrieval.models import Ranking, Run
 from apps.retrieval.rules import SystemRefused
+from apps.retrieval.selectors.returned import returned_of
 from tests.elsewhere import SECRET, TOLD
 from tests.factories import AT, lead_of
-from tests.retrieval.factories import make_pool, make_run
+from tests.retrieval.factories import make_pool, make_run, make_system
 from tests.running_jobs import run_jobs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("opened")]
@@ -134,12 +139,12 @@ def test_a_run_that_was_interrupted_is_completed_by_the_next_attempt(project, sn
     monkeypatch.setattr(remote_queries, "PARTS_PER_LANE", 1)
     written, write = [], remote_queries.write_rankings
 
-    def write_once(run, query_ids, found):
+    def write_once(run, query_ids, found, **more):
         if len(written) == 1:
             written.append(None)
             raise OSError("the machine stumbles")
         written.append(query_ids)
-        write(run, query_ids, found)
+        write(run, query_ids, found, **more)
 
     monkeypatch.setattr(remote_queries, "write_rankings", write_once)
     run = make_run(project, snapshot, make_remote_system(project, http(port), at_once=1))
@@ -326,3 +331,57 @@ def test_a_trial_that_fails_says_why(project, snapshot, port):
     assert "answered 500" in remote_queries.try_query(project, "http", http(port, "broken"), snapshot, "x").failure
     with override_settings(OUTBOUND_ALLOW=()):
         assert "KARAT_OUTBOUND_ALLOW" in remote_queries.try_query(project, "http", http(port), snapshot, "x").failure
+
+
+# Passages of its own --------------------------------------------------------------------------------------------------
+
+
+def chunks(port, **changes):
+    """An endpoint that cuts texts itself, and tells document, page and text."""
+    paths = {"documents": "hits[*].doc", "texts": "hits[*].text", "first_pages": "hits[*].page"}
+    return http(port, "chunks", ids="", strip="", **paths, **changes)
+
+
+def returned(run):
+    names = dict(Query.objects.filter(project=run.project).values_list("pk", "outside_id"))
+    return {names[pk]: top for pk, top in returned_of(run, list(names), with_text=True)}
+
+
+def test_an_endpoint_with_passages_of_its_own_makes_a_run_of_them(project, snapshot, port):
+    run = make_run(project, snapshot, make_remote_system(project, chunks(port)))
+
+    assert (run.state, run.returns, run.report) == ("complete", Returns.PASSAGES, None)
+    assert returned(run) == {
+        "Q01": [Returned("", "doc", None, "red key a"), Returned("", "doc", (1, 1), "red key d")],
+        "Q02": [
+            Returned("", "doc", None, "green window c"),
+            Returned("", "doc", (1, 1), "green window b"),
+            Returned("", "doc", (2, 2), "green window d"),
+        ],
+        "Q03": [],
+    }
+    assert 0 < run.latency["p50"] < 1_000
+
+
+def test_its_passages_are_cut_at_the_depth_and_without_scores_come_as_they_came(project, snapshot, port):
+    run = make_run(project, snapshot, make_remote_system(project, chunks(port, scores="")), depth=1)
+
+    assert [top[0].text for top in returned(run).values() if top] == ["red key a", "green window c"]
+    assert run.report == {"cut": 3}
+
+
+def test_its_results_are_neither_pooled_nor_fused(project, snapshot, port):
+    system = make_remote_system(project, chunks(port))
+    this = {"project": project, "actor": lead_of(project), "at": AT}
+
+    with pytest.raises(PoolRefused, match="Elsewhere returns passages of its own"):
+        actions.request_pool(name="First", snapshot_id=snapshot.pk, system_ids=[system.pk], depth=3, **this)
+    with pytest.raises(SystemRefused, match="Elsewhere returns passages of its own"):
+        actions.create_fusion(name="Both", system_ids=[system.pk, make_system(project).pk], **this)
+
+
+def test_a_trial_of_it_shows_the_beginning_of_its_texts(project, snapshot, port):
+    trial = remote_queries.try_query(project, "http", chunks(port), snapshot, "red key")
+
+    assert (trial.own, trial.returned, trial.unknown, trial.failure) == (True, 2, 0, "")
+    assert trial.shown[0] == remote_queries.TrialResult("doc", 2.0, "red key a")

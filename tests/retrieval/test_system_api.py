@@ -49,6 +49,18 @@ def remote(client, project, **changes):
     return post(client, project, "remote", body)
 
 
+def test_a_system_that_returns_passages_of_its_own_is_described_with_its_paths(lead, project):
+    paths = {"documents": "hits[*].doc", "texts": "hits[*].text"}
+    parameters = {key: value for key, value in ELSEWHERE.items() if key != "ids"} | paths
+
+    answer = remote(lead, project, parameters=parameters)
+    refused = remote(lead, project, name="Other", parameters=parameters | {"documents": "", "first_pages": "h[*].p"})
+
+    assert answer.status_code == 201
+    assert paths.items() <= answer.json()["configuration"]["engine"].items()
+    assert (refused.status_code, "Pages are pages of a document" in refused.content.decode()) == (409, True)
+
+
 # Systems that Karat runs -------------------------------------------------------------------------------------------
 
 

@@ -48,6 +48,10 @@ class CommandEngine:
             raise BadParameters(f"The command cannot be split into words: {fault}.") from None
 
     @property
+    def returns_passages(self) -> bool:
+        return False
+
+    @property
     def address(self) -> str:
         return self.words[0]
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts.models import Project, User
-from apps.retrieval import selectors
+from apps.retrieval import rules, selectors
 from apps.retrieval.core.engines import BadParameters
 from apps.retrieval.core.engines.fusion import DEFAULT_K, Fusion
 from apps.retrieval.enums import SystemKind
@@ -24,6 +24,8 @@ def create_fusion(
     Raises SystemRefused.
     """
     systems = [selectors.system_in(project, pk) for pk in dict.fromkeys(system_ids)]
+    if reason := next(filter(None, map(rules.blocks_refusal, systems)), None):
+        raise SystemRefused(reason, code="own_passages")
     try:
         identity = Fusion(tuple(system.digest for system in systems), k).identity()
     except BadParameters as error:

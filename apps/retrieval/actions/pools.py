@@ -189,7 +189,8 @@ def _link_runs(
     pending: list[Run] = []
     for pk in dict.fromkeys(system_ids):
         system = selectors.system_in(pool.project, pk)
-        if reason := rules.run_refusal(system, pool.snapshot, len(query_ids), pool.depth):
+        size = len(query_ids)
+        if reason := rules.blocks_refusal(system) or rules.run_refusal(system, pool.snapshot, size, pool.depth):
             raise PoolRefused(reason, code="run_refused")
         run_of_system = selectors.reusable_run(system, pool.snapshot, pool.depth, query_ids)
         if run_of_system is None:

@@ -43,7 +43,7 @@ def request_run(
     query_ids = list(selectors.queries_in(project, choice).values_list("pk", flat=True))
     if reason := rules.run_refusal(system, snapshot, len(query_ids), depth):
         raise RunRefused(reason, code="run_refused")
-    run = add_run(system, snapshot, depth, tag, note, commit, actor, at)
+    run = add_run(system, snapshot, depth, tag, note, commit, actor, at, returns=rules.returns_of(system))
     components = add_components(run, query_ids, actor, at)
     params = {"run_id": run.pk, "query_ids": query_ids}
     job = enqueue(kind="retrieval.run", params=params, project=project, actor=actor, at=at, title=f"Run {run.tag}")

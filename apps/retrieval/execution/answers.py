@@ -1,5 +1,6 @@
 """Ranking the queries of a run with its system, in slices; each slice is written exactly once."""
 
+import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -14,10 +15,12 @@ from apps.jobs.actions.jobs import enqueue
 from apps.jobs.enums import JobState
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.models import Job
+from apps.metrics.expected import Returned
 from apps.retrieval import selectors, workflow
 from apps.retrieval.core import ranking
 from apps.retrieval.core.engines import Hits
 from apps.retrieval.core.engines.base import one_by_one
+from apps.retrieval.core.passages import as_stored
 from apps.retrieval.enums import HELP, INDEXED, RunState, Step, SystemKind
 from apps.retrieval.execution.indexes import engine_of, fusion_of, using_system
 from apps.retrieval.execution.pool_building import ROWS_AT_ONCE
@@ -189,8 +192,17 @@ def fusion_answer(run: Run) -> Answer:
     return answer
 
 
-def write_rankings(run: Run, query_ids: Sequence[int], hits: Hits, ranked: Collection[int] = ()) -> None:
-    """Write one row per query, an empty ranking for a query without hits. Queries in `ranked` are left out."""
+def write_rankings(
+    run: Run,
+    query_ids: Sequence[int],
+    hits: Hits,
+    ranked: Collection[int] = (),
+    passages: Sequence[Sequence[Returned]] | None = None,
+) -> None:
+    """Write one row per query, an empty ranking for a query without hits. Queries in `ranked` are left out.
+
+    Of a run that returns passages of its own, `passages` has those of each query.
+    """
     rows = []
     for number, query_id in enumerate(query_ids):
         if query_id in ranked:
@@ -198,8 +210,10 @@ def write_rankings(run: Run, query_ids: Sequence[int], hits: Hits, ranked: Colle
         positions, scores = hits.of(number)
         seconds = float(hits.seconds[number])
         milliseconds = None if np.isnan(seconds) else seconds * 1000
-        rows.append((run.pk, query_id, ranking.pack(positions, scores), len(positions), milliseconds))
-    insert_rows(Ranking, ("run_id", "query_id", "packed", "length", "latency_ms"), rows)
+        own = None if passages is None else json.dumps(as_stored(passages[number]))
+        length = len(positions) if passages is None else len(passages[number])
+        rows.append((run.pk, query_id, ranking.pack(positions, scores), length, milliseconds, own))
+    insert_rows(Ranking, ("run_id", "query_id", "packed", "length", "latency_ms", "passages"), rows)
 
 
 def complete_run(run: Run, *, actor: Any, at: datetime) -> Run:

@@ -13,6 +13,7 @@ from apps.common.web.addresses import BadAddress, parse_url
 from apps.common.web.outbound import Limits
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.execution.context import JobContext, JobFailed
+from apps.metrics.expected import Returned
 from apps.retrieval import selectors
 from apps.retrieval.core.engines import BadParameters
 from apps.retrieval.core.engines.remote import (
@@ -26,6 +27,7 @@ from apps.retrieval.core.engines.remote import (
     merged,
     search_all,
 )
+from apps.retrieval.core.engines.remote.base import RemoteHit
 from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.execution.answers import Steps, complete_run, write_rankings
 from apps.retrieval.models import Run
@@ -106,14 +108,16 @@ def _write(ctx: JobContext, run: Run, query_ids: Sequence[int], answers: Answers
         return
     with ctx.chunk(f"run:{run.pk}:asked:{query_ids[0]}") as fresh:
         if fresh:
-            write_rankings(run, query_ids, answers.hits)
+            write_rankings(run, query_ids, answers.hits, passages=answers.passages)
             row = Run.objects.select_for_update().get(pk=run.pk)
             row.report = merged(row.report, answers.report.values()) or None
             row.save(update_fields=["report"])
 
 
 class TrialResult(NamedTuple):
-    """One result of a trial; `title` is None for an id without a block in the snapshot."""
+    """One result of a trial; `title` is None for an id without a block in the snapshot. Of a passage of the system's
+    own it is the beginning of its text.
+    """
 
     id: str
     score: float | None
@@ -129,6 +133,7 @@ class Trial(NamedTuple):
     milliseconds: float
     incomplete: str
     failure: str
+    own: bool = False
 
 
 def try_query(project: Project, kind: str, parameters: Mapping[str, Any], snapshot: Snapshot, text: str) -> Trial:
@@ -142,13 +147,22 @@ def try_query(project: Project, kind: str, parameters: Mapping[str, Any], snapsh
         return Trial([], 0, 0, 0.0, "", error.sentence)
     except (NoSecret, BadAddress) as error:
         return Trial([], 0, 0, 0.0, "", str(error))
+    milliseconds = reply.seconds * 1000
+    if engine.returns_passages:
+        own = [_own_result(hit) for hit in reading.hits[:TRIED_DEPTH]]
+        return Trial(own, len(reading.hits), 0, milliseconds, reading.incomplete, "", own=True)
     positions = selectors.positions_of(snapshot, {hit.id for hit in reading.hits})
     titles = _titles(snapshot, [positions[hit.id] for hit in reading.hits[:TRIED_DEPTH] if hit.id in positions])
     shown = [
         TrialResult(hit.id, hit.score, titles.get(positions.get(hit.id, -1))) for hit in reading.hits[:TRIED_DEPTH]
     ]
     unknown = sum(hit.id not in positions for hit in reading.hits)
-    return Trial(shown, len(reading.hits), unknown, reply.seconds * 1000, reading.incomplete, "")
+    return Trial(shown, len(reading.hits), unknown, milliseconds, reading.incomplete, "")
+
+
+def _own_result(hit: RemoteHit) -> TrialResult:
+    own = hit.own or Returned()
+    return TrialResult(own.id or own.document_id, hit.score, own.text[:200])
 
 
 def _titles(snapshot: Snapshot, positions: Sequence[int]) -> dict[int, str]:

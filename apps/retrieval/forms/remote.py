@@ -124,7 +124,9 @@ class HttpForm(RemoteForm):
 
     PARAMETERS = (
         "url", "method", "body", "headers", "ids", "scores", "lower_is_better", "strip", "prepend", "version",
+        "documents", "texts", "first_pages", "last_pages",
     )  # fmt: skip
+    OWN = ("documents", "texts", "first_pages", "last_pages")
 
     method = forms.ChoiceField(choices=[(method, method) for method in METHODS])
     body = _text_area(
@@ -142,6 +144,10 @@ class HttpForm(RemoteForm):
         help_text="Such as hits[*].score. If empty, the order of the answer counts.",
     )
     lower_is_better = forms.BooleanField(label="Lower scores are better", required=False)
+    documents = forms.CharField(label="Path to the documents", max_length=300, required=False)
+    texts = forms.CharField(label="Path to the texts", max_length=300, required=False)
+    first_pages = forms.CharField(label="Path to the first pages", max_length=300, required=False)
+    last_pages = forms.CharField(label="Path to the last pages", max_length=300, required=False)
     strip = forms.CharField(label="Prefix to remove from ids", max_length=200, required=False, strip=False)
     prepend = forms.CharField(label="Prefix to add to ids", max_length=200, required=False, strip=False)
 
@@ -149,8 +155,20 @@ class HttpForm(RemoteForm):
         super().__init__(*args, **kwargs)
         self.fields["url"].help_text = "For GET with {{query}} and {{k}}, such as https://search.example/?q={{query}}."
         self.fields["ids"].help_text = "Such as hits[*].doc.id: names, [0] for one item, [*] for every item."
+        self.fields["ids"].required = False
+        self.fields["documents"].help_text = "Such as hits[*].doc.id. Document ids as the corpus has them."
+        self.fields["texts"].help_text = "Such as hits[*].text."
+        self.fields["last_pages"].help_text = "If empty, a passage is on its first page alone."
         self.fields["strip"].help_text = "If its ids have a prefix that ids in Karat lack, such as doc:."
         self.fields["prepend"].help_text = "If ids in Karat have a prefix that its ids lack."
+
+    @property
+    def own_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.OWN]
+
+    @property
+    def has_own(self) -> bool:
+        return any(field.value() or field.errors for field in self.own_fields)
 
     def clean_headers(self) -> dict[str, str]:
         headers = {}

@@ -20,6 +20,10 @@ LABELS = {
     "body": "body",
     "ids": "path to the ids",
     "scores": "path to the scores",
+    "documents": "path to the documents",
+    "texts": "path to the texts",
+    "first_pages": "path to the first pages",
+    "last_pages": "path to the last pages",
     "strip": "prefix removed from ids",
     "prepend": "prefix added to ids",
     "version": "version",
@@ -31,7 +35,7 @@ def remote_facts(system: System) -> list[tuple[str, str]]:
     values = system.config["engine"]
     facts = [(label, _as_text(values[key])) for key, label in LABELS.items() if values.get(key)]
     if "scores" in values and not values["scores"]:
-        facts.append(("scores", "none: the n-th result gets 1/n"))
+        facts.append(("scores", "none: the order of the answer counts"))
     if values.get("lower_is_better"):
         facts.append(("better is", "a smaller score; it is stored negated"))
     facts += [("header", f"{name}: {value}") for name, value in values.get("headers", {}).items()]

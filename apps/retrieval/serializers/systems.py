@@ -82,13 +82,21 @@ class RemoteAuthSerializer(KnownFieldsSerializer):
 
 
 class HttpParametersSerializer(KnownFieldsSerializer):
-    """An endpoint that answers with JSON."""
+    """An endpoint that answers with JSON.
+
+    `ids` is needed, unless it returns passages of its own: with any of `documents`, `texts` and `first_pages`, paths
+    like that of the ids, it does.
+    """
 
     url = serializers.CharField(max_length=2_000)
     method = serializers.ChoiceField(choices=METHODS, default=METHODS[0])
     body = serializers.CharField(max_length=LONGEST_BODY, required=False, allow_blank=True, trim_whitespace=False)
     headers = serializers.DictField(child=serializers.CharField(max_length=1_000, allow_blank=True), required=False)
-    ids = serializers.CharField(max_length=300)
+    ids = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    documents = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    texts = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    first_pages = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    last_pages = serializers.CharField(max_length=300, required=False, allow_blank=True)
     scores = serializers.CharField(max_length=300, required=False, allow_blank=True)
     lower_is_better = serializers.BooleanField(default=False)
     strip = serializers.CharField(max_length=200, required=False, allow_blank=True, trim_whitespace=False)

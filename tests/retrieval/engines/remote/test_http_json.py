@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from apps.metrics.expected import Returned
 from apps.retrieval.core.engines import BadParameters
 from apps.retrieval.core.engines.remote import HttpJson, RemoteError, RemoteQuery, Reply, make_remote
 from apps.retrieval.core.engines.remote.base import Auth, RemoteHit
@@ -174,3 +175,84 @@ def test_an_engine_comes_back_from_its_identity():
     assert make_remote("http", made.identity()).identity() == made.identity()
     assert isinstance(made, HttpJson)
     assert made.address == "https://search.example"
+
+
+# Passages of its own --------------------------------------------------------------------------------------------------
+
+OWN = {
+    "url": "https://search.example/s",
+    "body": '{"q": "{{query}}"}',
+    "documents": "hits[*].doc",
+    "texts": "hits[*].text",
+    "first_pages": "hits[*].from",
+    "last_pages": "hits[*].to",
+}
+
+
+def pieces(*values):
+    return {"hits": [dict(zip(("doc", "text", "from", "to", "id"), each, strict=True)) for each in values]}
+
+
+def test_passages_of_its_own_are_read_with_document_pages_and_text():
+    own = make_remote("http", {**OWN, "ids": "hits[*].id"})
+
+    reading = own.read(reply(pieces(("rules", "A red key.", 3, 4, "c7"), (12, None, 5, None, None))))
+
+    assert own.returns_passages
+    assert [hit.own for hit in reading.hits] == [
+        Returned("c7", "rules", (3, 4), "A red key."),
+        Returned("", "12", (5, 5), ""),
+    ]
+
+
+def test_without_paths_to_their_parts_hits_are_blocks_and_the_system_stays_the_same():
+    assert not engine().returns_passages
+    assert not {"documents", "texts", "first_pages", "last_pages"} & engine().identity().keys()
+    assert {**OWN}.items() <= make_remote("http", OWN).identity().items()
+
+
+def test_passages_of_its_own_need_no_ids():
+    texts = make_remote("http", {**OWN, "documents": "", "first_pages": "", "last_pages": ""})
+
+    assert [hit.own for hit in texts.read(reply(pieces((None, "A", None, None, None)))).hits] == [Returned(text="A")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"first_pages": ""}, "needs the path to the first pages"),
+        ({"documents": ""}, "Pages are pages of a document"),
+        ({"texts": "hits.text"}, "The path to the texts needs [*]"),
+        ({"first_pages": "hits[0].from"}, "The path to the first pages needs [*]"),
+    ],
+)
+def test_paths_that_say_nothing_are_refused(changes, says):
+    with pytest.raises(BadParameters) as refused:
+        make_remote("http", {**OWN, **changes})
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (pieces(("rules", 7, 3, 4, None)), "The text of item 1 is no text"),
+        (pieces(("rules", "a\0b", 3, 4, None)), "The text of item 1 is no text"),
+        (pieces(("rules", "A" * 100_001, 3, 4, None)), "at most 100,000 characters"),
+        (pieces(("rules", "A", 4, 3, None)), "The pages of item 1 are not whole numbers"),
+        (pieces(("rules", "A", "3", 4, None)), "The pages of item 1 are not whole numbers"),
+        (pieces((["rules"], "A", 3, 4, None)), "The id of item 1"),
+        (pieces(("rules", "A", 3, 4, None), (None, " ", 3, 4, None)), "Item 2 of the answer has no id, no document"),
+        ({"hits": [{"doc": "rules"}]}, "Item 1 of the answer has nothing at text"),
+    ],
+)
+def test_an_answer_whose_passages_cannot_be_read_is_named(answer, says):
+    with pytest.raises(RemoteError) as refused:
+        make_remote("http", OWN).read(reply(answer))
+    assert says in refused.value.sentence
+
+
+def test_lists_of_different_lengths_are_refused():
+    with pytest.raises(RemoteError, match="The answer has 1 documents and 2 texts"):
+        make_remote("http", {**OWN, "texts": "more[*].text", "first_pages": "", "last_pages": ""}).read(
+            reply({"hits": [{"doc": "rules"}], "more": [{"text": "A"}, {"text": "B"}]})
+        )

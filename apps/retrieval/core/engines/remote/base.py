@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from apps.metrics.expected import Returned
 from apps.retrieval.core.engines.base import BadParameters, Parameters
 
 AUTHS = ("none", "bearer", "api_key", "basic", "header")
@@ -56,10 +57,14 @@ class Reply(NamedTuple):
 
 
 class RemoteHit(NamedTuple):
-    """One result. `score` is None when the remote system returns only an order."""
+    """One result: a block by its id, or a passage of the system's `own`.
+
+    `score` is None when the remote system returns only an order.
+    """
 
     id: str
     score: float | None
+    own: Returned | None = None
 
 
 class RemoteAnswer(NamedTuple):
@@ -101,6 +106,11 @@ class RemoteEngine(Protocol):
 
     @property
     def auth(self) -> "Auth": ...
+
+    @property
+    def returns_passages(self) -> bool:
+        """Whether its hits are passages of its own."""
+        ...
 
     def identity(self) -> Parameters: ...
 

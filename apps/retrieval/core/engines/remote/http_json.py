@@ -21,6 +21,7 @@ from apps.retrieval.core.engines.remote.base import (
     checked_score,
     parsed,
 )
+from apps.retrieval.core.engines.remote.own_passages import OwnPaths, passage_of
 from apps.retrieval.core.engines.remote.search import search
 
 METHODS = ("POST", "GET")
@@ -33,6 +34,9 @@ class HttpJson:
 
     Without `scores` the order of the answer counts. The prefix `strip` is removed from an id that has it, then
     `prepend` is put in front. `version` names the deployed version; another version is another system.
+
+    With any of `documents`, `texts` and `first_pages` (and `last_pages`), paths like the others, its hits are passages
+    of its own.
     """
 
     url: str
@@ -45,6 +49,10 @@ class HttpJson:
     strip: str = ""
     prepend: str = ""
     version: str = ""
+    documents: str = ""
+    texts: str = ""
+    first_pages: str = ""
+    last_pages: str = ""
     auth: Auth = field(default_factory=Auth)
 
     name: ClassVar[str] = "http"
@@ -62,12 +70,27 @@ class HttpJson:
         template = templates.parse_body(self.body) if self.body.strip() else None
         if "query" not in templates.places_in(rest) | templates.places_in(template):
             raise BadParameters("{{query}} is missing, so every query would get the same answer.")
-        for label, path in (("ids", self.ids), ("scores", self.scores)):
-            if (path or label == "ids") and paths.Every.ITEM not in paths.parse_path(path):
-                raise BadParameters(f"The path to the {label} needs [*], for every item of the list.")
+        self._own.check(self.ids)
+        for label, path in self._paths.items():
+            if paths.Every.ITEM not in paths.parse_path(path):
+                raise BadParameters(f"The path to the {label.replace('_', ' ')} needs [*], for every item of the list.")
         if max(len(self.strip), len(self.prepend)) > LONGEST_AFFIX:
             raise BadParameters(f"A prefix of ids is at most {LONGEST_AFFIX} characters long.")
         checked_headers(self.headers)
+
+    @property
+    def _own(self) -> OwnPaths:
+        return OwnPaths(self.documents, self.texts, self.first_pages, self.last_pages)
+
+    @property
+    def returns_passages(self) -> bool:
+        return any(self._own)
+
+    @property
+    def _paths(self) -> dict[str, str]:
+        """The paths that the answer is read at, by what is there. Only passages of its own may have no ids."""
+        given = {"ids": self.ids, "scores": self.scores, **self._own._asdict()}
+        return {label: path for label, path in given.items() if path or (label == "ids" and not self.returns_passages)}
 
     @property
     def address(self) -> str:
@@ -88,6 +111,7 @@ class HttpJson:
             "strip": self.strip,
             "prepend": self.prepend,
             "version": self.version,
+            **{name: path for name, path in self._own._asdict().items() if path},
             "auth": self.auth.values(),
         }
 
@@ -106,17 +130,24 @@ class HttpJson:
         check_status(reply)
         answer = parsed(reply)
         try:
-            ids = paths.column(paths.parse_path(self.ids), answer)
-            scores = paths.column(paths.parse_path(self.scores), answer) if self.scores else None
+            columns = {label: paths.column(paths.parse_path(path), answer) for label, path in self._paths.items()}
         except paths.NoSuchPlace as missing:
             raise RemoteError(str(missing)) from None
-        if scores is not None and len(scores) != len(ids):
-            raise RemoteError(f"The answer has {len(ids):,} ids and {len(scores):,} scores.")
-        return RemoteAnswer([self._hit(ids, scores, number) for number in range(len(ids))])
+        (first, items), *others = columns.items()
+        for label, column in others:
+            if len(column) != len(items):
+                words = f"{len(items):,} {first.replace('_', ' ')} and {len(column):,} {label.replace('_', ' ')}"
+                raise RemoteError(f"The answer has {words}.")
+        rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+        return RemoteAnswer([self._hit(row, number) for number, row in enumerate(rows, 1)])
 
-    def _hit(self, ids: list[Any], scores: list[Any] | None, number: int) -> RemoteHit:
-        block_id = self.prepend + checked_id(ids[number], number + 1).removeprefix(self.strip)
-        if scores is None:
-            return RemoteHit(block_id, None)
-        score = checked_score(scores[number], number + 1)
-        return RemoteHit(block_id, -score if self.lower_is_better else score)
+    def _hit(self, row: dict[str, Any], number: int) -> RemoteHit:
+        score = checked_score(row["scores"], number) if "scores" in row else None
+        score = -score if self.lower_is_better and score is not None else score
+        if not self.returns_passages:
+            return RemoteHit(self._mapped(row["ids"], number), score)
+        passage_id = "" if row.get("ids") is None else self._mapped(row["ids"], number)
+        return RemoteHit(passage_id, score, passage_of(row, passage_id, number))
+
+    def _mapped(self, value: Any, number: int) -> str:
+        return self.prepend + checked_id(value, number).removeprefix(self.strip)

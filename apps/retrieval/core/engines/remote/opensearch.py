@@ -81,6 +81,10 @@ class OpenSearch:
         return path
 
     @property
+    def returns_passages(self) -> bool:
+        return False
+
+    @property
     def address(self) -> str:
         return templates.split_address(self.url)[0]
 

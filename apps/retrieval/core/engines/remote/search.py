@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from apps.metrics.expected import Returned
 from apps.retrieval.core.engines.base import Hits, Ranked, joined
 from apps.retrieval.core.engines.remote.base import (
     Locate,
@@ -23,6 +24,9 @@ from apps.retrieval.core.engines.remote.base import (
 from apps.retrieval.core.engines.remote.pace import LONGEST_WAIT, Pace, RateLimiter
 from apps.retrieval.core.engines.remote.report import RemoteReport
 from apps.retrieval.core.ranking import in_order
+
+NOTHING: Ranked = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float64))
+"""The ranking of a query whose answer has no blocks."""
 
 
 @dataclass
@@ -49,7 +53,8 @@ class FailedQuery(NamedTuple):
 
 class Answers(NamedTuple):
     """`hits` has an entry for each of `answered` (indices of the queries), in that order. `stopped` is why the other
-    queries were not sent, "" when all were.
+    queries were not sent, "" when all were. Of an engine that returns passages of its own, `passages` has them, in
+    the same order, and the hits are empty but for their times.
     """
 
     hits: Hits
@@ -57,6 +62,7 @@ class Answers(NamedTuple):
     failed: list[FailedQuery]
     stopped: str
     report: RemoteReport
+    passages: list[list[Returned]] | None = None
 
 
 def search(engine: RemoteEngine, handle: RemoteConnection, queries: Sequence[str], k: int) -> Hits:
@@ -94,7 +100,7 @@ def search_all(
             connection.limiter.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    return _answers_of(queries, outcomes, batch.stopped, connection, k)
+    return _answers_of(queries, outcomes, batch.stopped, connection, k, engine.returns_passages)
 
 
 class _Outcome(NamedTuple):
@@ -159,7 +165,12 @@ class _Batch:
 
 
 def _answers_of(
-    queries: Sequence[RemoteQuery], outcomes: dict[int, _Outcome], stopped: str, connection: RemoteConnection, k: int
+    queries: Sequence[RemoteQuery],
+    outcomes: dict[int, _Outcome],
+    stopped: str,
+    connection: RemoteConnection,
+    k: int,
+    returns_passages: bool,
 ) -> Answers:
     report, failed, answered = RemoteReport(), [], []
     for number, query in enumerate(queries):
@@ -173,15 +184,23 @@ def _answers_of(
         answered.append(number)
         if outcome.reading.incomplete:
             report.add_incomplete(query.query_id, outcome.reading.incomplete)
-    readings = {number: outcomes[number].reading for number in answered}
-    known = connection.locate({hit.id for reading in readings.values() if reading for hit in reading.hits})
-    rankings = [
-        ranked(queries[number].query_id, reading.hits, known, k, report)
-        for number, reading in readings.items()
-        if reading is not None
-    ]
+    readings = {number: reading for number in answered if (reading := outcomes[number].reading) is not None}
     seconds = np.array([outcomes[number].seconds for number in answered], dtype=np.float64)
+    if returns_passages:
+        passages = [_own_ranked(reading.hits, k, report) for reading in readings.values()]
+        return Answers(joined([NOTHING] * len(passages), seconds), answered, failed, stopped, report, passages)
+    known = connection.locate({hit.id for reading in readings.values() for hit in reading.hits})
+    rankings = [
+        ranked(queries[number].query_id, reading.hits, known, k, report) for number, reading in readings.items()
+    ]
     return Answers(joined(rankings, seconds), answered, failed, stopped, report)
+
+
+def _own_ranked(hits: Sequence[RemoteHit], k: int, report: RemoteReport) -> list[Returned]:
+    """The passages of an answer, at most `k`: by score, those of equal score and all without scores as they came."""
+    ordered = sorted(hits, key=lambda hit: 0.0 if hit.score is None else -hit.score)
+    report.cut += max(0, len(ordered) - k)
+    return [hit.own for hit in ordered[:k] if hit.own is not None]
 
 
 def ranked(query_id: str, hits: Sequence[RemoteHit], known: Mapping[str, int], k: int, report: RemoteReport) -> Ranked:
