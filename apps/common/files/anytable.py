@@ -1,4 +1,4 @@
-"""Tables of any shape: CSV with any separator, quoting and encoding, workbooks, and cells copied from a spreadsheet.
+"""Tables of any shape: CSV with any separator, quoting and encoding, workbooks, Parquet, and cells that were copied.
 
 What was recognised is described in words, so that a person sees it. Rows keep their number in the file.
 """
@@ -6,15 +6,17 @@ What was recognised is described in words, so that a person sees it. Rows keep t
 import codecs
 import csv
 import io
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from apps.common.files.csvsafe import restore_cell
 from apps.common.files.encodings import encoding_of, name_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.filekinds import not_text
+from apps.common.files.parquet import is_parquet, read_parquet
 from apps.common.files.tabular import TableFile, read_rows
 from apps.common.files.workbooks import is_workbook, read_sheet
 
@@ -52,15 +54,36 @@ def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "") -> Tabl
     The headings are the first row with as many filled cells as any of the first ten; rows above it are skipped. A
     heading that is empty or there twice gets the letter of its column.
     """
-    if is_workbook(source.head(4_096)):
+    head = source.head(4_096)
+    if is_workbook(head):
         names, name, rows = read_sheet(source, sheet)
         how = f"sheet {name} of a workbook" if len(names) > 1 else "a workbook"
+    elif is_parquet(head):
+        names, name, rows, how = [], "", packed_rows(source), "Parquet"
     else:
         names, name = [], ""
         source, rows, how = _text_rows(source)
     first, rest = _from_headings(source, rows)
     headings = _headings(source, first)
     return Table(how, headings, _fitted(source, headings, rest, errors), names, name, first[0])
+
+
+def is_packed_table(head: bytes) -> bool:
+    """Whether a file with these first bytes is a table that is not text: a workbook, or Parquet."""
+    return is_workbook(head) or is_parquet(head)
+
+
+def packed_rows(source: TableFile) -> Iterator[Row]:
+    """Rows as text, the names of the columns first; lists of texts are divided by semicolons, as tags are."""
+    return ((number, list(map(_cell, row))) for number, row in enumerate(read_parquet(source), start=1))
+
+
+def _cell(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, list) and all(isinstance(inner, str) for inner in value):
+        return "; ".join(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def separator_of(text: str) -> tuple[str, str]:

@@ -11,9 +11,9 @@ from django.http import Http404
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.discovery import load_layers
+from apps.common.files.anytable import is_packed_table
 from apps.common.files.extent import Extent, is_within
 from apps.common.files.tabular import TableFile
-from apps.common.files.workbooks import is_workbook
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.models import Corpus, Import, Snapshot
 
@@ -90,9 +90,9 @@ class ImportKind:
         return []
 
     def is_read_at_once(self, path: Path, name: str, options: dict[str, Any]) -> bool:
-        """Whether an upload with this name is small enough to read in the request. A workbook is packed: it grows."""
+        """Whether an upload with this name is small enough to read in the request; a packed table grows."""
         with path.open("rb") as stream:
-            is_packed = is_workbook(stream.read(HEAD_BYTES))
+            is_packed = is_packed_table(stream.read(HEAD_BYTES))
         return is_within(path, READ_AT_ONCE) and not (is_packed and path.stat().st_size > WORKBOOK_AT_ONCE_BYTES)
 
     def before(self, project: Project, options: dict[str, Any]) -> Any:

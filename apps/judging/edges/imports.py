@@ -31,7 +31,7 @@ from apps.queries.formats import QueryRow
 NEW, HERE = "new", "unchanged"
 
 
-CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, copied cells", **FORMATS}
+CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, Parquet, copied cells", **FORMATS}
 NEW_QUERIES = "new queries"
 
 

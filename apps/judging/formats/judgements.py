@@ -13,11 +13,12 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
 from apps.common.files.tabular import TableFile, read_csv, read_lines
+from apps.judging.formats.qrels_headings import cells_of, heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings
 
 RATINGS = "ratings"
 FORMATS = {
-    "qrels": "TREC qrels, or other columns separated by spaces",
+    "qrels": "TREC or BEIR qrels, or other columns separated by spaces",
     "csv": "CSV (query_id, query_text, block_id, doc_title, grade, split, notes)",
     RATINGS: "Ratings of several people, CSV: a column for each, or a row for each rating",
 }
@@ -29,7 +30,6 @@ SKIP = "skip"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4}\Z")
 ASCII_BLANKS = " \t\v\f"
 """What divides the columns: no-break spaces and their like do not, as in every other reader of qrels."""
-_BLANKS = re.compile(f"[{ASCII_BLANKS}]+")
 
 GradeMap = Mapping[str, int | None]
 
@@ -127,10 +127,15 @@ def read_judgements(
 
 
 def _read_columns(source: TableFile, errors: ErrorList, columns: Sequence[str]) -> Iterator[tuple[int, dict]]:
+    may_be_headed, by_tabs = columns is QRELS_COLUMNS, False
     for number, line in read_lines(source):
-        cells = _BLANKS.split(line.strip(ASCII_BLANKS))
-        if not cells[0] or cells[0].startswith("#"):
+        cells = cells_of(line, by_tabs=by_tabs)
+        if not line.strip(ASCII_BLANKS) or cells[0].startswith("#"):
             continue
+        if may_be_headed and (headed := heading_of(line)):
+            columns, by_tabs, may_be_headed = headed, "\t" in line, False
+            continue
+        may_be_headed = False
         if len(cells) != len(columns):
             message = f"{len(cells)} columns where there must be {len(columns)}: {' '.join(columns)}"
             errors.add(source.error(number, "", line, message))

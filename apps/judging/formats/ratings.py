@@ -13,6 +13,7 @@ from apps.common.files.fields import Fields
 from apps.common.files.tabular import TableFile, read_csv
 
 ROLES = frozenset({"query_id", "query_text", "doc_id", "rater", "annotator", "grade", "final", "notes"})
+NOTE = "note"
 NAME_LENGTH = 120
 MOST_RATERS = 50
 Grade = Callable[[Fields, str], int | None]
@@ -114,6 +115,8 @@ def _checked(by_role: dict[str, list[str]], raters: dict[str, str]) -> RatingCol
 def read_ratings(source: TableFile, errors: ErrorList, *, columns: RatingColumns, grade: Grade) -> Iterator[Rating]:
     """The ratings in file order. Rejects a second rating of a pair by a rater, and a second final grade.
 
+    Of single judgements as Karat exports them only first answers are ratings: not "can't judge", and no later pass.
+
     `grade(fields, column)` reads a cell that is not empty; a row with a fault in any of its cells is left out whole.
     Columns that were not named are ignored.
     """
@@ -121,6 +124,8 @@ def read_ratings(source: TableFile, errors: ErrorList, *, columns: RatingColumns
     finals: dict[tuple[str, str], int | None] = {}
     for line, values in read_csv(source, errors, required=columns.required):
         fields = Fields(source, line, values)
+        if columns is USUAL and _is_no_rating(values):
+            continue
         try:
             row = _row(fields, columns, grade)
             for rating in row:
@@ -142,7 +147,8 @@ def _row(fields: Fields, columns: RatingColumns, grade: Grade) -> list[Rating]:
     block = next(name for name in columns.block_names if name in fields.values)
     doc_id = fields.outside_id(block)
     final = grade(fields, columns.final) if _is_filled(fields, columns.final) else None
-    notes = fields.text(columns.notes) if columns.notes else ""
+    note = columns.notes or (NOTE if columns is USUAL and NOTE in fields.values else "")
+    notes = fields.text(note) if note else ""
     if columns.raters:
         cells = [(name, column) for column, name in columns.raters.items() if _is_filled(fields, column)]
     else:
@@ -154,6 +160,12 @@ def _row(fields: Fields, columns: RatingColumns, grade: Grade) -> list[Rating]:
         Rating(fields.line, read_query.strip(), doc_id, name, grade(fields, column), final, notes, block)
         for name, column in cells
     ]
+
+
+def _is_no_rating(values: Mapping[str, str]) -> bool:
+    """Whether the row is an answer that is no grade of the first pass."""
+    cant_judge = values.get("cant_judge", "").strip() and not values["grade"].strip()
+    return bool(cant_judge) or values.get("pass", "1").strip() not in ("", "1")
 
 
 def _is_filled(fields: Fields, column: str) -> bool:

@@ -3,9 +3,10 @@
 import csv
 import re
 
+from apps.common.files.anytable import is_packed_table
 from apps.common.files.tabular import TableFile
-from apps.common.files.workbooks import is_workbook
 from apps.judging.formats.judgements import FLAT_KNOWN, RATINGS
+from apps.judging.formats.qrels_headings import heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES
 
 AUTO, TABLE = "auto", "table"
@@ -19,14 +20,14 @@ def recognise(source: TableFile) -> str:
     The source is at its beginning, before and after.
     """
     head = source.head(HEAD_BYTES)
-    if is_workbook(head):
+    if is_packed_table(head):
         return TABLE
     lines = [
         line for line in head.decode("utf-8", errors="replace").removeprefix("\ufeff").splitlines() if line.strip()
     ]
     lines = lines[:-1] if len(head) == HEAD_BYTES else lines
     shown = [line for line in lines if not line.startswith("#")][:50]
-    if shown and all(map(_QRELS.match, shown)):
+    if shown and (all(map(_QRELS.match, shown)) or heading_of(shown[0])):
         return "qrels"
     return _by_headings(lines[0]) if lines else TABLE
 

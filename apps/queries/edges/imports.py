@@ -25,7 +25,7 @@ from apps.queries.formats.recognition import AUTO, TABLE, recognise
 from apps.queries.models import Source
 from apps.queries.selectors import names_in
 
-CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, copied cells", **FORMATS}
+CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, Parquet, copied cells", **FORMATS}
 
 
 class QueryImportForm(PastedImportForm):

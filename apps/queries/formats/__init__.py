@@ -9,13 +9,14 @@ from apps.queries.formats.beir import read_beir_queries
 from apps.queries.formats.pasted import read_pasted
 from apps.queries.formats.rows import QueryRow
 from apps.queries.formats.smart import read_smart_queries
-from apps.queries.formats.structured import read_query_csv, read_query_lines
+from apps.queries.formats.structured import read_query_csv, read_query_lines, read_query_parquet
 from apps.queries.formats.topics import read_topics
 
-LINES = "lines"
+LINES, PARQUET = "lines", "parquet"
 FORMATS = {
     "csv": "CSV",
     "jsonl": "JSONL, one query per line",
+    PARQUET: "Parquet, as a version has it",
     "beir": "BEIR queries.jsonl",
     "trec": "TREC topics (<top> <num> <title> <desc> <narr>)",
     "smart": "SMART (.I .W)",
@@ -29,6 +30,7 @@ Reader = Callable[[TableFile, ErrorList], Iterator[QueryRow]]
 _READERS: dict[str, Reader] = {
     "csv": read_query_csv,
     "jsonl": read_query_lines,
+    PARQUET: read_query_parquet,
     "beir": read_beir_queries,
     "trec": read_topics,
 }

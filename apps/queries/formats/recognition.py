@@ -4,14 +4,14 @@ import csv
 import json
 import re
 
-from apps.common.files.anytable import ONE_COLUMN, separator_of
+from apps.common.files.anytable import ONE_COLUMN, is_packed_table, separator_of
+from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tabular import TableFile
-from apps.common.files.workbooks import is_workbook
 from apps.corpus.core.columns import plain_heading
 from apps.queries.core.table_roles import TEXT_HEADINGS
-from apps.queries.formats.structured import KNOWN, METADATA
+from apps.queries.formats.structured import KNOWN, METADATA, SPLIT
 
-AUTO, TABLE, LINES = "auto", "table", "lines"
+AUTO, TABLE, LINES, PARQUET = "auto", "table", "lines", "parquet"
 HEAD_BYTES = 16_384
 
 
@@ -21,7 +21,10 @@ def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
     The source is at its beginning, before and after.
     """
     head = source.head(HEAD_BYTES)
-    if is_workbook(head):
+    if is_parquet(head):
+        names = set(parquet_names(source))
+        return PARQUET if {"query_id", "text"} <= names <= {*KNOWN, SPLIT} else TABLE
+    if is_packed_table(head):
         return TABLE
     text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
     lines = [line for line in text.splitlines() if line.strip()]

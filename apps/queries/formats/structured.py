@@ -1,4 +1,4 @@
-"""CSV and JSONL with named fields: `query_id`, `text` and optional ones.
+"""CSV, JSONL and Parquet with named fields: `query_id`, `text` and optional ones.
 
 In CSV `;` separates tags and a column `metadata.x` is field x.
 """
@@ -8,6 +8,7 @@ from typing import Any
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
+from apps.common.files.parquet import object_in, parquet_records
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl
 from apps.queries.enums import Difficulty
 from apps.queries.formats.rows import QueryRow, rows_from
@@ -29,6 +30,7 @@ KNOWN = frozenset(
     }
 )
 METADATA = "metadata."
+SPLIT = "split"
 
 
 def read_query_csv(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
@@ -39,6 +41,19 @@ def read_query_csv(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
 
 def read_query_lines(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
     return rows_from(source, errors, read_jsonl(source, errors), _row)
+
+
+def read_query_parquet(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
+    """As an export of a version has them: metadata as JSON in one cell, the split in a column of its own."""
+    return rows_from(source, errors, ((row, _unpacked(values)) for row, values in parquet_records(source)), _row)
+
+
+def _unpacked(values: dict[str, Any]) -> dict[str, Any]:
+    split = {SPLIT: values.pop(SPLIT)} if SPLIT in values else {}
+    metadata = object_in(values.get("metadata", {}))
+    if isinstance(metadata, dict) and (split or metadata):
+        metadata = {**metadata, **split}
+    return {**values, "metadata": metadata} if "metadata" in values or split else values
 
 
 def _gather_metadata(cells: dict[str, str]) -> dict:

@@ -29,7 +29,7 @@ from apps.triples.selectors.entry_comparison import IMPORT_KIND, EntryComparison
 LONGEST_MACHINE = 200
 
 
-CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, copied cells", **FORMATS}
+CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, Parquet, copied cells", **FORMATS}
 
 
 class TripleImportForm(PastedImportForm):

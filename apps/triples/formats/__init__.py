@@ -8,13 +8,23 @@ from typing import NamedTuple
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.triples.formats import jsonl, yaml
+from apps.triples.formats import jsonl, parquet, rag, yaml
 from apps.triples.formats.entry import Entry, TripleRecord
 from apps.triples.formats.reading import entry_of
 from apps.triples.formats.values import as_values
 
-FORMATS = {"jsonl": "JSONL, one entry a line", "yaml": "YAML, a list of entries"}
-_READERS: dict[str, Callable[[TableFile, ErrorList], Iterator[TripleRecord]]] = {"jsonl": jsonl.read, "yaml": yaml.read}
+FORMATS = {
+    "jsonl": "JSONL, one entry a line",
+    "yaml": "YAML, a list of entries",
+    "parquet": "Parquet, as a version has it",
+    "rag": "RAG evaluation or ragas, JSONL with ids of contexts",
+}
+_READERS: dict[str, Callable[[TableFile, ErrorList], Iterator[TripleRecord]]] = {
+    "jsonl": jsonl.read,
+    "yaml": yaml.read,
+    "parquet": parquet.read,
+    "rag": rag.read,
+}
 _WRITERS = {"jsonl": jsonl.write, "yaml": yaml.write}
 
 

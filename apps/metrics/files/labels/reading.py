@@ -1,4 +1,4 @@
-"""Rows of a file of labels, long or wide; separated by commas, tabs or semicolons; plain or gzipped."""
+"""Rows of a file of labels, long or wide; separated by commas, tabs or semicolons, plain or gzipped; or Parquet."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from apps.common.errors import InputError
+from apps.common.files.anytable import packed_rows
 from apps.common.files.csvsafe import restore_cell
 from apps.common.files.faults import ErrorList
+from apps.common.files.parquet import is_parquet
 from apps.common.files.tables import opened
 from apps.common.files.tabular import TableFile, read_rows
 from apps.metrics.files.labels.columns import ColumnLayout, LabelColumn, LabelLayout, form_of
 
 ID_GLUE = " / "
+HEAD_BYTES = 16
 
 
 def read_labels(path: str | Path, reading: LabelLayout, errors: ErrorList) -> tuple[ColumnLayout, list[LabelColumn]]:
@@ -22,9 +25,8 @@ def read_labels(path: str | Path, reading: LabelLayout, errors: ErrorList) -> tu
     file as a whole, and without any row.
     """
     with opened(path) as (source, delimiter):
-        rows = (
-            (line, [restore_cell(cell.strip()) for cell in row]) for line, row in read_rows(source, delimiter=delimiter)
-        )
+        read = packed_rows(source) if is_parquet(source.head(HEAD_BYTES)) else read_rows(source, delimiter=delimiter)
+        rows = ((line, [restore_cell(cell.strip()) for cell in row]) for line, row in read)
         first = next(rows, None)
         if first is None:
             raise InputError(source.name, None, "", "", "the file is empty.")

@@ -8,9 +8,11 @@ import pyarrow.parquet
 import pytest
 
 from apps.common.errors import InputErrors
+from apps.common.files import parquet
+from apps.common.files.parquet import LIMITS
 from apps.corpus.core.documents import Document
-from apps.corpus.formats.documents import SourceFile, Unreadable, parquet
-from apps.corpus.formats.documents.parquet import LIMITS, read_parquet
+from apps.corpus.formats.documents import SourceFile, Unreadable
+from apps.corpus.formats.documents.parquet import read_parquet
 from apps.corpus.formats.rows import BlockRow
 from tests.corpus.formats.documents.reading import reason, rows
 

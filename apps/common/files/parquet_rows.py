@@ -4,6 +4,7 @@ A script without imports of this project: `python -I parquet_rows.py ROWS COLUMN
 input. The arguments are the limits. First the names of the columns, then each row as a list of their values.
 """
 
+import errno
 import json
 import math
 import os
@@ -12,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 BATCH = 200
-DAMAGED, TOO_MANY = 3, 4
+DAMAGED, TOO_MANY, TOO_LARGE = 3, 4, 5
 """Exit codes; any other than 0 is a limit of the system, or a crash."""
 
 
@@ -33,7 +34,11 @@ def main(rows: int, columns: int, seconds: int, memory: int) -> None:
         for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
             for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 _write([_plain(value) for value in values])
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, OSError, ValueError, KeyError, TypeError):
+    except MemoryError:
+        sys.exit(TOO_LARGE)
+    except OSError as error:
+        sys.exit(TOO_LARGE if error.errno in (errno.ENOMEM, errno.EAGAIN) else DAMAGED)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, ValueError, KeyError, TypeError):
         sys.exit(DAMAGED)
 
 
