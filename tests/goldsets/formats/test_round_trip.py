@@ -1,14 +1,25 @@
-"""What the writers write, the importers read back as it was."""
+"""What the writers write, the importers read back as it was, and what was read back is written as the same bytes."""
 
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
 
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.formats import read_blocks
-from apps.goldsets.formats import beir, jsonl, trec
+from apps.goldsets.formats import beir, flat, jsonl, judgements, parquet, rag, trec, triples_yaml
+from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, TripleRow
+from apps.judging.formats.judgements import columns_of, read_judgements
+from apps.judging.formats.recognition import recognise as recognise_grades
 from apps.queries.formats import read_queries
+from apps.queries.formats.recognition import recognise as recognise_queries
+from apps.triples.formats import read_entries
+from apps.triples.formats.recognition import recognise as recognise_triples
 from tests.goldsets.content import SMALL
+from tests.goldsets.formats.contents import versions
 
 
 def read_back(writer, name: str, reader: Callable[..., Iterator], format: str) -> list:
@@ -49,3 +60,163 @@ def test_beir_queries_and_corpus_are_read_back():
 
     assert [(r.query_id, r.text) for r in queries] == [(q.query_id, q.text) for q in SMALL.query_rows]
     assert [(r.block_id, r.text) for r in blocks] == [(b.block_id, b.text) for b in SMALL.block_rows]
+
+
+# Out, in and out again
+
+
+def written(files) -> dict[str, bytes]:
+    return {path: b"".join(chunks) for path, chunks in files}
+
+
+def rows_of(data: bytes, recognise: Callable[[TableFile], str], reader: Callable[..., Iterator]) -> list:
+    """The rows of a file whose form is recognised."""
+    source, errors = TableFile("a file", io.BytesIO(data)), ErrorList()
+    rows = list(reader(source, errors, format=recognise(source)))
+    assert list(errors) == []
+    return rows
+
+
+def blocks_read(data: bytes) -> list[FrozenBlock]:
+    rows = rows_of(data, lambda source: "jsonl", read_blocks)
+    names = {"section": "section_path"}
+    return [
+        FrozenBlock(**{name: getattr(row, names.get(name, name)) for name in FrozenBlock._fields if name != "redacted"})
+        for row in rows
+    ]
+
+
+def queries_read(data: bytes) -> list[FrozenQuery]:
+    queries = []
+    for row in rows_of(data, recognise_queries, read_queries):
+        fields = {name: value for name, value in row._asdict().items() if value is not None and name != "line"}
+        metadata = dict(fields.pop("metadata", {}))
+        split = metadata.pop("split", "")
+        queries.append(FrozenQuery(group=fields.pop("group_key", ""), metadata=metadata, split=split, **fields))
+    return queries
+
+
+def triples_read(data: bytes) -> list[TripleRow]:
+    return [_triple(read.entry) for read in rows_of(data, recognise_triples, read_entries)]
+
+
+def _triple(entry) -> TripleRow:
+    own = {name: getattr(entry, name) for name in TripleRow._fields if name not in ("triple_id", "blocks")}
+    blocks = tuple(
+        ExpectedBlock(
+            block.block_id,
+            block.document_id,
+            *(block.pages or (None, None)),
+            tuple(span.text for span in block.evidence),
+        )
+        for block in entry.blocks
+    )
+    return TripleRow(triple_id=entry.id, blocks=blocks, **own)
+
+
+@settings(max_examples=25)
+@given(versions())
+def test_jsonl_read_back_is_written_as_the_same_bytes(version):
+    once = written(jsonl.files(version))
+
+    again = replace(
+        version,
+        block_rows=blocks_read(once["jsonl/corpus.jsonl"]),
+        query_rows=queries_read(once["jsonl/queries.jsonl"]),
+        triple_rows=triples_read(once["jsonl/triples.jsonl"]) if version.triple_rows else [],
+    )
+
+    assert written(jsonl.files(again)) == once
+
+
+@settings(max_examples=25)
+@given(versions())
+def test_yaml_read_back_is_written_as_the_same_bytes(version):
+    once = written(triples_yaml.files(version))
+    if not version.triple_rows:
+        return
+
+    again = replace(version, triple_rows=triples_read(once["yaml/triples.yaml"]))
+
+    assert written(triples_yaml.files(again)) == once
+
+
+@pytest.mark.parametrize("name", ["csv", "trec", "beir"])
+@settings(max_examples=25)
+@given(version=versions())
+def test_grades_read_back_are_those_that_were_written(name, version):
+    writer = {"csv": flat, "trec": trec, "beir": beir}[name]
+    files = written(writer.files(version))
+    wanted = {"csv": ["csv/judgements.csv"], "trec": ["trec/qrels.txt"]}.get(name)
+    paths = wanted or [path for path in files if "qrels" in path]
+
+    read = [row for path in paths if files[path] for row in rows_of(files[path], recognise_grades, read_judgements)]
+
+    assert sorted((row.query_id, row.doc_id, row.grade) for row in read) == sorted(
+        (row.query_id, row.block_id, row.grade) for row in version.grade_rows
+    )
+
+
+@settings(max_examples=25)
+@given(versions())
+def test_first_answers_read_back_are_those_of_the_single_judgements(version):
+    file = written(judgements.files(version))["judgements/judgements.csv"]
+    source, errors = TableFile("judgements.csv", io.BytesIO(file)), ErrorList()
+    form = recognise_grades(source)
+
+    read = list(read_judgements(source, errors, format=form, columns=columns_of(form, "")))
+
+    assert list(errors) == []
+    assert [(row.query_id, row.doc_id, row.rater, row.grade, row.notes) for row in read] == [
+        (row.query_id, row.block_id, row.annotator, row.grade, row.note)
+        for row in version.judgement_rows
+        if row.grade is not None
+    ]
+
+
+@settings(max_examples=25)
+@given(versions())
+def test_rag_lines_read_back_are_written_as_the_same_bytes(version):
+    once = written(rag.files(version))
+
+    for path, data in once.items():
+        again = replace(version, triple_rows=triples_read(data))
+        assert written(rag.files(again))[path] == data
+
+
+@settings(max_examples=25)
+@given(versions())
+def test_ragas_lines_read_back_have_question_answer_and_blocks(version):
+    for path, data in written(rag.ragas_files(version)).items():
+        split = path.removeprefix("ragas/").removesuffix(".jsonl")
+        read = triples_read(data)
+        assert [(row.question, row.expected_answer, [b.block_id for b in row.blocks]) for row in read] == [
+            (row.question, row.expected_answer, [b.block_id for b in row.blocks])
+            for row in version.triple_rows
+            if row.split == split
+        ]
+
+
+MANY = replace(
+    SMALL,
+    query_rows=[SMALL.query_rows[0]._replace(query_id=f"Q{n:03}", metadata={"n": n}) for n in range(300)],
+    triple_rows=[
+        SMALL.triple_rows[0]._replace(triple_id=f"T-{n:04}", match="all", is_machine_written=n % 2 == 0, query_id="")
+        for n in range(300)
+    ],
+)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_parquet_read_back_is_written_as_the_same_bytes(place):
+    """A process for each file: a few versions, not hundreds."""
+    version = [SMALL, replace(SMALL, query_rows=SMALL.query_rows[:1]), MANY][place]
+    once = written(parquet.files(version))
+
+    again = replace(
+        version,
+        query_rows=queries_read(once["parquet/queries.parquet"]),
+        triple_rows=triples_read(once["parquet/triples.parquet"]),
+    )
+
+    assert written(parquet.files(again)) == once
