@@ -37,13 +37,15 @@ LOSSES: dict[str, Loss] = {
         "of grades their resolution and number of judges; of queries all but id, text, split and source; of passages"
         " the title of their document and their metadata; triples",
     ),
-    "parquet": Loss("", "nothing"),
-    "rag": Loss("", "authors, reviewers, dates and resolution of triples; grades and passages nobody expects"),
-    "ragas": Loss("", f"{ALL_BUT} question, answer, and the expected passages with their ids"),
+    "parquet": Loss("corpus, queries, triples, judgements", "nothing"),
+    "rag": Loss("triples", "authors, reviewers, dates and resolution of triples; grades and passages nobody expects"),
+    "ragas": Loss("triples", f"{ALL_BUT} question, answer, and the expected passages with their ids"),
     "yaml": Loss("triples", f"{ALL_BUT} triples, which are whole"),
-    "judgements": Loss("", f"{ALL_BUT} the answers of people; of these their names, and the passages that they marked"),
+    "judgements": Loss(
+        "judgements", f"{ALL_BUT} the answers of people; of these their names, and the passages that they marked"
+    ),
     "huggingface": Loss(
-        "",
+        "triples",
         "of grades their resolution and number of judges; of queries label and group; what was redacted of a passage",
     ),
 }

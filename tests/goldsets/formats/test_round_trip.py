@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.formats import read_blocks
+from apps.corpus.formats.documents import SourceFile
+from apps.corpus.formats.documents.parquet import read_parquet
+from apps.corpus.formats.rows import BlockRow
 from apps.goldsets.formats import beir, flat, jsonl, judgements, parquet, rag, trec, triples_yaml
 from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, TripleRow
 from apps.judging.formats.judgements import columns_of, read_judgements
@@ -78,7 +81,15 @@ def rows_of(data: bytes, recognise: Callable[[TableFile], str], reader: Callable
 
 
 def blocks_read(data: bytes) -> list[FrozenBlock]:
-    rows = rows_of(data, lambda source: "jsonl", read_blocks)
+    return blocks_from(rows_of(data, lambda source: "jsonl", read_blocks))
+
+
+def packed_blocks_read(data: bytes) -> list[FrozenBlock]:
+    read = read_parquet(SourceFile("corpus.parquet", io.BytesIO(data), len(data)))
+    return blocks_from([row for row in read if isinstance(row, BlockRow)])
+
+
+def blocks_from(rows: list[BlockRow]) -> list[FrozenBlock]:
     names = {"section": "section_path"}
     return [
         FrozenBlock(**{name: getattr(row, names.get(name, name)) for name in FrozenBlock._fields if name != "redacted"})
@@ -215,6 +226,7 @@ def test_parquet_read_back_is_written_as_the_same_bytes(place):
 
     again = replace(
         version,
+        block_rows=packed_blocks_read(once["parquet/corpus.parquet"]),
         query_rows=queries_read(once["parquet/queries.parquet"]),
         triple_rows=triples_read(once["parquet/triples.parquet"]),
     )

@@ -1,14 +1,19 @@
-"""Parquet: its columns are the fields of records, by their names."""
+"""Parquet: its columns are the fields of records, by their names; those of an exported version are read as they are."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from apps.common.files.faults import ErrorList, all_of
-from apps.common.files.parquet import LIMITS, Limits, NotRead, parquet_rows
+from apps.common.files.parquet import LIMITS, Limits, NotRead, object_in, parquet_rows
+from apps.common.files.tabular import TableFile
 from apps.corpus.core.documents import Document, ReadingNote
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.records import Record, read_records
-from apps.corpus.formats.rows import BlockRow
+from apps.corpus.formats.jsonl import KNOWN, row_of
+from apps.corpus.formats.rows import BlockRow, rows_from
+
+OWN = frozenset({"block_id", "document_id", "text"})
+METADATA = "metadata"
 
 
 def read_parquet(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document | BlockRow | ReadingNote]:
@@ -24,9 +29,21 @@ def read_parquet(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Docume
 def _found(source: SourceFile, lines: Iterator[list[Any]]) -> Iterator[Document | BlockRow | ReadingNote]:
     names = next(lines, [])
     errors = ErrorList()
-    yield from read_records(source, "parquet", names, _records(names, lines), errors)
+    if OWN <= set(names) <= KNOWN:
+        yield ReadingNote("read as the passages of an exported version")
+        table = TableFile(source.path, source.stream)
+        yield from rows_from(table, errors, map(_unpacked, _records(names, lines)), row_of)
+    else:
+        yield from read_records(source, "parquet", names, _records(names, lines), errors)
     if errors:
         raise all_of(errors)
+
+
+def _unpacked(record: Record) -> tuple[int, dict[str, Any]]:
+    """A row of an export without its empty cells, and with metadata as fields again."""
+    number, values = record
+    given = {name: value for name, value in values.items() if value is not None}
+    return number, given | ({METADATA: object_in(given[METADATA])} if METADATA in given else {})
 
 
 def _records(names: list[str], lines: Iterator[list[Any]]) -> Iterator[Record]:
