@@ -24,6 +24,7 @@ EVERY_SPLIT = ""
 SPLITS = (*Split.values, EVERY_SPLIT)
 SPLIT_WORDS = {Split.DEV: "dev split", Split.TEST: "test split", EVERY_SPLIT: "dev and test together"}
 CLOSED = "This comparison is closed. Its decisions can no longer be changed."
+NO_GRADES_HERE = "No grade makes a miss. Where the Q&A is wrong, go to the misses: “Wrong”, “Also right” or “Unclear”."
 RANKS_HIDDEN = OPEN_ROUND
 SEALED = "The test split is sealed: only leads see scores query by query, everybody else sees means."
 

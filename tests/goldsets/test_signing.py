@@ -69,7 +69,11 @@ def test_what_is_no_signature_is_told_in_a_sentence(data):
         signer_of(data, b"sums")
 
 
-@pytest.mark.parametrize("text", ["", "doors", PUBLIC[:-1], PUBLIC + "A", PUBLIC.replace("karat", "other")])
+@pytest.mark.parametrize(
+    "text",
+    ["", "doors", PUBLIC[:-1], PUBLIC + "A", PUBLIC.replace("karat", "other")],
+    ids=["nothing", "a word", "cut off", "too long", "another kind"],
+)
 def test_what_is_no_public_key_is_refused(text):
     with pytest.raises(NoKey, match="is not a public key of Karat"):
         parse_public_key(text)

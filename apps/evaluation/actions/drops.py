@@ -10,7 +10,7 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, RegressionNote
-from apps.evaluation.selectors import evaluations, rankings
+from apps.evaluation.selectors import evaluations, expected, rankings
 from apps.goldsets.models import Version
 
 
@@ -30,7 +30,7 @@ def decide_drop(
     member: Member,
     at: datetime,
 ) -> RegressionNote:
-    """Decide on a query whose score fell: accepted, to be fixed, or the grades are wrong.
+    """Decide on a query, or a Q&A by its label, whose score fell: accepted, to be fixed, or the grades are wrong.
 
     Accepting needs a reason, fixing a description. The decision can be replaced until the comparison is closed; any
     other than “Grades wrong” removes the pool from the note.
@@ -76,12 +76,21 @@ def _check(
     """Raise DecisionRefused unless the person may make this decision on a query of both evaluations."""
     if reason := rules.comparison_refusal(baseline, candidate):
         raise DecisionRefused(reason, code="comparison_refused")
-    query = next((q for q in rankings.version_queries(candidate.version, "") if q.outside_id == query_id), None)
-    if query is None or query_id not in candidate.query_ids or measure not in candidate.measures:
+    split = _splits(candidate).get(query_id)
+    if split is None or query_id not in candidate.query_ids or measure not in candidate.measures:
         raise DecisionRefused("This comparison has no such query or measure.", code="no_such_drop")
-    if reason := rules.decision_refusal(member, query.split):
+    if reason := rules.decision_refusal(member, split):
         raise DecisionRefused(reason, code="decision_refused")
     if decision not in RegressionNote.Decision.values:
         raise DecisionRefused("Choose Accept, Fix or Grades wrong.", code="bad_decision")
+    if candidate.hit and decision == RegressionNote.Decision.GRADES_WRONG:
+        raise DecisionRefused(rules.NO_GRADES_HERE, code="no_grades")
     if reason := rules.explanation_refusal(decision, explanation):
         raise DecisionRefused(reason, code="explanation_missing")
+
+
+def _splits(candidate: Evaluation) -> dict[str, str]:
+    """The split of each item by its name: the id of a query, or the label of a Q&A."""
+    if candidate.hit:
+        return {row.label: row.split for row in expected.version_triples(candidate.version, "")}
+    return {row.outside_id: row.split for row in rankings.version_queries(candidate.version, "")}

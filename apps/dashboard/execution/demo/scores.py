@@ -1,12 +1,14 @@
 """The scores, costs and ledger notes of the demo's runs, and the gates of one system."""
 
 from decimal import Decimal
+from itertools import product
 from typing import Any, NamedTuple
 
 from apps.dashboard.execution.demo.stage import Stage, finish
 from apps.evaluation.actions import request_evaluation, write_ledger
 from apps.gates.actions import create_gate
 from apps.goldsets.models import Version
+from apps.metrics.expected import KINDS
 from apps.retrieval.models import Run
 
 
@@ -79,13 +81,13 @@ def add_gates(stage: Stage, version: Version, ranked: list[Run]) -> None:
 
 
 def score_questions(stage: Stage, version: Version, asked: list[Run]) -> None:
-    """Score the runs on the version's questions by its Q&As: is the marked evidence in what they returned?"""
-    for run in asked:
+    """Score the runs on the version's questions by its Q&As, under every hit rule."""
+    for run, hit in product(asked, KINDS):
         evaluation = request_evaluation(
             project=stage.project,
             run_id=run.pk,
             version_id=version.pk,
-            hit="evidence",
+            hit=hit,
             actor=stage.lead,
             at=stage.at(42.1),
         )
