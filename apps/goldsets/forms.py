@@ -113,6 +113,17 @@ def _is_of(round_: Round, snapshot: Snapshot) -> bool:
     return round_.pool.snapshot.corpus_id == snapshot.corpus_id
 
 
+class ChangelogForm(KaratForm):
+    """What changed since the version before, as its readers will see it."""
+
+    changelog = forms.CharField(
+        max_length=10_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5, "form": "freeze-form"}),
+        help_text="Drafted from what changed; names of test items are left out. Frozen with the version and exported.",
+    )
+
+
 class DrawForm(KaratForm):
     """How many questions a quarter's slice has."""
 

@@ -86,6 +86,13 @@ class Version(models.Model):
         return f"v{self.number}"
 
     @property
+    def numbered(self) -> str:
+        """Its number as major.minor.patch, "" for a draft. Versions frozen before there were numbers count as major."""
+        if self.is_draft:
+            return ""
+        return self.manifest.get("numbered", {}).get("number") or f"{self.number}.0.0"
+
+    @property
     def is_draft(self) -> bool:
         return self.state == VersionState.DRAFT
 

@@ -18,6 +18,7 @@ class VersionSerializer(serializers.Serializer):
     gold_set = serializers.CharField(source="gold_set.slug")
     version = serializers.CharField(source="label")
     number = serializers.IntegerField()
+    numbered = serializers.CharField(help_text="major.minor.patch by what changed; empty for a draft.")
     state = serializers.CharField()
     digest = serializers.CharField()
     snapshot = serializers.CharField(source="snapshot.name")

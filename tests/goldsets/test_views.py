@@ -346,7 +346,7 @@ def test_difference_page_names_what_was_added(client):
     page = client.get(url("difference", second)).content.decode()
 
     assert "From v1 to v2" in page
-    assert page.count("None.") == 5
+    assert page.count("None.") == 7
     assert client.get(url("difference", first)).status_code == 404
 
 

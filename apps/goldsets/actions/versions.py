@@ -19,6 +19,7 @@ from apps.goldsets.execution.freezing import copy_items, items_digest, manifest_
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
+from apps.goldsets.selectors.numbering import number_of
 from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move
 from apps.judging.actions.locks import locked_rounds
@@ -147,8 +148,11 @@ def discard_draft(*, version_id: int, actor: User, at: datetime) -> None:
 
 
 @transaction.atomic
-def freeze_version(*, version_id: int, actor: User, at: datetime) -> Version:
-    """Copy every item into the version and freeze it. Raises VersionRefused naming each item that blocks it."""
+def freeze_version(*, version_id: int, actor: User, at: datetime, changelog: str = "") -> Version:
+    """Copy every item into the version and freeze it. Raises VersionRefused naming each item that blocks it.
+
+    Without a `changelog` it has the one that Karat drafts from what changed.
+    """
     version = _locked(version_id)
     if reason := rules.change_refusal(version):
         raise VersionRefused(reason, code="freeze_refused")
@@ -156,9 +160,12 @@ def freeze_version(*, version_id: int, actor: User, at: datetime) -> Version:
     gathered = gather(version)
     if reason := rules.freeze_refusal(version, find_blockers(gathered, at=at)):
         raise VersionRefused(reason, code="freeze_refused")
+    numbered = number_of(gathered)
+    if changelog.strip():
+        numbered = numbered._replace(changelog=changelog.strip())
     copy_items(gathered)
     digest = items_digest(version)
-    manifest = manifest_of(gathered, digest=digest, at=at)
+    manifest = manifest_of(gathered, numbered, digest=digest, at=at)
     return move(
         version,
         VersionStep.FREEZE,

@@ -14,14 +14,13 @@ from apps.common.digests import canonical_json, digest_of, digest_of_lines, plai
 from apps.common.text.wording import utc_second
 from apps.goldsets.enums import Split
 from apps.goldsets.formats import jsonl
-from apps.goldsets.formats.content import ExpectedBlock, FrozenQuery, TripleRow
 from apps.goldsets.models import Version, VersionGrade, VersionLoss, VersionQuery, VersionTriple
-from apps.goldsets.selectors.assembly import Gathered, wording_of
-from apps.goldsets.selectors.content import VersionContent, stored_triple
-from apps.goldsets.selectors.freeze_checks import reviewers_of
+from apps.goldsets.selectors.assembly import Gathered
+from apps.goldsets.selectors.content import VersionContent
+from apps.goldsets.selectors.frozen_rows import query_rows, triple_rows
 from apps.goldsets.selectors.losses import losses_facts
-from apps.queries.models import Permission, Query, Source
-from apps.triples.models import Triple
+from apps.goldsets.selectors.numbering import NumberedDraft
+from apps.queries.models import Permission, Source
 
 BATCH = 1_000
 FORMAT = "karat-gold-set/1"
@@ -30,10 +29,7 @@ FORMAT = "karat-gold-set/1"
 def copy_items(gathered: Gathered) -> None:
     """Write the queries, grades and triples of a draft. The version must still be a draft: guards refuse others."""
     version = gathered.version
-    queries = VersionQuery.objects.bulk_create(
-        [_version_query(version, query, gathered.split_of_query(query)) for query in gathered.queries.values()],
-        batch_size=BATCH,
-    )
+    queries = VersionQuery.objects.bulk_create(query_rows(gathered), batch_size=BATCH)
     by_query = {row.query_id: row for row in queries}
     grades = (
         VersionGrade(
@@ -49,76 +45,9 @@ def copy_items(gathered: Gathered) -> None:
         for pair in gathered.pairs
     )
     VersionGrade.objects.bulk_create(grades, batch_size=BATCH)
-    VersionTriple.objects.bulk_create(_version_triples(gathered), batch_size=BATCH)
+    VersionTriple.objects.bulk_create(triple_rows(gathered), batch_size=BATCH)
     losses = (VersionLoss(version=version, **loss.as_row()) for loss in gathered.losses)
     VersionLoss.objects.bulk_create(losses, batch_size=BATCH)
-
-
-def _version_query(version: Version, query: Query, split: str) -> VersionQuery:
-    fields = FrozenQuery(
-        query_id=query.outside_id,
-        text=query.text,
-        label=query.label,
-        intent=query.intent,
-        description=query.description,
-        source=query.source.slug if query.source else "",
-        difficulty=query.difficulty,
-        domain=query.domain,
-        query_type=query.query_type,
-        group=query.group_key,
-        tags=tuple(query.tags),
-        metadata=query.metadata,
-    )._asdict()
-    for name in ("query_id", "text", "split"):
-        del fields[name]
-    return VersionQuery(
-        version=version, query=query, outside_id=query.outside_id, text=query.text, split=split, fields=fields
-    )
-
-
-def _version_triples(gathered: Gathered) -> Iterator[VersionTriple]:
-    reviewers = reviewers_of(gathered.triples)
-    for triple in gathered.triples:
-        names = tuple(name for _, name in reviewers[triple.pk])
-        yield VersionTriple(
-            version=gathered.version,
-            triple=triple,
-            revision=triple.current,
-            label=triple.label,
-            split=gathered.split_of_triple(triple),
-            content=stored_triple(_triple_row(triple, gathered, names)),
-        )
-
-
-def _triple_row(triple: Triple, gathered: Gathered, reviewers: tuple[str, ...]) -> TripleRow:
-    revision = wording_of(triple)
-    author = triple.adopted_by if triple.is_machine_written and triple.adopted_by else triple.author
-    return TripleRow(
-        triple_id=triple.label,
-        question=revision.question,
-        expected_answer=revision.answer,
-        blocks=tuple(_expected(expected) for expected in revision.expected_blocks.all()),
-        match="all" if revision.needs_all_blocks else "any",
-        query_id=triple.query.outside_id if triple.query and triple.query_id in gathered.queries else "",
-        domain=triple.domain,
-        difficulty=triple.difficulty,
-        added_by=author.name,
-        added_at=utc_second(triple.created_at),
-        reviewed_by=reviewers,
-        resolution=triple.resolution,
-        is_machine_written=triple.is_machine_written,
-    )
-
-
-def _expected(expected: Any) -> ExpectedBlock:
-    text = expected.version.text
-    return ExpectedBlock(
-        block_id=expected.version.block.outside_id,
-        document_id=expected.version.block.document.outside_id,
-        page_start=expected.version.page_start,
-        page_end=expected.version.page_end,
-        evidence=tuple(text[start:end] for start, end in expected.spans),
-    )
 
 
 def items_digest(version: Version) -> str:
@@ -155,7 +84,7 @@ def _guideline_digest(version: Version) -> str:
     return digest_of({"markdown": guideline.markdown, "grades": guideline.grades})
 
 
-def manifest_of(gathered: Gathered, *, digest: str, at: datetime) -> dict[str, Any]:
+def manifest_of(gathered: Gathered, draft: NumberedDraft, *, digest: str, at: datetime) -> dict[str, Any]:
     """The facts of a version that is being frozen. It names no person."""
     version = gathered.version
     project = version.gold_set.project
@@ -164,6 +93,8 @@ def manifest_of(gathered: Gathered, *, digest: str, at: datetime) -> dict[str, A
         "project": {"slug": project.slug, "name": project.name},
         "gold_set": {"slug": version.gold_set.slug, "name": version.gold_set.name},
         "version": version.label,
+        "numbered": {**draft.numbered._asdict(), "since": gathered.former.label if gathered.former else ""},
+        "changelog": draft.changelog,
         "note": version.note,
         "digest": digest,
         "frozen_at": utc_second(at),

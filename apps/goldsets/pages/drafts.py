@@ -10,11 +10,13 @@ from django.urls import reverse
 from apps.goldsets import rules
 from apps.goldsets.enums import BlockerKind, Split
 from apps.goldsets.execution.freezing import split_facts
+from apps.goldsets.forms import ChangelogForm
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import Blocker, find_blockers, find_warnings
 from apps.goldsets.selectors.losses import Loss, losses_by_cure, losses_facts
+from apps.goldsets.selectors.numbering import number_of
 
 SHOWN = 50
 
@@ -47,6 +49,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
     gathered = gather(version)
     blockers = find_blockers(gathered, at=at)
     facts = split_facts(gathered)
+    numbered = number_of(gathered)
     losses = losses_facts(gathered.losses)
     return {
         "version": version,
@@ -60,6 +63,8 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "counted": rules.counted(blockers),
         "warnings": find_warnings(gathered),
         "former": gathered.former,
+        "numbered": numbered.numbered,
+        "changelog": ChangelogForm(initial={"changelog": numbered.changelog}),
         "waiting": versions.triples_on_their_way(version),
     }
 

@@ -20,7 +20,7 @@ from apps.goldsets import actions, rules
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.edges.exports import export_response
 from apps.goldsets.enums import Split
-from apps.goldsets.forms import GoldSetForm, VersionForm
+from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts
 from apps.goldsets.selectors import diffs, versions
@@ -135,7 +135,12 @@ def _forms(version: Version, member: Member) -> list[tuple[str, str, str]]:
 @require_POST
 def freeze(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = versions.version_in(project, gold_set, number)
-    version = actions.freeze_version(version_id=version.pk, actor=member_of(request).user, at=timezone.now())
+    form = ChangelogForm(request.POST)
+    if not form.is_valid():
+        raise actions.VersionRefused(f"Changelog: {form.errors['changelog'][0]}", code="bad_changelog")
+    version = actions.freeze_version(
+        version_id=version.pk, actor=member_of(request).user, at=timezone.now(), **form.cleaned_data
+    )
     stayed_out = rules.counted_losses(version.manifest["left_out"])
     if stayed_out:
         url = reverse("goldsets:left-out", args=[project.slug, gold_set, number])
@@ -249,6 +254,8 @@ def _changes(diff: diffs.Diff) -> list[tuple[str, list[diffs.ItemChange], int]]:
         ("Removed", diff.removed),
         ("Re-graded", diff.regraded),
         ("Reworded", diff.reworded),
+        ("Other evidence", diff.remarked),
+        ("Metadata changed", diff.redescribed),
     )
     return [(words, changes[:SHOWN_CHANGES], len(changes)) for words, changes in kinds]
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from apps.common.digests import plain_numbers
 from apps.common.text.worddiff import Piece, word_diff
 from apps.corpus.models import BlockVersion
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
+from apps.goldsets.selectors.assembly import Gathered
+from apps.goldsets.selectors.frozen_rows import query_rows, triple_rows
 
 
 class Pin(NamedTuple):
@@ -54,13 +58,19 @@ class RepinnedText(NamedTuple):
 
 
 class Diff(NamedTuple):
-    """Changes by kind, each in the order of names. `re_pinned` are the same items on another text."""
+    """Changes by kind, each in the order of names. `repinned` are the same items on another text.
+
+    `remarked` are Q&As with other evidence, or another count of needed passages, and `redescribed` are items of which
+    only the metadata changed.
+    """
 
     added: list[ItemChange]
     removed: list[ItemChange]
     regraded: list[ItemChange]
     repinned: list[ItemChange]
     reworded: list[ItemChange]
+    remarked: list[ItemChange]
+    redescribed: list[ItemChange]
 
     @property
     def is_empty(self) -> bool:
@@ -68,10 +78,12 @@ class Diff(NamedTuple):
 
 
 class _ItemState(NamedTuple):
-    """The compared values of an item: its value (grade or words) and its texts."""
+    """The compared values of an item: its value (grade or words), its texts, the marks in them, and its metadata."""
 
     value: str
     pins: tuple[Pin, ...] = ()
+    marks: str = ""
+    about: Mapping[str, Any] = {}
 
     @property
     def texts(self) -> set[tuple[str, str]]:
@@ -84,15 +96,32 @@ def diff(former: Version, version: Version, *, splits: Iterable[str] = tuple(Spl
     An item that was removed is compared by its split in the former.
     """
     chosen = tuple(splits)
-    queries = _compare(_queries(former, chosen), _queries(version, chosen))
-    pairs = _compare(_pairs(former, chosen), _pairs(version, chosen))
-    triples = _compare(_triples(former, chosen), _triples(version, chosen))
+    return _difference(_stored(former, chosen), _stored(version, chosen))
+
+
+def diff_of_draft(former: Version, gathered: Gathered) -> Diff:
+    """What a draft would change if it were frozen now, over both splits."""
+    return _difference(_stored(former, tuple(Split.values)), _drafted(gathered))
+
+
+class _States(NamedTuple):
+    """The items of a version, each kind by name."""
+
+    queries: dict[str, _ItemState]
+    pairs: dict[str, _ItemState]
+    triples: dict[str, _ItemState]
+
+
+def _difference(before: _States, after: _States) -> Diff:
+    queries, pairs, triples = (_compare(*kind) for kind in zip(before, after, strict=True))
     return Diff(
         added=[*queries.added, *pairs.added, *triples.added],
         removed=[*queries.removed, *pairs.removed, *triples.removed],
         regraded=pairs.changed,
         repinned=[*pairs.moved, *triples.moved],
         reworded=[*queries.changed, *triples.changed],
+        remarked=triples.remarked,
+        redescribed=[*queries.redescribed, *pairs.redescribed, *triples.redescribed],
     )
 
 
@@ -101,10 +130,12 @@ class _Compared(NamedTuple):
     removed: list[ItemChange]
     changed: list[ItemChange]
     moved: list[ItemChange]
+    remarked: list[ItemChange]
+    redescribed: list[ItemChange]
 
 
 def _compare(before: Mapping[str, _ItemState], after: Mapping[str, _ItemState]) -> _Compared:
-    compared = _Compared([], [], [], [])
+    compared = _Compared([], [], [], [], [], [])
     for name in sorted(before.keys() | after.keys(), key=str.encode):
         old, new = before.get(name), after.get(name)
         if old is None or new is None:
@@ -117,7 +148,24 @@ def _compare(before: Mapping[str, _ItemState], after: Mapping[str, _ItemState]) 
             gone = tuple(pin for pin in old.pins if pin.text not in new.texts)
             come = tuple(pin for pin in new.pins if pin.text not in old.texts)
             compared.moved.append(ItemChange(name, old.value, new.value, gone, come))
+        if old.marks != new.marks and old.texts == new.texts:
+            compared.remarked.append(ItemChange(name, old.marks, new.marks))
+        if old.about != new.about and old._replace(about={}) == new._replace(about={}):
+            compared.redescribed.append(ItemChange(name, *_changed_facts(old.about, new.about)))
     return compared
+
+
+def _changed_facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, str]:
+    """The facts that differ, as they were and as they are."""
+    names = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
+    was, now = ("; ".join(f"{name}: {_in_words(facts.get(name))}" for name in names) for facts in (before, after))
+    return was, now
+
+
+def _in_words(value: Any) -> str:
+    if value in (None, "", [], {}):
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def with_texts(changes: Sequence[ItemChange]) -> list[Repinned]:
@@ -140,29 +188,62 @@ def _text_difference(pair: tuple[Pin | None, Pin | None], texts: Mapping[int, st
     return RepinnedText(block_before, block_after, word_diff(before, after))
 
 
-def _queries(version: Version, splits: tuple[str, ...]) -> dict[str, _ItemState]:
-    rows = VersionQuery.objects.filter(version=version, split__in=splits).values_list("outside_id", "text")
-    return {outside_id: _ItemState(text) for outside_id, text in rows}
+def _stored(version: Version, splits: tuple[str, ...]) -> _States:
+    queries = VersionQuery.objects.filter(version=version, split__in=splits)
+    triples = VersionTriple.objects.filter(version=version, split__in=splits).prefetch_related(
+        "revision__expected_blocks__version__block"
+    )
+    return _States(_queries(queries), _pairs(version, splits), _triples(triples))
+
+
+def _drafted(gathered: Gathered) -> _States:
+    pairs = {
+        f"{pair.query.outside_id} with {pair.place.outside_id}": _pair(
+            pair.grade,
+            Pin(pair.place.outside_id, pair.place.text_digest, pair.place.version_id),
+            pair.resolution,
+            pair.judges,
+        )
+        for pair in gathered.pairs
+    }
+    return _States(_queries(query_rows(gathered)), pairs, _triples(triple_rows(gathered)))
+
+
+def _queries(rows: Iterable[VersionQuery]) -> dict[str, _ItemState]:
+    return {row.outside_id: _ItemState(row.text, about=plain_numbers(row.fields)) for row in rows}
 
 
 def _pairs(version: Version, splits: tuple[str, ...]) -> dict[str, _ItemState]:
-    rows = VersionGrade.objects.filter(version=version, query__split__in=splits).values_list(
-        "query__outside_id", "block_id", "grade", "block_version__text_digest", "block_version_id"
-    )
+    columns = ("query__outside_id", "block_id", "block_version__text_digest", "block_version_id", "grade", "resolution")
+    rows = VersionGrade.objects.filter(version=version, query__split__in=splits).values_list(*columns, "judges")
     return {
-        f"{query} with {block}": _ItemState(f"grade {grade}", (Pin(block, digest, version),))
-        for query, block, grade, digest, version in rows.iterator(chunk_size=5_000)
+        f"{query} with {block}": _pair(grade, Pin(block, digest, version), resolution, judges)
+        for query, block, digest, version, grade, resolution, judges in rows.iterator(chunk_size=5_000)
     }
 
 
-def _triples(version: Version, splits: tuple[str, ...]) -> dict[str, _ItemState]:
-    rows = VersionTriple.objects.filter(version=version, split__in=splits).prefetch_related(
-        "revision__expected_blocks__version__block"
-    )
+def _pair(grade: int, pin: Pin, resolution: str, judges: int) -> _ItemState:
+    return _ItemState(f"grade {grade}", (pin,), about={"resolution": resolution, "judges": judges})
+
+
+NO_METADATA = frozenset({"question", "expected_answer", "blocks", "match", "added_by", "reviewed_by"})
+"""What of a triple is measured, or names people. The rest of it is metadata."""
+
+
+def _triples(rows: Iterable[VersionTriple]) -> dict[str, _ItemState]:
     states = {}
     for row in rows:
         versions = [expected.version for expected in row.revision.expected_blocks.all()]
         pins = sorted(Pin(version.block.outside_id, version.text_digest, version.pk) for version in versions)
         words = f"{row.content['question']} {row.content['expected_answer']}"
-        states[row.label] = _ItemState(words, tuple(pins))
+        about = {name: value for name, value in row.content.items() if name not in NO_METADATA}
+        states[row.label] = _ItemState(words, tuple(pins), _marks(row.content), plain_numbers(about))
     return states
+
+
+def _marks(content: Mapping[str, Any]) -> str:
+    """The marked evidence, and whether one of the passages is enough."""
+    marked = [
+        f"{block['block_id']}: {' … '.join(block['evidence'])}" for block in content["blocks"] if block["evidence"]
+    ]
+    return "; ".join([f"needs {content['match']}", *marked])

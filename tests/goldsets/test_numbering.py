@@ -1,0 +1,172 @@
+import pytest
+from django.db.models import QuerySet
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.goldsets import actions
+from apps.goldsets.core.numbering import Changes, draft_changelog, first_number, next_number
+from apps.goldsets.enums import VersionState
+from apps.goldsets.selectors.assembly import gather
+from apps.goldsets.selectors.numbering import number_of
+from apps.queries.models import Query
+from tests.factories import AT
+from tests.goldsets.factories import Bench, draft, make_bench, make_version
+from tests.review.factories import CHANGED, make_accepted
+from tests.triples.factories import TEXTS, make_snapshot
+
+NAMES = st.lists(st.sampled_from(["Q01", "Q02", "T1"]), unique=True)
+MAJOR = ("retired", "regraded", "reworded", "repinned", "remarked")
+
+
+def first_of(bench: Bench) -> QuerySet[Query]:
+    return Query.objects.filter(pk=bench.project.queries.order_by("pk").values("pk")[:1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "number", "reason"),
+    [
+        *((Changes(**{kind: ["Q01"]}), "3.0.0", "Major: 1 item") for kind in MAJOR),
+        (Changes(added=["Q01", "Q02"]), "2.2.0", "Minor: 2 items added."),
+        (Changes(other_passages=True), "2.2.0", "Minor: the corpus has other passages."),
+        (Changes(redescribed=["Q01"]), "2.1.4", "Patch: 1 item with other metadata."),
+        (Changes(), "2.1.4", "Patch: nothing was added, fixed or retired."),
+        (Changes(added=["Q03"], regraded=["Q01", "Q02"]), "3.0.0", "Major: 2 items graded anew."),
+    ],
+)
+def test_the_number_says_what_changed(changes, number, reason):
+    numbered = next_number("2.1.3", changes)
+
+    assert numbered.number == number
+    assert numbered.reason.startswith(reason)
+
+
+@given(
+    st.tuples(*[st.integers(0, 99)] * 3),
+    st.builds(Changes, NAMES, NAMES, NAMES, NAMES, NAMES, NAMES, NAMES, st.booleans()),
+)
+def test_a_later_version_has_a_higher_number(former, changes):
+    number = next_number(".".join(map(str, former)), changes).number
+
+    assert tuple(map(int, number.split("."))) > former
+
+
+@given(st.builds(Changes, NAMES, NAMES, NAMES, NAMES, NAMES, NAMES, NAMES, st.booleans()), NAMES)
+def test_a_changelog_names_nothing_that_is_not_to_be_named(changes, named):
+    told = draft_changelog(changes, named=frozenset(named))
+
+    assert not [name for name in {"Q01", "Q02", "T1"} - set(named) if name in told]
+
+
+def test_a_changelog_has_a_line_for_each_kind():
+    changes = Changes(added=["Q03", "Q04"], retired=["Q01"], other_passages=True)
+
+    told = draft_changelog(changes, named=frozenset({"Q03"}))
+
+    assert told == "- 1 item retired.\n- 2 items added: Q03 and 1 more.\n- The corpus has other passages."
+
+
+@pytest.mark.django_db
+def test_the_first_version_is_number_one():
+    version = make_version(VersionState.FROZEN)
+
+    assert version.numbered == first_number().number == "1.0.0"
+    assert version.manifest["changelog"] == "- First version."
+
+
+@pytest.mark.django_db
+def test_versions_are_numbered_by_what_was_done_between_them():
+    bench = make_bench(queries=2, triples=1)
+    make_version(VersionState.RELEASED, bench, test_share=0.0)
+
+    make_accepted(bench.project, snapshot=bench.snapshot)
+    added = make_version(VersionState.RELEASED, bench, test_share=0.0)
+    first_of(bench).update(domain="Operations")
+    redescribed = make_version(VersionState.RELEASED, bench, test_share=0.0)
+    first_of(bench).update(text="How are rights granted?")
+    reworded = make_version(VersionState.RELEASED, bench, test_share=0.0)
+
+    assert redescribed.manifest["numbered"]["reason"] == "Patch: 1 item with other metadata."
+    assert [added.numbered, redescribed.numbered, reworded.numbered] == ["1.1.0", "1.1.1", "2.0.0"]
+    assert reworded.manifest["numbered"] == {
+        "number": "2.0.0",
+        "reason": "Major: 1 item reworded.",
+        "since": redescribed.label,
+    }
+    assert reworded.manifest["changelog"] == f"- 1 item reworded: {first_of(bench).get().outside_id}."
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("texts", "number"),
+    [(TEXTS | {"pumps": "A pump is checked in May."}, "1.1.0"), (CHANGED, "2.0.0")],
+)
+def test_the_number_tells_another_passage_from_another_text(texts, number):
+    bench = make_bench(queries=2, triples=0)
+    make_version(VersionState.RELEASED, bench, test_share=0.0)
+    newer = make_snapshot(bench.project, texts, corpus=bench.snapshot.corpus)
+
+    numbered = number_of(gather(draft(bench, snapshot=newer, test_share=0.0))).numbered
+
+    assert numbered.number == number
+
+
+@pytest.mark.django_db
+def test_a_changelog_never_names_an_item_of_test():
+    bench = make_bench(queries=2, triples=0)
+    make_version(VersionState.RELEASED, bench, test_share=1.0)
+    first_of(bench).update(text="How are rights granted?")
+
+    version = make_version(VersionState.RELEASED, bench, test_share=1.0)
+
+    assert version.manifest["changelog"] == "- 1 item reworded."
+
+
+@pytest.mark.django_db
+def test_a_version_from_before_there_were_numbers_counts_as_major():
+    bench = make_bench(queries=1, triples=0)
+    version = make_version(VersionState.FROZEN, bench)
+    version.manifest = {name: value for name, value in version.manifest.items() if name != "numbered"}
+
+    assert version.numbered == "1.0.0"
+    assert draft(bench, version.gold_set).numbered == ""
+
+
+@pytest.mark.django_db
+def test_a_lead_edits_the_changelog_and_the_files_have_it(client):
+    bench = make_bench(queries=1)
+    version = draft(bench)
+    client.force_login(bench.lead)
+    ids = {"slug": bench.project.slug, "gold_set": version.gold_set.slug, "number": version.number}
+    page = client.get(reverse("goldsets:version", kwargs=ids)).content.decode()
+    assert "- First version." in page
+    assert 'form="freeze-form"' in page
+
+    client.post(reverse("goldsets:freeze", kwargs=ids), {"changelog": "Doors, for the first time."})
+
+    version.refresh_from_db()
+    assert version.manifest["changelog"] == "Doors, for the first time."
+    assert "Doors, for the first time." in client.get(reverse("goldsets:version", kwargs=ids)).content.decode()
+
+
+@pytest.mark.django_db
+def test_a_changelog_that_is_too_long_freezes_nothing(client):
+    bench = make_bench(queries=1)
+    version = draft(bench)
+    client.force_login(bench.lead)
+    ids = {"slug": bench.project.slug, "gold_set": version.gold_set.slug, "number": version.number}
+
+    answer = client.post(reverse("goldsets:freeze", kwargs=ids), {"changelog": "a" * 10_001})
+
+    version.refresh_from_db()
+    assert answer.status_code == 409
+    assert version.is_draft
+
+
+@pytest.mark.django_db
+def test_the_changelog_given_to_the_action_replaces_the_drafted_one():
+    bench = make_bench(queries=1)
+
+    version = actions.freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT, changelog=" Doors. ")
+
+    assert version.manifest["changelog"] == "Doors."
