@@ -83,17 +83,18 @@ def test_versions_are_numbered_by_what_was_done_between_them():
     added = make_version(VersionState.RELEASED, bench, test_share=0.0)
     first_of(bench).update(domain="Operations")
     redescribed = make_version(VersionState.RELEASED, bench, test_share=0.0)
-    first_of(bench).update(text="How are rights granted?")
-    reworded = make_version(VersionState.RELEASED, bench, test_share=0.0)
+    retired = first_of(bench).get()
+    first_of(bench).update(retired_at=AT)
+    fewer = make_version(VersionState.RELEASED, bench, test_share=0.0)
 
     assert redescribed.manifest["numbered"]["reason"] == "Patch: 1 item with other metadata."
-    assert [added.numbered, redescribed.numbered, reworded.numbered] == ["1.1.0", "1.1.1", "2.0.0"]
-    assert reworded.manifest["numbered"] == {
+    assert [added.numbered, redescribed.numbered, fewer.numbered] == ["1.1.0", "1.1.1", "2.0.0"]
+    assert fewer.manifest["numbered"] == {
         "number": "2.0.0",
-        "reason": "Major: 1 item reworded.",
+        "reason": "Major: 4 items retired.",
         "since": redescribed.label,
     }
-    assert reworded.manifest["changelog"] == f"- 1 item reworded: {first_of(bench).get().outside_id}."
+    assert fewer.manifest["changelog"] == f"- 4 items retired: {retired.outside_id} and 3 more."
 
 
 @pytest.mark.django_db
@@ -115,11 +116,11 @@ def test_the_number_tells_another_passage_from_another_text(texts, number):
 def test_a_changelog_never_names_an_item_of_test():
     bench = make_bench(queries=2, triples=0)
     make_version(VersionState.RELEASED, bench, test_share=1.0)
-    first_of(bench).update(text="How are rights granted?")
+    first_of(bench).update(retired_at=AT)
 
     version = make_version(VersionState.RELEASED, bench, test_share=1.0)
 
-    assert version.manifest["changelog"] == "- 1 item reworded."
+    assert version.manifest["changelog"] == "- 4 items retired."
 
 
 @pytest.mark.django_db
