@@ -276,6 +276,8 @@ ENDPOINTS: dict[str, Endpoint] = {
     "reports:evaluation": read(MEMBERS),
     "reports:comparison": read(MEMBERS),
     "reports:version": read(MEMBERS),
+    "evaluation:misses": read(MEMBERS),
+    "evaluation:miss-say": write(WORKERS),
     "evaluation:score": write(LEADS),
     "evaluation:score-rest": write(LEADS),
     "evaluation:slices": read(MEMBERS),

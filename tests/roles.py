@@ -112,6 +112,10 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "review:queue review:triple review:flags review:message review:withdraw-flag review:stale"
             " review:stale-next review:stale-triple review:candidate review:candidate-withdraw",
         ),
+        may(
+            "say what a missed question is: another right passage, a wrong one, an unclear question",
+            "evaluation:miss-say",
+        ),
         may("export Q&As", "review:export review:export-file"),
         may(
             "watch reviews, give them to others, adjudicate, retire Q&As",
@@ -174,7 +178,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "read scores, comparisons, trend, costs and the log of experiments; download reports",
             "evaluation:overview evaluation:evaluation evaluation:trend evaluation:costs evaluation:ledger"
             " evaluation:slices evaluation:pick evaluation:compare evaluation:export evaluation:query"
-            " reports:evaluation reports:comparison reports:version reports:negatives",
+            " evaluation:misses reports:evaluation reports:comparison reports:version reports:negatives",
         ),
         may("read gates and their history", "gates:gates gates:gates-file gates:gate"),
         may(

@@ -22,6 +22,7 @@ from apps.corpus.actions.imports import confirm_import, start_import
 from apps.corpus.enums import FREEZE
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
 from apps.dashboard.actions.demo import request_demo
+from apps.evaluation.actions import request_evaluation
 from apps.evaluation.models import Evaluation
 from apps.gates.actions import make_badge
 from apps.gates.models import Badge, Gate
@@ -297,6 +298,14 @@ class Things:
     def evaluation__pk(self) -> int:
         return self.evaluations[0].pk
 
+    def evaluation_misses__pk(self) -> int:
+        return Evaluation.objects.filter(project=self.project).exclude(hit="").earliest("pk").pk
+
+    evaluation_miss_say__pk = evaluation_misses__pk
+
+    def evaluation__place(self) -> int:
+        return 1
+
     evaluation_api__pk = evaluation__pk
 
     reports_evaluation__pk = evaluation__pk
@@ -437,6 +446,21 @@ def _propose_a_passage(project: Project, lead: User) -> None:
     propose_block(project=project, triple_id=triple.pk, version=entry.version, person=lead, at=timezone.now())
 
 
+def _score_on_triples(project: Project, lead: User) -> None:
+    """A run of the demo on the Q&As of its version, of which most were never asked: they are misses."""
+    scored = Evaluation.objects.filter(project=project, hit="").earliest("pk")
+    request_evaluation(
+        project=project,
+        run_id=scored.run_id,
+        version_id=scored.version_id,
+        hit="evidence",
+        measures="Success@1 RR",
+        actor=lead,
+        at=timezone.now(),
+    )
+    run_jobs()
+
+
 def request_bias(project: Project, lead: User) -> None:
     """A bias report and a stability report on what the demo has scored, computed."""
     scored = Evaluation.objects.filter(project=project).order_by("pk")
@@ -461,6 +485,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     start_import(project=project, kind="corpus", file=file, options=options, actor=lead, at=now)
     _add_candidates(project, lead, snapshot)
     _propose_a_passage(project, lead)
+    _score_on_triples(project, lead)
     file = SimpleUploadedFile("more.run", b"Q001 Q0 SEC-4.2 1 2.5 more\n")
     handed_in: dict[str, Any] = {"project": project, "snapshot": snapshot, "actor": lead, "at": now}
     handed_in["details"] = {"system": "", "tag": "", "note": "", "commit": ""}

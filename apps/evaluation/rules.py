@@ -7,10 +7,11 @@ from django.db.models import Max
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
-from apps.corpus.models import Snapshot
+from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version, VersionGrade, VersionTriple
+from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.metrics.comparison import Regressions
 from apps.metrics.expected import BY_GRADES, DEFAULT_HIT_MEASURES, HIT_MEASURES, parse_hit_rule, refuse_without_hits
 from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
@@ -19,6 +20,8 @@ from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
 from apps.retrieval.rules import OPEN_ROUND, own_passages_refusal
 from apps.retrieval.selectors.blinding import queries_to_judge
+from apps.review.selectors.candidate_blocks import asked_of, to_decide
+from apps.triples.models import Triple
 
 EVERY_SPLIT = ""
 SPLITS = (*Split.values, EVERY_SPLIT)
@@ -114,6 +117,37 @@ def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None
     if hidden_rankings(user, [query_id], snapshot):
         return RANKS_HIDDEN
     return None
+
+
+ASKED_BLINDLY = (
+    "You are asked whether another passage answers this question as well. What systems returned is hidden from you"
+    " until that is settled."
+)
+BLINDED = "You review this Q&A once more, blindly. What is known about it is hidden from you until you have answered."
+
+
+def miss_refusal(member: Member, triple: Triple, query_id: int | None, snapshot: Snapshot) -> str | None:
+    """Why the person may not read what was returned for the question of a triple, or None."""
+    person, project = member.user, member.project
+    if Triple.objects.filter(hidden_by_id(person, "pk"), pk=triple.pk).exists():
+        return BLINDED
+    is_asked = member.holds(Role.REVIEWER) and asked_of(person, project).filter(triple=triple).exists()
+    if is_asked or (member.is_lead and to_decide(person, project).filter(triple=triple).exists()):
+        return ASKED_BLINDLY
+    return ranking_refusal(person, query_id, snapshot) if query_id is not None else None
+
+
+def also_right_refusal(entry: SnapshotBlock | None, known: str) -> str:
+    """Why a returned passage cannot be proposed as right as well; "" where it can, as far as the page knows."""
+    if entry is None:
+        return "The system cut this passage itself. Choose below which of our passages is right as well."
+    return {
+        "wrong": "It was found wrong. Undo that first.",
+        "expected": "The Q&A expects it already.",
+        "open": "Two reviewers are asked about it already.",
+        "disputed": "Two reviewers differ about it; a lead decides.",
+        "rejected": "It was proposed before, and not added.",
+    }.get(known, "")
 
 
 LONGEST_COMMIT = 80

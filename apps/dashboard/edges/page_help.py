@@ -514,6 +514,11 @@ RESULTS = {
         "All scores of one run on one version: each measure with its interval, each stratum, each query.",
         "reference/comparisons.md",
     ),
+    "evaluation:misses": PageHelp(
+        "Why was the question missed? Press a when the passage read is right as well, w when it is wrong, q when the"
+        " question is unclear, j for the next miss. [ and ] step through what was returned.",
+        "reference/comparisons.md#misses",
+    ),
     "evaluation:trend": PageHelp("How scores moved from run to run on this version.", "reference/comparisons.md#trend"),
     "evaluation:slices": PageHelp(
         "Parts of a version to work with: whether each puts runs in the order of the full set, how wide its intervals"

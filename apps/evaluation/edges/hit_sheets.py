@@ -84,6 +84,11 @@ class HitSheet(ScoredSheet):
         ranks[found] = np.rint(1 / values[found]).astype(np.int64)
         return ranks
 
+    def missed(self, measure: str) -> list[int]:
+        """The places of the questions without a hit within the cutoff of a measure, as far as the person sees them."""
+        cutoff = parse_measure(measure).cutoff or 1
+        return [place for place, shown in enumerate(self.visible) if shown and not 0 < self.ranks[place] <= cutoff]
+
     @property
     def bins(self) -> list[RankBin]:
         return [RankBin(*one) for one in self.evaluation.counts["ranks"]]
@@ -267,9 +272,8 @@ class HitComparison:
 
     @property
     def misses(self) -> int:
-        """The questions that the candidate misses within the cutoff of the measure."""
-        ranks, k = self.candidate.ranks, self.cutoff or 1
-        return int(((ranks == 0) | (ranks > k)).sum())
+        """How many questions that this person may see the candidate misses within the cutoff of the measure."""
+        return len(self.candidate.missed(self.measure))
 
     @cached_property
     def graded(self) -> EvaluationPair | None:

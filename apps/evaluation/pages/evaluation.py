@@ -87,6 +87,7 @@ def by_hits(request: HttpRequest, evaluation: Evaluation) -> HttpResponse:
         "kind_chart": kind_chart(measure, names, kinds),
         "kind_figures": kind_figures(measure, names, kinds),
         "questions": _question_rows(sheet, measure, request.GET.get("page", "")),
+        "misses": len(sheet.missed(measure)),
         "lower_end": LOWER_END,
         "split_words": rules.SPLIT_WORDS[evaluation.split],
         "sealed": rules.SEALED if sheet.hidden_count else "",

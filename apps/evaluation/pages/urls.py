@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from apps.evaluation.pages import comparison, evaluation, leaderboard, slices, trends
+from apps.evaluation.pages import comparison, evaluation, leaderboard, misses, slices, trends
 
 PAIR = [
     path("", comparison.compare, name="compare"),
@@ -16,6 +16,8 @@ app_name = "evaluation"
 urlpatterns = [
     path("", leaderboard.overview, name="overview"),
     path("<int:pk>/", evaluation.evaluation_page, name="evaluation"),
+    path("<int:pk>/misses/<int:place>/", misses.miss, name="misses"),
+    path("<int:pk>/misses/<int:place>/say/", misses.say, name="miss-say"),
     path("version/<int:version_pk>/score/", leaderboard.score, name="score"),
     path("version/<int:version_pk>/rest/", trends.score_rest, name="score-rest"),
     path("slices/", slices.slices, name="slices"),

@@ -1,5 +1,7 @@
 """Reads of evaluations, each scoped to a project."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from django.db.models import Count, Prefetch, QuerySet
 from django.http import Http404
@@ -67,6 +69,18 @@ def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
     """Each measure's values by query, in the order of `evaluation.query_ids`."""
     rows = Score.objects.filter(evaluation=evaluation).order_by("order").values_list("measure", "values")
     return {measure: packing.unpack(bytes(packed)) for measure, packed in rows}
+
+
+def ranks_by_label(evaluations: Sequence[Evaluation], label: str) -> dict[int, int]:
+    """The rank of the first hit of one triple in each evaluation by triples that has it, from 1; 0 for none."""
+    rows = Score.objects.filter(evaluation__in=evaluations, measure="RR").values_list("evaluation", "values")
+    values = {pk: packing.unpack(bytes(packed)) for pk, packed in rows}
+    ranks = {}
+    for one in evaluations:
+        if one.pk in values and label in one.query_ids:
+            value = values[one.pk][one.query_ids.index(label)]
+            ranks[one.pk] = round(1 / value) if value else 0
+    return ranks
 
 
 def scorable_runs(version: Version) -> list[Run]:

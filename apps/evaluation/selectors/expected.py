@@ -51,6 +51,11 @@ def expected_of(version: Version, split: str) -> ExpectedGround:
     return ExpectedGround(triples, questions, dict(asked))
 
 
+def question_of(row: VersionTriple) -> Question:
+    """One triple of a version as a question with its expected blocks."""
+    return _question(row, _texts_without_evidence([row]))
+
+
 def returned_for(run: Run, ground: ExpectedGround, rule: HitRule) -> dict[str, list[Returned]]:
     """What the run returned for each question, best first, by label. Texts are read for the rule on evidence alone."""
     found = returned_of(run, list(ground.asked), with_text=rule.kind == EVIDENCE)

@@ -1,0 +1,255 @@
+"""One missed question: what was expected, what the run returned instead, and what people said about it since."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db.models import Q
+
+from apps.accounts.selectors import Member
+from apps.common.digests import sha256_hex
+from apps.corpus.models import SnapshotBlock
+from apps.evaluation import rules
+from apps.evaluation.core.misses import (
+    Held,
+    Likeness,
+    Span,
+    Step,
+    held_of,
+    ladder,
+    likeness,
+    shared_spans,
+    telling_words,
+)
+from apps.evaluation.models import Evaluation
+from apps.evaluation.selectors.evaluations import evaluations_on, ranks_by_label
+from apps.evaluation.selectors.expected import question_of
+from apps.goldsets.models import VersionTriple
+from apps.metrics.expected import HitRule, Question, Returned
+from apps.metrics.expected.evidence import Words
+from apps.retrieval.selectors.returned import returned_of
+from apps.review.enums import CandidateState, NoteKind
+from apps.review.models import CandidateBlock, MissNote
+from apps.triples.models import ExpectedBlock as PinnedBlock
+from apps.triples.selectors.asked import asked_queries
+
+MOST_OFFERED = 6
+MOST_COMPARED = 300
+OTHERS_NAMED = 3
+
+
+@dataclass(frozen=True)
+class ReadPassage:
+    """The returned passage that is being read. `entry` is the block that it is; None for one that a system cut."""
+
+    rank: int
+    returned: Returned
+    entry: SnapshotBlock | None
+    text: str
+
+    @property
+    def name(self) -> str:
+        if self.entry is not None:
+            return self.entry.name
+        return self.returned.id or self.returned.document_id or f"Passage {self.rank}"
+
+    @property
+    def digest(self) -> str:
+        """What a note about it names."""
+        return self.entry.version.text_digest if self.entry else sha256_hex(self.text.encode() or self.name.encode())
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One line of the ladder as a page shows it."""
+
+    step: Step
+    name: str
+    is_expected: bool
+    is_read: bool
+
+
+class Miss:
+    """One question without a hit within the cutoff, as one person reads it; `read` is the rank of the passage read."""
+
+    def __init__(
+        self, evaluation: Evaluation, row: VersionTriple, *, hit_rank: int, cutoff: int, read: int, member: Member
+    ) -> None:
+        self.evaluation = evaluation
+        self.row = row
+        self.member = member
+        self.hit_rank = hit_rank
+        self.cutoff = cutoff
+        self.wanted = read
+
+    @property
+    def rule(self) -> HitRule:
+        rule = self.evaluation.rule
+        assert rule is not None
+        return rule
+
+    @property
+    def question(self) -> str:
+        return self.row.content["question"]
+
+    @property
+    def answer(self) -> str:
+        return self.row.content["expected_answer"]
+
+    @cached_property
+    def _query(self) -> int | None:
+        asked = asked_queries([self.row.revision_id]).get(self.row.revision_id)
+        return asked.query_id if asked else None
+
+    @cached_property
+    def hidden(self) -> str:
+        """Why ranks of this question are hidden from the person for now; "" where they are not."""
+        return rules.miss_refusal(self.member, self.row.triple, self._query, self.evaluation.version.snapshot) or ""
+
+    # Expected
+
+    @cached_property
+    def expected(self) -> list[PinnedBlock]:
+        blocks = PinnedBlock.objects.filter(revision=self.row.revision_id).order_by("order", "pk")
+        return list(blocks.select_related("version__block__document"))
+
+    @cached_property
+    def _asked(self) -> Question:
+        return question_of(self.row)
+
+    # Returned
+
+    @cached_property
+    def returned(self) -> list[Returned]:
+        """What the run returned, best first; texts only of passages that the system cut itself."""
+        if self._query is None:
+            return []
+        run = self.evaluation.run
+        found = dict(returned_of(run, [self._query], with_text=run.returns_passages))
+        return found.get(self._query, [])
+
+    @cached_property
+    def read(self) -> ReadPassage | None:
+        """The passage at the wanted rank, or the last one; None where nothing was returned."""
+        if not self.returned:
+            return None
+        rank = min(max(self.wanted, 1), len(self.returned))
+        passage = self.returned[rank - 1]
+        entry = self._entries.get(passage.id)
+        return ReadPassage(rank, passage, entry, entry.version.text if entry and not passage.text else passage.text)
+
+    @cached_property
+    def _steps(self) -> list[Step]:
+        count = len(self.returned)
+        return ladder(count, self.cutoff, self.hit_rank, min(max(self.wanted, 1), count))
+
+    @cached_property
+    def _entries(self) -> dict[str, SnapshotBlock]:
+        """The blocks of the ladder by outside id, as the run's snapshot has them."""
+        ids = {self.returned[step.first - 1].id for step in self._steps if not step.is_gap and not step.is_cutoff}
+        entries = SnapshotBlock.objects.filter(snapshot=self.evaluation.run.snapshot_id, block__outside_id__in=ids)
+        entries = entries.select_related("version__block__document", "block__document")
+        return {entry.block.outside_id: entry for entry in entries}
+
+    @cached_property
+    def ladder(self) -> list[Rung]:
+        return [self._rung(step) for step in self._steps]
+
+    def _rung(self, step: Step) -> Rung:
+        if step.is_gap or step.is_cutoff:
+            return Rung(step, "", False, False)
+        passage = self.returned[step.first - 1]
+        entry = self._entries.get(passage.id)
+        name = entry.name if entry else passage.id or passage.text.strip()[:60] or passage.document_id
+        is_read = self.read is not None and self.read.rank == step.first
+        return Rung(step, name or "without a name", step.first == self.hit_rank, is_read)
+
+    # What they have in common
+
+    @property
+    def lit(self) -> list[Span]:
+        """Where the passage read has words of the question or of the expected answer."""
+        text = self.read.text if self.read else ""
+        return shared_spans(text, telling_words(f"{self.question} {self.answer}"))
+
+    @property
+    def held(self) -> Held | None:
+        if self.read is None or not self.read.text:
+            return None
+        return held_of((block.evidence for block in self._asked.expected), self.read.text, self.rule.share)
+
+    @property
+    def likeness(self) -> Likeness:
+        return likeness(self.answer, self.read.text if self.read else "")
+
+    # What is known since
+
+    @cached_property
+    def _candidates(self) -> dict[int, str]:
+        rows = CandidateBlock.objects.filter(triple=self.row.triple_id).exclude(state=CandidateState.WITHDRAWN)
+        return dict(rows.order_by("pk").values_list("version", "state"))
+
+    @cached_property
+    def notes(self) -> list[MissNote]:
+        """Live notes on the wording that was released: wrong passages, and doubts about the question."""
+        rows = MissNote.objects.filter(triple=self.row.triple_id, withdrawn_at=None)
+        return list(rows.filter(revision__question=self.question).select_related("made_by").order_by("pk"))
+
+    @cached_property
+    def _expected_now(self) -> set[int]:
+        """The versions that the triple expects now, which may be more than the released ones."""
+        rows = PinnedBlock.objects.filter(revision__triple=self.row.triple_id, revision=self.row.triple.current_id)
+        return set(rows.values_list("version", flat=True))
+
+    @property
+    def known(self) -> str:
+        """What is known about the passage read, for this question; "" when nobody has said anything."""
+        if self.read is None:
+            return ""
+        if any(note.kind == NoteKind.WRONG and note.passage == self.read.digest for note in self.notes):
+            return "wrong"
+        version = self.read.entry.version_id if self.read.entry else None
+        if version in self._expected_now:
+            return "expected"
+        return self._candidates.get(version or 0, "")
+
+    @property
+    def is_unclear(self) -> bool:
+        return any(note.kind == NoteKind.UNCLEAR for note in self.notes)
+
+    @property
+    def also_right_refusal(self) -> str:
+        """Why the passage read cannot be proposed, before the action decides; "" where it can."""
+        return rules.also_right_refusal(self.read.entry if self.read else None, self.known)
+
+    @cached_property
+    def offered(self) -> list[SnapshotBlock]:
+        """Blocks of ours that a passage cut by the system is likely to come from, most words in common first."""
+        if self.read is None or self.read.entry is not None:
+            return []
+        snapshot, cut = self.evaluation.run.snapshot_id, Words(self.read.text).distinct
+        if not self.read.returned.document_id:
+            return []
+        inside = Q(block__document__outside_id=self.read.returned.document_id)
+        pages = self.read.returned.pages
+        if pages is not None:
+            inside &= Q(version__page_start=None) | Q(
+                version__page_start__lte=pages[1], version__page_end__gte=pages[0]
+            )
+        rows = SnapshotBlock.objects.filter(inside, snapshot=snapshot).select_related(
+            "version__block__document", "block"
+        )
+        found = list(rows.order_by("position")[:MOST_COMPARED])
+        found.sort(key=lambda entry: (-len(cut & Words(entry.version.text).distinct), entry.position))
+        return found[:MOST_OFFERED]
+
+    @cached_property
+    def others(self) -> list[tuple[str, int]]:
+        """Other systems on the same questions by the same rule: the rank of their first hit; 0 for none."""
+        own = self.evaluation
+        rows = evaluations_on(own.version, own.split, own.hit).exclude(run=own.run_id).exclude(scored_at=None)
+        latest: dict[int, Evaluation] = {}
+        for one in rows.defer(None):
+            latest.setdefault(one.run.system_id, one)
+        chosen = list(latest.values())[:OTHERS_NAMED]
+        ranks = ranks_by_label(chosen, self.row.label)
+        return [(one.run.system.name, ranks[one.pk]) for one in chosen if one.pk in ranks]
