@@ -8,11 +8,13 @@ import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from apps.cli.evaluate.program_rows import hit_of
+from apps.metrics.expected import Returned
 from apps.retrieval.core.engines.base import BadParameters, Parameters
 from apps.retrieval.core.engines.remote import Auth, RemoteError, RemoteQuery, Reply, Request
-from apps.retrieval.core.engines.remote.base import RemoteAnswer, RemoteHit, checked_id, checked_score, parsed
+from apps.retrieval.core.engines.remote.base import RemoteAnswer, parsed
 
 PLACES = ("query", "query_id", "k")
 LONGEST_WORD = 200
@@ -26,11 +28,14 @@ class CommandEngine:
     """`line` is a command line with the placeholders `{query}`, `{query_id}` and `{k}`; it is not run by a shell.
 
     Without `{query}` the text of the query is sent on standard input. The program prints one block id a line, best
-    first, or id and score separated by a tab; or one JSON list of ids or of objects with `id` and `score`.
+    first, or id and score separated by a tab; or one JSON list of ids or of objects with `id` and `score`. An object
+    may tell of a passage of the program's own with `document_id`, `pages` and `text`, and then needs no `id`; `told` has
+    those of the answers so far, by the id of their hits.
     """
 
     line: str
     auth: Auth = field(default_factory=Auth)
+    told: dict[str, Returned] = field(default_factory=dict, compare=False, repr=False)
 
     name: ClassVar[str] = "command"
     needs_index: ClassVar[bool] = False
@@ -88,7 +93,11 @@ class CommandEngine:
         except UnicodeDecodeError:
             raise RemoteError("The command printed something that is not UTF-8 text.") from None
         rows = parsed(reply) if text.lstrip().startswith("[") else _columns(text)
-        return RemoteAnswer([_hit(row, number) for number, row in enumerate(rows, 1)])
+        hits = [hit_of(row, number) for number, row in enumerate(rows, 1)]
+        for hit in hits:
+            if hit.own is not None:
+                self.told.setdefault(hit.id, hit.own)
+        return RemoteAnswer(hits)
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
@@ -109,23 +118,6 @@ def _columns(text: str) -> list[list[str]]:
             fault = f"Line {number} of the answer has {len(row)} columns, separated by tabs"
             raise RemoteError(f"{fault}: there must be an id, or an id and a score.")
     return rows
-
-
-def _hit(row: Any, number: int) -> RemoteHit:
-    """A result from a line's columns, an id, or an object."""
-    if isinstance(row, dict):
-        score = row.get("score")
-        return RemoteHit(checked_id(row.get("id"), number), None if score is None else checked_score(score, number))
-    if isinstance(row, list):
-        return RemoteHit(checked_id(row[0] if row else None, number), _score(row[1], number) if len(row) > 1 else None)
-    return RemoteHit(checked_id(row, number), None)
-
-
-def _score(text: Any, number: int) -> float:
-    try:
-        return checked_score(float(text), number)
-    except (TypeError, ValueError):
-        raise RemoteError(f"The score of item {number} is not a number.") from None
 
 
 def run_command(request: Request, *, seconds: float) -> Reply:
