@@ -17,11 +17,15 @@ Names = Mapping[str, list[str]]
 
 
 class Answers(NamedTuple):
-    """The passages for each question by its id, best first; `unknown` are the file's questions that no triple has."""
+    """The passages for each question by its id, best first.
+
+    `by_name` has them under the names of the file, `unknown` are the names that no triple has.
+    """
 
     tag: str
     returned: dict[str, list[Returned]]
     unknown: list[str]
+    by_name: dict[str, list[Returned]]
 
 
 def returned_by_run(source: TableFile, names: Names, blocks: Mapping[str, Returned]) -> Answers:
@@ -45,33 +49,39 @@ def returned_by_results(source: TableFile, names: Names, blocks: Mapping[str, Re
     errors = ErrorList(MOST_LISTED)
     ranked: dict[str, dict[int, Returned]] = {}
     for _, row in read_results(source, errors):
-        known = blocks.get(row.returned.id, Returned())
-        told = row.returned
-        ranked.setdefault(row.qid, {})[row.rank] = Returned(
-            told.id, told.document_id or known.document_id, told.pages or known.pages, told.text or known.text
-        )
+        ranked.setdefault(row.qid, {})[row.rank] = with_facts(row.returned, blocks)
     _raise(errors)
     ordered = {query: [rows[rank] for rank in sorted(rows)] for query, rows in ranked.items()}
     return _answers(_stem(source.name), ordered, names)
 
 
+def with_facts(told: Returned, blocks: Mapping[str, Returned]) -> Returned:
+    """The passage with what the corpus knows of our id, where the system does not tell it."""
+    known = blocks.get(told.id)
+    if known is None:
+        return told
+    return Returned(told.id, told.document_id or known.document_id, told.pages or known.pages, told.text or known.text)
+
+
 def block_facts(path: str) -> dict[str, Returned]:
     """Each block of an exported corpus.jsonl by its id. Raises InputErrors with every bad line."""
-    errors = ErrorList(MOST_LISTED)
-    blocks = {}
     try:
         with Path(path).open("rb") as stream:
-            source = TableFile(Path(path).name, stream)
-            for line, values in read_jsonl(source, errors):
-                block = _block(values)
-                if block is None:
-                    errors.add(
-                        source.error(line, "block_id", values.get("block_id"), "a block needs a block_id and a text.")
-                    )
-                    continue
-                blocks[block.id] = block
+            return facts_in(TableFile(Path(path).name, stream))
     except OSError as error:
         raise InputError(path, None, "", "", f"cannot be read: {error.strerror}.") from error
+
+
+def facts_in(source: TableFile) -> dict[str, Returned]:
+    """As `block_facts`, of an open file."""
+    errors = ErrorList(MOST_LISTED)
+    blocks = {}
+    for line, values in read_jsonl(source, errors):
+        block = _block(values)
+        if block is None:
+            errors.add(source.error(line, "block_id", values.get("block_id"), "a block needs a block_id and a text."))
+            continue
+        blocks[block.id] = block
     _raise(errors)
     return blocks
 
@@ -86,9 +96,13 @@ def _block(values: dict[str, Any]) -> Returned | None:
     return Returned(block, document if isinstance(document, str) else "", (ends[0], ends[-1]) if ends else None, text)
 
 
-def _answers(tag: str, ranked: Mapping[str, list[Returned]], names: Names) -> Answers:
-    returned = {one: passages for name, passages in ranked.items() for one in names.get(name, ())}
-    return Answers(tag, returned, sorted(ranked.keys() - names.keys()))
+def _answers(tag: str, ranked: dict[str, list[Returned]], names: Names) -> Answers:
+    return Answers(tag, by_question(ranked, names), sorted(ranked.keys() - names.keys()), ranked)
+
+
+def by_question(ranked: Mapping[str, list[Returned]], names: Names) -> dict[str, list[Returned]]:
+    """The passages by the id of each question, from those by the names that a run gives questions."""
+    return {one: passages for name, passages in ranked.items() for one in names.get(name, ())}
 
 
 def _lines_of(source: TableFile) -> Iterator[bytes]:

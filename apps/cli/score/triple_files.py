@@ -30,27 +30,36 @@ class TripleFile(NamedTuple):
 
 def load_triples(path: str) -> TripleFile:
     """The triples of a JSONL or YAML file, as exported or as published. Raises InputErrors with every bad line."""
-    errors = ErrorList(MOST_LISTED)
-    entries: list[Entry] = []
     with opened(path) as source:
-        form = "yaml" if name_of(path).removesuffix(".gz").endswith((".yaml", ".yml")) else "jsonl"
-        for place, (record, entry) in enumerate(read_entries(source, errors, format=form), 1):
-            entries.append(entry if entry.id else entry._replace(id=entry.query_id or f"line {record.line or place}"))
-    seen: set[str] = set()
-    for entry in entries:
-        if entry.id in seen:
-            errors.add(InputError(name_of(path), None, "id", entry.id, "two triples have this id."))
-        seen.add(entry.id)
-    if errors:
-        raise all_of(errors)
+        entries = entries_in(source)
     if not entries:
         raise InputError(name_of(path), None, "", "", "the file contains no triples.")
     labels = {field: tuple(getattr(entry, field) for entry in entries) for field in DIVISIONS}
     divisions = tuple(QueryDivision(field, named) for field, named in labels.items() if len(set(named) - {""}) > 1)
-    return TripleFile([_question(entry) for entry in entries], divisions)
+    return TripleFile([question_of(entry) for entry in entries], divisions)
 
 
-def _question(entry: Entry) -> Question:
+def entries_in(source: TableFile) -> list[Entry]:
+    """The entries of a file, each with an id: its own, else its query's, else its line.
+
+    Raises InputErrors with every bad line, and where two have the same id.
+    """
+    errors = ErrorList(MOST_LISTED)
+    entries: list[Entry] = []
+    form = "yaml" if source.name.removesuffix(".gz").endswith((".yaml", ".yml")) else "jsonl"
+    for place, (record, entry) in enumerate(read_entries(source, errors, format=form), 1):
+        entries.append(entry if entry.id else entry._replace(id=entry.query_id or f"line {record.line or place}"))
+    seen: set[str] = set()
+    for entry in entries:
+        if entry.id in seen:
+            errors.add(InputError(source.name, None, "id", entry.id, "two triples have this id."))
+        seen.add(entry.id)
+    if errors:
+        raise all_of(errors)
+    return entries
+
+
+def question_of(entry: Entry) -> Question:
     blocks = tuple(
         ExpectedBlock(one.block_id, one.document_id, one.pages, tuple(evidence.text for evidence in one.evidence))
         for one in entry.blocks
