@@ -10,14 +10,26 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
+from apps.metrics.expected import Returned
+from apps.retrieval.core.passages import as_stored, from_stored
 
 
 class SystemAnswer(NamedTuple):
-    """The answer to a query: (block id, score) pairs, best first, and its latency in seconds."""
+    """The answer to a query: (block id, score) pairs, best first, and its latency in seconds.
+
+    `told` has the passage of each pair where the system tells more than ids, else nothing. A passage without an id has
+    one of ours among the pairs.
+    """
 
     query_id: str
     hits: tuple[tuple[str, float], ...]
     seconds: float
+    told: tuple[Returned, ...] = ()
+
+    @property
+    def passages(self) -> tuple[Returned, ...]:
+        """What was returned, best first."""
+        return self.told or tuple(Returned(block) for block, _ in self.hits)
 
 
 class OtherRun(Exception):
@@ -62,7 +74,10 @@ class AnswerFile:
             if is_new:
                 stream.write(_line(self.identity))
             for answer in answers:
-                stream.write(_line({"query_id": answer.query_id, "hits": answer.hits, "seconds": answer.seconds}))
+                told = {"passages": as_stored(answer.told)} if answer.told else {}
+                stream.write(
+                    _line({"query_id": answer.query_id, "hits": answer.hits, "seconds": answer.seconds, **told})
+                )
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
@@ -73,7 +88,8 @@ class AnswerFile:
         values = self._values(line, number)
         try:
             hits = tuple((str(block), float(score)) for block, score in values["hits"])
-            return SystemAnswer(str(values["query_id"]), hits, float(values["seconds"]))
+            told = tuple(from_stored(values.get("passages", [])))
+            return SystemAnswer(str(values["query_id"]), hits, float(values["seconds"]), told)
         except (KeyError, TypeError, ValueError):
             raise InputError(str(self.path), number, "", "", "is not an answer of karat eval.") from None
 
@@ -91,13 +107,29 @@ def _line(values: Mapping[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, sort_keys=True) + "\n"
 
 
+def write_results(path: Path, answers: Iterable[SystemAnswer]) -> None:
+    """Write a JSON line for each returned passage, as `karat score --results` reads it."""
+    rows = (
+        {"qid": answer.query_id, "rank": rank, **stored}
+        for answer in answers
+        for rank, stored in enumerate(as_stored(answer.passages), 1)
+    )
+    path.write_text("".join(map(_line, rows)), encoding="utf-8")
+
+
 SPACE = re.compile(r"\s")
 
 
 def write_run(path: Path, tag: str, answers: Sequence[SystemAnswer]) -> None:
-    """Write `query Q0 block rank score tag` lines, best first. Raises InputError for an id with white space."""
+    """Write `query Q0 block rank score tag` lines, best first.
+
+    Raises InputError for an id with white space, and where a passage has none.
+    """
     lines = []
     for answer in answers:
+        if not all(passage.id for passage in answer.passages):
+            message = "a returned passage has no id, and a TREC run has nothing but ids. Use --save-results."
+            raise InputError(str(path), None, "query", answer.query_id, message)
         for rank, (block, score) in enumerate(answer.hits, 1):
             for field, value in (("query", answer.query_id), ("block", block)):
                 if SPACE.search(value) or not value:

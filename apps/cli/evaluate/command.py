@@ -8,12 +8,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from apps.cli.evaluate import options, retrieval
-from apps.cli.evaluate.answers import AnswerFile, OtherRun, write_run
+from apps.cli.evaluate.answers import AnswerFile, OtherRun, write_results, write_run
+from apps.cli.evaluate.existing import from_file
 from apps.cli.evaluate.output import FORMATS, ResultSheet
 from apps.cli.evaluate.program import CommandEngine
 from apps.cli.evaluate.progress import Progress
-from apps.cli.evaluate.release import ReleaseSplit, read_release
-from apps.cli.evaluate.scoring import Answered, evaluate, fit_answers, from_answers
+from apps.cli.evaluate.release import read_release
+from apps.cli.evaluate.released import ReleaseSplit
+from apps.cli.evaluate.scoring import Answered, Wanted, evaluate, fit_answers, from_answers
 from apps.common.digests import digest_of
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
@@ -23,10 +25,12 @@ from apps.gates.core.tiers import rules_in, sample
 from apps.gates.formats import read_rules
 from apps.goldsets.formats.verification import NotAnExport
 from apps.metrics.columns import Judged
+from apps.metrics.expected import can_be_of_hits
+from apps.metrics.expected.rules import BLOCK
 from apps.metrics.files.input_digests import Digests
-from apps.metrics.files.reading import load_run, missing_of
-from apps.metrics.files.run_warnings import remarks_on_blocks, remarks_on_depth, remarks_on_file, remarks_on_judged
+from apps.metrics.files.run_warnings import remarks_on_blocks, remarks_on_depth, remarks_on_judged
 from apps.metrics.measures import Measure, parse_measures
+from apps.metrics.measures.entries import EXPECTED
 from apps.metrics.measures.notation import MeasureError, faults_of
 from apps.metrics.vocabulary import Vocabulary
 from apps.retrieval.core.engines.base import BadParameters
@@ -34,6 +38,7 @@ from apps.retrieval.core.engines.base import BadParameters
 PASS, GATE_FAILED, USAGE, DATA_ERROR, STOPPED = 0, 1, 2, 3, 130
 ANSWERS_FOLDER = Path(".karat-eval")
 NAMED = 3
+NO_GRADES = "It names no passage of a graded query by an id, so nothing was scored by grades."
 
 
 class NotAnswered(Exception):
@@ -56,25 +61,28 @@ def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParse
 
 def run(args: argparse.Namespace) -> int:
     """Retrieve, score, check gates and print. Returns the exit code."""
+    is_asked = not (args.run_file or args.results_file)
     try:
-        measures = parse_measures(args.measures)
-        engine = None if args.run_file else options.engine_of(args)
+        wanted = options.wanted_of(args)
+        engine = options.engine_of(args) if is_asked else None
         pace, headers = options.pace_of(args), options.signed(args)
     except (MeasureError, BadParameters) as error:
         return _refuse(error, USAGE)
     try:
         rules = rules_in(read_rules(args.gates), args.tier) if args.gates else []
         release = _asked(args, read_release(args.release, _split(args)), rules)
+        _check_sides(args, release)
         rules = _on_slice(args, release, rules)
         blocks = Vocabulary()
-        judged = release.judged(blocks)
+        judged = release.judged(blocks) if release.queries else None
         with Digests(_files(args)) as digests:
             if engine is None:
-                answered = _from_file(args, args.run_file, judged, blocks, name=args.name)
+                path = args.run_file or args.results_file
+                answered = from_file(path, release, judged, blocks, fits_ids=args.fit_ids, name=args.name)
             else:
-                _remark_on_depth(args.depth, [*measures, *measures_of(rules)])
+                _remark_on_depth(args.depth, [*wanted.by_grades, *wanted.on_triples, *measures_of(rules)])
                 answered = _from_system(args, engine, pace, headers, release, judged, blocks)
-            sheet = _sheet(args, release, judged, blocks, answered, measures, rules)
+            sheet = _sheet(args, release, judged, blocks, answered, wanted, rules)
         _write_reports(args, sheet, digests)
     except (InputError, InputErrors, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
         return _refuse(error, DATA_ERROR)
@@ -82,14 +90,35 @@ def run(args: argparse.Namespace) -> int:
         if engine is None:
             raise
         return _refuse("stopped. The answers so far are saved. Run the same command again to continue.", STOPPED)
-    for run in sheet.evaluated.card.runs:
-        for remark in remarks_on_judged(run.scores.judged_at_10):
-            print(f"{run.tag}: {remark}", file=sys.stderr)
-    if engine is None:
-        for remark in remarks_on_depth(sheet.evaluated.card.measures, answered.ranked):
-            print(f"{answered.name}: {remark}", file=sys.stderr)
+    _remark_on_grades(sheet, answered, is_asked=is_asked)
     sys.stdout.write(FORMATS[args.format](sheet))
     return PASS if sheet.evaluated.state in (None, PASSED) else GATE_FAILED
+
+
+def _remark_on_grades(sheet: ResultSheet, answered: Answered, *, is_asked: bool) -> None:
+    """What limits the figures by grades, and where there are none though there are grades."""
+    card = sheet.evaluated.by_grades
+    if card is None or answered.ranked is None:
+        if sheet.release.queries:
+            print(f"{answered.name}: {NO_GRADES}", file=sys.stderr)
+        return
+    for run in card.runs:
+        for remark in remarks_on_judged(run.scores.judged_at_10):
+            print(f"{run.tag}: {remark}", file=sys.stderr)
+    if not is_asked:
+        for remark in remarks_on_depth(card.measures, answered.ranked):
+            print(f"{answered.name}: {remark}", file=sys.stderr)
+
+
+def _check_sides(args: argparse.Namespace, release: ReleaseSplit) -> None:
+    """Raises NotAnExport for a hit rule or measures that go with what the release does not have."""
+    if args.hit != BLOCK and not release.triples:
+        raise NotAnExport(f"{release.name} has no Q&As here, so --hit {args.hit} measures nothing. Leave it out.")
+    measures = parse_measures(args.measures) if args.measures else ()
+    if of_triples := [str(one) for one in measures if EXPECTED in one.entry.needs and not release.triples]:
+        raise NotAnExport(f"{release.name} has no Q&As here, and {', '.join(of_triples)} counts what they expect.")
+    if measures and not release.queries and not any(map(can_be_of_hits, measures)):
+        raise NotAnExport(f"{release.name} has no grades here, and {args.measures} needs grades.")
 
 
 def _refuse(error: Exception | str, code: int) -> int:
@@ -117,10 +146,14 @@ def _asked(args: argparse.Namespace, release: ReleaseSplit, rules: Sequence[Gate
         return release.in_slice(args.slice)
     if args.tier != "smoke":
         return release
-    ids = [query.query_id for query in release.queries]
-    sampled = {ids[place] for place in sample(ids, seed=args.seed)}
+    queries = [query.query_id for query in release.queries]
+    triples = [one.id for one in release.questions]
     named = (rule.slice.value for rule in rules if rule.slice is not None and rule.slice.is_named)
-    return release.only(sampled.union(*(release.slices.get(name, ()) for name in named)))
+    in_slices = set().union(*(release.slices.get(name, ()) for name in named))
+    return release.only(
+        in_slices.union(queries[place] for place in sample(queries, seed=args.seed)),
+        in_slices.union(triples[place] for place in sample(triples, seed=args.seed)),
+    )
 
 
 def _on_slice(args: argparse.Namespace, release: ReleaseSplit, rules: list[GateRule]) -> list[GateRule]:
@@ -151,23 +184,16 @@ def _remark_on_depth(depth: int, measures: Iterable[Measure]) -> None:
         print(f"karat eval: {warning}; --depth {deepest} requests all.", file=sys.stderr)
 
 
-def _from_file(args: argparse.Namespace, path: str, judged: Judged, blocks: Vocabulary, *, name: str = "") -> Answered:
-    file = load_run(path, judged, blocks, fits_ids=args.fit_ids)
-    for remark in remarks_on_file(file, judged, missing_of(judged, file.ranked)):
-        print(f"{file.path}: {remark}", file=sys.stderr)
-    return Answered(name or file.tag, file.ranked, file.ids)
-
-
 def _from_system(
     args: argparse.Namespace,
     engine: options.RemoteEngine,
     pace: options.Pace,
     headers: dict[str, str],
     release: ReleaseSplit,
-    judged: Judged,
+    judged: Judged | None,
     blocks: Vocabulary,
 ) -> Answered:
-    """The answers to every query. Raises NotAnswered when some are missing; the others are stored for the next time."""
+    """The answers to every question. Raises NotAnswered when some are missing; the others are stored for next time."""
     identity = {
         "release": release.digest or release.name,
         "split": release.split,
@@ -176,22 +202,26 @@ def _from_system(
     }
     file = AnswerFile(args.answers or ANSWERS_FOLDER / f"{digest_of(identity)[:16]}.jsonl", identity)
     progress = Progress(sys.stderr, is_quiet=args.quiet)
-    outcome = retrieval.retrieve(
-        engine, release.queries, file, k=args.depth, pace=pace, headers=headers, progress=progress
-    )
-    if len(outcome.answers) < len(release.queries):
-        raise NotAnswered(_unanswered(outcome, len(release.queries), file))
-    answers = [outcome.answers[query.query_id] for query in release.queries]
+    asked = release.asked
+    outcome = retrieval.retrieve(engine, asked, file, k=args.depth, pace=pace, headers=headers, progress=progress)
+    if len(outcome.answers) < len(asked):
+        raise NotAnswered(_unanswered(outcome, len(asked), file))
+    answers = [outcome.answers[query.query_id] for query in asked]
     name = args.name or (engine.called if isinstance(engine, CommandEngine) else engine.address)
     if args.save_run:
         write_run(args.save_run, name, answers)
+    if args.save_results:
+        write_results(args.save_results, answers)
     if not args.answers:
         file.remove()
     words = ""
     if args.fit_ids:
-        answers, words = fit_answers(answers, judged, blocks)
-    answered = from_answers(name, answers, judged, blocks)
-    for remark in [words] if words else remarks_on_blocks(answered.ranked, answered.ids, judged):
+        answers, words = fit_answers(answers, judged, release, blocks)
+    answered = from_answers(name, answers, release, judged, blocks)
+    remarks = [words] if words else []
+    if not words and judged is not None and answered.ranked is not None:
+        remarks = list(remarks_on_blocks(answered.ranked, answered.ids, judged))
+    for remark in remarks:
         print(f"{name}: {remark}", file=sys.stderr)
     return answered
 
@@ -228,18 +258,22 @@ def _some(names: Sequence[str]) -> str:
 def _sheet(
     args: argparse.Namespace,
     release: ReleaseSplit,
-    judged: Judged,
+    judged: Judged | None,
     blocks: Vocabulary,
     answered: Answered,
-    measures: Sequence[Measure],
+    wanted: Wanted,
     rules: Sequence[GateRule],
 ) -> ResultSheet:
-    baseline = _from_file(args, args.baseline, judged, blocks) if args.baseline else None
+    """The scores. Raises NotAnswered where the answers can be measured by nothing that the release has."""
+    if answered.ranked is None and not release.triples:
+        raise NotAnswered(f"{NO_GRADES} {release.name} has no Q&As to measure it on.")
+    path = args.baseline
+    baseline = from_file(path, release, judged, blocks, fits_ids=args.fit_ids) if path else None
     scored = evaluate(
         release,
         judged,
         answered,
-        measures=measures,
+        wanted=wanted,
         rules=rules,
         baseline=baseline,
         cost=args.cost,
@@ -253,7 +287,13 @@ def _files(args: argparse.Namespace) -> list[tuple[str, str]]:
     """The input files of a report besides the release, with their roles."""
     if not (args.html or args.markdown):
         return []
-    named = {"run": args.run_file, "answers": args.answers, "baseline": args.baseline, "gates": args.gates}
+    named = {
+        "run": args.run_file,
+        "results": args.results_file,
+        "answers": args.answers,
+        "baseline": args.baseline,
+        "gates": args.gates,
+    }
     return [(role, str(path)) for role, path in named.items() if path]
 
 
@@ -263,6 +303,4 @@ def _write_reports(args: argparse.Namespace, sheet: ResultSheet, digests: Digest
         from apps.cli.evaluate.report import document_of  # only for a report
         from apps.reports.formats.files import write_reports
 
-        card = sheet.evaluated.card._replace(inputs=list(digests.taken()))
-        sheet = sheet._replace(evaluated=sheet.evaluated._replace(card=card))
-        write_reports(document_of(sheet), html=args.html, markdown=args.markdown)
+        write_reports(document_of(sheet, list(digests.taken())), html=args.html, markdown=args.markdown)

@@ -9,13 +9,20 @@ from pathlib import Path
 from apps.cli.arguments import amount, share, whole, whole_from_one
 from apps.cli.evaluate.output import FORMATS
 from apps.cli.evaluate.program import CommandEngine
+from apps.cli.evaluate.scoring import Wanted
+from apps.cli.score.triples import hit_rule
 from apps.gates.core.rule import TIERS
+from apps.metrics.expected import DEFAULT_HIT_MEASURES, can_be_of_hits
+from apps.metrics.expected.rules import BLOCK
+from apps.metrics.measures import parse_measures
+from apps.metrics.measures.entries import EXPECTED
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote import HttpJson, Pace, RemoteEngine
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 DEFAULT_IDS = "hits[*].id"
+LONG_PATHS = ("documents", "pages", "texts")
 DEFAULT_BODY = '{"query": {{query}}, "k": {{k}}}'
 EPILOG = (
     "Exit codes: 0 every gate passed, or there are none; 1 a gate failed or cannot be decided; 2 wrong command line; "
@@ -34,7 +41,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="only its questions: rotating, canary, challenge, regression, 2026-Q4",
     )
-    what.add_argument("--measures", default=DEFAULT_MEASURES, metavar="LIST", help="default: %(default)s")
+    what.add_argument(
+        "--measures",
+        metavar="LIST",
+        help=f'default: "{DEFAULT_MEASURES}" by grades, "{DEFAULT_HIT_MEASURES}" on Q&As; of a list each side takes '
+        "those that it can have",
+    )
+    what.add_argument(
+        "--hit",
+        default=BLOCK,
+        metavar="RULE",
+        help="what counts as right for a Q&A: block (default), document, pages, evidence, evidence(share=0.9)",
+    )
     what.add_argument("--gates", type=Path, metavar="FILE", help="TOML, a [[gate]] a rule")
     what.add_argument("--tier", choices=TIERS, default="full", help="which gates are checked (default: full)")
     what.add_argument("--baseline", metavar="FILE", help="the run that no_worse_than compares with")
@@ -50,6 +68,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--html", type=Path, metavar="FILE", help="also a report, one file")
     out.add_argument("--markdown", type=Path, metavar="FILE", help="also a report in Markdown")
     out.add_argument("--save-run", type=Path, metavar="FILE", help="also the answers as a TREC run")
+    out.add_argument(
+        "--save-results", type=Path, metavar="FILE", help="also the returned passages, a JSON line each, for --results"
+    )
     out.add_argument("--seed", type=whole, default=DEFAULT_SEED, help="default: %(default)s")
     out.add_argument(
         "--confidence", type=share, default=DEFAULT_CONFIDENCE, metavar="SHARE", help="default: %(default)s"
@@ -60,13 +81,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _add_system(parser: argparse.ArgumentParser) -> None:
     system = parser.add_argument_group("the system").add_mutually_exclusive_group(required=True)
     system.add_argument("--run", dest="run_file", metavar="FILE", help="an existing run")
+    system.add_argument(
+        "--results",
+        dest="results_file",
+        metavar="FILE",
+        help="existing results: a JSON line a passage with qid, rank, and id, document_id, pages or text",
+    )
     system.add_argument("--endpoint", metavar="URL", help="queried over HTTP; {{query}} and {{k}} are placeholders")
-    system.add_argument("--command", dest="command_line", metavar="LINE", help='run once a query: "prog {query}"')
+    system.add_argument(
+        "--command", "--program", dest="command_line", metavar="LINE", help='run once a query: "prog {query}"'
+    )
     how = parser.add_argument_group("requests to the system")
     how.add_argument("--name", default="", metavar="NAME", help="its name in tables and the saved run")
     how.add_argument("--body", metavar="JSON", help=f"what is posted (default: {DEFAULT_BODY}; none with --get)")
     how.add_argument("--get", action="store_true", help="use GET, with all parameters in the address")
-    how.add_argument("--ids", default=DEFAULT_IDS, metavar="PATH", help="path to the ids (default: %(default)s)")
+    how.add_argument("--ids", metavar="PATH", help=f"path to the ids (default: {DEFAULT_IDS}, without the next three)")
+    how.add_argument("--documents", default="", metavar="PATH", help="path to the ids of documents")
+    how.add_argument("--pages", default="", metavar="PATH", help="path to the pages, each [first, last]")
+    how.add_argument("--texts", default="", metavar="PATH", help="path to the texts of returned passages")
     how.add_argument("--scores", default="", metavar="PATH", help="path to the scores; without, the order counts")
     how.add_argument("--header", action="append", default=[], metavar="LINE", help='"Name: value"; again for more')
     how.add_argument("--token-from", metavar="VARIABLE", help="environment variable with a bearer token")
@@ -77,17 +109,35 @@ def _add_system(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--answers", type=Path, metavar="FILE", help="store answers here, and continue from those stored")
 
 
+def wanted_of(args: argparse.Namespace) -> Wanted:
+    """The measures of each side: of a list those that it can have, by default and where it can have none its usual.
+
+    Raises MeasureError.
+    """
+    by_grades, on_triples = [], []
+    for measure in parse_measures(args.measures or DEFAULT_MEASURES):
+        if EXPECTED not in measure.entry.needs:
+            by_grades.append(measure)
+        if can_be_of_hits(measure):
+            on_triples.append(measure)
+    if not args.measures or not on_triples:
+        on_triples = list(parse_measures(DEFAULT_HIT_MEASURES))
+    return Wanted(by_grades or parse_measures(DEFAULT_MEASURES), on_triples, hit_rule(args.hit))
+
+
 def engine_of(args: argparse.Namespace) -> RemoteEngine:
     """The system to query. Raises BadParameters."""
     if args.command_line:
         return CommandEngine(args.command_line)
+    told = {label: getattr(args, label) for label in LONG_PATHS}
     return HttpJson(
         url=args.endpoint,
         method="GET" if args.get else "POST",
         body="" if args.get else (args.body or DEFAULT_BODY),
         headers=dict(_header(line) for line in args.header),
-        ids=args.ids,
+        ids=("" if args.documents or args.texts else DEFAULT_IDS) if args.ids is None else args.ids,
         scores=args.scores,
+        **told,
     )
 
 
@@ -106,7 +156,7 @@ def pace_of(args: argparse.Namespace) -> Pace:
 
 def timed_words(args: argparse.Namespace) -> str:
     """How latency was measured; "" for a run file, which has no times."""
-    if args.run_file:
+    if args.run_file or args.results_file:
         return ""
     at_once = "one at a time" if args.at_once == 1 else f"up to {args.at_once:,} at a time"
     how = "the program is started for each query" if args.command_line else "over HTTP, until the whole answer is read"

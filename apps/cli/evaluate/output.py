@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from apps.cli import scorecards
-from apps.cli.evaluate.release import ReleaseSplit
+from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import DecidedRule, Evaluated, LatencyFigures
 from apps.cli.tables import delimited
 from apps.common.files.csvsafe import safe_cell
 from apps.common.text.wording import number
 from apps.gates.core.rule import PASSED
+from apps.metrics.scorecard import Scorecard
 
 COLUMNS = ["kind", "name", "state", "value", "low", "high", "n", "words"]
 SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?"}
@@ -36,15 +37,30 @@ class ResultSheet(NamedTuple):
         part = f", {self.release.slice} slice" if self.release.slice else ""
         return f"{self.system} on {self.release.name}{split}{part}"
 
+    @property
+    def counted(self) -> str:
+        """How many graded queries and Q&As there are; of the two those that there are."""
+        queries, triples = len(self.release.queries), len(self.release.triples)
+        counts = [f"{queries:,} graded queries" if triples else f"{queries:,} queries"] if queries else []
+        return " and ".join([*counts, *([f"{triples:,} Q&As"] if triples else [])])
+
 
 def as_table(sheet: ResultSheet) -> str:
     evaluated = sheet.evaluated
-    parts = [f"{sheet.title}: {len(sheet.release.queries):,} queries."]
+    parts = [f"{sheet.title}: {sheet.counted}."]
     if evaluated.gates:
         parts.append("\n".join(_gate_lines(evaluated.gates)))
     if evaluated.latency:
         parts.append(latency_words(evaluated.latency, sheet.timed))
-    return "\n\n".join([*parts, scorecards.as_table(evaluated.card)])
+    for card in evaluated.cards:
+        heading = [measured_against(card)] if evaluated.on_triples else []
+        parts += [*heading, scorecards.as_table(card).rstrip("\n")]
+    return "\n\n".join(parts) + "\n"
+
+
+def measured_against(card: Scorecard) -> str:
+    """The heading of one side: the two are never mixed."""
+    return f"Measured on Q&As, hit rule {card.hit}" if card.hit else "Measured by grades"
 
 
 def latency_words(latency: LatencyFigures, timed: str) -> str:
@@ -67,7 +83,7 @@ def _gate_lines(gates: tuple[DecidedRule, ...]) -> Iterator[str]:
 
 
 def as_json(sheet: ResultSheet) -> str:
-    """The object of `karat score`, with release, latency and gates."""
+    """The object of `karat score`, with release, latency and gates; that of `--triples` is its `triples`."""
     release, evaluated = sheet.release, sheet.evaluated
     part = {"slice": release.slice} if release.slice else {}
     body = {
@@ -77,7 +93,8 @@ def as_json(sheet: ResultSheet) -> str:
         "tier": sheet.tier,
         "gates": [_gate(one) for one in evaluated.gates],
         "latency_ms": evaluated.latency._asdict() if evaluated.latency else None,
-        **json.loads(scorecards.as_json(evaluated.card)),
+        **(json.loads(scorecards.as_json(evaluated.by_grades)) if evaluated.by_grades else {}),
+        **({"triples": json.loads(scorecards.as_json(evaluated.on_triples))} if evaluated.on_triples else {}),
     }
     return json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
@@ -94,7 +111,7 @@ def _gate(decided: DecidedRule) -> dict[str, Any]:
 
 
 def as_csv(sheet: ResultSheet) -> str:
-    """Rows of COLUMNS for measures, latency and gates."""
+    """Rows of COLUMNS for measures by grades and on triples (their words are the hit rule), latency and gates."""
     return delimited([COLUMNS, *_rows(sheet.evaluated)], ",")
 
 
@@ -104,9 +121,11 @@ def as_tsv(sheet: ResultSheet) -> str:
 
 
 def _rows(evaluated: Evaluated) -> Iterator[list[Any]]:
-    for name, summary in zip(evaluated.card.measures, evaluated.run.scores.summaries, strict=True):
-        low, high = summary.interval or ("", "")
-        yield ["measure", name, "", "" if summary.mean is None else summary.mean, low, high, summary.n, ""]
+    for card in evaluated.cards:
+        kind, words = ("hit measure", str(card.hit)) if card.hit else ("measure", "")
+        for name, summary in zip(card.measures, card.runs[-1].scores.summaries, strict=True):
+            low, high = summary.interval or ("", "")
+            yield [kind, name, "", "" if summary.mean is None else summary.mean, low, high, summary.n, words]
     if evaluated.latency:
         for name in ("p50", "p95", "p99", "mean"):
             yield ["latency", name, "", getattr(evaluated.latency, name), "", "", evaluated.latency.n, ""]

@@ -8,16 +8,18 @@ from typing import NamedTuple
 
 from apps.cli.evaluate.answers import AnswerFile, SystemAnswer
 from apps.cli.evaluate.program import CommandEngine, run_command
-from apps.cli.evaluate.release import ReleasedQuery
+from apps.cli.evaluate.released import ReleasedQuery
 from apps.common.web.addresses import parse_openings, parse_url
-from apps.retrieval.core.engines.base import Hits
+from apps.metrics.expected import Returned
 from apps.retrieval.core.engines.remote import (
+    Answers,
     Pace,
     RemoteConnection,
     RemoteEngine,
     RemoteQuery,
     search_all,
 )
+from apps.retrieval.core.engines.remote.base import RemoteHit
 from apps.retrieval.core.engines.remote.connection import http_connection
 
 PARTS_PER_LANE = 5
@@ -68,7 +70,7 @@ def retrieve(
         for first in range(0, len(open_queries), step):
             part = [RemoteQuery(query.query_id, query.text) for query in open_queries[first : first + step]]
             results = search_all(engine, line, part, k)
-            fresh = _answers(part, results.answered, results.hits, ids.names)
+            fresh = _answers(part, results, ids.names)
             if fresh:
                 file.add(fresh)
             answers |= {answer.query_id: answer for answer in fresh}
@@ -79,16 +81,22 @@ def retrieve(
     return RetrievalOutcome(answers, failed, "")
 
 
-def _answers(
-    part: Sequence[RemoteQuery], answered: Sequence[int], hits_by_query: Hits, names: Sequence[str]
-) -> list[SystemAnswer]:
-    """The answers of one part; `answered` are the indices in it of the queries in `hits_by_query`."""
+def _answers(part: Sequence[RemoteQuery], results: Answers, names: Sequence[str]) -> list[SystemAnswer]:
+    """The answers of one part."""
     answers = []
-    for place, number in enumerate(answered):
-        positions, scores = hits_by_query.of(place)
+    for place, number in enumerate(results.answered):
+        positions, scores = results.hits.of(place)
         hits = tuple((names[position], score) for position, score in zip(positions, scores.tolist(), strict=True))
-        answers.append(SystemAnswer(part[number].query_id, hits, float(hits_by_query.seconds[place])))
+        seconds = float(results.hits.seconds[place])
+        answers.append(SystemAnswer(part[number].query_id, hits, seconds, _told(results.passages[place])))
     return answers
+
+
+def _told(hits: Sequence[RemoteHit]) -> tuple[Returned, ...]:
+    """The passages of the hits; nothing where the system returns ids alone."""
+    if all(hit.is_named and hit.passage == Returned() for hit in hits):
+        return ()
+    return tuple(hit.passage._replace(id=hit.id if hit.is_named else "") for hit in hits)
 
 
 @contextmanager

@@ -1,20 +1,25 @@
-"""Scores an outside system's answers against a release and checks its gates."""
+"""Scores an outside system's answers against a release, by grades and on triples, and checks its gates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from apps.cli.evaluate.answers import SystemAnswer
-from apps.cli.evaluate.release import STRATA, ReleaseSplit
-from apps.gates.core.decisions import GateVerdict, RunEvidence, decide, worst
+from apps.cli.evaluate.evidence import decided, divisions_of, evidence_of, fields_of, labels_of
+from apps.cli.evaluate.on_triples import measured_on_triples
+from apps.cli.evaluate.released import ReleaseSplit
+from apps.cli.score.returned import by_question, with_facts
+from apps.cli.score.triple_files import names_of
+from apps.gates.core.decisions import GateVerdict, RunEvidence, worst
 from apps.gates.core.rule import GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
+from apps.metrics.expected import BY_GRADES, HitRule, Returned, parse_hit_rule
 from apps.metrics.files.fitted_ids import fit_of, fit_words
 from apps.metrics.files.reading import missing_of
-from apps.metrics.files.strata import QueryDivision, stratum_scores
+from apps.metrics.files.strata import stratum_scores
 from apps.metrics.measures import Measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first
 from apps.metrics.scoring import queries_with_relevant, score_run
@@ -26,15 +31,26 @@ PERCENTILES = (50, 95, 99)
 
 
 class Answered(NamedTuple):
-    """The results of a system for the queries of a release; `ids` are those of the blocks in `ranked`.
+    """What a system returned for the questions of a release.
 
-    `latencies` (milliseconds, one for each query) is None for a run file, which has no times.
+    `ranked` are the results for its graded queries, None where the system names no passage by an id or no query is
+    graded; `ids` are those of the blocks in it. `returned` are the passages for each triple. `latencies` (milliseconds,
+    one for each question asked) is None for a file, which has no times.
     """
 
     name: str
-    ranked: Ranked
+    ranked: Ranked | None
     ids: BlockIds
+    returned: Mapping[str, Sequence[Returned]] = {}
     latencies: Floats | None = None
+
+
+class Wanted(NamedTuple):
+    """What is measured: by grades, and on triples by a hit rule."""
+
+    by_grades: Sequence[Measure]
+    on_triples: Sequence[Measure]
+    hit: HitRule
 
 
 class LatencyFigures(NamedTuple):
@@ -55,83 +71,123 @@ class DecidedRule(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """`card` has the scores of the baseline, if there is one, and then of the run.
+    """The scores by grades and on triples, None where there are none, and what they say of the gates.
 
-    `state` is the worst of all gates, None without gates.
+    Each card has the baseline, if there is one, and then the run. `state` is the worst of all gates, None without.
     """
 
-    card: Scorecard
+    by_grades: Scorecard | None
+    on_triples: Scorecard | None
     latency: LatencyFigures | None
     gates: tuple[DecidedRule, ...]
     state: str | None
 
     @property
+    def cards(self) -> list[Scorecard]:
+        return [card for card in (self.by_grades, self.on_triples) if card]
+
+    @property
     def run(self) -> ScoredRun:
-        return self.card.runs[-1]
+        return self.cards[0].runs[-1]
 
 
-def from_answers(name: str, answers: Sequence[SystemAnswer], judged: Judged, blocks: Vocabulary) -> Answered:
-    """The answers as columns, in the order of the judged queries."""
-    rows = ((one.query_id, block, score) for one in answers for block, score in one.hits)
-    ranked, _ = ranked_columns(rows, judged.queries, blocks)
+def from_answers(
+    name: str, answers: Sequence[SystemAnswer], release: ReleaseSplit, judged: Judged | None, blocks: Vocabulary
+) -> Answered:
+    """The answers as columns, in the order of the judged queries, and as the passages for each triple."""
+    passages = {one.query_id: [with_facts(told, release.blocks) for told in one.passages] for one in answers}
+    names_blocks = not any(passages.values()) or any(told.id for rows in passages.values() for told in rows)
+    ranked = None
+    if judged is not None and names_blocks:
+        rows = ((one.query_id, block, score) for one in answers for block, score in one.hits)
+        ranked, _ = ranked_columns(rows, judged.queries, blocks)
     seconds = {one.query_id: one.seconds for one in answers}
-    taken = [seconds.get(query, np.nan) * MILLISECONDS for query in judged.queries]
-    return Answered(name, ranked, blocks.ids, np.array(taken, dtype=np.float64))
+    taken = [seconds.get(query.query_id, np.nan) * MILLISECONDS for query in release.asked]
+    returned = by_question(passages, names_of(release.questions))
+    return Answered(name, ranked, blocks.ids, returned, np.array(taken, dtype=np.float64))
 
 
-def fit_answers(answers: Sequence[SystemAnswer], judged: Judged, blocks: Vocabulary) -> tuple[list[SystemAnswer], str]:
+def fit_answers(
+    answers: Sequence[SystemAnswer], judged: Judged | None, release: ReleaseSplit, blocks: Vocabulary
+) -> tuple[list[SystemAnswer], str]:
     """The answers with blocks that nearly fit read as those of the release, and the rule in words; "" without one."""
-    known = dict.fromkeys(one.decode() for one in blocks.ids.take(np.unique(judged.block)))
+    known = dict.fromkeys(one.decode() for one in blocks.ids.take(np.unique(judged.block))) if judged else {}
+    known |= dict.fromkeys(block.block_id for question in release.questions for block in question.expected)
     fit = fit_of(known, dict.fromkeys(block for one in answers for block, _ in one.hits))
     if fit is None:
         return list(answers), ""
     ours = {theirs: one for one, theirs in fit.fits.items()}
-    read = [one._replace(hits=tuple((ours.get(block, block), score) for block, score in one.hits)) for one in answers]
+    read = [
+        one._replace(
+            hits=tuple((ours.get(block, block), score) for block, score in one.hits),
+            told=tuple(passage._replace(id=ours.get(passage.id, passage.id)) for passage in one.told),
+        )
+        for one in answers
+    ]
     return read, f"{fit_words(fit, 'blocks')} They are read so."
 
 
 def evaluate(
     release: ReleaseSplit,
-    judged: Judged,
+    judged: Judged | None,
     run: Answered,
     *,
-    measures: Sequence[Measure],
+    wanted: Wanted,
     rules: Sequence[GateRule] = (),
     baseline: Answered | None = None,
     cost: float | None = None,
     seed: int,
     confidence: float,
 ) -> Evaluated:
-    """Score the run, then check the rules; measures of rules that are not in `measures` are scored too."""
-    wanted = {str(measure): measure for measure in [*measures, *measures_of(rules)]}
+    """Score the run by grades and on triples, then check the rules; measures that only rules name are scored too."""
     answered = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
-    runs = [_scored(one, list(wanted.values()), judged, confidence) for one in answered]
-    divisions = list(_divisions(release))
-    evidence = RunEvidence(
-        query_ids=judged.queries,
-        values=runs[-1].scores.columns(wanted),
-        baseline=runs[0].scores.columns(wanted) if baseline else None,
+    by_grades, on_triples, evidence = None, None, {}
+    if judged is not None and run.ranked is not None:
+        by_grades = _graded(release, judged, answered, _named(wanted.by_grades, rules, BY_GRADES), seed, confidence)
+        evidence[BY_GRADES] = evidence_of(by_grades, release, [one.fields for one in release.queries], seed)
+    if release.triples:
+        own = str(wanted.hit)
+        for hit in dict.fromkeys([own, *(rule.hit for rule in rules if rule.hit)]):
+            measures = _named(wanted.on_triples if hit == own else [], rules, hit)
+            card = measured_on_triples(
+                release, answered, parse_hit_rule(hit), measures, seed=seed, confidence=confidence
+            )
+            on_triples = on_triples or card
+            evidence[hit] = evidence_of(card, release, fields_of(release, card), seed)
+    times = RunEvidence(
+        query_ids=[query.query_id for query in release.asked],
+        values={},
         latencies=run.latencies,
         cost=cost,
-        strata={division.field: division.labels for division in divisions},
+        strata=labels_of([query.fields for query in release.asked]),
         slices=release.slices,
         seed=seed,
     )
-    gates = tuple(DecidedRule(rule, decide(rule, evidence)) for rule in rules)
-    card = _card(wanted, judged, runs, divisions, seed, confidence)
-    return Evaluated(card, latency_of(run.latencies), gates, worst(one.verdict for one in gates) if gates else None)
+    gates = tuple(DecidedRule(rule, decided(rule, evidence, times)) for rule in rules)
+    state = worst(one.verdict for one in gates) if gates else None
+    return Evaluated(by_grades, on_triples, latency_of(run.latencies), gates, state)
 
 
-def _card(
-    measures: dict[str, Measure],
+def _named(measures: Sequence[Measure], rules: Sequence[GateRule], hit: str) -> dict[str, Measure]:
+    """The measures by their names, with those of the rules of this hit rule."""
+    return {str(one): one for one in [*measures, *measures_of(rule for rule in rules if rule.hit == hit)]}
+
+
+def _graded(
+    release: ReleaseSplit,
     judged: Judged,
-    runs: Sequence[ScoredRun],
-    divisions: Sequence[QueryDivision],
+    answered: Sequence[Answered],
+    measures: dict[str, Measure],
     seed: int,
     confidence: float,
 ) -> Scorecard:
-    """The scores of the runs, also by stratum; of two runs the first is the baseline."""
+    """The scores by grades, also by stratum; of two runs the first is the baseline."""
+    named = list(measures.values())
+    runs = [
+        _scored(one.name, one.ranked, one.ids, named, judged, confidence) for one in answered if one.ranked is not None
+    ]
     values = [one.scores.values for one in runs]
+    divisions = divisions_of([query.fields for query in release.queries])
     strata = [
         stratum
         for division in divisions
@@ -150,17 +206,11 @@ def _card(
     )
 
 
-def _scored(run: Answered, measures: Sequence[Measure], judged: Judged, confidence: float) -> ScoredRun:
-    scores = score_run(measures, judged, run.ranked, run.ids, confidence=confidence)
-    return ScoredRun(run.name, scores, missing_of(judged, run.ranked))
-
-
-def _divisions(release: ReleaseSplit) -> Iterator[QueryDivision]:
-    """The fields with a label for any query, with the label of each query."""
-    for field in STRATA:
-        labels = tuple(query.fields.get(field, "") for query in release.queries)
-        if any(labels):
-            yield QueryDivision(field, labels)
+def _scored(
+    name: str, ranked: Ranked, ids: BlockIds, measures: Sequence[Measure], judged: Judged, confidence: float
+) -> ScoredRun:
+    scores = score_run(measures, judged, ranked, ids, confidence=confidence)
+    return ScoredRun(name, scores, missing_of(judged, ranked))
 
 
 def latency_of(latencies: Floats | None) -> LatencyFigures | None:

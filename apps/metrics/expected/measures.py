@@ -84,13 +84,18 @@ HIT_MEASURES: dict[str, Callable[[Hits, Measure], Floats]] = {
 }
 
 
+def can_be_of_hits(measure: Measure) -> bool:
+    """Whether a measure can be computed without grades."""
+    return measure.name in HIT_MEASURES and not measure.judged_only and measure.rel == 1
+
+
 def refuse_without_hits(measures: Iterable[Measure]) -> None:
     """Raises MeasureError for the first measure that needs grades, or has a parameter that is about grades."""
     for measure in measures:
         if measure.name not in HIT_MEASURES:
             known = ", ".join(HIT_MEASURES)
             raise MeasureError(f"{measure} needs grades. Measures by expected passages: {known}.")
-        if measure.judged_only or measure.rel != 1:
+        if not can_be_of_hits(measure):
             raise MeasureError(f"{measure} has a parameter about grades; by expected passages write {measure.name}@k.")
 
 

@@ -97,7 +97,7 @@ def test_a_split_that_is_not_there_is_refused_with_those_that_are(release_folder
 def test_a_release_without_grades_is_refused(tmp_path):
     folder = write_release(tmp_path / "empty", content=ListContent(query_rows=[FrozenQuery("Q1", "key")]))
 
-    with pytest.raises(NotAnExport, match="contains no grades"):
+    with pytest.raises(NotAnExport, match="contains neither grades nor Q&As"):
         read_release(folder)
 
 
@@ -148,5 +148,5 @@ def test_an_unknown_slice_is_refused_with_those_there_are(tmp_path):
 
     with pytest.raises(NotAnExport, match=r"Doors v2 has no slice called challenge\. It has: canary\."):
         release.in_slice("challenge")
-    with pytest.raises(NotAnExport, match="No query of the canary slice of Doors v2 is graded in this split"):
+    with pytest.raises(NotAnExport, match="No question of the canary slice of Doors v2 is in this split"):
         read_release(sliced(tmp_path / "more", canary=["Q1"]), "test").in_slice("canary")

@@ -1,0 +1,90 @@
+"""Answers that exist already: a TREC run, or a file of results."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from apps.cli.evaluate.answers import SystemAnswer
+from apps.cli.evaluate.released import ReleaseSplit
+from apps.cli.evaluate.scoring import Answered, fit_answers, from_answers
+from apps.cli.score.returned import Answers, returned_by_results, returned_by_run
+from apps.cli.score.triple_files import names_of, opened
+from apps.cli.score.triples import is_results
+from apps.common.errors import InputError
+from apps.common.files.linefiles import name_of
+from apps.metrics.columns import Judged
+from apps.metrics.expected import Returned
+from apps.metrics.files.reading import load_run, missing_of
+from apps.metrics.files.run_warnings import remarks_on_file
+from apps.metrics.vocabulary import Vocabulary
+
+STANDARD_INPUT = "-"
+MOST_NAMED = 3
+TWICE = "is read twice, for grades and for Q&As: name a file in place of standard input."
+
+
+def from_file(
+    path: str, release: ReleaseSplit, judged: Judged | None, blocks: Vocabulary, *, fits_ids: bool, name: str = ""
+) -> Answered:
+    """The answers of a file; remarks on it go to standard error. Raises InputError and InputErrors."""
+    read = _from_results if is_results(path) else _from_run
+    answered = read(path, release, judged, blocks, fits_ids)
+    return answered._replace(name=name or answered.name)
+
+
+def _from_results(
+    path: str, release: ReleaseSplit, judged: Judged | None, blocks: Vocabulary, fits_ids: bool
+) -> Answered:
+    with opened(path) as source:
+        found = returned_by_results(source, names_of(release.questions), release.blocks)
+    _remark_on_strangers(path, found, release)
+    answers, words = [_answer(query, passages) for query, passages in found.by_name.items()], ""
+    if fits_ids:
+        answers, words = fit_answers(answers, judged, release, blocks)
+    if words:
+        print(f"{name_of(path)}: {words}", file=sys.stderr)
+    return from_answers(found.tag, answers, release, judged, blocks)._replace(latencies=None)
+
+
+def _answer(query: str, passages: list[Returned]) -> SystemAnswer:
+    """The passages as an answer: an id counts where it stands first, and the order counts as scores."""
+    names = [told.id or f"passage {place}" for place, told in enumerate(passages, 1)]
+    first = {name: place for place, name in reversed(list(enumerate(names, 1)))}
+    hits = tuple((name, 1 / place) for name, place in sorted(first.items(), key=lambda pair: pair[1]))
+    return SystemAnswer(query, hits, math.nan, tuple(passages))
+
+
+def _from_run(path: str, release: ReleaseSplit, judged: Judged | None, blocks: Vocabulary, fits_ids: bool) -> Answered:
+    """By grades as `karat score --qrels` reads it; for the triples the blocks with what the corpus knows of them."""
+    if not release.triples and judged is not None:
+        return _graded(path, judged, blocks, fits_ids, release)
+    if judged is not None and path == STANDARD_INPUT:
+        raise InputError(name_of(path), None, "", "", TWICE)
+    with opened(path) as source:
+        found = returned_by_run(source, names_of(release.questions), release.blocks)
+    if judged is not None and not found.by_name.keys().isdisjoint(judged.queries):
+        return _graded(path, judged, blocks, fits_ids, release)._replace(returned=found.returned)
+    _remark_on_strangers(path, found, release)
+    return Answered(found.tag, None, blocks.ids, found.returned)
+
+
+def _graded(path: str, judged: Judged, blocks: Vocabulary, fits_ids: bool, release: ReleaseSplit) -> Answered:
+    file = load_run(path, judged, blocks, fits_ids=fits_ids)
+    asked = {query.query_id for query in release.asked} | {question.id for question in release.questions}
+    file = file._replace(unjudged=tuple(query for query in file.unjudged if query not in asked))
+    for remark in remarks_on_file(file, judged, missing_of(judged, file.ranked)):
+        print(f"{file.path}: {remark}", file=sys.stderr)
+    return Answered(file.tag, file.ranked, file.ids)
+
+
+def _remark_on_strangers(path: str, found: Answers, release: ReleaseSplit) -> None:
+    """Say which questions of the file the release does not have. Raises InputError where it has none of them."""
+    asked = {query.query_id for query in release.asked}
+    strangers = [query for query in found.unknown if query not in asked]
+    if not strangers:
+        return
+    some = ", ".join(strangers[:MOST_NAMED])
+    if len(strangers) == len(found.by_name):
+        raise InputError(name_of(path), None, "", "", f"answers none of the questions of {release.name}: {some}.")
+    print(f"{name_of(path)}: {len(strangers):,} of its questions are not of {release.name}: {some}.", file=sys.stderr)
