@@ -32,6 +32,14 @@ class SystemAnswer(NamedTuple):
         return self.told or tuple(Returned(block) for block, _ in self.hits)
 
 
+def answer_of(query_id: str, passages: Sequence[Returned], seconds: float) -> SystemAnswer:
+    """Passages as an answer: an id counts where it stands first, and the order counts as scores."""
+    names = [told.id or f"passage {place}" for place, told in enumerate(passages, 1)]
+    first = {name: place for place, name in reversed(list(enumerate(names, 1)))}
+    hits = tuple((name, 1 / place) for name, place in sorted(first.items(), key=lambda pair: pair[1]))
+    return SystemAnswer(query_id, hits, seconds, tuple(passages))
+
+
 class OtherRun(Exception):
     """The file contains answers of another system, release or depth; the message is a sentence."""
 

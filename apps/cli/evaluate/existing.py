@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 
-from apps.cli.evaluate.answers import SystemAnswer
+from apps.cli.evaluate.answers import answer_of
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import Answered, fit_answers, from_answers
 from apps.cli.score.returned import Answers, returned_by_results, returned_by_run
@@ -14,7 +14,6 @@ from apps.cli.score.triples import is_results
 from apps.common.errors import InputError
 from apps.common.files.linefiles import name_of
 from apps.metrics.columns import Judged
-from apps.metrics.expected import Returned
 from apps.metrics.files.reading import load_run, missing_of
 from apps.metrics.files.run_warnings import remarks_on_file
 from apps.metrics.vocabulary import Vocabulary
@@ -39,20 +38,12 @@ def _from_results(
     with opened(path) as source:
         found = returned_by_results(source, names_of(release.questions), release.blocks)
     _remark_on_strangers(path, found, release)
-    answers, words = [_answer(query, passages) for query, passages in found.by_name.items()], ""
+    answers, words = [answer_of(query, passages, math.nan) for query, passages in found.by_name.items()], ""
     if fits_ids:
         answers, words = fit_answers(answers, judged, release, blocks)
     if words:
         print(f"{name_of(path)}: {words}", file=sys.stderr)
     return from_answers(found.tag, answers, release, judged, blocks)._replace(latencies=None)
-
-
-def _answer(query: str, passages: list[Returned]) -> SystemAnswer:
-    """The passages as an answer: an id counts where it stands first, and the order counts as scores."""
-    names = [told.id or f"passage {place}" for place, told in enumerate(passages, 1)]
-    first = {name: place for place, name in reversed(list(enumerate(names, 1)))}
-    hits = tuple((name, 1 / place) for name, place in sorted(first.items(), key=lambda pair: pair[1]))
-    return SystemAnswer(query, hits, math.nan, tuple(passages))
 
 
 def _from_run(path: str, release: ReleaseSplit, judged: Judged | None, blocks: Vocabulary, fits_ids: bool) -> Answered:

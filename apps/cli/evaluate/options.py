@@ -19,10 +19,11 @@ from apps.metrics.measures.entries import EXPECTED
 from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, DEFAULT_SEED
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote import HttpJson, Pace, RemoteEngine
+from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 Recall@100"
 DEFAULT_IDS = "hits[*].id"
-LONG_PATHS = ("documents", "pages", "texts")
+PASSAGE_PATHS = OwnPaths._fields
 DEFAULT_BODY = '{"query": {{query}}, "k": {{k}}}'
 EPILOG = (
     "Exit codes: 0 every gate passed, or there are none; 1 a gate failed or cannot be decided; 2 wrong command line; "
@@ -95,10 +96,13 @@ def _add_system(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--name", default="", metavar="NAME", help="its name in tables and the saved run")
     how.add_argument("--body", metavar="JSON", help=f"what is posted (default: {DEFAULT_BODY}; none with --get)")
     how.add_argument("--get", action="store_true", help="use GET, with all parameters in the address")
-    how.add_argument("--ids", metavar="PATH", help=f"path to the ids (default: {DEFAULT_IDS}, without the next three)")
+    how.add_argument(
+        "--ids", metavar="PATH", help=f"path to the ids (default: {DEFAULT_IDS}, if no path below is given)"
+    )
     how.add_argument("--documents", default="", metavar="PATH", help="path to the ids of documents")
-    how.add_argument("--pages", default="", metavar="PATH", help="path to the pages, each [first, last]")
     how.add_argument("--texts", default="", metavar="PATH", help="path to the texts of returned passages")
+    how.add_argument("--first-pages", default="", metavar="PATH", help="path to the page where each passage begins")
+    how.add_argument("--last-pages", default="", metavar="PATH", help="path to the page where it ends")
     how.add_argument("--scores", default="", metavar="PATH", help="path to the scores; without, the order counts")
     how.add_argument("--header", action="append", default=[], metavar="LINE", help='"Name: value"; again for more')
     how.add_argument("--token-from", metavar="VARIABLE", help="environment variable with a bearer token")
@@ -129,7 +133,7 @@ def engine_of(args: argparse.Namespace) -> RemoteEngine:
     """The system to query. Raises BadParameters."""
     if args.command_line:
         return CommandEngine(args.command_line)
-    told = {label: getattr(args, label) for label in LONG_PATHS}
+    told = {label: getattr(args, label) for label in PASSAGE_PATHS}
     return HttpJson(
         url=args.endpoint,
         method="GET" if args.get else "POST",

@@ -29,8 +29,8 @@ class CommandEngine:
 
     Without `{query}` the text of the query is sent on standard input. The program prints one block id a line, best
     first, or id and score separated by a tab; or one JSON list of ids or of objects with `id` and `score`. An object
-    may tell of a passage of the program's own with `document_id`, `pages` and `text`, and then needs no `id`; `told` has
-    those of the answers so far, by the id of their hits.
+    may tell of a passage of the program's own with `document_id`, `pages` and `text`, and then needs no `id`; `told`
+    has those of the answers so far, by the id of their hits.
     """
 
     line: str

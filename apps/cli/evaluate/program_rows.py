@@ -24,7 +24,7 @@ def hit_of(row: Any, number: int) -> RemoteHit:
 
 
 def _of_object(row: Mapping[str, Any], number: int) -> RemoteHit:
-    """With document_id, pages or text it is a passage of the program's own, which is called by a digest without an id."""
+    """With document_id, pages or text it is a passage of the program's own; without an id a digest names it."""
     score = None if row.get("score") is None else checked_score(row["score"], number)
     if all(row.get(key) is None for key in ("document_id", "pages", "text")):
         return RemoteHit(checked_id(row.get("id"), number), score)

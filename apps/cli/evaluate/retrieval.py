@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from apps.cli.evaluate.answers import AnswerFile, SystemAnswer
+from apps.cli.evaluate.answers import AnswerFile, SystemAnswer, answer_of
 from apps.cli.evaluate.program import CommandEngine, run_command
 from apps.cli.evaluate.released import ReleasedQuery
 from apps.common.web.addresses import parse_openings, parse_url
@@ -19,7 +19,6 @@ from apps.retrieval.core.engines.remote import (
     RemoteQuery,
     search_all,
 )
-from apps.retrieval.core.engines.remote.base import RemoteHit
 from apps.retrieval.core.engines.remote.connection import http_connection
 
 PARTS_PER_LANE = 5
@@ -70,7 +69,9 @@ def retrieve(
         for first in range(0, len(open_queries), step):
             part = [RemoteQuery(query.query_id, query.text) for query in open_queries[first : first + step]]
             results = search_all(engine, line, part, k)
-            fresh = _answers(part, results, ids.names)
+            told = engine.told if isinstance(engine, CommandEngine) else {}
+            fresh = _answers(part, results, ids.names, told)
+            told.clear()
             if fresh:
                 file.add(fresh)
             answers |= {answer.query_id: answer for answer in fresh}
@@ -81,22 +82,22 @@ def retrieve(
     return RetrievalOutcome(answers, failed, "")
 
 
-def _answers(part: Sequence[RemoteQuery], results: Answers, names: Sequence[str]) -> list[SystemAnswer]:
-    """The answers of one part."""
+def _answers(
+    part: Sequence[RemoteQuery], results: Answers, names: Sequence[str], told: Mapping[str, Returned]
+) -> list[SystemAnswer]:
+    """The answers of one part; `told` is what the system tells of passages of its own, by the ids of hits."""
     answers = []
     for place, number in enumerate(results.answered):
+        query, seconds = part[number].query_id, float(results.hits.seconds[place])
+        if results.passages is not None:
+            answers.append(answer_of(query, results.passages[place], seconds))
+            continue
         positions, scores = results.hits.of(place)
         hits = tuple((names[position], score) for position, score in zip(positions, scores.tolist(), strict=True))
-        seconds = float(results.hits.seconds[place])
-        answers.append(SystemAnswer(part[number].query_id, hits, seconds, _told(results.passages[place])))
+        is_told = any(name in told for name, _ in hits)
+        passages = tuple(told.get(name, Returned(name)) for name, _ in hits) if is_told else ()
+        answers.append(SystemAnswer(query, hits, seconds, passages))
     return answers
-
-
-def _told(hits: Sequence[RemoteHit]) -> tuple[Returned, ...]:
-    """The passages of the hits; nothing where the system returns ids alone."""
-    if all(hit.is_named and hit.passage == Returned() for hit in hits):
-        return ()
-    return tuple(hit.passage._replace(id=hit.id if hit.is_named else "") for hit in hits)
 
 
 @contextmanager
