@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator
-from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import F, QuerySet
+from django.db.models import Count, QuerySet
 
 from apps.common.text.wording import utc_second
 from apps.goldsets.formats.content import JudgementRow
-from apps.goldsets.models import Version
+from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.bytewise import bytewise
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement
+from apps.retrieval.models import PoolEntry
 
-CHUNK = 2_000
-FROZEN = "entry__query__version_queries"
-GRADE = f"{FROZEN}__grades"
+GRADES_AT_ONCE = 5_000
 FIELDS = (
-    f"{FROZEN}__outside_id",
-    f"{GRADE}__block_id",
+    "entry",
     "round__number",
     "annotator",
     "pass_number",
@@ -32,8 +29,17 @@ FIELDS = (
     "active_ms",
     "away_ms",
     "guideline__number",
-    f"{FROZEN}__split",
 )
+
+
+class _Place(NamedTuple):
+    """Where a graded pair stands in the version, and its names there."""
+
+    query: int
+    position: int
+    query_id: str
+    block_id: str
+    split: str
 
 
 def judgements_of(
@@ -45,9 +51,15 @@ def judgements_of(
     that were carried over to a text are nobody's answer on it and have no row.
     """
     people = pseudonyms(version)
-    rows: Any = _rows(version, splits, revoked).values_list(*FIELDS)
-    for _, pair in groupby(rows.iterator(chunk_size=CHUNK), lambda row: row[:2]):
-        yield from sorted((_row(row, people) for row in pair), key=_place)
+    pools = list(version.rounds.values_list("pool", flat=True))
+    for queries in _batches(version, splits, revoked):
+        places = _places(queries)
+        entries = PoolEntry.objects.filter(pool__in=pools, query__in=[query.query_id for query in queries])
+        keys = entries.values_list("pk", "query_id", "version__block_id", "version__text_digest")
+        found = {pk: places[key] for pk, *rest in keys if (key := tuple(rest)) in places}
+        answers = _in_force(version).filter(entry__in=found).values_list(*FIELDS)
+        rows = [(found[entry], _row(found[entry], rest, people)) for entry, *rest in answers]
+        yield from (row for _, row in sorted(rows, key=_order))
 
 
 def pseudonyms(version: Version) -> dict[int, str]:
@@ -64,27 +76,55 @@ def _in_force(version: Version) -> QuerySet[Judgement]:
     return given.exclude(superseded_by__given_at__lte=version.frozen_at)
 
 
-def _rows(version: Version, splits: Collection[str], revoked: Collection[int]) -> QuerySet[Judgement]:
-    """A text counts where it stands: it may have been judged in an earlier edition that has the same."""
-    rows = _in_force(version).filter(
-        **{
-            f"{FROZEN}__version": version,
-            f"{FROZEN}__split__in": splits,
-            f"{GRADE}__block_version__block": F("entry__version__block"),
-            f"{GRADE}__block_version__text_digest": F("entry__version__text_digest"),
-        }
-    )
+def _batches(version: Version, splits: Collection[str], revoked: Collection[int]) -> Iterator[list[VersionQuery]]:
+    """The version's queries in the order of their ids, as many at once as have some thousand grades together."""
+    rows = VersionQuery.objects.filter(version=version, split__in=splits)
     if revoked:
-        rows = rows.exclude(entry__query__source__in=revoked)
-    return rows.order_by(bytewise(f"{FROZEN}__outside_id"), f"{GRADE}__position", "pk")
+        rows = rows.exclude(query__source__in=revoked)
+    batch: list[VersionQuery] = []
+    held = 0
+    for query in rows.annotate(n=Count("grades")).order_by(bytewise("outside_id")).iterator(chunk_size=2_000):
+        batch.append(query)
+        held += query.n
+        if held >= GRADES_AT_ONCE:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
 
 
-def _row(values: tuple[Any, ...], people: dict[int, str]) -> JudgementRow:
-    query_id, block_id, round_, annotator, passed, grade, cant_judge, note, given_at, *rest = values
+def _places(queries: list[VersionQuery]) -> dict[tuple[Any, ...], _Place]:
+    """The graded pairs by query and text: a text may have been judged in an earlier edition that has the same."""
+    numbered = {query.pk: (number, query) for number, query in enumerate(queries)}
+    grades = VersionGrade.objects.filter(query__in=numbered).values_list(
+        "query_id", "position", "block_id", "block_version__block_id", "block_version__text_digest"
+    )
+    places = {}
+    for pk, position, block_id, block, digest in grades:
+        number, query = numbered[pk]
+        places[query.query_id, block, digest] = _Place(number, position, query.outside_id, block_id, query.split)
+    return places
+
+
+def _row(place: _Place, values: list[Any], people: dict[int, str]) -> JudgementRow:
+    round_, annotator, passed, grade, cant_judge, note, given_at, active_ms, away_ms, guideline = values
     return JudgementRow(
-        query_id, block_id, round_, people[annotator], passed, grade, cant_judge, note, utc_second(given_at), *rest
+        place.query_id,
+        place.block_id,
+        round_,
+        people[annotator],
+        passed,
+        grade,
+        cant_judge,
+        note,
+        utc_second(given_at),
+        active_ms,
+        away_ms,
+        guideline,
+        place.split,
     )
 
 
-def _place(row: JudgementRow) -> tuple[int, str, int]:
-    return row.round, row.annotator, row.pass_number
+def _order(placed: tuple[_Place, JudgementRow]) -> tuple[int, int, int, str, int]:
+    place, row = placed
+    return place.query, place.position, row.round, row.annotator, row.pass_number
