@@ -22,5 +22,6 @@ class PermissionScope(models.TextChoices):
 
 class Difficulty(models.TextChoices):
     EASY = "easy", "easy"
+    STANDARD = "standard", "standard"
     MEDIUM = "medium", "medium"
     HARD = "hard", "hard"

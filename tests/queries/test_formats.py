@@ -69,7 +69,7 @@ def test_csv_and_jsonl_give_the_same_rows():
         (",words,", "query_id", "is empty"),
         ("Q1,  ,", "text", "is empty"),
         ("Q 1,words,", "query_id", "an id must not contain blanks"),
-        ("Q1,words,tricky", "difficulty", "must be one of easy, medium, hard"),
+        ("Q1,words,tricky", "difficulty", "must be one of easy, standard, medium, hard"),
     ],
 )
 def test_csv_names_what_is_wrong(cells, field, message):

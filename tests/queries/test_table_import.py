@@ -58,7 +58,7 @@ def test_a_table_with_its_own_headings_is_read(project):
     assert titles(table) == [
         "1 row without a query stays out.",
         "1 row repeats a query and counts once.",
-        "1 difficulty is not easy, medium or hard; it is left out.",
+        "1 difficulty is not easy, standard, medium or hard; it is left out.",
         "3 new queries get the ids Q001 to Q003.",
     ]
 

@@ -153,7 +153,11 @@ def in_metadata(**fields):
             "this evidence is not in the text of rotation",
         ),
         (in_metadata(source="nowhere"), "metadata.source", "no source has this name; there are: none yet"),
-        (in_metadata(difficulty="fair"), "metadata.difficulty", "unknown difficulty; known are easy, medium, hard"),
+        (
+            in_metadata(difficulty="fair"),
+            "metadata.difficulty",
+            "unknown difficulty; known are easy, standard, medium, hard",
+        ),
         (changed(query_id="Q9"), "query_id", "no query of this project has this id"),
         (changed(expected_answer=""), "expected_answer", "is empty"),
     ],

@@ -50,7 +50,7 @@ class GateForm(KaratForm):
         "or cost (of 1,000 queries).",
     )
     hit = forms.ChoiceField(
-        label="Measured on",
+        label="What counts as right",
         required=False,
         choices=[("", "grades"), *((kind, f"Q&As: {rule_name(kind).lower()}") for kind in HIT_KINDS)],
         help_text="By Q&As: Success@5, RR, P, Recall, Coverage or Sufficient.",

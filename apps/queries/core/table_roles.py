@@ -66,7 +66,7 @@ HOW = {
     LABEL: "a short name",
     DESCRIPTION: "beside the query",
     TAGS: "divided by ; or ,",
-    DIFFICULTY: "easy, medium or hard",
+    DIFFICULTY: "easy, standard, medium or hard",
     DOMAIN: "a stratum of scores",
     QUERY_TYPE: "a stratum of scores",
     GROUP: "kept together in a split",

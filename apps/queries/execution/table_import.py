@@ -173,8 +173,8 @@ NOTICES = {
     "repeated": (DONE, "1 row repeats a query and counts once.", "{:,} rows repeat a query and count once."),
     "difficulties": (
         WARN,
-        "1 difficulty is not easy, medium or hard; it is left out.",
-        "{:,} difficulties are not easy, medium or hard; they are left out.",
+        "1 difficulty is not easy, standard, medium or hard; it is left out.",
+        "{:,} difficulties are not easy, standard, medium or hard; they are left out.",
     ),
     "sources": (
         WARN,

@@ -39,7 +39,7 @@ HOW = {
     ANSWER: "what is expected",
     EVIDENCE: "the words of the passage that answer it",
     DOMAIN: "a stratum of scores",
-    DIFFICULTY: "easy, medium or hard",
+    DIFFICULTY: "easy, standard, medium or hard",
     SOURCE: "the name of a source of this project",
     NOTE: "for the reviewers",
 }
