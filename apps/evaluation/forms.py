@@ -17,8 +17,10 @@ from apps.evaluation.rules import (
     names_for_versions,
     version_measures,
 )
-from apps.evaluation.selectors.evaluations import requested_runs, scorable_runs
+from apps.evaluation.selectors.evaluations import SlicePart, requested_runs, scorable_runs
+from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
+from apps.goldsets.selectors.slices import slices_of
 from apps.metrics.expected import BY_GRADES
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.models import Run
@@ -68,16 +70,23 @@ class RunsForm(KaratForm):
 
 
 class ScoreForm(RunsForm):
-    """Runs to score on a version by grades or a hit rule; initially those without a score on the split."""
+    """Runs to score on a version by grades or a hit rule; initially those without a score on the split or slice."""
 
-    def __init__(self, *args: Any, version: Version, hit: str = BY_GRADES, **kwargs: Any) -> None:
+    slice = forms.ChoiceField(label="Questions", required=False, help_text="A slice has dev questions only.")
+
+    def __init__(
+        self, *args: Any, version: Version, hit: str = BY_GRADES, part: SlicePart | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, version=version, hit=hit, **kwargs)
+        offered = [(one.name, f"{one.words} slice") for one in slices_of(version)]
+        offer(self, "slice", [("", "all of the split"), *offered])
+        self.fields["slice"].initial = part.slice.name if part else ""
         self.version = version
         self.fields["measures"].initial = default_measures(hit)
         self.fields["measures"].help_text = known_measures(hit)
         split = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
         self.fields["split"].initial = split
-        requested = requested_runs(version, split, hit)
+        requested = requested_runs(version, split, hit, part)
         self.fields["runs"].initial = [run.pk for run in self.known if run.pk not in requested]
 
     def clean_measures(self) -> str:
@@ -85,6 +94,12 @@ class ScoreForm(RunsForm):
         if not self.hit and (reason := grades_refusal(version_measures(text), self.version)):
             raise forms.ValidationError(reason)
         return text
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if values.get("slice") and values.get("split") == Split.TEST:
+            self.add_error("split", "A slice has dev questions only. Choose dev.")
+        return values
 
 
 class PairForm(KaratForm):

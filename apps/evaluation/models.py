@@ -3,7 +3,7 @@ from django.db import models
 from django.db.models import Q
 
 from apps.accounts.models import Project
-from apps.goldsets.models import Version
+from apps.goldsets.models import Slice, Version
 from apps.jobs.models import Job
 from apps.metrics.estimate import WILSON
 from apps.metrics.expected import BY_GRADES, YES_OR_NO, HitRule, parse_hit_rule
@@ -31,12 +31,22 @@ class Requested(models.Model):
         raise NotImplementedError
 
 
+class WholeEvaluations(models.Manager["Evaluation"]):
+    """The evaluations on all questions of a split, without those on a slice."""
+
+    def get_queryset(self) -> models.QuerySet["Evaluation"]:
+        return super().get_queryset().filter(slice=None)
+
+
 class Evaluation(Requested):
     """The scores of one run against one version for one list of measures: by its grades, or by its triples.
 
     Once scored it never changes. By grades, `query_ids` are those of queries, and `counts` has judged, with_relevant,
     in_run and missing, and `judged_to`, the share of judged blocks in the first 1, 2, … results. By triples, they are
     labels of triples, and `counts` is as `hit_scoring` writes it.
+
+    `objects` are those on a whole split, for leaderboards and trends. `everything` has those on a slice too, which are
+    of other questions and are compared with their like alone.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="evaluations")
@@ -45,19 +55,31 @@ class Evaluation(Requested):
     hit = models.CharField(
         max_length=60, blank=True, db_default="", default=BY_GRADES, help_text="A hit rule; empty: by grades."
     )
+    slice = models.ForeignKey(Slice, models.PROTECT, null=True, related_name="evaluations")
+    slice_size = models.PositiveIntegerField(
+        null=True, help_text="The first questions of the slice, by number, that were scored."
+    )
     measures_digest = models.CharField(
-        max_length=64, help_text="Over the measures, with the hit rule where there is one."
+        max_length=64, help_text="Over the measures, with the hit rule and the slice where there is one."
     )
     seed = models.BigIntegerField(default=DEFAULT_SEED)
     counts = models.JSONField(default=dict)
     query_ids = models.JSONField(default=list, help_text="Outside ids in the order of each score's values.")
     scored_at = models.DateTimeField(null=True)
 
+    objects = WholeEvaluations()
+    everything: "models.Manager[Evaluation]" = models.Manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
                 fields=["run", "version", "split", "measures_digest", "seed"], name="evaluation_once"
-            )
+            ),
+            models.CheckConstraint(
+                name="evaluation_slice_has_a_size",
+                condition=Q(slice=None, slice_size=None)
+                | Q(slice__isnull=False, slice_size__isnull=False, slice_size__gte=1),
+            ),
         ]
 
     def __str__(self) -> str:

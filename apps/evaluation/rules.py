@@ -1,6 +1,6 @@
 """Reasons against scoring, comparing or seeing something, or None."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.db.models import Max
 
@@ -9,8 +9,9 @@ from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.evaluation.models import Evaluation, RegressionNote
+from apps.evaluation.selectors.evaluations import part_of
 from apps.goldsets.enums import Split, VersionState
-from apps.goldsets.models import Version, VersionGrade, VersionTriple
+from apps.goldsets.models import Slice, Version, VersionGrade, VersionTriple
 from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.metrics.comparison import Regressions
 from apps.metrics.expected import BY_GRADES, DEFAULT_HIT_MEASURES, HIT_MEASURES, parse_hit_rule, refuse_without_hits
@@ -63,12 +64,32 @@ def comparison_refusal(baseline: Evaluation, candidate: Evaluation) -> str | Non
         return "A run cannot be compared with itself. Choose two."
     if (baseline.version_id, baseline.split) != (candidate.version_id, candidate.split):
         return "Both runs must be scored on the same version and the same split."
+    if (baseline.slice_id, baseline.slice_size) != (candidate.slice_id, candidate.slice_size):
+        return "Both runs must be scored on the same questions: all of the split, or one slice at one size."
     if baseline.hit != candidate.hit:
         return "Both runs must be measured against the same: grades, or Q&As by the same hit rule."
     unscored = next((one for one in (baseline, candidate) if not one.is_scored), None)
     if unscored is not None:
         return f"{unscored.run.tag} has not been scored yet."
     return None
+
+
+def slice_refusal(version: Version, name: str, split: str, slices: Sequence[Slice]) -> str | None:
+    """Why a run cannot be scored on the slice of this name; `slices` are those of the version."""
+    if version.state == VersionState.DRAFT:
+        return None
+    if not any(name in (one.kind, one.name) for one in slices):
+        known = ", ".join(one.name for one in slices) or "none yet"
+        return f"{version.label} has no slice called “{name[:20]}”. There are: {known}."
+    if split == Split.TEST:
+        return "Slices have dev questions only: test stays sealed. Choose the dev split."
+    return None
+
+
+def ground_words(evaluation: Evaluation) -> str:
+    """The split that an evaluation is of, and its slice, in words."""
+    part = part_of(evaluation)
+    return SPLIT_WORDS[evaluation.split] + (f", {part.words}" if part else "")
 
 
 def sees_split(member: Member, split: str) -> bool:

@@ -240,3 +240,22 @@ def test_a_wrong_rule_is_refused_by_the_api(client, version):
     answer = client.post(f"/api/v1/projects/{project.slug}/evaluation/", body, content_type="application/json")
     assert answer.status_code == 409
     assert "not a hit rule" in answer.json()["detail"]
+
+
+def test_a_slice_is_measured_on_its_triples_alone(version):
+    labels = list(version.triples.order_by("label").values_list("label", flat=True))
+    run = run_that(version, "two-of-three", places(version, 1, 0, 2))
+    goldsets.add_to_slice(
+        version_id=version.pk,
+        kind="challenge",
+        names=dict.fromkeys(labels[:2], "Missed."),
+        actor=version.created_by,
+        at=AT,
+    )
+
+    found = score(version, run, measures="Success@5", slice_name="challenge")
+
+    assert found.query_ids == labels[:2]
+    assert found.counts["questions"] == 2
+    assert values_of(found)["Success@5"].tolist() == [1.0, 0.0]
+    assert leaderboard.lines_on(version, "dev", "Success@5", "block") == []

@@ -37,7 +37,7 @@ def request_once(
 
     A new row is queued, and so is one whose job failed or was cancelled before it was computed.
     """
-    rows = model._default_manager.select_for_update(of=("self",))
+    rows = model._base_manager.select_for_update(of=("self",))
     row, is_new = rows.get_or_create(**identity, defaults={**columns, "requested_by": actor, "requested_at": at})
     if is_new:
         record(project=row.project, actor=actor, action=kind.event, obj=row, after=audit_facts, at=at)

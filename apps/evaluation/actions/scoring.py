@@ -13,9 +13,11 @@ from apps.evaluation.actions.requests import RequestKind, request_once
 from apps.evaluation.models import Evaluation
 from apps.evaluation.rules import canonical_hit, default_measures, grades_refusal, version_measures
 from apps.evaluation.selectors import leaderboard
+from apps.evaluation.selectors.evaluations import SlicePart, part_named
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
+from apps.goldsets.selectors.slices import slices_of
 from apps.goldsets.selectors.versions import frozen_in
 from apps.metrics.expected import BY_GRADES, HitRuleError
 from apps.metrics.measures import Measure
@@ -38,21 +40,22 @@ def request_evaluation(
     version_id: int,
     split: str = "",
     hit: str = BY_GRADES,
+    slice_name: str = "",
     measures: str = "",
     seed: int = DEFAULT_SEED,
     actor: User,
     at: datetime,
 ) -> Evaluation:
-    """Request the scores of a run against one split of a version; a job computes them.
+    """Request the scores of a run against one split of a version, or a slice of it; a job computes them.
 
     `hit` is a hit rule, by which it is measured on the triples; by default it is on the grades. Without `measures` they
-    are the usual ones.
+    are the usual ones. `slice_name` is the kind or the quarter of a slice; it is scored as it is now, on dev.
 
     The same request again, with the measures in any order, returns the existing evaluation; one whose job failed or was
     cancelled is queued again. Every request for the test split is logged as a look at it.
     """
-    requested = _request(project, run_id, version_id, split, hit, measures, seed, actor, at)
-    _log_look(requested.version, split, f"scores of {requested.run.tag}", actor, at)
+    requested = _request(project, run_id, version_id, split, hit, measures, seed, actor, at, slice_name)
+    _log_look(requested.version, requested.split, f"scores of {requested.run.tag}", actor, at)
     return requested
 
 
@@ -66,9 +69,12 @@ def _request(
     seed: int,
     actor: User,
     at: datetime,
+    slice_name: str = "",
 ) -> Evaluation:
     run = run_in(project, run_id)
     version = frozen_in(project, version_id)
+    part = _part_of(version, slice_name, split)
+    split = Split.DEV if part else split
     hit = _hit_of(hit)
     if reason := rules.request_refusal(run, version, split, hit):
         raise EvaluationRefused(reason, code="score_refused")
@@ -77,13 +83,14 @@ def _request(
         raise EvaluationRefused(reason, code="bad_measure")
     names = [str(measure) for measure in wanted]
     how = {"split": split, "seed": seed, **({"hit": hit} if hit else {})}
+    on_part = {"slice": part.slice, "slice_size": part.size} if part else {}
     return request_once(
         Evaluation,
         SCORING,
-        identity={"run": run, "version": version, "measures_digest": _digest_of(names, hit), **how},
+        identity={"run": run, "version": version, "measures_digest": _digest_of(names, hit, part), **how, **on_part},
         columns={"project": project, "measures": names},
-        audit_facts={"run": run.tag, "version": version.label, "measures": names, **how},
-        title=f"Score {run.tag} on {version.label}",
+        audit_facts={"run": run.tag, "version": version.label, "measures": names, **how, **_facts_of(part)},
+        title=f"Score {run.tag} on {version.label}{f', {part.words}' if part else ''}",
         actor=actor,
         at=at,
     )
@@ -97,17 +104,30 @@ def request_evaluations(
     version_id: int,
     split: str,
     hit: str = BY_GRADES,
+    slice_name: str = "",
     measures: str,
     actor: User,
     at: datetime,
 ) -> list[Evaluation]:
     """Request the scores of several runs, all or none. For the test split one look is logged."""
     ground = (version_id, split, hit, measures, DEFAULT_SEED)
-    requested = [_request(project, run_id, *ground, actor, at) for run_id in run_ids]
+    requested = [_request(project, run_id, *ground, actor, at, slice_name) for run_id in run_ids]
     if requested:
         what = f"scores of {requested[0].run.tag}" if len(requested) == 1 else f"scores of {len(requested)} runs"
-        _log_look(requested[0].version, split, what, actor, at)
+        _log_look(requested[0].version, requested[0].split, what, actor, at)
     return requested
+
+
+def _part_of(version: Version, name: str, split: str) -> SlicePart | None:
+    if not name:
+        return None
+    if reason := rules.slice_refusal(version, name, split, slices_of(version)):
+        raise EvaluationRefused(reason, code="slice_refused")
+    return part_named(version, name)
+
+
+def _facts_of(part: SlicePart | None) -> dict[str, str | int]:
+    return {"slice": part.slice.name, "slice_size": part.size} if part else {}
 
 
 def _log_look(version: Version, split: str, what: str, actor: User, at: datetime) -> None:
@@ -186,6 +206,9 @@ def _hit_of(text: str) -> str:
         raise EvaluationRefused(str(fault), code="bad_hit_rule") from fault
 
 
-def _digest_of(names: Sequence[str], hit: str) -> str:
-    """Over what is measured. By grades it is that of the measures alone, as before there were hit rules."""
-    return digest_of({"hit": hit, "measures": sorted(names)} if hit else sorted(names))
+def _digest_of(names: Sequence[str], hit: str, part: SlicePart | None) -> str:
+    """Over what is measured. By grades on a whole split it is that of the measures alone, as in the first versions."""
+    if not hit and part is None:
+        return digest_of(sorted(names))
+    on_part = {"slice": part.slice.name, "size": part.size} if part else {}
+    return digest_of({"hit": hit, "measures": sorted(names), **on_part})

@@ -35,7 +35,7 @@ class EvaluationList(ProjectAPIView):
         responses=EvaluationListSerializer,
     )
     def get(self, request: Request, **ids: Any) -> Response:
-        rows = evaluations.evaluations_in(self.project)
+        rows = evaluations.every_evaluation_in(self.project)
         if before := request.query_params.get("before"):
             if not (before.isascii() and before.isdecimal()) or int(before) > LARGEST_KEY:
                 raise ValidationError({"before": ["Not the number of a page."]})
@@ -60,6 +60,7 @@ class EvaluationList(ProjectAPIView):
             version_id=values["version"],
             split=values["split"],
             hit=values["hit"],
+            slice_name=values["slice"],
             measures=values["measures"],
             seed=values["seed"],
             actor=self.member.user,

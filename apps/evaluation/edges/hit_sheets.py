@@ -299,7 +299,9 @@ class HitComparison:
 
     def _latest(self, hit: str) -> tuple[Evaluation, Evaluation] | None:
         own = self.candidate.evaluation
-        found = evaluations.evaluations_on(own.version, own.split, hit).exclude(scored_at=None)
+        found = evaluations.evaluations_on(own.version, own.split, hit, evaluations.part_of(own)).exclude(
+            scored_at=None
+        )
         runs = (self.baseline.evaluation.run_id, own.run_id)
         by_run = {one.run_id: one for one in reversed(list(found.filter(run__in=runs).defer(None)))}
         return (by_run[runs[0]], by_run[runs[1]]) if all(run in by_run for run in runs) else None

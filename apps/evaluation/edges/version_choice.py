@@ -45,6 +45,15 @@ def requested_split(request: HttpRequest, version: Version, hit: str = BY_GRADES
     return next((split for split in (Split.DEV, rules.EVERY_SPLIT, Split.TEST) if split in scored), Split.DEV)
 
 
+def requested_part(request: HttpRequest, version: Version) -> evaluations.SlicePart | None:
+    """The slice named in the URL, by its kind or quarter, as it is now; None for all questions of a split."""
+    name = request.GET.get("slice", "")
+    part = evaluations.part_named(version, name) if name else None
+    if name and part is None:
+        raise Http404("No such slice.")
+    return part
+
+
 def hits_of(version: Version, hit: str) -> list[tuple[str, str]]:
     """What runs can be measured against on the version: each as key and words; the chosen one is always among them."""
     offered = [(BY_GRADES, "grades")] if expected.has_grades(version) else []
@@ -56,14 +65,17 @@ def hits_of(version: Version, hit: str) -> list[tuple[str, str]]:
     return offered
 
 
-def ground_context(version: Version, split: str, hit: str = BY_GRADES) -> dict[str, Any]:
-    """The context of the form that chooses version, split, and what counts as right."""
+def ground_context(
+    version: Version, split: str, hit: str = BY_GRADES, part: evaluations.SlicePart | None = None
+) -> dict[str, Any]:
+    """The context of the form that chooses version, split, slice, and what counts as right."""
     return {
         **SECTION,
         "version": version,
         "versions": scorable_versions(version.gold_set.project),
         "split": split,
-        "split_words": rules.SPLIT_WORDS[split],
+        "split_words": rules.SPLIT_WORDS[split] + (f", {part.words}" if part else ""),
+        "part": part,
         "splits": [(key, rules.SPLIT_WORDS[key]) for key in rules.SPLITS],
         "hit": hit,
         "hits": hits_of(version, hit),

@@ -9,6 +9,7 @@ from apps.evaluation.core import packing
 from apps.evaluation.execution.hit_values import HitTable
 from apps.evaluation.execution.listeners import ScoredByHits, follow_hits
 from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.selectors.evaluations import names_of
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.metrics.columns import Floats
 from apps.metrics.expected import Hits, rank_bins
@@ -29,7 +30,7 @@ def score_by_hits(ctx: JobContext, evaluation: Evaluation) -> dict[str, Any]:
     """
     rule = evaluation.rule
     assert rule is not None
-    table = HitTable(evaluation.version, evaluation.split, rule)
+    table = HitTable(evaluation.version, evaluation.split, rule, names_of(evaluation))
     if not table.ground.questions:
         raise JobFailed(
             f"{evaluation.version.label} has no Q&As in this split, so there is nothing to measure against."

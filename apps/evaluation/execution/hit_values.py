@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,17 +18,21 @@ from apps.retrieval.models import Run
 
 @dataclass
 class HitTable:
-    """Values by measure for the triples that the rule says something about, in the order of `labels`."""
+    """Values by measure for the triples that the rule says something about, in the order of `labels`.
+
+    With `only` no others than the triples with these labels.
+    """
 
     version: Version
     split: str
     rule: HitRule
+    only: Collection[str] | None = None
     _hits: dict[int, Hits] = field(default_factory=dict)
     _values: dict[tuple[int, Measure], Floats] = field(default_factory=dict)
 
     @cached_property
     def ground(self) -> ExpectedGround:
-        return expected_of(self.version, self.split)
+        return expected_of(self.version, self.split, self.only)
 
     @cached_property
     def _is_defined(self) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Scoring a run against one split of a version."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from apps.evaluation.core import packing
@@ -9,6 +9,7 @@ from apps.evaluation.execution.hit_scoring import score_by_hits
 from apps.evaluation.execution.listeners import Scored, follow_scores
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import annotators, rankings
+from apps.evaluation.selectors.evaluations import names_of
 from apps.evaluation.selectors.rankings import ScoringGround, judged_of
 from apps.goldsets.models import Version
 from apps.jobs.execution.context import JobContext, JobFailed
@@ -25,14 +26,14 @@ JUDGED_DEPTH = 20
 @job_kind("evaluation.score", title="Score a run")
 def score(ctx: JobContext) -> dict[str, Any]:
     """Score the evaluation `evaluation_id`: all its measures, each query's value, and the intervals."""
-    evaluation = Evaluation.objects.select_related("run", "version__snapshot", "version__gold_set__project").get(
-        pk=ctx.params["evaluation_id"]
-    )
+    evaluation = Evaluation.everything.select_related(
+        "run", "version__snapshot", "version__gold_set__project", "slice"
+    ).get(pk=ctx.params["evaluation_id"])
     if evaluation.is_scored:
         return {"evaluation_id": evaluation.pk}
     if evaluation.hit:
         return score_by_hits(ctx, evaluation)
-    ground = ground_of(evaluation.version, evaluation.split)
+    ground = ground_of(evaluation.version, evaluation.split, names_of(evaluation))
     judged = ground.judged
     ranked = rankings.ranked_of(evaluation.run, ground.numbers)
     ctx.progress(0, 1, f"{evaluation.run.tag} on {evaluation.version.label}")
@@ -130,9 +131,13 @@ def score_row(
     )
 
 
-def ground_of(version: Version, split: str) -> ScoringGround:
-    """The grades of one split of a version to score against. Raises JobFailed where it has none."""
-    ground = judged_of(version, split)
+def ground_of(version: Version, split: str, only: Collection[str] | None = None) -> ScoringGround:
+    """The grades of one split of a version to score against, of the queries in `only` where it names some.
+
+    Raises JobFailed where there are none.
+    """
+    ground = judged_of(version, split, only)
     if not ground.judged.queries:
-        raise JobFailed(f"{version.label} has no grades in this split, so there is nothing to score against.")
+        where = "in this split" if only is None else "for the questions of this slice"
+        raise JobFailed(f"{version.label} has no grades {where}, so there is nothing to score against.")
     return ground

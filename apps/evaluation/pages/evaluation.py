@@ -51,7 +51,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "panels": panels_of(evaluation),
         "conventions": pages.conventions_of(evaluation.measures),
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
-        "split_words": rules.SPLIT_WORDS[evaluation.split],
+        "split_words": rules.ground_words(evaluation),
         "sealed": rules.SEALED if sheet.hidden_count else "",
         **strata_context(request.GET.get("by", ""), [sheet], measure, [evaluation.run.tag]),
     }
@@ -61,7 +61,7 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
 def others_of(evaluation: Evaluation) -> list[tuple[Evaluation, str]]:
     """The other evaluations of the run, each with what it is on in words."""
     others = evaluations.other_evaluations(evaluation)
-    return [(one, ", ".join([rules.SPLIT_WORDS[one.split], *_against(one)])) for one in others]
+    return [(one, ", ".join([rules.ground_words(one), *_against(one)])) for one in others]
 
 
 def _against(evaluation: Evaluation) -> list[str]:
@@ -89,7 +89,7 @@ def by_hits(request: HttpRequest, evaluation: Evaluation) -> HttpResponse:
         "questions": _question_rows(sheet, measure, request.GET.get("page", "")),
         "misses": len(sheet.missed(measure)),
         "lower_end": LOWER_END,
-        "split_words": rules.SPLIT_WORDS[evaluation.split],
+        "split_words": rules.ground_words(evaluation),
         "sealed": rules.SEALED if sheet.hidden_count else "",
     }
     return render(request, "evaluation/by_hits.html", context)

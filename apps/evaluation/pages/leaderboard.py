@@ -19,6 +19,7 @@ from apps.evaluation.edges.version_choice import (
     SECTION,
     ground_context,
     requested_hit,
+    requested_part,
     requested_split,
     requested_version,
 )
@@ -43,19 +44,28 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
         can_upload = member_of(request).is_lead and is_ready_for_runs(project)
         return render(request, "evaluation/overview.html", {**SECTION, "version": None, "can_upload": can_upload})
     hit = requested_hit(request, version)
-    split = requested_split(request, version, hit)
-    form = ScoreForm(version=version, hit=hit, initial={"split": split}) if member_of(request).is_lead else None
-    return render(request, "evaluation/overview.html", _board_context(request, version, split, hit, form))
+    part = requested_part(request, version)
+    split = Split.DEV.value if part else requested_split(request, version, hit)
+    form = None
+    if member_of(request).is_lead:
+        form = ScoreForm(version=version, hit=hit, part=part, initial={"split": split})
+    return render(request, "evaluation/overview.html", _board_context(request, version, split, hit, form, part))
 
 
 def _board_context(
-    request: HttpRequest, version: Version, split: str, hit: str, form: ScoreForm | None
+    request: HttpRequest,
+    version: Version,
+    split: str,
+    hit: str,
+    form: ScoreForm | None,
+    part: evaluations.SlicePart | None = None,
 ) -> dict[str, Any]:
-    in_progress = evaluations.evaluations_on(version, split, hit).filter(scored_at=None)
+    in_progress = evaluations.evaluations_on(version, split, hit, part).filter(scored_at=None)
+    measure, page = request.GET.get("measure", ""), request.GET.get("page")
     return {
-        **ground_context(version, split, hit),
+        **ground_context(version, split, hit, part),
         "lower_end": LOWER_END if hit else "",
-        "board": board_pages.board(version, split, hit, request.GET.get("measure", ""), request.GET.get("page")),
+        "board": board_pages.board(version, split, hit, measure, page, part),
         "elsewhere": _scored_elsewhere(version, split, hit),
         "in_progress": in_progress[:IN_PROGRESS_SHOWN],
         "in_progress_count": in_progress.count(),
@@ -89,6 +99,7 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
         version_id=version.pk,
         split=values["split"],
         hit=hit,
+        slice_name=values["slice"],
         measures=values["measures"],
         actor=member_of(request).user,
         at=timezone.now(),
@@ -96,4 +107,6 @@ def score(request: HttpRequest, project: Project, version_pk: int) -> HttpRespon
     if all(evaluation.is_scored for evaluation in requested):
         messages.info(request, "These runs are scored already.")
     page = reverse("evaluation:overview", args=[project.slug])
-    return redirect(f"{page}?{urlencode({'version': version.pk, 'split': values['split'], 'hit': hit})}")
+    ground = {"version": version.pk, "split": values["split"], "hit": hit}
+    ground |= {"slice": values["slice"]} if values["slice"] else {}
+    return redirect(f"{page}?{urlencode(ground)}")

@@ -14,6 +14,7 @@ from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages import leaderboard_charts as board_charts
 from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint
 from apps.evaluation.selectors import leaderboard
+from apps.evaluation.selectors.evaluations import SlicePart
 from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun
 from apps.goldsets.models import Version
 from apps.metrics.comparison import is_lower_better
@@ -116,14 +117,16 @@ class LeaderboardPage:
         return parse_hit_rule(self.hit).words if self.hit else conventions_of(self.measures)
 
 
-def board(version: Version, split: str, hit: str, first: str, page: str | None) -> LeaderboardPage | None:
-    """The requested page of the leaderboard by grades or a hit rule; None where nothing is scored."""
-    measures = leaderboard.measures_on(version, split, first, hit)
+def board(
+    version: Version, split: str, hit: str, first: str, page: str | None, part: SlicePart | None = None
+) -> LeaderboardPage | None:
+    """The requested page of the leaderboard by grades or a hit rule, of a split or a slice; None without scores."""
+    measures = leaderboard.measures_on(version, split, first, hit, part)
     if not measures:
         return None
-    lines = leaderboard.lines_on(version, split, measures[0], hit)
+    lines = leaderboard.lines_on(version, split, measures[0], hit, part)
     shown = Paginator(lines, RUNS_A_PAGE).get_page(page)
-    ranked = leaderboard.ranked_runs_of(version, split, [line.run_id for line in shown], hit)
+    ranked = leaderboard.ranked_runs_of(version, split, [line.run_id for line in shown], hit, part)
     return LeaderboardPage(measures, lines, shown, ranked, hit)
 
 

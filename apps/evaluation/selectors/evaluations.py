@@ -1,6 +1,7 @@
 """Reads of evaluations, each scoped to a project."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from django.db.models import Count, Prefetch, QuerySet
@@ -10,35 +11,87 @@ from numpy.typing import NDArray
 from apps.accounts.models import Project
 from apps.evaluation.core import packing
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
-from apps.goldsets.models import Version
+from apps.goldsets.models import Slice, Version
+from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.expected import BY_GRADES
 from apps.retrieval.models import Run
 from apps.retrieval.selectors import complete_runs_on
 
 
+class SlicePart(NamedTuple):
+    """A slice as it was when it had `size` questions."""
+
+    slice: Slice
+    size: int
+
+    @property
+    def words(self) -> str:
+        """ "canary slice, 16 questions"."""
+        questions = "1 question" if self.size == 1 else f"{self.size:,} questions"
+        return f"{self.slice.words[0].lower()}{self.slice.words[1:]} slice, {questions}"
+
+
+def part_named(version: Version, name: str) -> SlicePart | None:
+    """A slice of the version as it is now, by its kind or its quarter."""
+    found = slice_named(version, name)
+    return SlicePart(found, found.questions) if found else None  # type: ignore[attr-defined]  # annotated there
+
+
+def part_of(evaluation: Evaluation) -> SlicePart | None:
+    """The slice that an evaluation is on; None for one on a whole split."""
+    if evaluation.slice is None or evaluation.slice_size is None:
+        return None
+    return SlicePart(evaluation.slice, evaluation.slice_size)
+
+
+def names_of(evaluation: Evaluation) -> set[str] | None:
+    """What an evaluation on a slice is of: outside ids, or labels of triples; None for one on a whole split."""
+    part = part_of(evaluation)
+    return items_in(part.slice, part.size, by_triples=bool(evaluation.hit)) if part else None
+
+
 def evaluations_in(project: Project) -> QuerySet[Evaluation]:
-    """The project's evaluations, newest first, with their scores but without values by query."""
-    evaluations = Evaluation.objects.filter(project=project).select_related(
-        "project", "run__system", "version__gold_set", "version__snapshot__corpus", "job", "requested_by"
+    """The project's evaluations on whole splits, newest first, with their scores but without values by query."""
+    return _related(Evaluation.objects.filter(project=project))
+
+
+def _related(evaluations: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
+    evaluations = evaluations.select_related(
+        "project", "run__system", "version__gold_set", "version__snapshot__corpus", "slice", "job", "requested_by"
     )
     scores = Score.objects.defer("values").order_by("order")
     return evaluations.prefetch_related(Prefetch("scores", queryset=scores)).order_by("-pk")
 
 
+def on_ground(
+    version: Version, split: str, hit: str = BY_GRADES, part: SlicePart | None = None
+) -> QuerySet[Evaluation]:
+    """The evaluations that can be compared with each other: of one split, by one rule, on one slice or on all."""
+    slice_, size = part or (None, None)
+    return Evaluation.everything.filter(version=version, split=split, hit=hit, slice=slice_, slice_size=size)
+
+
+def every_evaluation_in(project: Project) -> QuerySet[Evaluation]:
+    """As `evaluations_in`, with those on slices."""
+    return _related(Evaluation.everything.filter(project=project))
+
+
 def evaluation_in(project: Project, pk: int) -> Evaluation:
-    evaluation = evaluations_in(project).filter(pk=pk).first()
+    """An evaluation of the project, on a slice or not. Raises Http404."""
+    evaluation = every_evaluation_in(project).filter(pk=pk).first()
     if evaluation is None:
         raise Http404("No such evaluation.")
     return evaluation
 
 
-def evaluations_on(version: Version, split: str, hit: str = BY_GRADES) -> QuerySet[Evaluation]:
-    """All evaluations of one split of a version by grades or a hit rule, scored or not, newest first.
+def evaluations_on(
+    version: Version, split: str, hit: str = BY_GRADES, part: SlicePart | None = None
+) -> QuerySet[Evaluation]:
+    """All evaluations of one split or slice of a version by grades or a hit rule, scored or not, newest first.
 
     Without the ids of their queries.
     """
-    evaluations = evaluations_in(version.gold_set.project).filter(version=version, split=split, hit=hit)
-    return evaluations.defer("query_ids")
+    return _related(on_ground(version, split, hit, part)).defer("query_ids")
 
 
 def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
@@ -46,12 +99,16 @@ def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
 
     Each by its latest scores.
     """
-    rows = Evaluation.objects.filter(run=evaluation.run_id).exclude(scored_at=None)
-    rows = rows.select_related("version__gold_set").defer("query_ids", "counts")
-    own_key = (evaluation.version_id, evaluation.split, evaluation.hit)
-    latest = {(row.version_id, row.split, row.hit): row for row in rows.order_by("pk")}
+    rows = Evaluation.everything.filter(run=evaluation.run_id).exclude(scored_at=None)
+    rows = rows.select_related("version__gold_set", "slice").defer("query_ids", "counts")
+    own_key = _place(evaluation)
+    latest = {_place(row): row for row in rows.order_by("pk")}
     others = [row for place, row in latest.items() if place != own_key]
-    return sorted(others, key=lambda row: (-row.version_id, row.split, row.hit))
+    return sorted(others, key=lambda row: (-row.version_id, row.split, row.hit, row.slice_id or 0))
+
+
+def _place(evaluation: Evaluation) -> tuple[int, str, str, int | None]:
+    return evaluation.version_id, evaluation.split, evaluation.hit, evaluation.slice_id
 
 
 def splits_scored(version: Version, hit: str = BY_GRADES) -> dict[str, int]:
@@ -100,6 +157,6 @@ def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedC
     return records.select_related("closed_by").first()
 
 
-def requested_runs(version: Version, split: str, hit: str = BY_GRADES) -> set[int]:
-    """Keys of the runs with an evaluation on one split of the version by this rule, scored or not."""
-    return set(Evaluation.objects.filter(version=version, split=split, hit=hit).values_list("run", flat=True))
+def requested_runs(version: Version, split: str, hit: str = BY_GRADES, part: SlicePart | None = None) -> set[int]:
+    """Keys of the runs with an evaluation on one split or slice of the version by this rule, scored or not."""
+    return set(on_ground(version, split, hit, part).values_list("run", flat=True))

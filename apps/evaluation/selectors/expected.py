@@ -1,6 +1,7 @@
 """The questions of a version's triples in the form that runs are measured in, and what a run returned for them."""
 
 from collections import defaultdict
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from apps.goldsets.models import Version, VersionGrade, VersionTriple
@@ -39,9 +40,9 @@ def version_triples(version: Version, split: str) -> list[VersionTriple]:
     return sorted(rows.select_related("triple__source", "triple__query__source"), key=lambda row: row.label.encode())
 
 
-def expected_of(version: Version, split: str) -> ExpectedGround:
-    """The triples of one split of a version, as questions with their expected blocks."""
-    triples = version_triples(version, split)
+def expected_of(version: Version, split: str, only: Collection[str] | None = None) -> ExpectedGround:
+    """The triples of one split of a version, as questions with their expected blocks; with `only` those labels."""
+    triples = [row for row in version_triples(version, split) if only is None or row.label in only]
     texts = _texts_without_evidence(triples)
     questions = [_question(row, texts) for row in triples]
     labels = {row.revision_id: row.label for row in triples}

@@ -9,7 +9,7 @@ from django.db.models import Max, QuerySet
 
 from apps.accounts.models import Project
 from apps.evaluation.models import Evaluation, RunNote, Score
-from apps.evaluation.selectors.evaluations import evaluations_on, scorable_runs
+from apps.evaluation.selectors.evaluations import SlicePart, evaluations_on, on_ground, scorable_runs
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
@@ -72,9 +72,11 @@ class ScoredRuns(NamedTuple):
         return self.measures[0] if self.measures else ""
 
 
-def scored_runs(version: Version, split: str, measure: str = "", hit: str = BY_GRADES) -> ScoredRuns:
+def scored_runs(
+    version: Version, split: str, measure: str = "", hit: str = BY_GRADES, part: SlicePart | None = None
+) -> ScoredRuns:
     """Everything scored on one split of the version, without runs that lack the main measure."""
-    measures, runs = ranked_runs(evaluations_on(version, split, hit), measure)
+    measures, runs = ranked_runs(evaluations_on(version, split, hit, part), measure)
     return ScoredRuns(measures, [ranked for ranked in runs if measures[0] in ranked.scores] if measures else [])
 
 
@@ -93,9 +95,11 @@ class LeaderboardLine(NamedTuple):
     ci_high: float | None = None
 
 
-def lines_on(version: Version, split: str, measure: str, hit: str = BY_GRADES) -> list[LeaderboardLine]:
+def lines_on(
+    version: Version, split: str, measure: str, hit: str = BY_GRADES, part: SlicePart | None = None
+) -> list[LeaderboardLine]:
     """Every run scored on one split of a version, best first by the measure; those without it last, by tag."""
-    evaluations = Evaluation.objects.filter(version=version, split=split, hit=hit, scored_at__isnull=False)
+    evaluations = on_ground(version, split, hit, part).filter(scored_at__isnull=False)
     runs = evaluations.order_by("pk").values_list("run_id", "run__tag", "pk")
     lines = {run_id: LeaderboardLine(run_id, tag, pk) for run_id, tag, pk in runs}
     scores = Score.objects.filter(evaluation__in=evaluations, measure=measure).order_by("evaluation_id")
@@ -105,20 +109,24 @@ def lines_on(version: Version, split: str, measure: str, hit: str = BY_GRADES) -
     return sorted(lines.values(), key=lambda line: (math.inf if line.mean is None else sign * line.mean, line.tag))
 
 
-def measures_on(version: Version, split: str, first: str = "", hit: str = BY_GRADES) -> list[str]:
+def measures_on(
+    version: Version, split: str, first: str = "", hit: str = BY_GRADES, part: SlicePart | None = None
+) -> list[str]:
     """The measures with scores on one split of a version: `first`, then those requested most recently."""
-    scores = Score.objects.filter(evaluation__version=version, evaluation__split=split, evaluation__hit=hit)
+    scores = Score.objects.filter(evaluation__in=on_ground(version, split, hit, part))
     scores = scores.filter(evaluation__scored_at__isnull=False).exclude(measure=JUDGED_NAME)
     latest = dict(scores.values_list("measure").annotate(latest=Max("evaluation_id")).order_by())
-    lists = dict(Evaluation.objects.filter(pk__in=set(latest.values())).values_list("pk", "measures"))
+    lists = dict(Evaluation.everything.filter(pk__in=set(latest.values())).values_list("pk", "measures"))
     asked = [name for name in latest if name in lists[latest[name]]]
     names = sorted(asked, key=lambda name: (-latest[name], lists[latest[name]].index(name)))
     return sorted(names, key=lambda name: name != first)
 
 
-def ranked_runs_of(version: Version, split: str, run_ids: Sequence[int], hit: str = BY_GRADES) -> list[RankedRun]:
+def ranked_runs_of(
+    version: Version, split: str, run_ids: Sequence[int], hit: str = BY_GRADES, part: SlicePart | None = None
+) -> list[RankedRun]:
     """These runs with the latest score of each measure, in the order given."""
-    _, runs = ranked_runs(evaluations_on(version, split, hit).filter(run__in=run_ids))
+    _, runs = ranked_runs(evaluations_on(version, split, hit, part).filter(run__in=run_ids))
     by_run = {ranked.run.pk: ranked for ranked in runs}
     return [by_run[pk] for pk in run_ids]
 

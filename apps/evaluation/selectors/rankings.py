@@ -1,6 +1,6 @@
 """Grades and rankings in the form that runs are scored in, with blocks by their position in the snapshot."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -64,18 +64,21 @@ class ScoringGround(NamedTuple):
     numbers: dict[int, int]
 
 
-def judged_of(version: Version, split: str) -> ScoringGround:
+def judged_of(version: Version, split: str, only: Collection[str] | None = None) -> ScoringGround:
     """The grades of one split of a version as columns, blocks by their position in its snapshot.
 
-    Only queries with a grade, as in a qrels file.
+    Only queries with a grade, as in a qrels file; where `only` names some by outside id, no others.
     """
     grades = VersionGrade.objects.filter(version=version)
     grades = grades.filter(query__split=split) if split else grades
     rows = list(grades.values_list("query_id", "position", "grade").iterator(chunk_size=AT_ONCE))
     graded = {row[0] for row in rows}
-    queries = [query for query in version_queries(version, split) if query.pk in graded]
+    known = [query for query in version_queries(version, split) if query.pk in graded]
+    queries = known if only is None else [query for query in known if query.outside_id in only]
     place = {query.pk: number for number, query in enumerate(queries)}
-    columns = np.array([(place[query], position, grade) for query, position, grade in rows], dtype=np.int64)
+    columns = np.array(
+        [(place[query], position, grade) for query, position, grade in rows if query in place], dtype=np.int64
+    )
     columns = columns.reshape(-1, 3)
     judged = Judged(
         tuple(query.outside_id for query in queries), columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy()

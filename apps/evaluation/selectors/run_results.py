@@ -67,7 +67,7 @@ class QueryValues(NamedTuple):
 def values_by_query(run: Run, version: Version) -> QueryValues:
     """The run's values by the first measure of its latest evaluation on the version, of whatever split."""
     scores = Score.objects.filter(evaluation__run=run, evaluation__version=version, order=0)
-    scores = scores.filter(evaluation__hit=BY_GRADES)
+    scores = scores.filter(evaluation__hit=BY_GRADES, evaluation__slice=None)
     rows = list(scores.exclude(evaluation__scored_at=None).order_by("evaluation_id").select_related("evaluation"))
     measure = rows[-1].measure if rows else ""
     values: dict[str, float] = {}

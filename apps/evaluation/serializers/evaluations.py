@@ -18,13 +18,15 @@ class RequestSerializer(serializers.Serializer[Any]):
     """A run to score. `split` is dev by default; test, or empty for both, is logged as a look.
 
     `hit` is a hit rule, by which the run is measured on the version's Q&As, such as `block` or `evidence(share=0.9)`;
-    empty for its grades. Without `measures` they are the usual ones.
+    empty for its grades. `slice` is the kind or the quarter of a slice, such as `canary` or `2026-Q4`, scored as it is
+    now; empty for all of the split. Without `measures` they are the usual ones.
     """
 
     run = serializers.IntegerField(min_value=1)
     version = serializers.IntegerField(min_value=1)
     split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     hit = serializers.CharField(max_length=60, default=BY_GRADES, allow_blank=True)
+    slice = serializers.CharField(max_length=20, default="", allow_blank=True)
     measures = serializers.CharField(max_length=400, default="", allow_blank=True)
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=DEFAULT_SEED)
 
@@ -60,6 +62,7 @@ class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
     version = serializers.IntegerField(source="version_id", read_only=True)
     version_digest = serializers.CharField(source="version.digest", read_only=True)
     run_digest = serializers.CharField(source="run.digest", read_only=True)
+    slice = serializers.CharField(source="slice.name", default=None, read_only=True)
     job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
     scores = ScoreSerializer(many=True, read_only=True)
 
@@ -73,6 +76,8 @@ class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
             "version",
             "version_digest",
             "split",
+            "slice",
+            "slice_size",
             "hit",
             "measures",
             "seed",

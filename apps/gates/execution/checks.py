@@ -16,6 +16,7 @@ from apps.evaluation.execution.listeners import Save, Scored, ScoredByHits
 from apps.evaluation.models import Evaluation
 from apps.evaluation.rules import grades_refusal
 from apps.evaluation.selectors import rankings
+from apps.evaluation.selectors.evaluations import names_of
 from apps.evaluation.selectors.rankings import ScoringGround
 from apps.gates.core import decisions
 from apps.gates.core.rule import GateRule, measures_of
@@ -64,8 +65,9 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
     if not undecided:
         return []
     if evaluation.rule:
-        return decide_by_hits(evaluation, undecided, HitTable(evaluation.version, evaluation.split, evaluation.rule))
-    ground = scored.ground if scored else rankings.judged_of(evaluation.version, evaluation.split)
+        hit_table = HitTable(evaluation.version, evaluation.split, evaluation.rule, names_of(evaluation))
+        return decide_by_hits(evaluation, undecided, hit_table)
+    ground = scored.ground if scored else rankings.judged_of(evaluation.version, evaluation.split, names_of(evaluation))
     measures = measures_of(gates.rule_of(gate) for gate in undecided)
     on_scale = [measure for measure in measures if grades_refusal([measure], evaluation.version) is None]
     table = _Table(evaluation.version, ground, on_scale)
@@ -77,7 +79,7 @@ def decide_on(evaluation: Evaluation, undecided: Sequence[Gate], scored: Scored 
         latencies=_latencies(evaluation.run, ground),
         cost=gates.cost_of(evaluation),
         strata=_strata(evaluation, ground),
-        slices=_slices(evaluation.version, undecided),
+        slices=_slices(evaluation, undecided),
         seed=evaluation.seed,
     )
     return [(gate, _verdict(gate, evaluation, evidence, table.values_of)) for gate in undecided]
@@ -109,7 +111,7 @@ def decide_by_hits(evaluation: Evaluation, undecided: Sequence[Gate], table: Hit
         query_ids=table.labels,
         values=values_of(evaluation.run),
         strata={name: [str(row.content.get(name) or "") for row in table.triples] for name in STRATA},
-        slices=_slices(evaluation.version, undecided, by_triples=True),
+        slices=_slices(evaluation, undecided, by_triples=True),
         seed=evaluation.seed,
     )
     return [(gate, _verdict(gate, evaluation, evidence, values_of)) for gate in undecided]
@@ -196,8 +198,14 @@ def _strata(evaluation: Evaluation, ground: ScoringGround) -> dict[str, list[str
     return {name: [str(fields[query].get(name) or "") for query in ground.judged.queries] for name in STRATA}
 
 
-def _slices(version: Version, undecided: Sequence[Gate], *, by_triples: bool = False) -> dict[str, set[str]]:
-    """The queries, or triples, of the slices that these gates name, as they are now; of rotating ones the newest."""
+def _slices(evaluation: Evaluation, undecided: Sequence[Gate], *, by_triples: bool = False) -> dict[str, set[str]]:
+    """The queries, or triples, of the slices that these gates name, as they are now; of rotating ones the newest.
+
+    Of the slice that the evaluation is on they are those that were scored.
+    """
+    if (own := names_of(evaluation)) is not None and evaluation.slice is not None:
+        return {evaluation.slice.kind: own}
+    version = evaluation.version
     named = {rule.slice.value for rule in map(gates.rule_of, undecided) if rule.slice and rule.slice.is_named}
     parts = slices.newest_slices(version) if named else []
     return {part.kind: slices.items_in(part, by_triples=by_triples) for part in parts if part.kind in named}
@@ -287,7 +295,7 @@ def check_earlier_scores(ctx: JobContext) -> dict[str, Any]:
     keys = list(gates.scored_for(gate).values_list("pk", flat=True)) if gate.retired_at is None else []
     for done, key in enumerate(keys):
         ctx.progress(done, len(keys), gate.name)
-        evaluation = Evaluation.objects.select_related("run__ledger", "version__snapshot").get(pk=key)
+        evaluation = Evaluation.everything.select_related("run__ledger", "version__snapshot", "slice").get(pk=key)
         mine = [one for one in gates.undecided_on(evaluation) if one.pk == gate.pk]
         decided = decide_on(evaluation, mine)
         with ctx.chunk(f"evaluation:{key}") as fresh:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 
 from apps.accounts.models import Project
@@ -14,6 +14,7 @@ from apps.gates.core import rule as gate_rule
 from apps.gates.enums import GateState
 from apps.gates.models import Badge, Gate, GateResult
 from apps.goldsets.models import GoldSet, VersionQuery
+from apps.goldsets.selectors.slices import slice_named
 from apps.goldsets.selectors.versions import scorable_versions
 from apps.metrics.expected import BY_GRADES
 
@@ -122,17 +123,13 @@ def results_of(gate: Gate) -> QuerySet[GateResult]:
 
 
 def results_on(evaluation: Evaluation) -> list[GateResult]:
-    """All gates' results for the run on this split of its version by this rule, from any of its evaluations.
+    """All gates' results for the run on these questions of its version by this rule, from any of its evaluations.
 
     The oldest gate first.
     """
-    results = GateResult.objects.filter(
-        gate__split=evaluation.split,
-        evaluation__run=evaluation.run_id,
-        evaluation__version=evaluation.version_id,
-    )
-    rows = results.select_related("gate").order_by("gate")
-    return [row for row in rows if rule_of(row.gate).hit == evaluation.hit]
+    results = GateResult.objects.filter(evaluation__run=evaluation.run_id, evaluation__version=evaluation.version_id)
+    rows = results.filter(_gates_of(evaluation, "gate__")).select_related("gate").order_by("gate")
+    return [row for row in rows if _is_on(rule_of(row.gate), evaluation)]
 
 
 def undecided_on(evaluation: Evaluation) -> list[Gate]:
@@ -148,12 +145,31 @@ def undecided_on(evaluation: Evaluation) -> list[Gate]:
         ~Exists(decided),
         gold_set=evaluation.version.gold_set_id,
         system=evaluation.run.system_id,
-        split=evaluation.split,
         retired_at=None,
     ).select_related("baseline__snapshot__corpus", "gold_set__project", "system")
+    gates = gates.filter(_gates_of(evaluation)).order_by("pk")
     has_cost = cost_of(evaluation) is not None
-    ruled = [(gate, rule_of(gate)) for gate in gates.order_by("pk")]
-    return [gate for gate, rule in ruled if rule.hit == evaluation.hit and (has_cost or rule.figure != gate_rule.COST)]
+    ruled = [(gate, rule_of(gate)) for gate in gates]
+    ruled = [(gate, rule) for gate, rule in ruled if _is_on(rule, evaluation)]
+    return [gate for gate, rule in ruled if has_cost or rule.figure != gate_rule.COST]
+
+
+def _gates_of(evaluation: Evaluation, prefix: str = "") -> Q:
+    """The gates on the split of an evaluation; those on both splits too where it is on a slice, which has dev alone."""
+    splits = [evaluation.split] if evaluation.slice_id is None else ["", evaluation.split]
+    return Q(**{f"{prefix}split__in": splits})
+
+
+def _is_on(rule: gate_rule.GateRule, evaluation: Evaluation) -> bool:
+    """Whether an evaluation can decide a rule: by its hit rule; one on a slice only rules that name the newest such."""
+    if rule.hit != evaluation.hit:
+        return False
+    if evaluation.slice is None:
+        return True
+    if rule.slice is None or not rule.slice.is_named or rule.slice.value != evaluation.slice.kind:
+        return False
+    newest = slice_named(evaluation.version, rule.slice.value)
+    return newest is not None and newest.pk == evaluation.slice_id
 
 
 def cost_of(evaluation: Evaluation) -> float | None:
@@ -164,11 +180,15 @@ def cost_of(evaluation: Evaluation) -> float | None:
 
 def scored_for(gate: Gate) -> QuerySet[Evaluation]:
     """The scored evaluations that the gate applies to, oldest version and run first."""
-    evaluations = Evaluation.objects.filter(
+    rule = rule_of(gate)
+    ground = Q(slice=None, split=gate.split)
+    if rule.slice is not None and rule.slice.is_named:
+        ground |= Q(slice__kind=rule.slice.value)
+    evaluations = Evaluation.everything.filter(
+        ground,
         version__gold_set=gate.gold_set_id,
         run__system=gate.system_id,
-        split=gate.split,
-        hit=rule_of(gate).hit,
+        hit=rule.hit,
         scored_at__isnull=False,
     )
     return evaluations.order_by("version__number", "run", "pk")

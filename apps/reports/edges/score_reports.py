@@ -132,7 +132,7 @@ def _sealed(sheet: EvaluationSheet) -> list[str]:
 
 def ground_of(evaluation: Evaluation) -> str:
     version = evaluation.version
-    return f"{version.gold_set.name} {version.label}, {rules.SPLIT_WORDS[evaluation.split]}"
+    return f"{version.gold_set.name} {version.label}, {rules.ground_words(evaluation)}"
 
 
 def basis_of(evaluations: Sequence[Evaluation]) -> Facts:
@@ -140,7 +140,7 @@ def basis_of(evaluations: Sequence[Evaluation]) -> Facts:
     facts = [
         ("Gold set", f"{version.gold_set.name} {version.label}"),
         ("Digest of the version", version.digest),
-        ("Split", rules.SPLIT_WORDS[evaluations[0].split]),
+        ("Split", rules.ground_words(evaluations[0])),
         ("Snapshot", version.snapshot.name),
         ("Digest of the snapshot", version.snapshot.digest),
         *([("Hit rule", evaluations[0].hit)] if evaluations[0].hit else []),
