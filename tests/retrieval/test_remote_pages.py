@@ -67,6 +67,9 @@ OWN = {"ids": "", "documents": "hits[*].doc", "texts": "hits[*].text", "first_pa
 
 
 def test_a_system_that_returns_passages_of_its_own_is_tried_made_and_run_from_pages(lead, project, snapshot, port):
+    form = words(lead.get(page_of(project)))
+    assert all(f">{label} <small>" in form for label in ("Path to the documents", "Path to the texts"))
+
     values = filled(port, snapshot, "chunks", **OWN)
     tried = words(lead.post(page_of(project), {**values, "try": "yes"}))
     assert "2 results in" in tried
