@@ -21,7 +21,8 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import exporting
 from apps.goldsets.execution.freezing import items_digest
 from apps.goldsets.execution.integrity import fault_of
-from apps.goldsets.formats.folder import MANIFEST, manifest_bytes
+from apps.goldsets.formats.checksums import CHECKSUMS, MANIFEST, checksums
+from apps.goldsets.formats.folder import manifest_bytes
 from apps.goldsets.formats.verification import verify
 from apps.goldsets.models import GoldSet, Version
 from apps.queries.models import Query, Source
@@ -263,7 +264,9 @@ def sign_files_anew(folder: Path) -> None:
     for entry in manifest["files"]:
         data = (folder / entry["path"]).read_bytes()
         entry |= {"bytes": len(data), "sha256": sha256(data).hexdigest()}
-    (folder / MANIFEST).write_bytes(manifest_bytes(manifest))
+    data = manifest_bytes(manifest)
+    (folder / MANIFEST).write_bytes(data)
+    (folder / CHECKSUMS).write_bytes(checksums(manifest, data))
 
 
 def test_an_export_of_one_side_without_names_is_intact(version, tmp_path):

@@ -21,6 +21,7 @@ from apps.goldsets.formats.content import (
     TripleRow,
 )
 from apps.goldsets.models import SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
+from apps.goldsets.selectors.batches import query_batches
 from apps.goldsets.selectors.bytewise import bytewise
 from apps.goldsets.selectors.judgements import judgements_of
 
@@ -89,18 +90,8 @@ class VersionContent:
             )
 
     def grades(self) -> Iterator[GradeRow]:
-        rows = self.grade_rows().order_by(bytewise("query__outside_id"), "position")
-        for row in rows.select_related("query", "block_version").iterator(chunk_size=CHUNK):
-            yield GradeRow(
-                query_id=row.query.outside_id,
-                block_id=row.block_id,
-                grade=row.grade,
-                split=row.query.split,
-                resolution=row.resolution,
-                judges=row.judges,
-                query_text=row.query.text,
-                block_title=row.block_version.title,
-            )
+        for queries in query_batches(self.query_rows()):
+            yield from _grades_of(queries)
 
     def triples(self) -> Iterator[TripleRow]:
         for row in self.triple_rows().order_by(bytewise("label")).iterator(chunk_size=CHUNK):
@@ -109,7 +100,7 @@ class VersionContent:
     def judgements(self) -> Iterator[JudgementRow] | None:
         if not self.answers:
             return None
-        return judgements_of(self.version, splits=self.splits, revoked=self.revoked)
+        return judgements_of(self.version, self.query_rows())
 
     def slices(self) -> Iterator[SliceRow]:
         """The slices as they are now, each with those of its questions that are in this content."""
@@ -126,6 +117,17 @@ def _question_of(rows: list[tuple[str, str, int, str | None, str | None]]) -> tu
     """The id of the query, "" for none, and the labels of the triples of one question."""
     query = next((row[3] for row in rows if row[3] is not None), "")
     return query, tuple(row[4] for row in rows if row[4] is not None)
+
+
+def _grades_of(queries: list[VersionQuery]) -> Iterator[GradeRow]:
+    """The grades of these queries, in their order and that of the snapshot."""
+    numbered = {query.pk: number for number, query in enumerate(queries)}
+    rows = VersionGrade.objects.filter(query__in=numbered).values_list(
+        "query_id", "position", "block_id", "grade", "resolution", "judges", "block_version__title"
+    )
+    for pk, _, block_id, grade, resolution, judges, title in sorted(rows, key=lambda row: (numbered[row[0]], row[1])):
+        query = queries[numbered[pk]]
+        yield GradeRow(query.outside_id, block_id, grade, query.split, resolution, judges, query.text, title)
 
 
 def _named(version: BlockVersion) -> dict[str, str]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 
 from apps.common.text.wording import utc_second
 from apps.goldsets.formats.content import JudgementRow
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
-from apps.goldsets.selectors.bytewise import bytewise
+from apps.goldsets.selectors.batches import query_batches
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement
 from apps.retrieval.models import PoolEntry
 
-GRADES_AT_ONCE = 5_000
 FIELDS = (
     "entry",
     "round__number",
@@ -42,17 +41,15 @@ class _Place(NamedTuple):
     split: str
 
 
-def judgements_of(
-    version: Version, *, splits: Collection[str], revoked: Collection[int] = ()
-) -> Iterator[JudgementRow]:
-    """In the order of the version's grades; of one pair by round, person and pass.
+def judgements_of(version: Version, queries_of: QuerySet[VersionQuery]) -> Iterator[JudgementRow]:
+    """Those on the queries given, which are the version's: in the order of its grades, of one pair by round and person.
 
     People judged what is in force for the freeze: what was given or superseded later is not in the version. Grades
     that were carried over to a text are nobody's answer on it and have no row.
     """
     people = pseudonyms(version)
     pools = list(version.rounds.values_list("pool", flat=True))
-    for queries in _batches(version, splits, revoked):
+    for queries in query_batches(queries_of):
         places = _places(queries)
         entries = PoolEntry.objects.filter(pool__in=pools, query__in=[query.query_id for query in queries])
         keys = entries.values_list("pk", "query_id", "version__block_id", "version__text_digest")
@@ -74,23 +71,6 @@ def _in_force(version: Version) -> QuerySet[Judgement]:
     rounds = version.rounds.filter(kind__in=[RoundKind.JUDGING, RoundKind.IMPORTED])
     given = Judgement.objects.filter(round__in=rounds, pass_number__gte=1, given_at__lte=version.frozen_at)
     return given.exclude(superseded_by__given_at__lte=version.frozen_at)
-
-
-def _batches(version: Version, splits: Collection[str], revoked: Collection[int]) -> Iterator[list[VersionQuery]]:
-    """The version's queries in the order of their ids, as many at once as have some thousand grades together."""
-    rows = VersionQuery.objects.filter(version=version, split__in=splits)
-    if revoked:
-        rows = rows.exclude(query__source__in=revoked)
-    batch: list[VersionQuery] = []
-    held = 0
-    for query in rows.annotate(n=Count("grades")).order_by(bytewise("outside_id")).iterator(chunk_size=2_000):
-        batch.append(query)
-        held += query.n
-        if held >= GRADES_AT_ONCE:
-            yield batch
-            batch, held = [], 0
-    if batch:
-        yield batch
 
 
 def _places(queries: list[VersionQuery]) -> dict[tuple[Any, ...], _Place]:
