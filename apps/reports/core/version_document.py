@@ -30,6 +30,10 @@ class ReleaseSummary(NamedTuple):
     counts: Table
     sources: Table | None
     agreement: Sequence[tuple[str, str]]
+    resolved: Table | None
+    guideline: Sequence[str]
+    gaps: Table | None
+    negatives: Table | None
     basis: Sequence[tuple[str, str]]
     digests: Sequence[tuple[str, str]]
     boards: Sequence[SplitBoard]
@@ -41,12 +45,23 @@ def released_document(release: ReleaseSummary) -> Document:
     if release.sources:
         parts.append(ReportSection("Sources", [release.sources]))
     parts.append(ReportSection("Agreement when it was frozen", _agreement(release)))
+    parts += [ReportSection(title, [table]) for title, table in _tables(release) if table]
     parts += [_board_part(board, release.confidence) for board in release.boards]
     measures = list(dict.fromkeys(measure for board in release.boards for measure in board.measures))
     if measures:
         parts += [definitions_of({str(measure): measure for measure in measures}), _reading(release, measures)]
+    if release.guideline:
+        parts.append(ReportSection("Guideline of the judges", [Paragraph(text) for text in release.guideline]))
     parts.append(ReportSection("Made from", [Facts(release.basis), Facts(release.digests, code=True)]))
     return Document(release.name, release.lead, parts, release.about)
+
+
+def _tables(release: ReleaseSummary) -> list[tuple[str, Table | None]]:
+    return [
+        ("How it was decided", release.resolved),
+        ("Judged and not relevant", release.negatives),
+        ("Known gaps", release.gaps),
+    ]
 
 
 def _agreement(release: ReleaseSummary) -> list[Block]:
