@@ -9,6 +9,7 @@ from tests.house import REPO
 
 SMALL = {
     "agreement": "--items 200 --repeats 1",
+    "evidence": "--questions 6 --passages 4 --words 60 --compared 2 --repeats 1",
     "eval_smoke": "--queries 60 --blocks 200 --pause 1 --repeats 1",
     "scoring": "--queries 20 --depth 20 --repeats 1",
 }

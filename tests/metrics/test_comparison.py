@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats import contingency_tables
 
 from apps.metrics.comparison import MeasureComparison, Regressions, changes, handfuls, tally, verdict
 from apps.metrics.statistics.paired_tests import paired_tests
@@ -220,3 +221,10 @@ def test_one_query_is_too_few():
     (row,) = compare(["AP"], {"AP": np.array([0.0])}, {"AP": np.array([1.0])})
 
     assert verdict("BM25", "Hybrid", row) == "One query is too few to compare Hybrid with BM25."
+
+
+@pytest.mark.parametrize("counts", [(0, 0), (1, 0), (6, 16), (59, 121), (86, 150)])
+def test_the_exact_mcnemar_test_has_the_p_of_statsmodels(counts):
+    ours = sign_test_p(*counts)
+    theirs = contingency_tables.mcnemar([[101, counts[0]], [counts[1], 33]], exact=True)
+    assert ours == pytest.approx(float(theirs.pvalue), rel=1e-9)
