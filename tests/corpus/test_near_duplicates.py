@@ -1,10 +1,15 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from apps.corpus.core.near_duplicates import (
     PERMUTATIONS,
     NearDuplicates,
     near,
+    near_pairs,
     normalised_hash,
     resemblance,
     shingles,
@@ -81,3 +86,19 @@ def test_signatures_come_back_from_disk_as_they_were(tmp_path):
     index.save(built, tmp_path)
 
     assert np.array_equal(index.load(tmp_path).minima, built.minima)
+
+
+WORDS = st.lists(st.sampled_from("abcde"), max_size=8).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(WORDS, max_size=12))
+def test_near_pairs_are_those_that_comparing_all_would_find(texts):
+    first = [place for place, text in enumerate(texts) if texts.index(text) == place]
+    every = {(one, other) for one, other in combinations(first, 2) if resemblance(texts[one], texts[other]) >= 0.8}
+
+    assert {(pair.one, pair.other) for pair in near_pairs(texts, 0.8)} == every
+
+
+def test_equal_texts_are_one_for_near_pairs():
+    assert near_pairs([TEXT, OTHER, TEXT], 0.8) == []

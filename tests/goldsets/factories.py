@@ -1,6 +1,6 @@
 """Gold sets and versions for tests, walked to their state by the real actions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from django.db import connection
@@ -121,6 +121,16 @@ def write_by_machine(project: Project) -> None:
     past_the_guards(
         project, is_machine_written=True, adopted_by=project.triples.get().current.verdicts.first().reviewer
     )
+
+
+def words_past_the_guards(words: Mapping[int, str]) -> None:
+    """Give used queries other words, which the guards refuse, as an import from before the guards might have."""
+    connection.check_constraints()
+    statements = triggers.drop_all(connection)
+    for pk, text in words.items():
+        Query.objects.filter(pk=pk).update(text=text)
+    connection.check_constraints()
+    triggers.restore_all(connection, statements)
 
 
 def past_the_guards(project: Project, **values) -> None:

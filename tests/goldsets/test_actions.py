@@ -26,6 +26,7 @@ from tests.goldsets.factories import (
     make_version,
     past_the_guards,
     permit,
+    words_past_the_guards,
     write_by_machine,
 )
 from tests.judging.factories import give, judge_all, people_of
@@ -397,6 +398,27 @@ def test_freeze_version_names_what_leaks_between_the_splits():
     sentence = refusal_of(draft(bench), bench)
 
     assert f"{one.outside_id} in dev and {two.outside_id} in test share the group “acme”" in sentence
+
+
+def test_freeze_version_names_questions_that_are_nearly_the_same_and_were_released_in_both_splits():
+    bench = make_bench(queries=4, triples=0)
+    released = make_version(VersionState.RELEASED, bench, test_share=0.5)
+    one, two = released.queries.filter(split="dev").first(), released.queries.filter(split="test").first()
+    words = "How often must the {} keys of the main building be counted and who signs the list of them"
+    words_past_the_guards({one.query_id: words.format("master"), two.query_id: words.format("spare")})
+
+    sentence = refusal_of(draft(bench), bench)
+
+    assert f"{one.outside_id} in dev and {two.outside_id} in test share nearly the same words" in sentence
+
+
+def test_the_types_of_queries_are_counted_in_each_split():
+    bench = make_bench(queries=4, triples=0)
+    Query.objects.filter(project=bench.project).update(query_type="how many")
+
+    version = make_version(VersionState.FROZEN, bench, test_share=0.5)
+
+    assert version.manifest["query_types"] == {"dev": {"how many": 2}, "test": {"how many": 2}}
 
 
 def test_a_query_keeps_its_split_in_the_next_version():

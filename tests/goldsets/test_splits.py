@@ -2,7 +2,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.goldsets.core.splits import DEV, TEST, SplitItem, groups, leaks, normalised, split
+from apps.goldsets.core.splits import (
+    DEV,
+    TEST,
+    SplitItem,
+    groups,
+    leaks,
+    near_documents,
+    normalised,
+    split,
+    with_near,
+)
 
 
 def _items(count: int, *, key: str = "") -> list[SplitItem]:
@@ -93,3 +103,34 @@ def test_no_split_of_new_items_ever_leaks(keys, share, seed):
 
     assert set(splits) == {item.name for item in items}
     assert leaks(items, splits) == []
+
+
+LONG = "How often must the master keys of the main building be counted and who signs the list of them"
+NEARLY = "How often must the spare keys of the main building be counted and who signs the list of them"
+ELSE = "Where are visitors of the north gate registered before they may enter the yard with a guide"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_questions_that_are_nearly_the_same_stay_together(seed):
+    items = with_near([SplitItem("a", LONG), SplitItem("b", ELSE), SplitItem("c", NEARLY)])
+
+    splits = split(items, test_share=0.5, seed=seed)
+
+    assert splits["a"] == splits["c"]
+    assert [[item.name for item in group] for group in groups(items)] == [["a", "c"], ["b"]]
+
+
+def test_nearly_the_same_questions_released_in_both_splits_are_a_leak_with_names():
+    items = with_near([SplitItem("a", LONG, (), DEV), SplitItem("b", ELSE), SplitItem("c", NEARLY, (), TEST)])
+
+    found = leaks(items, split(items, test_share=0.5, seed=1))
+
+    assert [(leak.tie.kind, leak.dev, leak.test) for leak in found] == [("near", ("a",), ("c",))]
+
+
+def test_documents_that_are_nearly_the_same_share_a_key():
+    text = " ".join(f"Rule {n} of the yard is kept by guard {n}." for n in range(40))
+
+    found = near_documents({"one": text, "two": text + " Ask at the gate.", "three": ELSE})
+
+    assert found == {"one": ["one and two"], "two": ["one and two"]}

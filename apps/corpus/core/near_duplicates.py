@@ -6,7 +6,9 @@ standard error of at most 0.07; `resemblance` computes the exact value.
 """
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -19,6 +21,8 @@ from apps.common.digests import sha256_hex
 SHINGLE = 3
 PERMUTATIONS = 64
 REVISION = 1
+BANDS = 32
+ROWS = 2
 
 _WORD = re.compile(r"\w+")
 _random = np.random.default_rng(20061)
@@ -99,6 +103,34 @@ def near(signatures: Signatures, own: NDArray[np.uint32], at_least: float, limit
     places = np.flatnonzero(share >= at_least)
     order = np.argsort(-share[places], kind="stable")[:limit]
     return [Near(int(place), float(share[place])) for place in places[order]]
+
+
+class NearPair(NamedTuple):
+    """The places of two texts, the lower first, and their exact resemblance."""
+
+    one: int
+    other: int
+    likeness: float
+
+
+def near_pairs(texts: Sequence[str], at_least: float) -> list[NearPair]:
+    """The pairs of texts with at least this resemblance, by place. Of equal texts only the first is compared.
+
+    Candidates agree in one of `BANDS` parts of their signatures; of texts with a resemblance of 0.5 or more, 9,998 in
+    10,000 do. Their shingles then decide.
+    """
+    first = {text: place for place, text in reversed(list(enumerate(texts)))}
+    places = sorted(first.values())
+    shared: defaultdict[tuple[int, bytes], list[int]] = defaultdict(list)
+    for place in places:
+        own = signature(texts[place])
+        if (own == _EMPTY).all():
+            continue
+        for band in range(BANDS):
+            shared[band, own[band * ROWS : (band + 1) * ROWS].tobytes()].append(place)
+    candidates = {pair for alike in shared.values() for pair in combinations(alike, 2)}
+    compared = (NearPair(one, other, resemblance(texts[one], texts[other])) for one, other in sorted(candidates))
+    return [pair for pair in compared if pair.likeness >= at_least]
 
 
 class NearDuplicates:

@@ -1,7 +1,8 @@
 """Splits into dev and test without leakage: whole groups, chosen by a hash of the group and the seed.
 
 Items are tied when they share a key: an entity group, a document, a source, or the same words apart from case, accents,
-punctuation and order of white space. Items tied directly or through others are always in the same split.
+punctuation and order of white space; and when their words are nearly the same. Items tied directly or through others
+are always in the same split.
 """
 
 from __future__ import annotations
@@ -13,9 +14,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from apps.corpus.core.near_duplicates import near_pairs
+
 DEV, TEST = "dev", "test"
+NEAR_FROM = 0.6
+"""The share of their runs of three words from which two questions are nearly the same: one word of fourteen differs."""
 # In the metadata of a variant: the outside id of the original query.
 VARIANT_OF = "variant_of"
+NEAR_DOCUMENT_FROM = 0.8
+"""The share of their runs of three words from which two documents are nearly the same."""
 NOT_A_WORD = re.compile(r"[^\w]+")
 
 
@@ -48,6 +55,26 @@ def normalised(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).casefold()
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return " ".join(NOT_A_WORD.sub(" ", letters).split())
+
+
+def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
+    """The items, each with a key for every other that asks nearly the same."""
+    keys: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+    for pair in near_pairs([item.text for item in items], NEAR_FROM):
+        key = "near", f"{items[pair.one].name}, {items[pair.other].name}"
+        keys[pair.one].append(key)
+        keys[pair.other].append(key)
+    return [item._replace(keys=(*item.keys, *keys[place])) for place, item in enumerate(items)]
+
+
+def near_documents(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """Of each document that is nearly the same as another, its pairs, as a name that both of a pair share."""
+    names = sorted(texts)
+    shared: defaultdict[str, list[str]] = defaultdict(list)
+    for pair in near_pairs([texts[name] for name in names], NEAR_DOCUMENT_FROM):
+        for place in (pair.one, pair.other):
+            shared[names[place]].append(f"{names[pair.one]} and {names[pair.other]}")
+    return dict(shared)
 
 
 def ties_of(item: SplitItem) -> list[Tie]:

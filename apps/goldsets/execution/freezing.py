@@ -103,6 +103,7 @@ def manifest_of(gathered: Gathered, draft: NumberedDraft, *, digest: str, at: da
         "guideline": _guideline_facts(version),
         "counts": _counts(gathered),
         "splits": split_facts(gathered),
+        "query_types": query_types(gathered),
         "left_out": losses_facts(gathered.losses),
         "agreement": _agreement_facts(gathered),
         "sources": _source_facts(gathered),
@@ -159,6 +160,14 @@ def split_facts(gathered: Gathered) -> dict[str, Any]:
         "group_by": sorted(version.group_by),
         "leaks": len(gathered.leaks),
     }
+
+
+def query_types(gathered: Gathered) -> dict[str, dict[str, int]]:
+    """How many queries of each type are in each split, by the types of either; "" for those without one."""
+    queries = gathered.queries.values()
+    counted = Counter((gathered.split_of_query(query), query.query_type) for query in queries)
+    types = sorted({query.query_type for query in queries})
+    return {split: {name: counted[split, name] for name in types} for split in Split.values}
 
 
 def _agreement_facts(gathered: Gathered) -> dict[str, Any]:

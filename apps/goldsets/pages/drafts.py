@@ -1,6 +1,6 @@
 """Context of the page of a draft: its items, what it leaves out, and what blocks its freeze."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.goldsets import rules
 from apps.goldsets.enums import BlockerKind, Split
-from apps.goldsets.execution.freezing import split_facts
+from apps.goldsets.execution.freezing import query_types, split_facts
 from apps.goldsets.forms import ChangelogForm
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
@@ -59,6 +59,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "rounds": version.rounds.order_by("number"),
         "content": gathered,
         "splits": [(split, facts[split]) for split in Split.values],
+        "query_types": type_rows(query_types(gathered)),
         "blockers": _by_kind(version, blockers),
         "counted": rules.counted(blockers),
         "warnings": find_warnings(gathered),
@@ -67,6 +68,12 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "changelog": ChangelogForm(initial={"changelog": numbered.changelog}),
         "waiting": versions.triples_on_their_way(version),
     }
+
+
+def type_rows(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list[int]]]:
+    """The types of queries, each with its number in dev and in test; empty where no query has a type."""
+    types = list(counted.get(Split.DEV, {}))
+    return [(name, [counted[split][name] for split in Split.values]) for name in types] if any(types) else []
 
 
 def _by_kind(version: Version, blockers: Sequence[Blocker]) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from apps.goldsets.edges.exports import export_response
 from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
-from apps.goldsets.pages.drafts import draft_facts
+from apps.goldsets.pages.drafts import draft_facts, type_rows
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
 from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
@@ -117,6 +117,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "blind_refusal": blind_refusal,
         "released": version.gold_set.versions.filter(state="released").first(),
         "splits": [(split, version.manifest["splits"][split]) for split in Split.values],
+        "query_types": type_rows(manifest.get("query_types", {})),
         "waiting": versions.triples_on_their_way(version),
         "grades": sorted((int(grade), n) for grade, n in manifest["counts"].get("by_grade", {}).items()),
         "agreement": versions.agreement_of(version),

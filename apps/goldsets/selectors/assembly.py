@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 from apps.audit.selectors.events import recorded_objects
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import TextKey, block_names, replaced_in, texts_of
-from apps.goldsets.core.splits import VARIANT_OF, Leak, SplitItem, leaks, split
+from apps.goldsets.core.splits import VARIANT_OF, Leak, SplitItem, leaks, near_documents, split, with_near
 from apps.goldsets.enums import GroupBy, LossReason, VersionState
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.losses import (
@@ -184,6 +185,7 @@ def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int,
 def _items(gathered: Gathered) -> list[SplitItem]:
     former_queries, former_triples = _former_splits(gathered.former)
     group_by = set(gathered.version.group_by)
+    near = _near_documents(gathered) if GroupBy.DOCUMENT in group_by else {}
     items = [
         SplitItem(
             name=query_name(query.outside_id),
@@ -197,11 +199,23 @@ def _items(gathered: Gathered) -> list[SplitItem]:
         item = SplitItem(
             name=triple_name(triple.label),
             text=wording_of(triple).question,
-            keys=tuple(_triple_keys(triple, group_by)),
+            keys=tuple(_triple_keys(triple, group_by, near)),
             former=former_triples.get(triple.pk, ""),
         )
         items.append(item)
-    return items
+    return with_near(items)
+
+
+def _near_documents(gathered: Gathered) -> dict[str, list[str]]:
+    """Pairs of documents with nearly the same text in the snapshot, among those that the triples expect."""
+    expected = {
+        block.version.block.document_id for t in gathered.triples for block in wording_of(t).expected_blocks.all()
+    }
+    rows = SnapshotBlock.objects.filter(snapshot=gathered.version.snapshot, block__document__in=expected)
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    for document, text in rows.order_by("position").values_list("block__document__outside_id", "version__text"):
+        texts[document].append(text)
+    return near_documents({document: "\n".join(parts) for document, parts in texts.items()})
 
 
 def _former_splits(former: Version | None) -> tuple[dict[int, str], dict[int, str]]:
@@ -223,11 +237,14 @@ def _query_keys(query: Query, group_by: set[str]) -> Iterable[tuple[str, str]]:
         yield "source", query.source.slug
 
 
-def _triple_keys(triple: Triple, group_by: set[str]) -> Iterable[tuple[str, str]]:
+def _triple_keys(triple: Triple, group_by: set[str], near: Mapping[str, list[str]]) -> Iterable[tuple[str, str]]:
     if triple.query:
         yield from _query_keys(triple.query, group_by)
     if GroupBy.SOURCE in group_by and triple.source:
         yield "source", triple.source.slug
     if GroupBy.DOCUMENT in group_by:
         for expected in wording_of(triple).expected_blocks.all():
-            yield "document", expected.version.block.document.outside_id
+            document = expected.version.block.document.outside_id
+            yield "document", document
+            for pair in near.get(document, ()):
+                yield "near_document", pair

@@ -34,6 +34,8 @@ TIE_WORDS = {
     "source": "the source “{}”",
     "query": "query {}",
     "text": "the same words",
+    "near": "nearly the same words",
+    "near_document": "documents that are nearly the same, {}",
 }
 
 
