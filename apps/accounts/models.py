@@ -91,6 +91,10 @@ def default_policies() -> dict:
         "calibration_reviews": 20,
         "calibration_items": 8,
         "skipped_steps": [],
+        "freeze_relevant": "warn",
+        "freeze_confusers": "warn",
+        "freeze_strata": "warn",
+        "freeze_terms": "off",
     }
 
 

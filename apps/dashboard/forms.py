@@ -6,6 +6,7 @@ from django import forms
 
 from apps.accounts.models import Project, default_policies
 from apps.common.web.forms import KaratForm
+from apps.goldsets.enums import Answer, LeadCheckKind
 from apps.triples.core.checks import CAN_WARN
 
 MOST_GRADES = 6
@@ -89,9 +90,17 @@ class SettingsForm(KaratForm):
         help_text="Helps to find the place in the text. Switch it off if judges look at words instead of meaning.",
     )
 
+    freeze_relevant, freeze_confusers, freeze_strata, freeze_terms = (
+        forms.ChoiceField(label=kind.label, choices=Answer.choices) for kind in LeadCheckKind
+    )
+
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         kwargs.setdefault("initial", {"name": project.name, **default_policies(), **project.policies})
         super().__init__(*args, **kwargs)
+
+    @property
+    def freeze_checks(self) -> list[forms.BoundField]:
+        return [self[kind] for kind in LeadCheckKind]
 
     @property
     def policies(self) -> dict[str, Any]:

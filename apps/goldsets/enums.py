@@ -50,6 +50,24 @@ class BlockerKind(models.TextChoices):
     MACHINE = "machine", "machine-written Q&A"
     PERMISSION = "permission", "source without permission"
     LEAK = "leak", "leak between dev and test"
+    CHECK = "check", "check of this project that is not met"
+
+
+class LeadCheckKind(models.TextChoices):
+    """A check of a draft that a project sets to one of `Answer`. Its value is the name of the policy."""
+
+    RELEVANT = "freeze_relevant", "Each query has one to three relevant passages"
+    CONFUSERS = "freeze_confusers", "Each query has ten strong confusers"
+    STRATA = "freeze_strata", "Each domain, difficulty and query type has five queries"
+    TERMS = "freeze_terms", "Each source may be used publicly"
+
+
+class Answer(models.TextChoices):
+    """What a check that finds something does to a freeze."""
+
+    WARN = "warn", "Warn"
+    REFUSE = "refuse", "Refuse to freeze"
+    OFF = "off", "Do not check"
 
 
 class LossKind(models.TextChoices):

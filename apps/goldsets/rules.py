@@ -80,7 +80,7 @@ def _several(count: int, kind: BlockerKind) -> str:
     return f"{count} {head}s {tail}".rstrip()
 
 
-PLURAL_FIRST_WORD = frozenset({BlockerKind.NOT_ACCEPTED, BlockerKind.PERMISSION, BlockerKind.LEAK})
+PLURAL_FIRST_WORD = frozenset({BlockerKind.NOT_ACCEPTED, BlockerKind.PERMISSION, BlockerKind.LEAK, BlockerKind.CHECK})
 
 
 def release_refusal(version: Version) -> str | None:

@@ -24,6 +24,10 @@ POLICIES = {
     "escalation_days": "3",
     "calibration_reviews": "40",
     "calibration_items": "12",
+    "freeze_relevant": "refuse",
+    "freeze_confusers": "off",
+    "freeze_strata": "warn",
+    "freeze_terms": "refuse",
 }
 SCALE = [{"grade": 0, "name": "No", "hint": ""}, {"grade": 1, "name": "Yes", "hint": "Helps"}]
 
@@ -70,6 +74,10 @@ def test_every_policy_is_on_the_page_and_saved(client):
         "escalation_days": 3,
         "calibration_reviews": 40,
         "calibration_items": 12,
+        "freeze_relevant": "refuse",
+        "freeze_confusers": "off",
+        "freeze_strata": "warn",
+        "freeze_terms": "refuse",
     }
 
 

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 from django.urls import reverse
 
 from apps.goldsets import rules
-from apps.goldsets.enums import BlockerKind, Split
+from apps.goldsets.enums import Answer, BlockerKind, Split
 from apps.goldsets.execution.freezing import query_types, split_facts
 from apps.goldsets.forms import ChangelogForm
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import Blocker, find_blockers, find_warnings
+from apps.goldsets.selectors.lead_checks import find_lead_checks
 from apps.goldsets.selectors.losses import Loss, losses_by_cure, losses_facts
 from apps.goldsets.selectors.numbering import number_of
 
@@ -63,6 +64,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "blockers": _by_kind(version, blockers),
         "counted": rules.counted(blockers),
         "warnings": find_warnings(gathered),
+        "checks": [check for check in find_lead_checks(gathered) if check.answer is Answer.WARN],
         "former": gathered.former,
         "numbered": numbered.numbered,
         "changelog": ChangelogForm(initial={"changelog": numbered.changelog}),
@@ -89,6 +91,8 @@ def _by_kind(version: Version, blockers: Sequence[Blocker]) -> list[dict[str, An
 
 def _place(slug: str, blocker: Blocker) -> str:
     """The URL of the page that resolves a blocker; empty without one."""
+    if blocker.place:
+        return blocker.place
     if blocker.kind in {BlockerKind.STALE, BlockerKind.NOT_ACCEPTED, BlockerKind.MACHINE}:
         return reverse("review:triple", args=[slug, blocker.object_id])
     if blocker.kind == BlockerKind.UNRESOLVED and blocker.object_id is not None:

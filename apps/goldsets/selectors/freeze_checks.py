@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from apps.common.text.wording import percent
 from apps.goldsets.core.splits import DEV, TEST, Leak
-from apps.goldsets.enums import BlockerKind
+from apps.goldsets.enums import Answer, BlockerKind
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, OpenPair, wording_of
+from apps.goldsets.selectors.lead_checks import find_lead_checks
 from apps.judging.core.resolution import PairState
 from apps.judging.enums import RoundState
 from apps.judging.selectors.progress import planned_pairs
@@ -42,13 +43,15 @@ TIE_WORDS = {
 class Blocker(NamedTuple):
     """A reason that blocks a freeze. `object_id` is the row concerned: entry, triple or source, by kind.
 
-    A pair that is not fully judged names its round only: there is nothing to decide yet.
+    A pair that is not fully judged names its round only: there is nothing to decide yet. `place` is the page of what
+    a check of the project found.
     """
 
     kind: BlockerKind
     sentence: str
     object_id: int | None = None
     round_id: int | None = None
+    place: str = ""
 
 
 def find_blockers(gathered: Gathered, *, at: datetime) -> list[Blocker]:
@@ -61,6 +64,11 @@ def find_blockers(gathered: Gathered, *, at: datetime) -> list[Blocker]:
         *_machine_written(gathered),
         *_without_permission(gathered, at),
         *(Blocker(BlockerKind.LEAK, _leak(leak)) for leak in gathered.leaks),
+        *(
+            Blocker(BlockerKind.CHECK, check.sentence, place=check.place)
+            for check in find_lead_checks(gathered)
+            if check.answer is Answer.REFUSE
+        ),
     ]
 
 

@@ -1,0 +1,161 @@
+"""Checks of a draft that a project sets to warn, to refuse the freeze, or to off. Each says where it is cured."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from apps.accounts.models import Project
+from apps.accounts.selectors import policy
+from apps.goldsets.enums import Answer, LeadCheckKind
+from apps.goldsets.selectors.assembly import Gathered
+from apps.queries.enums import PermissionScope
+from apps.queries.models import Permission
+from apps.retrieval.models import PoolEntry
+
+RELEVANT_FROM = 2
+MOST_RELEVANT = 3
+FEWEST_CONFUSERS = 10
+RANKED_HIGH = 20
+FEWEST_IN_STRATUM = 5
+NAMED = 12
+STRATA = (("domain", "Domain"), ("difficulty", "Difficulty"), ("query_type", "Query type"))
+
+
+class LeadCheck(NamedTuple):
+    """What a check found, as a sentence, and the page on which it is cured."""
+
+    kind: LeadCheckKind
+    answer: Answer
+    sentence: str
+    place: str
+
+
+class _Found(NamedTuple):
+    sentence: str
+    place: str
+
+
+def find_lead_checks(gathered: Gathered) -> list[LeadCheck]:
+    """What the checks that are on find, those that refuse first."""
+    project = gathered.version.gold_set.project
+    found = []
+    for kind, look in CHECKS.items():
+        answer = answer_to(project, kind)
+        if answer is not Answer.OFF:
+            found += [LeadCheck(kind, answer, *each) for each in look(gathered)]
+    return sorted(found, key=lambda check: check.answer is not Answer.REFUSE)
+
+
+def answer_to(project: Project, kind: LeadCheckKind) -> Answer:
+    return Answer(policy(project, kind))
+
+
+def relevant_from(gathered: Gathered) -> int:
+    """The lowest relevant grade: 2, which answers at least a part; 1 on a scale of no and yes."""
+    return min(RELEVANT_FROM, max(gathered.version.gold_set.project.grades))
+
+
+def _relevant(gathered: Gathered) -> Iterator[_Found]:
+    lowest = relevant_from(gathered)
+    counts = Counter(pair.query.outside_id for pair in gathered.pairs if pair.grade >= lowest)
+    graded = {pair.query.outside_id for pair in gathered.pairs}
+    off = {name: counts[name] for name in graded if not 1 <= counts[name] <= MOST_RELEVANT}
+    if off:
+        yield _Found(
+            f"{_queries(off)} not one to three passages graded {lowest} or higher: {_counted(off)}.",
+            _rounds(gathered),
+        )
+
+
+def _confusers(gathered: Gathered) -> Iterator[_Found]:
+    """Passages that a run of the pools ranked high and that people graded low."""
+    lowest, high = relevant_from(gathered), _ranked_high(gathered)
+    low = (pair for pair in gathered.pairs if pair.grade < lowest)
+    counts = Counter(pair.query.outside_id for pair in low if (pair.query.pk, pair.place.version_id) in high)
+    short = {pair.query.outside_id: counts[pair.query.outside_id] for pair in gathered.pairs}
+    short = {name: count for name, count in short.items() if count < FEWEST_CONFUSERS}
+    if short:
+        yield _Found(
+            f"{_queries(short)} fewer than {FEWEST_CONFUSERS} strong confusers, passages graded below {lowest} that a"
+            f" run ranked among its first {RANKED_HIGH}: {_counted(short)}.",
+            reverse("retrieval:new-pool", args=[gathered.version.gold_set.project.slug]),
+        )
+
+
+def _ranked_high(gathered: Gathered) -> set[tuple[int, int]]:
+    """The queries and texts of the rounds' pools that a run ranked high."""
+    pools = gathered.version.rounds.values("pool")
+    rows = PoolEntry.objects.filter(pool__in=pools).values_list("query_id", "version_id", "found_by")
+    return {
+        (query, version)
+        for query, version, found_by in rows.iterator(chunk_size=5_000)
+        if any(rank <= RANKED_HIGH for _, rank in found_by)
+    }
+
+
+def _strata(gathered: Gathered) -> Iterator[_Found]:
+    for field, words in STRATA:
+        counts = Counter(str(getattr(query, field)) for query in gathered.queries.values())
+        few = {name: count for name, count in counts.items() if name and count < FEWEST_IN_STRATUM}
+        if few and len(counts) > 1:
+            yield _Found(
+                f"{words}: fewer than {FEWEST_IN_STRATUM} queries of {_counted(few)}. A score on so few says little.",
+                reverse("queries:balance", args=[gathered.version.gold_set.project.slug]),
+            )
+
+
+def _terms(gathered: Gathered) -> Iterator[_Found]:
+    """Sources that may only be used internally, and queries without a source."""
+    slug = gathered.version.gold_set.project.slug
+    resting: defaultdict[int, list[str]] = defaultdict(list)
+    names = {}
+    for query in gathered.queries.values():
+        if query.source:
+            resting[query.source.pk].append(query.outside_id)
+            names[query.source.pk] = query.source.name
+    for triple in gathered.triples:
+        source = triple.source or (triple.query.source if triple.query else None)
+        if source:
+            resting[source.pk].append(triple.label)
+            names[source.pk] = source.name
+    granted = Permission.objects.filter(source__in=resting, revoked_at=None).values_list("source_id", "scope")
+    public = {source for source, scope in granted if scope == PermissionScope.PUBLIC}
+    for pk in sorted(resting.keys() - public, key=lambda pk: names[pk]):
+        sentence = f"{names[pk]} is not for public use, and this rests on it: {_listed(resting[pk])}."
+        yield _Found(sentence, reverse("queries:source", args=[slug, pk]))
+    sourceless = [query.outside_id for query in gathered.queries.values() if query.source is None]
+    if sourceless:
+        yield _Found(
+            f"Nothing tells whether these may be used publicly: {_listed(sourceless)}. Name their source.",
+            reverse("queries:list", args=[slug]),
+        )
+
+
+CHECKS = {
+    LeadCheckKind.RELEVANT: _relevant,
+    LeadCheckKind.CONFUSERS: _confusers,
+    LeadCheckKind.STRATA: _strata,
+    LeadCheckKind.TERMS: _terms,
+}
+
+
+def _rounds(gathered: Gathered) -> str:
+    return reverse("judging:index", args=[gathered.version.gold_set.project.slug])
+
+
+def _queries(counts: Mapping[str, int]) -> str:
+    return "1 query has" if len(counts) == 1 else f"{len(counts):,} queries have"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return _listed([f"{name} ({counts[name]:,})" for name in counts])
+
+
+def _listed(names: Sequence[str]) -> str:
+    names = sorted(names)
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
