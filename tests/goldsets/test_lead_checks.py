@@ -33,7 +33,12 @@ def name_of_first(bench: Bench) -> str:
 
 @pytest.mark.parametrize(
     ("grade", "tells"),
-    [(3, None), (2, None), (0, "not one to three passages graded 2 or higher"), (1, "not one to three passages")],
+    [
+        (3, None),
+        (2, None),
+        (0, "no passage graded 2 or higher, or more than three"),
+        (1, "no passage graded 2 or higher"),
+    ],
 )
 def test_a_query_without_relevant_passages_is_named(grade, tells):
     bench = make_bench(queries=1, triples=0, grade_of=lambda seat: grade)

@@ -66,7 +66,7 @@ def _relevant(gathered: Gathered) -> Iterator[_Found]:
     off = {name: counts[name] for name in graded if not 1 <= counts[name] <= MOST_RELEVANT}
     if off:
         yield _Found(
-            f"{_queries(off)} not one to three passages graded {lowest} or higher: {_counted(off)}.",
+            f"{_queries(off)} no passage graded {lowest} or higher, or more than three: {_counted(off)}.",
             _rounds(gathered),
         )
 
