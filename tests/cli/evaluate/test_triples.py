@@ -240,6 +240,16 @@ def test_a_slice_asks_its_questions_alone(at, capsys):
     assert card["triples"]["queries"]["measured"] == 1
 
 
+def test_the_smoke_tier_asks_a_sample_of_the_triples(at, capsys):
+    many = [TripleRow(f"T-{n:04}", f"question {n}", "x", (ExpectedBlock("a", "house"),)) for n in range(80)]
+    write_release(at / "many", content=replace(ALONE, triple_rows=many))
+    (at / "many.run").write_text("".join(f"{one.triple_id} Q0 a 1 1.0 many\n" for one in many))
+    rule = 'figure = "Success@1"\nhit = "block"\nat_least = 1\ntier = "smoke"'
+    card = found(capsys, "many", "--run", "many.run", "--tier", "smoke", *gates(at, rule))
+
+    assert (card["triples"]["queries"]["measured"], card["gates"][0]["n"]) == (50, 50)
+
+
 def test_reports_have_both_sides(at, capsys):
     assert evaluate("both", "--run", "mine.run", "--html", "report.html", "--markdown", "report.md") == 0
 

@@ -60,6 +60,15 @@ def test_a_wrong_passage_in_front_never_raises_rr(rule, question, ranking):
     assert values(question, [wrong, *ranking], rule, 5)["RR"] <= values(question, ranking, rule, 5)["RR"]
 
 
+@pytest.mark.parametrize("rule", KINDS)
+@given(question=questions, ranking=rankings, data=st.data())
+def test_the_order_behind_the_first_hit_does_not_change_rr(rule, question, ranking, data):
+    (first,) = first_ranks(find_hits([question], {question.id: ranking}, parse_hit_rule(rule))).tolist()
+    place = first + 1 if first >= 0 else 0
+    shuffled = [*ranking[:place], *data.draw(st.permutations(ranking[place:]))]
+    assert values(question, shuffled, rule, 5)["RR"] == values(question, ranking, rule, 5)["RR"]
+
+
 @pytest.mark.parametrize("rule", RULES)
 @given(question=questions, ranking=rankings, k=st.integers(1, 8))
 def test_more_results_never_lose_a_success(rule, question, ranking, k):
