@@ -201,6 +201,18 @@ def test_what_is_judged_after_the_freeze_changes_no_byte():
     assert packed(version, formats=["judgements", "csv"]) == before
 
 
+def test_an_answer_that_was_changed_before_the_freeze_is_one_row():
+    bench = make_bench(queries=2)
+    first = bench.round.judgements.order_by("pk").first()
+    answer = Answer(grade=first.grade, note="on second thought")
+    give_judgement(seat=first.seat, annotator=first.annotator, answer=answer, idempotency_key="later", at=AT)
+
+    rows = judged(make_version(VersionState.RELEASED, bench))
+
+    assert len(rows) == 12
+    assert [row["note"] for row in rows].count("on second thought") == 1
+
+
 def test_one_split_has_the_judgements_of_its_queries_only():
     version = make_version(VersionState.RELEASED, make_bench(queries=6))
     dev = set(version.queries.filter(split="dev").values_list("outside_id", flat=True))

@@ -17,6 +17,8 @@ from apps.judging.models import Judgement
 from apps.retrieval.models import PoolEntry
 
 FIELDS = (
+    "pk",
+    "supersedes",
     "entry",
     "round__number",
     "annotator",
@@ -54,23 +56,25 @@ def judgements_of(version: Version, queries_of: QuerySet[VersionQuery]) -> Itera
         entries = PoolEntry.objects.filter(pool__in=pools, query__in=[query.query_id for query in queries])
         keys = entries.values_list("pk", "query_id", "version__block_id", "version__text_digest")
         found = {pk: places[key] for pk, *rest in keys if (key := tuple(rest)) in places}
-        answers = _in_force(version).filter(entry__in=found).values_list(*FIELDS)
-        rows = [(found[entry], _row(found[entry], rest, people)) for entry, *rest in answers]
+        answers = list(_given(version).filter(entry__in=found).values_list(*FIELDS))
+        superseded = {earlier for _, earlier, *_ in answers}
+        rows = [
+            (found[entry], _row(found[entry], rest, people)) for pk, _, entry, *rest in answers if pk not in superseded
+        ]
         yield from (row for _, row in sorted(rows, key=_order))
 
 
 def pseudonyms(version: Version) -> dict[int, str]:
     """A name for everybody who judged: the same at every export of the version, another one in another version."""
-    judged = _in_force(version).order_by().values_list("annotator", flat=True).distinct()
+    judged = _given(version).order_by().values_list("annotator", flat=True).distinct()
     shuffled = sorted(judged, key=lambda pk: hashlib.sha256(f"{version.digest} {pk}".encode()).digest())
     return {pk: f"person {place}" for place, pk in enumerate(shuffled, start=1)}
 
 
-def _in_force(version: Version) -> QuerySet[Judgement]:
-    """Answers of people as they stood at the freeze, without checks against a known answer."""
-    rounds = version.rounds.filter(kind__in=[RoundKind.JUDGING, RoundKind.IMPORTED])
-    given = Judgement.objects.filter(round__in=rounds, pass_number__gte=1, given_at__lte=version.frozen_at)
-    return given.exclude(superseded_by__given_at__lte=version.frozen_at)
+def _given(version: Version) -> QuerySet[Judgement]:
+    """Answers of people until the freeze, superseded ones too, without checks against a known answer."""
+    rounds = list(version.rounds.filter(kind__in=[RoundKind.JUDGING, RoundKind.IMPORTED]))
+    return Judgement.objects.filter(round__in=rounds, pass_number__gte=1, given_at__lte=version.frozen_at)
 
 
 def _places(queries: list[VersionQuery]) -> dict[tuple[Any, ...], _Place]:
