@@ -112,7 +112,7 @@ def explanation_refusal(decision: str, explanation: str) -> str | None:
     return None if explanation.strip() else missing.get(RegressionNote.Decision(decision))
 
 
-def closing_refusal(member: Member, fell: Regressions, *, is_closed: bool) -> str | None:
+def closing_refusal(member: Member, fell: Regressions, *, is_closed: bool, hit: str = BY_GRADES) -> str | None:
     """Why the person cannot close a comparison with these regressions."""
     if is_closed:
         return CLOSED
@@ -120,7 +120,8 @@ def closing_refusal(member: Member, fell: Regressions, *, is_closed: bool) -> st
         return "Only leads can close a comparison."
     if fell.unexplained:
         words = "One drop has" if fell.unexplained == 1 else f"{fell.unexplained:,} drops have"
-        return f"{words} no explanation yet. Choose Accept, Fix or Grades wrong for each."
+        choices = "Accept or Fix" if hit else "Accept, Fix or Grades wrong"
+        return f"{words} no explanation yet. Choose {choices} for each."
     return None
 
 

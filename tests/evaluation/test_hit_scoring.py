@@ -4,7 +4,6 @@ import pytest
 from django.urls import reverse
 
 from apps.accounts.selectors import membership_in
-from apps.evaluation import actions
 from apps.evaluation.actions.scoring import EvaluationRefused
 from apps.evaluation.edges.hit_sheets import HitComparison, HitSheet
 from apps.evaluation.models import Evaluation
@@ -14,10 +13,9 @@ from apps.goldsets import actions as goldsets
 from apps.goldsets.enums import VersionState
 from apps.metrics.expected import KINDS
 from apps.metrics.statistics.proportions import wilson
-from apps.triples.selectors.asked import asked_queries
+from tests.evaluation.hits import places, run_that, score
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench, make_version
-from tests.retrieval.factories import import_lines, trec
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -26,38 +24,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def version():
     return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
-
-
-def run_that(version, tag, places):
-    """A run that returns each triple's expected block at the place given, others before it; 0 never returns it."""
-    rows = []
-    for triple in version.triples.order_by("label"):
-        (query,) = asked_queries([triple.revision_id]).values()
-        expected = triple.content["blocks"][0]["block_id"]
-        others = [
-            entry.block.outside_id
-            for entry in version.snapshot.entries.select_related("block").order_by("position")
-            if entry.block.outside_id != expected
-        ]
-        place = places[triple.label]
-        listed = [*others[: place - 1], expected, *others[place - 1 :]] if place else others
-        rows += [(query.outside_id, block, 1.0 - rank / 100) for rank, block in enumerate(listed)]
-    return import_lines(version.gold_set.project, version.snapshot, trec(rows, tag)).run
-
-
-def places(version, *ranks):
-    return dict(zip(version.triples.order_by("label").values_list("label", flat=True), ranks, strict=True))
-
-
-def score(version, run, hit="block", **options):
-    project = version.gold_set.project
-    evaluation = actions.request_evaluation(
-        project=project, run_id=run.pk, version_id=version.pk, hit=hit, actor=lead_of(project), at=AT, **options
-    )
-    run_jobs()
-    evaluation.refresh_from_db()
-    assert evaluation.is_scored, evaluation.job.error
-    return evaluation
 
 
 def test_each_triple_has_the_values_of_its_first_right_rank(version):
@@ -205,11 +171,10 @@ def test_a_comparison_is_exported_with_its_rule(client, version, pair):
     assert rows[1].endswith(",block")
 
 
-@pytest.mark.parametrize("name", ["decide", "close", "judge-again"])
-def test_what_is_about_queries_is_refused_on_questions(client, version, pair, name):
+def test_judging_again_is_about_grades_and_refused_on_questions(client, version, pair):
     project = version.gold_set.project
     client.force_login(lead_of(project))
-    answer = client.post(reverse(f"evaluation:{name}", args=[project.slug, pair[0].pk, pair[1].pk]))
+    answer = client.post(reverse("evaluation:judge-again", args=[project.slug, pair[0].pk, pair[1].pk]))
     assert answer.status_code == 409
     assert "scored on Q&amp;As" in answer.content.decode()
 

@@ -7,7 +7,7 @@ from apps.gates import actions
 from apps.gates.core.rule import RuleError, as_facts, rule_of
 from apps.gates.models import GateResult
 from apps.goldsets.enums import VersionState
-from tests.evaluation.test_hit_scoring import places, run_that, score
+from tests.evaluation.hits import places, run_that, score
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench, make_version
 from tests.running_jobs import run_jobs

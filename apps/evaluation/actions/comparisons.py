@@ -45,7 +45,8 @@ def close_comparison(
     if compared is None:
         raise ClosingRefused("This comparison has no such measure.", code="no_measure")
     is_closed = evaluation_evaluations.closed(baseline, candidate, measure) is not None
-    if reason := rules.closing_refusal(member, pair.regressions(measure), is_closed=is_closed):
+    fell = pair.regressions(measure)
+    if reason := rules.closing_refusal(member, fell, is_closed=is_closed, hit=candidate.hit):
         raise ClosingRefused(reason, code="closing_refused")
     closed = ClosedComparison.objects.create(
         baseline=baseline,

@@ -11,9 +11,10 @@ from apps.accounts.selectors import Member
 from apps.common.text.wording import number, p_value
 from apps.evaluation import rules
 from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
+from apps.evaluation.edges.pair_sheets import PairSheet
 from apps.evaluation.edges.sheets import ScoredSheet
 from apps.evaluation.execution.hit_scoring import RECIPROCAL_RANK
-from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.models import Evaluation, RegressionNote, Score
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused, EvaluationPair
 from apps.evaluation.selectors.expected import version_triples
@@ -171,35 +172,23 @@ class OtherRule(NamedTuple):
     figures: tuple[str, str] | None
 
 
+class HitDrop(NamedTuple):
+    """A triple that the candidate answers worse, with the first right rank of both, 0 for none."""
+
+    change: QueryChange
+    triple: VersionTriple
+    before: int
+    after: int
+    note: RegressionNote | None
+
+    @property
+    def pk(self) -> int:
+        return self.triple.pk
+
+
 @dataclass
-class HitComparison:
+class HitComparison(PairSheet[HitSheet, HitDrop]):
     """Two runs on the same triples under one hit rule."""
-
-    baseline: HitSheet
-    candidate: HitSheet
-    requested: str = ""
-
-    @cached_property
-    def pair(self) -> EvaluationPair:
-        values = (self.baseline.values, self.candidate.values)
-        return EvaluationPair(self.baseline.evaluation, self.candidate.evaluation, values)
-
-    @property
-    def names(self) -> tuple[str, str]:
-        return self.pair.comparison.names
-
-    @property
-    def rows(self) -> Sequence[MeasureComparison]:
-        return self.pair.comparison.measures
-
-    @cached_property
-    def headline(self) -> MeasureComparison | None:
-        return self.pair.comparison.measure(self.requested) or next(iter(self.rows), None)
-
-    @property
-    def measure(self) -> str:
-        assert self.headline is not None
-        return self.headline.measure
 
     @property
     def figures(self) -> list[tuple[MeasureComparison, Score, Score, bool]]:
@@ -306,15 +295,30 @@ class HitComparison:
         by_run = {one.run_id: one for one in reversed(list(found.filter(run__in=runs).defer(None)))}
         return (by_run[runs[0]], by_run[runs[1]]) if all(run in by_run for run in runs) else None
 
-    @property
-    def changes(self) -> list[tuple[QueryChange, VersionTriple, int, int]]:
-        """The questions that this person may see, worst first, with the triple of each and both first ranks."""
+    @cached_property
+    def changes(self) -> list[HitDrop]:
+        """The questions that differ and that this person may see, worst first, whether or not they are drops."""
         before, after = self.baseline.ranks.tolist(), self.candidate.ranks.tolist()
         return [
-            (row, self.candidate.triples[row.place], before[row.place], after[row.place])
-            for row in self.pair.comparison.changes(self.measure)
+            HitDrop(
+                row,
+                self.candidate.triples[row.place],
+                before[row.place],
+                after[row.place],
+                self.notes.get(row.query_id),
+            )
+            for row in self.all_changes
             if self.candidate.visible[row.place] and row.change
         ]
+
+    @cached_property
+    def drops(self) -> list[HitDrop]:
+        return [one for one in self.changes if one.change.is_drop]
+
+    @property
+    def other_changes(self) -> list[HitDrop]:
+        """Those that need no explanation."""
+        return [one for one in self.changes if not one.change.is_drop]
 
 
 def _figure(score: Score | None) -> str:

@@ -60,6 +60,16 @@ def requested_comparison(request: HttpRequest, project: Project, baseline: int, 
     return comparison_of(member_of(request), baseline, candidate, measure)
 
 
+def requested_pair(
+    request: HttpRequest, project: Project, baseline: int, candidate: int
+) -> ComparisonSheet | HitComparison:
+    """The comparison by grades or by triples, as the two were scored. Raises ComparisonRefused."""
+    if not evaluations.evaluation_in(project, candidate).hit:
+        return requested_comparison(request, project, baseline, candidate)
+    measure = request.POST.get("measure") or request.GET.get("measure", "")
+    return hit_comparison_of(member_of(request), baseline, candidate, measure)
+
+
 @require_safe
 @member_view()
 def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
@@ -104,6 +114,7 @@ def compare_by_hits(request: HttpRequest, project: Project, baseline: int, candi
         "kind_chart": kind_chart(sheet.measure, sheet.names, sheet.kinds),
         "kind_figures": kind_figures(sheet.measure, sheet.names, sheet.kinds),
         "sealed": rules.SEALED if sheet.candidate.hidden_count else "",
+        "decides": _decides(sheet),
     }
     return render(request, "evaluation/compare_hits.html", context)
 
@@ -125,7 +136,7 @@ def graded_rows(sheet: HitComparison, bounds: Bounds) -> list[tuple[MeasureCompa
 @member_view(Role.LEAD)
 def decide(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Accept a drop, mark it to be fixed, or mark its grades as wrong."""
-    sheet = requested_comparison(request, project, baseline, candidate)
+    sheet = requested_pair(request, project, baseline, candidate)
     form = DropForm(request.POST)
     if not form.is_valid():
         raise ComparisonRefused("Name the query, the measure and the decision.", code="incomplete")
@@ -141,35 +152,36 @@ def decide(request: HttpRequest, project: Project, baseline: int, candidate: int
         at=timezone.now(),
     )
     if getattr(request, "htmx", False) and (drop := sheet.drop_of(values["query"])):
-        return render(request, "evaluation/_decided.html", {"comparison": sheet, "drop": drop, "decides": True})
+        template = "evaluation/_decided_hit.html" if sheet.candidate.evaluation.hit else "evaluation/_decided.html"
+        return render(request, template, {"comparison": sheet, "drop": drop, "decides": True})
     return redirect(_after_decision(sheet, values["query"], goes_on=bool(values["then"])))
 
 
-def _decides(sheet: ComparisonSheet) -> bool:
+def _decides(sheet: ComparisonSheet | HitComparison) -> bool:
     """Whether this person may still decide on drops here."""
     candidate = sheet.candidate
     return not sheet.closed and rules.decision_refusal(candidate.member, candidate.evaluation.split) is None
 
 
-def _after_decision(sheet: ComparisonSheet, query_id: str, *, goes_on: bool) -> str:
+def _after_decision(sheet: ComparisonSheet | HitComparison, query_id: str, *, goes_on: bool) -> str:
     """The URL after a decision: with `goes_on` the next open drop, or the table where its ranks are hidden; else the
     row.
     """
     first, second = sheet.baseline.evaluation, sheet.candidate.evaluation
     place, measure = [first.project.slug, first.pk, second.pk], urlencode({"measure": sheet.measure})
-    following = sheet.open_after(query_id) if goes_on else None
+    following = sheet.open_after(query_id) if goes_on and isinstance(sheet, ComparisonSheet) else None
     user, snapshot = sheet.candidate.member.user, second.version.snapshot
     if following and not rules.ranking_refusal(user, following.query.query_id, snapshot):
         return f"{reverse('evaluation:query', args=[*place, following.query.pk])}?{measure}"
     here = None if goes_on else sheet.drop_of(query_id)
-    return f"{reverse('evaluation:compare', args=place)}?{measure}#{f'drop-{here.query.pk}' if here else 'drops'}"
+    return f"{reverse('evaluation:compare', args=place)}?{measure}#{f'drop-{here.pk}' if here else 'drops'}"
 
 
 @require_POST
 @member_view(Role.LEAD)
 def close(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Close the comparison with its verdict."""
-    sheet = requested_comparison(request, project, baseline, candidate)
+    sheet = requested_pair(request, project, baseline, candidate)
     actions.close_comparison(**_pair_of(sheet), measure=sheet.measure, member=member_of(request), at=timezone.now())
     messages.success(request, f"Closed by {sheet.measure}. The verdict is saved.")
     page = reverse("evaluation:compare", args=[project.slug, baseline, candidate])
@@ -200,7 +212,7 @@ class ComparedRuns(TypedDict):
     candidate: Evaluation
 
 
-def _pair_of(sheet: ComparisonSheet) -> ComparedRuns:
+def _pair_of(sheet: ComparisonSheet | HitComparison) -> ComparedRuns:
     return {"baseline": sheet.baseline.evaluation, "candidate": sheet.candidate.evaluation}
 
 
@@ -235,11 +247,7 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
 @member_view()
 def export(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Every visible query, or question of a Q&A, with both values of every measure, as CSV."""
-    compared: ComparisonSheet | HitComparison
-    if evaluations.evaluation_in(project, candidate).hit:
-        compared = hit_comparison_of(member_of(request), baseline, candidate, "")
-    else:
-        compared = requested_comparison(request, project, baseline, candidate)
+    compared = requested_pair(request, project, baseline, candidate)
     log_look(compared.candidate, "comparison as CSV")
     answer = HttpResponse(content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="comparison-{baseline}-{candidate}.csv"'
