@@ -1,6 +1,6 @@
 """Reasons against scoring, comparing or seeing something, or None."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.db.models import Max
 
@@ -157,6 +157,19 @@ def miss_refusal(member: Member, triple: Triple, query_id: int | None, snapshot:
     if is_asked or (member.is_lead and to_decide(person, project).filter(triple=triple).exists()):
         return ASKED_BLINDLY
     return ranking_refusal(person, query_id, snapshot) if query_id is not None else None
+
+
+def hidden_questions(member: Member, asked: Mapping[int, int | None], snapshot: Snapshot) -> set[int]:
+    """Those of the triples, each with its query if it has one, that `miss_refusal` would refuse the person."""
+    person, project = member.user, member.project
+    queries = hidden_rankings(person, [query for query in asked.values() if query is not None], snapshot)
+    hidden = {triple for triple, query in asked.items() if query in queries}
+    hidden.update(Triple.objects.filter(hidden_by_id(person, "pk"), pk__in=list(asked)).values_list("pk", flat=True))
+    if member.holds(Role.REVIEWER):
+        hidden.update(asked_of(person, project).filter(triple__in=list(asked)).values_list("triple_id", flat=True))
+    if member.is_lead:
+        hidden.update(to_decide(person, project).filter(triple__in=list(asked)).values_list("triple_id", flat=True))
+    return hidden
 
 
 def also_right_refusal(entry: SnapshotBlock | None, known: str) -> str:

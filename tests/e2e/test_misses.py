@@ -10,7 +10,7 @@ from apps.review.models import CandidateBlock
 from apps.triples.selectors.triples import expected_blocks
 from tests.e2e import looking
 from tests.e2e.waiting import go, press, turned
-from tests.evaluation.test_hit_scoring import places, run_that, score
+from tests.evaluation.hits import places, run_that, score
 from tests.factories import lead_of, make_member
 from tests.goldsets.factories import make_bench, make_version
 from tests.review.factories import reload

@@ -27,6 +27,7 @@ from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.significance import Difference, Summary, differences
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
+from apps.triples.selectors.asked import asked_queries
 
 RULE_NAMES = {
     BLOCK: "Same passage",
@@ -37,6 +38,7 @@ RULE_NAMES = {
 LOWER_END = (
     "Only the expected passages are known to be right. Others may be right too, so these figures are a lower end."
 )
+HIDDEN = "You still judge or review some of these questions. Their ranks are hidden from you until that is over."
 LEVEL = 0.05
 RANK_NAME = str(RECIPROCAL_RANK)
 
@@ -173,13 +175,17 @@ class OtherRule(NamedTuple):
 
 
 class HitDrop(NamedTuple):
-    """A triple that the candidate answers worse, with the first right rank of both, 0 for none."""
+    """A triple that the two answer differently, with the first right rank of both, 0 for none.
+
+    `is_hidden`: the person still judges or reviews it, and sees no ranks until that is over.
+    """
 
     change: QueryChange
     triple: VersionTriple
     before: int
     after: int
     note: RegressionNote | None
+    is_hidden: bool
 
     @property
     def pk(self) -> int:
@@ -306,10 +312,26 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
                 before[row.place],
                 after[row.place],
                 self.notes.get(row.query_id),
+                self.candidate.triples[row.place].triple_id in self.hidden,
             )
             for row in self.all_changes
             if self.candidate.visible[row.place] and row.change
         ]
+
+    @cached_property
+    def hidden(self) -> set[int]:
+        """Keys of the triples whose ranks are hidden from this person."""
+        rows = self.candidate.triples
+        queries = asked_queries([row.revision_id for row in rows])
+        asked = {
+            row.triple_id: queries[row.revision_id].query_id if row.revision_id in queries else None for row in rows
+        }
+        return rules.hidden_questions(self.candidate.member, asked, self.candidate.evaluation.version.snapshot)
+
+    @property
+    def hidden_words(self) -> str:
+        """Why some of the questions have no ranks."""
+        return HIDDEN if any(one.is_hidden for one in self.changes) else ""
 
     @cached_property
     def drops(self) -> list[HitDrop]:

@@ -1,6 +1,8 @@
 """Decisions on Q&As whose score fell, and closing a comparison by hits."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.enums import Role
@@ -132,3 +134,44 @@ def test_only_leads_decide(client, version, pair, labels):
     shown = client.get(reverse("evaluation:compare", args=args), {"measure": MEASURE})
     assert 'name="decision"' not in words(shown)
     assert "open" in words(shown)
+
+
+def test_reviewers_who_are_asked_see_no_ranks_until_it_is_settled(client, version, pair, page, labels):
+    project = version.gold_set.project
+    reviewer = make_member(project, Role.REVIEWER)
+    miss = reverse("evaluation:miss-say", args=[project.slug, pair[1].pk, 1])
+    page("compare")
+    client.post(miss, {"say": "also_right", "measure": MEASURE, "rank": 1})
+    assert "You still judge or review some" not in words(page("compare"))
+
+    client.force_login(reviewer)
+    shown = page_of(client, project, pair)
+
+    assert [(row.change.query_id, row.is_hidden) for row in shown.context["comparison"].changes] == [
+        (labels[0], True),
+        (labels[2], False),
+    ]
+    assert "You still judge or review some of these questions." in words(shown)
+
+
+def page_of(client, project, pair):
+    return client.get(reverse("evaluation:compare", args=[project.slug, *(one.pk for one in pair)]))
+
+
+def test_the_page_asks_the_database_as_often_for_many_drops_as_for_one(client):
+    asked = []
+    for triples in (3, 6):
+        version = make_version(VersionState.RELEASED, make_bench(triples=triples), test_share=0.0)
+        ranks = {"base": [1] * triples, "other": [0] * triples}
+        pair = [
+            score(version, run_that(version, tag, places(version, *places_)), measures=MEASURE)
+            for tag, places_ in ranks.items()
+        ]
+        project = version.gold_set.project
+        client.force_login(lead_of(project))
+        page_of(client, project, pair)
+        with CaptureQueriesContext(connection) as queries:
+            shown = page_of(client, project, pair)
+        assert len(shown.context["comparison"].drops) == triples
+        asked.append(len(queries))
+    assert asked[0] == asked[1]

@@ -11,7 +11,7 @@ from apps.goldsets.enums import VersionState
 from apps.retrieval.actions import push_run
 from apps.review.models import CandidateBlock, MissNote
 from apps.triples.selectors.asked import asked_queries
-from tests.evaluation.test_hit_scoring import places, run_that, score
+from tests.evaluation.hits import places, run_that, score
 from tests.factories import AT, lead_of, make_member
 from tests.goldsets.factories import make_bench, make_version
 from tests.review.candidates import say as say_also_right
