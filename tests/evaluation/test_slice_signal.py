@@ -79,5 +79,15 @@ def test_the_order_is_said_in_words(tau, words):
     assert SliceSignal(tau, None, 10, 4).words == words
 
 
+def test_a_few_questions_that_tell_runs_apart_give_no_interval():
+    """All draws of one such question have the same order, or none: an interval would have no width."""
+    alike = np.ones((10, 3))
+    alike[0] = [1.0, 0.5, 0.0]
+
+    signal = signal_of(alike, np.ones(10, dtype=bool))
+
+    assert (signal.tau, signal.interval) == (1.0, None)
+
+
 def test_one_run_has_no_order():
     assert signal_of(np.ones((4, 1)), np.ones(4, dtype=bool)).tau is None

@@ -11,6 +11,7 @@ from apps.metrics.columns import Floats
 from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, Interval, resampled_means
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.rank_correlation import EQUAL_PLACES, kendall_taus, tau_interval
+from apps.metrics.statistics.significance import EQUAL, FEWEST_QUERIES
 
 RESAMPLES = 1_000
 NEARLY, LARGELY = 0.9, 0.7
@@ -20,7 +21,8 @@ FEWEST_RUNS = 2
 class SliceSignal(NamedTuple):
     """Kendall's τ-b between the order of `runs` runs on the `n` questions of a slice and their order on all.
 
-    None with fewer than two runs, or where one order is all ties; the interval needs two questions.
+    None with fewer than two runs, or where one order is all ties. The interval needs six questions that tell runs
+    apart: of fewer, draws repeat one order or have none, and would look certain.
     """
 
     tau: float | None
@@ -54,10 +56,15 @@ def signal_of(values: Floats, inside: NDArray[np.bool_], *, seed: int = DEFAULT_
     whole = _rounded(everything.mean(axis=0))[None]
     tau = float(kendall_taus(whole, _rounded(part.mean(axis=0))[None])[0])
     spread = None
-    if n > 1:
+    if _told_apart(part) >= FEWEST_QUERIES:
         draws = _rounded(resampled_means(part, seed=seed, resamples=RESAMPLES))
         spread = tau_interval(tau, kendall_taus(whole, draws), widened(DEFAULT_CONFIDENCE, n))
     return SliceSignal(None if np.isnan(tau) else tau, spread, n, runs)
+
+
+def _told_apart(values: Floats) -> int:
+    """The number of questions for which not all runs have the same value."""
+    return int((values.max(axis=1) - values.min(axis=1) > EQUAL).sum())
 
 
 def _rounded(means: Floats) -> Floats:
