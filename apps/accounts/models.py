@@ -95,6 +95,7 @@ def default_policies() -> dict:
         "freeze_confusers": "warn",
         "freeze_strata": "warn",
         "freeze_terms": "off",
+        "internal_words": "",
     }
 
 

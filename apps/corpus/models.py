@@ -54,6 +54,33 @@ class Corpus(models.Model):
         return self.freeze_job is not None and not self.freeze_job.is_ended
 
 
+class PublicTexts(models.Model):
+    """Somebody says that the texts of a corpus may be published. Without a live one they may not.
+
+    It ends when a lead takes it back; the latest stays as history.
+    """
+
+    corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="public_texts")
+    owner = models.CharField(max_length=200, help_text="Whose texts they are, and who allows it.")
+    evidence = models.TextField(blank=True, help_text="Licence, contract, mail or policy that allows it.")
+    recorded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    recorded_at = models.DateTimeField()
+    ended_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "public texts"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["corpus"], condition=Q(ended_at=None), name="public_texts_one_live_per_corpus"
+            ),
+            models.CheckConstraint(name="public_texts_have_an_owner", condition=~Q(owner="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.corpus}: {self.owner}"
+
+
 class Document(models.Model):
     """The source of blocks. `outside_id` is the owner's name for it, unique in the corpus."""
 

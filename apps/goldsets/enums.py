@@ -88,6 +88,46 @@ class LossReason(models.TextChoices):
     NOTHING_LEFT = "nothing_left", "None of its judged pairs or Q&As is left."
 
 
+class PublicState(models.TextChoices):
+    """Where a public release of a version stands."""
+
+    PREPARED = "prepared", "prepared"
+    SIGNED = "signed", "signed"
+    RELEASED = "released", "released"
+    WITHDRAWN = "withdrawn", "withdrawn"
+
+
+class PublicStep(models.TextChoices):
+    SIGN = "sign", "sign"
+    RELEASE = "release", "release"
+    WITHDRAW = "withdraw", "withdraw"
+
+
+class StayKind(models.TextChoices):
+    """What a public release keeps in, with a list of its own."""
+
+    TRIPLES = "triples", "Q&As"
+    QUERIES = "queries", "queries"
+    PASSAGES = "passages", "passages"
+
+
+class StayReason(models.TextChoices):
+    """Why an item of a version stays in when the version goes out."""
+
+    NO_SOURCE = "no_source", "No source is recorded"
+    NO_PERMISSION = "no_permission", "Its source has no permission"
+    REVOKED = "revoked", "Permission was revoked"
+    EXPIRED = "expired", "Permission has run out"
+    INTERNAL = "internal", "Permission says internal"
+    CUSTOMER = "customer", "Customer’s material"
+    SEALED = "sealed", "It is in the test split"
+    PASSAGE = "passage", "Its passage stays in"
+    NAME = "name", "A person’s name cannot be taken out"
+    WORD = "word", "An internal word cannot be taken out"
+    REDACTED = "redacted", "Its text was redacted"
+    NOTHING_LEFT = "nothing_left", "None of its passages goes out"
+
+
 CURES = {
     LossReason.TEXT_CHANGED: "Carry its grade along, or have it judged again, with the edition of this snapshot.",
     LossReason.BLOCK_GONE: "Nothing: older versions keep it. If the passage has another id now, take the edition.",

@@ -1,12 +1,12 @@
-"""The states of a version, and the function that changes them."""
+"""The states of a version and of its public release, and the functions that change them."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from apps.accounts.models import User
 from apps.audit.actions import record
-from apps.goldsets.enums import VersionState, VersionStep
-from apps.goldsets.models import Version
+from apps.goldsets.enums import PublicState, PublicStep, VersionState, VersionStep
+from apps.goldsets.models import PublicRelease, Version
 
 
 class Edge(NamedTuple):
@@ -62,3 +62,41 @@ def move(
         at=at,
     )
     return version
+
+
+class PublicEdge(NamedTuple):
+    source: PublicState
+    step: PublicStep
+    target: PublicState
+
+
+PUBLIC_EDGES = (
+    PublicEdge(PublicState.PREPARED, PublicStep.SIGN, PublicState.SIGNED),
+    PublicEdge(PublicState.SIGNED, PublicStep.RELEASE, PublicState.RELEASED),
+    PublicEdge(PublicState.PREPARED, PublicStep.WITHDRAW, PublicState.WITHDRAWN),
+    PublicEdge(PublicState.SIGNED, PublicStep.WITHDRAW, PublicState.WITHDRAWN),
+    PublicEdge(PublicState.RELEASED, PublicStep.WITHDRAW, PublicState.WITHDRAWN),
+)
+
+
+def move_public(
+    release: PublicRelease, step: PublicStep, *, actor: User, at: datetime, **changes: Any
+) -> PublicRelease:
+    """Apply `step` to a public release that the caller has locked, and write the audit event."""
+    edge = next((edge for edge in PUBLIC_EDGES if (edge.source, edge.step) == (release.state, step)), None)
+    if edge is None:
+        raise IllegalStep(f"{release} is {release.state}; there is no step “{step}” from there.")
+    release.state = edge.target
+    for name, value in changes.items():
+        setattr(release, name, value)
+    release.save(update_fields=["state", *changes])
+    record(
+        project=release.version.gold_set.project,
+        actor=actor,
+        action=f"public_release.{edge.target}",
+        obj=release,
+        before={"state": edge.source},
+        after={"state": edge.target, "digest": release.digest, "reason": release.withdrawal_reason},
+        at=at,
+    )
+    return release

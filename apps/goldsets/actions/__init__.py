@@ -1,5 +1,16 @@
-"""Everything that writes gold sets: versions, their slices, and the log of exports and looks."""
+"""Everything that writes gold sets: versions, their slices and public releases, and the log of exports and looks."""
 
+from apps.goldsets.actions.public import (
+    PublicReleaseRefused,
+    ask_to_sign,
+    log_public_download,
+    log_public_look,
+    prepare_again,
+    prepare_public_release,
+    publish_release,
+    sign_public_release,
+    withdraw_public_release,
+)
 from apps.goldsets.actions.signing import make_signing_key
 from apps.goldsets.actions.slices import (
     SliceRefused,
@@ -22,18 +33,27 @@ from apps.goldsets.actions.versions import (
 
 __all__ = [
     "GoldSetRefused",
+    "PublicReleaseRefused",
     "SliceRefused",
     "VersionRefused",
     "add_found",
     "add_to_slice",
+    "ask_to_sign",
     "change_draft",
     "create_gold_set",
     "discard_draft",
     "draft_version",
     "freeze_version",
     "log_export",
+    "log_public_download",
+    "log_public_look",
     "log_test_look",
     "make_rotating_slice",
     "make_signing_key",
+    "prepare_again",
+    "prepare_public_release",
+    "publish_release",
     "release_version",
+    "sign_public_release",
+    "withdraw_public_release",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -53,11 +54,13 @@ def write_folder(
     Returns the manifest. `facts` is the manifest without its list of files; `sign` turns the checksums into their
     signature. Raises Unwritable when a row does not fit a format; files written before stay.
     """
-    entries = []
-    for name in chosen(formats):
-        for path, chunks in _files(name, content, facts):
-            entries.append(_write(folder / path, path, chunks))
-    entries += [_write(folder / path, path, chunks) for path, chunks in slices.files(content)]
+    files = chain.from_iterable(_files(name, content, facts) for name in chosen(formats))
+    return write_files(chain(files, slices.files(content)), folder, facts=facts, sign=sign)
+
+
+def write_files(files: Files, folder: Path, *, facts: dict[str, Any], sign: Sign | None = None) -> dict[str, Any]:
+    """Write the files, their manifest, which is `facts` with the files, and the checksums to an empty folder."""
+    entries = [_write(folder / path, path, chunks) for path, chunks in files]
     listed = sorted(entries, key=lambda entry: entry["path"].encode())
     manifest = {**facts, "checksums": CHECKSUMS, "files": listed}
     if sign:

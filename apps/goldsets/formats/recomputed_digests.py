@@ -20,6 +20,8 @@ from apps.corpus.core.digests import (
 )
 
 CORPUS = "jsonl/corpus.jsonl"
+PUBLIC = "karat-public-release/1"
+"""The form of a manifest whose digests are over exactly the files beside it."""
 ITEMS = ("jsonl/judgements.jsonl", "jsonl/queries.jsonl", "jsonl/triples.jsonl")
 Opener = Callable[[str], IO[bytes]]
 
@@ -36,6 +38,8 @@ def faults(manifest: dict[str, Any], names: set[str], opened: Opener) -> Iterato
 
 
 def _is_whole(manifest: dict[str, Any]) -> bool:
+    if manifest.get("format") == PUBLIC:
+        return True
     export = manifest.get("export")
     if not isinstance(export, dict):
         return False

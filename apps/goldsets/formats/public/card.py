@@ -1,0 +1,99 @@
+"""The data card of a public release: twelve sections, drafted from what is known, then edited by people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class CardSection(NamedTuple):
+    key: str
+    title: str
+
+
+SECTIONS = (
+    CardSection("about", "What this is"),
+    CardSection("use", "What it is for"),
+    CardSection("contents", "What it contains"),
+    CardSection("questions", "Where the questions come from"),
+    CardSection("passages", "The passages"),
+    CardSection("checking", "How it was checked"),
+    CardSection("grades", "What the grades mean"),
+    CardSection("agreement", "Agreement"),
+    CardSection("splits", "Splits"),
+    CardSection("people", "People and privacy"),
+    CardSection("gaps", "Known gaps"),
+    CardSection("terms", "Licence and citation"),
+)
+
+
+def draft(facts: Mapping[str, Any]) -> dict[str, str]:
+    """A text for each section from the facts of the release, for people to edit."""
+    counts = facts["counts"]
+    left_out = facts["left_out"]
+    return {
+        "about": f"{facts['title']} {facts['version']} is a gold set for retrieval: questions, the passages that answer"
+        " them, and grades by people.",
+        "use": "For comparing retrieval systems on the same questions and passages. Not for training what is then"
+        " measured on it.",
+        "contents": f"{_several(counts['queries'], 'query', 'queries')}, {_several(counts['pairs'], 'graded pair')},"
+        f" {_several(counts['triples'], 'question with its answer', 'questions with their answers')},"
+        f" {_several(counts['passages'], 'passage')}. The folder schema describes every field.",
+        "questions": _sources(facts["sources"]),
+        "passages": f"{_several(counts['passages'], 'passage')} from {_several(facts['documents'], 'document')}.",
+        "checking": "Each question with an answer was confirmed by two people who did not write it and did not see each"
+        " other’s verdict. Where they differed it was resolved, as its resolution says.",
+        "grades": _scale(facts["scale"]),
+        "agreement": _agreement(facts["agreement"]),
+        "splits": _splits(facts["splits"]),
+        "people": "No person is named. Authors and reviewers have pseudonyms that mean the same person throughout this"
+        " release. Dates are given to the month. Notes are left out.",
+        "gaps": f"{left_out:,} items of the version were not published: their source, their passage or a name in them"
+        " does not allow it. A pair without a grade was not judged, which is not the same as not relevant.",
+        "terms": f"{facts['licence']}. Cite it as CITATION.cff says, with the version.",
+    }
+
+
+def card_bytes(title: str, texts: Mapping[str, str]) -> bytes:
+    parts = [f"# {title}: data card"]
+    for number, section in enumerate(SECTIONS, 1):
+        parts.append(f"## {number}. {section.title}\n\n{texts.get(section.key, '').strip()}")
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def filled(texts: Mapping[str, str]) -> int:
+    """How many sections have a text."""
+    return sum(bool(texts.get(section.key, "").strip()) for section in SECTIONS)
+
+
+def _several(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def _sources(sources: Mapping[str, int]) -> str:
+    if not sources:
+        return "No query was published; the questions with answers were written by the team."
+    return "Queries by kind of source: " + ", ".join(f"{kind} {number:,}" for kind, number in sources.items()) + "."
+
+
+def _scale(scale: list[Mapping[str, Any]]) -> str:
+    return "\n".join(f"- {grade['grade']}: {grade['name']}".rstrip(": ") for grade in scale)
+
+
+def _agreement(agreement: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = []
+    for about, figure in agreement.items():
+        if figure.get("value") is None:
+            lines.append(f"- {about}: not defined. {figure.get('reason', '')}".rstrip())
+        else:
+            low, high = figure.get("low"), figure.get("high")
+            interval = "" if low is None or high is None else f", 95 % interval {low:.2f} to {high:.2f}"
+            lines.append(f"- {about}: {figure['name']} {figure['value']:.2f}{interval}, n {figure['n']:,}")
+    note = "Measured on the whole version, of which this release is a part."
+    return "\n".join([*lines, "", note]) if lines else "No agreement was measured."
+
+
+def _splits(splits: list[str]) -> str:
+    if "test" in splits:
+        return "dev, for choosing, and test, for the last word. Both are public, so that anybody can tune on either."
+    return "dev only. The test split is not published, so that it stays a fair test."

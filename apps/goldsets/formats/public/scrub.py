@@ -1,0 +1,249 @@
+"""What of a version goes out to the public, by a list of allowed fields.
+
+An item stays in unless its source may be published, and unless it makes sense without any forbidden word. A word in a
+field that an item can do without empties that field; a word in its id, question, answer or text keeps the item in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from apps.goldsets.enums import StayReason
+from apps.goldsets.formats.content import (
+    Content,
+    ExpectedBlock,
+    FrozenBlock,
+    FrozenQuery,
+    GradeRow,
+    JudgementRow,
+    SliceRow,
+    TripleRow,
+)
+from apps.goldsets.formats.public.words import WordSearch
+
+QUERIES, TRIPLES, PASSAGES, PAIRS = "queries", "triples", "passages", "pairs"
+KINDS = (TRIPLES, QUERIES, PAIRS, PASSAGES)
+
+
+class Stay(NamedTuple):
+    """An item that does not go out. `detail` says more, such as the source, and is for leads only."""
+
+    kind: str
+    name: str
+    reason: StayReason
+    detail: str = ""
+
+
+class SourceTerms(NamedTuple):
+    """Why the items of a source stay in, None where they go out, and what kind of source it is."""
+
+    reason: StayReason | None
+    detail: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What decides: the terms of each query and triple by its id, the splits to publish, the words to look for."""
+
+    queries: Mapping[str, SourceTerms]
+    triples: Mapping[str, SourceTerms]
+    splits: frozenset[str]
+    search: WordSearch
+
+
+@dataclass
+class Selection:
+    """What goes out: ids, and the pseudonym of each person. `emptied` counts fields that were emptied, by field."""
+
+    queries: set[str] = field(default_factory=set)
+    triples: set[str] = field(default_factory=set)
+    passages: set[str] = field(default_factory=set)
+    people: dict[str, str] = field(default_factory=dict)
+    stays: list[Stay] = field(default_factory=list)
+    inside: Counter[str] = field(default_factory=Counter)
+    going: Counter[str] = field(default_factory=Counter)
+    emptied: Counter[str] = field(default_factory=Counter)
+
+    def stay(self, kind: str, name: str, reason: StayReason, detail: str = "") -> None:
+        self.stays.append(Stay(kind, name, reason, detail))
+
+    def pseudonym(self, name: str) -> str:
+        return self.people.setdefault(name, f"P{len(self.people) + 1}") if name else ""
+
+
+def select(content: Content, terms: Terms) -> Selection:
+    """Decide on every item of a version: passages, then Q&As, then queries with the pairs that are left of them."""
+    chosen = Selection()
+    for block in content.blocks():
+        _choose(chosen, PASSAGES, block.block_id, _block_stays(block, terms), chosen.passages)
+    for triple in content.triples():
+        _choose(chosen, TRIPLES, triple.triple_id, _triple_stays(triple, terms, chosen), chosen.triples)
+    may_go: Counter[str] = Counter()
+    for grade in content.grades():
+        may_go[grade.query_id] += grade.block_id in chosen.passages
+    asked = {row.query_id for row in content.triples() if row.triple_id in chosen.triples}
+    for query in content.queries():
+        stay = _query_stays(query, terms) or _left(may_go[query.query_id], query.query_id in asked)
+        _choose(chosen, QUERIES, query.query_id, stay, chosen.queries)
+    for grade in content.grades():
+        chosen.inside[PAIRS] += 1
+        chosen.going[PAIRS] += grade.query_id in chosen.queries and grade.block_id in chosen.passages
+    _name_and_empty(chosen, content, terms)
+    return chosen
+
+
+def _choose(chosen: Selection, kind: str, name: str, stay: tuple[StayReason, str] | None, goes: set[str]) -> None:
+    chosen.inside[kind] += 1
+    if stay:
+        chosen.stay(kind, name, *stay)
+    else:
+        goes.add(name)
+        chosen.going[kind] += 1
+
+
+def _block_stays(row: FrozenBlock, terms: Terms) -> tuple[StayReason, str] | None:
+    if row.redacted:
+        return StayReason.REDACTED, ""
+    return _worded(terms, row.block_id, row.document_id, row.text)
+
+
+def _query_stays(row: FrozenQuery, terms: Terms) -> tuple[StayReason, str] | None:
+    return _permitted(row.split, terms.queries.get(row.query_id), terms) or _worded(terms, row.query_id, row.text)
+
+
+def _triple_stays(row: TripleRow, terms: Terms, chosen: Selection) -> tuple[StayReason, str] | None:
+    stay = _permitted(row.split, terms.triples.get(row.triple_id), terms)
+    if stay is None and any(block.block_id not in chosen.passages for block in row.blocks):
+        stay = StayReason.PASSAGE, ""
+    evidence = [text for block in row.blocks for text in block.evidence]
+    return stay or _worded(terms, row.triple_id, row.question, row.expected_answer, *evidence)
+
+
+def _permitted(split: str, source: SourceTerms | None, terms: Terms) -> tuple[StayReason, str] | None:
+    if source is None:
+        return StayReason.NO_SOURCE, ""
+    if source.reason:
+        return source.reason, source.detail
+    return None if split in terms.splits else (StayReason.SEALED, "")
+
+
+def _worded(terms: Terms, *texts: str) -> tuple[StayReason, str] | None:
+    found = terms.search.find_in(texts)
+    if found is None:
+        return None
+    return (StayReason.NAME if found.is_name else StayReason.WORD), found.word
+
+
+def _left(pairs: int, is_asked: bool) -> tuple[StayReason, str] | None:
+    return None if pairs or is_asked else (StayReason.NOTHING_LEFT, "")
+
+
+def _name_and_empty(chosen: Selection, content: Content, terms: Terms) -> None:
+    """Number the people in the order of the Q&As that go out, and count what is emptied in what goes out."""
+    public = PublicContent(content, terms, chosen)
+    for before in content.triples():
+        if before.triple_id in chosen.triples:
+            for name in (before.added_by, *before.reviewed_by):
+                chosen.pseudonym(name)
+            _count_emptied(chosen, before, public.triple(before), ("domain", "difficulty"))
+    for query in content.queries():
+        if query.query_id in chosen.queries:
+            fields = ("intent", "description", "difficulty", "domain", "query_type")
+            _count_emptied(chosen, query, public.query(query), fields)
+    for block in content.blocks():
+        if block.block_id in chosen.passages:
+            _count_emptied(chosen, block, public.block(block), ("title", "document_title", "section"))
+
+
+def _count_emptied(chosen: Selection, before: NamedTuple, after: NamedTuple, fields: tuple[str, ...]) -> None:
+    for name in fields:
+        chosen.emptied[name] += getattr(before, name) != getattr(after, name)
+
+
+@dataclass(frozen=True)
+class PublicContent:
+    """The rows of a version that go out, each made anew from the allowed fields. No single judgements, no slices."""
+
+    content: Content
+    terms: Terms
+    chosen: Selection
+
+    def queries(self) -> Iterator[FrozenQuery]:
+        return (self.query(row) for row in self.content.queries() if row.query_id in self.chosen.queries)
+
+    def blocks(self) -> Iterator[FrozenBlock]:
+        return (self.block(row) for row in self.content.blocks() if row.block_id in self.chosen.passages)
+
+    def grades(self) -> Iterator[GradeRow]:
+        for row in self.content.grades():
+            if row.query_id in self.chosen.queries and row.block_id in self.chosen.passages:
+                yield GradeRow(row.query_id, row.block_id, row.grade, row.split, row.resolution, row.judges)
+
+    def triples(self) -> Iterator[TripleRow]:
+        return (self.triple(row) for row in self.content.triples() if row.triple_id in self.chosen.triples)
+
+    def judgements(self) -> Iterator[JudgementRow] | None:
+        return None
+
+    def slices(self) -> Iterator[SliceRow]:
+        return iter(())
+
+    def query(self, row: FrozenQuery) -> FrozenQuery:
+        source = self.terms.queries.get(row.query_id)
+        return FrozenQuery(
+            query_id=row.query_id,
+            text=row.text,
+            intent=self._clean(row.intent),
+            description=self._clean(row.description),
+            source=self._clean(source.kind if source else ""),
+            difficulty=self._clean(row.difficulty),
+            domain=self._clean(row.domain),
+            query_type=self._clean(row.query_type),
+            split=row.split,
+        )
+
+    def block(self, row: FrozenBlock) -> FrozenBlock:
+        return FrozenBlock(
+            block_id=row.block_id,
+            document_id=row.document_id,
+            title=self._clean(row.title),
+            text=row.text,
+            section=tuple(heading for heading in row.section if self._clean(heading) == heading),
+            page_start=row.page_start,
+            page_end=row.page_end,
+            document_title=self._clean(row.document_title),
+        )
+
+    def triple(self, row: TripleRow) -> TripleRow:
+        return TripleRow(
+            triple_id=row.triple_id,
+            question=row.question,
+            expected_answer=row.expected_answer,
+            blocks=tuple(_expected(block) for block in row.blocks),
+            match=row.match,
+            query_id=row.query_id if row.query_id in self.chosen.queries else "",
+            domain=self._clean(row.domain),
+            difficulty=self._clean(row.difficulty),
+            added_by=self.chosen.people.get(row.added_by, ""),
+            added_at=month_of(row.added_at),
+            reviewed_by=tuple(self.chosen.people.get(name, "") for name in row.reviewed_by),
+            resolution=row.resolution,
+            is_machine_written=row.is_machine_written,
+            split=row.split,
+        )
+
+    def _clean(self, text: str) -> str:
+        return "" if self.terms.search.find(text) else text
+
+
+def _expected(block: ExpectedBlock) -> ExpectedBlock:
+    return ExpectedBlock(block.block_id, block.document_id, block.page_start, block.page_end, block.evidence)
+
+
+def month_of(date: str) -> str:
+    """Year and month of an ISO date; of anything else nothing."""
+    return date[:7] if len(date) >= 7 and date[4] == "-" else ""

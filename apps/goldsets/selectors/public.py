@@ -1,0 +1,190 @@
+"""Reads of public releases: what decides about each item, the words to look for, and what stays in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count, QuerySet
+
+from apps.accounts.enums import Role
+from apps.accounts.models import Membership, Project, User
+from apps.accounts.selectors import members_of, policy
+from apps.corpus.models import PublicTexts
+from apps.goldsets.enums import PublicState, StayKind, StayReason
+from apps.goldsets.formats.public.scrub import SourceTerms, Terms
+from apps.goldsets.formats.public.words import ForbiddenWords, WordSearch
+from apps.goldsets.models import PublicRelease, PublicStay, Version, VersionQuery, VersionTriple
+from apps.queries.enums import PermissionScope, SourceKind
+from apps.queries.models import Permission, Source
+
+LIVE = (PublicState.PREPARED, PublicState.SIGNED, PublicState.RELEASED)
+
+
+def public_releases_of(version: Version) -> QuerySet[PublicRelease]:
+    """Newest first, with the people who had a part in them."""
+    people = ("prepared_by", "asked", "signed_by", "released_by", "withdrawn_by")
+    releases = PublicRelease.objects.filter(version=version).select_related("version__gold_set__project", *people)
+    return releases.order_by("-pk")
+
+
+def live_release(version: Version) -> PublicRelease | None:
+    return public_releases_of(version).filter(state__in=LIVE).first()
+
+
+def waiting_for(project: Project, user: User) -> list[PublicRelease]:
+    """Releases that wait for the signature of this lead, or for their own to be let out."""
+    found = PublicRelease.objects.filter(
+        version__gold_set__project=project, state__in=[PublicState.PREPARED, PublicState.SIGNED]
+    )
+    releases = found.select_related("version__gold_set", "prepared_by", "asked").order_by("pk")
+    return [release for release in releases if _waits_for(release, user)]
+
+
+def _waits_for(release: PublicRelease, user: User) -> bool:
+    if release.state == PublicState.SIGNED:
+        return release.prepared_by_id == user.pk
+    return release.prepared_by_id != user.pk and release.asked_id in {None, user.pk}
+
+
+def other_leads(release: PublicRelease) -> QuerySet[User]:
+    """Who may sign: leads who did not prepare it."""
+    leads = members_of(release.version.gold_set.project, Role.LEAD)
+    return leads.exclude(pk=release.prepared_by_id).order_by("name", "pk")
+
+
+def has_opened(release: PublicRelease, user: User) -> bool:
+    """Whether the person has opened the preview of what goes out now."""
+    return release.looks.filter(person=user, digest=release.digest).exists()
+
+
+def public_texts_of(version: Version) -> PublicTexts | None:
+    """Who says that the passages of the version may be published; None where nobody does."""
+    said = PublicTexts.objects.filter(corpus=version.snapshot.corpus_id, ended_at=None)
+    return said.select_related("recorded_by").first()
+
+
+class StayGroup(NamedTuple):
+    """The items of a kind that stay in for one reason."""
+
+    reason: StayReason
+    number: int
+    details: tuple[str, ...]
+
+
+MOST_DETAILS = 3
+
+
+def stays_of(release: PublicRelease) -> dict[StayKind, list[StayGroup]]:
+    """The items that stay in by kind and reason, most first."""
+    rows = release.stays.order_by().values_list("kind", "reason", "detail").annotate(number=Count("pk"))
+    groups: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for kind, reason, detail, number in rows:
+        groups.setdefault((kind, reason), []).append((number, detail))
+    found: dict[StayKind, list[StayGroup]] = {kind: [] for kind in StayKind}
+    for (kind, reason), parts in groups.items():
+        parts.sort(key=lambda part: (-part[0], part[1]))
+        details = tuple(detail for _, detail in parts if detail)[:MOST_DETAILS]
+        found[StayKind(kind)].append(StayGroup(StayReason(reason), sum(number for number, _ in parts), details))
+    for of_kind in found.values():
+        of_kind.sort(key=lambda group: (-group.number, group.reason))
+    return found
+
+
+def stays_because(release: PublicRelease, kind: str, reason: str) -> QuerySet[PublicStay]:
+    return release.stays.filter(kind=kind, reason=reason).order_by("pk")
+
+
+def terms_of(version: Version, splits: Collection[str], *, at: datetime) -> Terms:
+    """What decides about the items of the version at this time: permissions as they stand, names and words."""
+    queries = VersionQuery.objects.filter(version=version).values_list("outside_id", "query__source")
+    triples = VersionTriple.objects.filter(version=version).values_list(
+        "label", "triple__source", "triple__query__source"
+    )
+    rows = list(triples)
+    sources = _source_terms(version.gold_set.project, at=at)
+    return Terms(
+        queries={name: sources[pk] for name, pk in queries if pk},
+        triples={name: _of_triple(sources, [pk for pk in own if pk]) for name, *own in rows if any(own)},
+        splits=frozenset(splits),
+        search=WordSearch(words_of(version.gold_set.project, at=at)),
+    )
+
+
+def _of_triple(sources: dict[int, SourceTerms], own: list[int]) -> SourceTerms:
+    """A Q&A goes out when each of its sources, its own and that of its query, allows it."""
+    terms = [sources[pk] for pk in own]
+    return next((one for one in terms if one.reason), terms[0])
+
+
+def _source_terms(project: Project, *, at: datetime) -> dict[int, SourceTerms]:
+    sources = Source.objects.filter(project=project).prefetch_related("permissions")
+    return {source.pk: _terms_of(source, list(source.permissions.all()), at) for source in sources}
+
+
+def _terms_of(source: Source, permissions: list[Permission], at: datetime) -> SourceTerms:
+    """By the latest permission in force; without one by the closest to it, as freezing has it."""
+    kind = SourceKind(source.kind).label
+    in_force = [one for one in permissions if _is_in_force(one, at)]
+    if in_force:
+        latest = max(in_force, key=lambda one: (one.granted_at, one.pk))
+        if latest.scope == PermissionScope.PUBLIC:
+            return SourceTerms(None, source.name, kind)
+        reason = StayReason.CUSTOMER if source.kind == SourceKind.CUSTOMER else StayReason.INTERNAL
+        return SourceTerms(reason, source.name, kind)
+    if not permissions:
+        return SourceTerms(StayReason.NO_PERMISSION, source.name, kind)
+    has_ended = any(one.revoked_at is None for one in permissions)
+    return SourceTerms(StayReason.EXPIRED if has_ended else StayReason.REVOKED, source.name, kind)
+
+
+def _is_in_force(permission: Permission, at: datetime) -> bool:
+    if permission.revoked_at is not None or permission.granted_at > at:
+        return False
+    return permission.expires_at is None or permission.expires_at > at
+
+
+def words_of(project: Project, *, at: datetime) -> ForbiddenWords:
+    """The internal words of the settings, names of sources that are not public and their owners, names of people."""
+    terms = _source_terms(project, at=at)
+    closed = [pk for pk, one in terms.items() if one.reason]
+    sources = Source.objects.filter(pk__in=closed).prefetch_related("permissions")
+    whole = [word for source in sources for word in _named_in(source)]
+    people = User.objects.filter(pk__in=Membership.objects.filter(project=project).values("user"))
+    names = people.order_by("pk").values_list("name", "email")
+    return ForbiddenWords(
+        inside=tuple(_lines(policy(project, "internal_words"))),
+        whole=tuple(whole),
+        names=tuple(word for pair in names for word in pair if word),
+    )
+
+
+def _named_in(source: Source) -> Iterable[str]:
+    return [source.name, source.slug, *(one.owner for one in source.permissions.all())]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def revoked_in(release: PublicRelease, *, at: datetime) -> list[str]:
+    """Names of sources whose permission was revoked since, and that have items in what was published."""
+    stays = release.stays.filter(kind__in=[StayKind.QUERIES, StayKind.TRIPLES]).values_list("kind", "name")
+    inside: dict[str, set[str]] = {kind: set() for kind in StayKind}
+    for kind, name in stays:
+        inside[kind].add(name)
+    revoked = {
+        pk: one.detail
+        for pk, one in _source_terms(release.version.gold_set.project, at=at).items()
+        if one.reason == StayReason.REVOKED
+    }
+    if not revoked:
+        return []
+    queries = VersionQuery.objects.filter(version=release.version, query__source__in=revoked)
+    triples = VersionTriple.objects.filter(version=release.version, triple__source__in=revoked)
+    asked = VersionTriple.objects.filter(version=release.version, triple__query__source__in=revoked)
+    out = {pk for name, pk in queries.values_list("outside_id", "query__source") if name not in inside["queries"]}
+    out |= {pk for name, pk in triples.values_list("label", "triple__source") if name not in inside["triples"]}
+    out |= {pk for name, pk in asked.values_list("label", "triple__query__source") if name not in inside["triples"]}
+    return sorted(revoked[pk] for pk in out)

@@ -1,0 +1,63 @@
+"""Versions whose sources and passages may be published, and public releases walked by the real actions."""
+
+from apps.accounts.enums import Role
+from apps.accounts.models import User
+from apps.corpus.actions.publishing import allow_public_texts
+from apps.goldsets import actions
+from apps.goldsets.enums import PublicState, VersionState
+from apps.goldsets.execution.publishing import Order
+from apps.goldsets.models import PublicRelease, Version
+from apps.queries.enums import PermissionScope
+from apps.queries.models import Permission
+from tests.factories import AT, make_member
+from tests.goldsets.factories import Bench, make_bench, make_version, permit
+
+ORDER = Order("Handbook", "Tarnwick", "CC-BY-4.0", ("dev", "test"))
+
+
+def make_publishable(bench: Bench | None = None, state: VersionState = VersionState.RELEASED, **inputs) -> Version:
+    """A version of which everything may go out."""
+    bench = bench or make_bench()
+    permit(bench.source, scope=PermissionScope.PUBLIC)
+    bench.project.triples.update(source=bench.source)
+    allow_texts(bench)
+    return make_version(state, bench, **inputs)
+
+
+def allow_texts(bench: Bench) -> None:
+    corpus = bench.snapshot.corpus
+    if not corpus.public_texts.filter(ended_at=None).exists():
+        allow_public_texts(corpus_id=corpus.pk, owner="Tarnwick", evidence="Handbook, page 1", actor=bench.lead, at=AT)
+
+
+def make_second_lead(version: Version) -> User:
+    return make_member(version.gold_set.project, Role.LEAD, name="Ines Okonjo-Vale")
+
+
+def prepare(version: Version, order: Order = ORDER) -> PublicRelease:
+    return actions.prepare_public_release(version_id=version.pk, order=order, actor=version.created_by, at=AT)
+
+
+def sign(release: PublicRelease, signer: User) -> PublicRelease:
+    actions.log_public_look(release=release, actor=signer, at=AT)
+    return actions.sign_public_release(release_id=release.pk, actor=signer, at=AT)
+
+
+def make_public_release(state: PublicState, version: Version | None = None) -> PublicRelease:
+    version = version or make_publishable()
+    release = prepare(version)
+    if state == PublicState.PREPARED:
+        return release
+    release = sign(release, make_second_lead(version))
+    if state == PublicState.SIGNED:
+        return release
+    release = actions.publish_release(release_id=release.pk, actor=version.created_by, at=AT)
+    if state == PublicState.WITHDRAWN:
+        return actions.withdraw_public_release(
+            release_id=release.pk, reason="A mistake.", actor=version.created_by, at=AT
+        )
+    return release
+
+
+def revoke_all(bench: Bench) -> None:
+    Permission.objects.filter(source=bench.source).update(revoked_at=AT, revoked_by=bench.lead)

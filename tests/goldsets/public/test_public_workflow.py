@@ -1,0 +1,192 @@
+"""The states of a public release as a product, and what holds them below the application."""
+
+from itertools import product
+
+import pytest
+from django.db import DatabaseError, IntegrityError, connection, transaction
+
+from apps.audit.models import Event
+from apps.goldsets import actions
+from apps.goldsets.actions import PublicReleaseRefused
+from apps.goldsets.enums import PublicState, PublicStep, VersionState
+from apps.goldsets.execution.publishing import stored_zip
+from apps.goldsets.models import PublicRelease
+from apps.goldsets.workflow import IllegalStep, move_public
+from apps.jobs.models import Notification
+from tests.factories import AT
+from tests.goldsets.factories import make_bench, make_version
+from tests.goldsets.public.factories import (
+    ORDER,
+    make_public_release,
+    make_publishable,
+    make_second_lead,
+    prepare,
+    revoke_all,
+    sign,
+)
+
+pytestmark = pytest.mark.django_db
+
+LEGAL = {
+    (PublicState.PREPARED, PublicStep.SIGN): PublicState.SIGNED,
+    (PublicState.SIGNED, PublicStep.RELEASE): PublicState.RELEASED,
+    (PublicState.PREPARED, PublicStep.WITHDRAW): PublicState.WITHDRAWN,
+    (PublicState.SIGNED, PublicStep.WITHDRAW): PublicState.WITHDRAWN,
+    (PublicState.RELEASED, PublicStep.WITHDRAW): PublicState.WITHDRAWN,
+}
+
+
+def changes(step: PublicStep, release: PublicRelease) -> dict:
+    if step == PublicStep.SIGN:
+        return {"signed_by": make_second_lead(release.version), "signed_at": AT}
+    if step == PublicStep.RELEASE:
+        return {"released_by": release.prepared_by, "released_at": AT}
+    return {"withdrawn_by": release.prepared_by, "withdrawn_at": AT}
+
+
+@pytest.mark.parametrize(("state", "step"), list(product(PublicState, PublicStep)))
+def test_every_state_by_every_step(state, step):
+    release = make_public_release(state)
+
+    if (state, step) in LEGAL:
+        moved = move_public(release, step, actor=release.prepared_by, at=AT, **changes(step, release))
+        assert moved.state == LEGAL[state, step]
+    else:
+        with pytest.raises(IllegalStep, match=f"is {state}; there is no step “{step}”"):
+            move_public(release, step, actor=release.prepared_by, at=AT, **changes(step, release))
+
+
+@pytest.mark.parametrize(
+    ("state", "asker", "opened", "reason"),
+    [
+        (PublicState.PREPARED, "preparer", True, "You prepared it, so somebody else has to sign"),
+        (PublicState.PREPARED, "second", False, "Open the preview first"),
+        (PublicState.PREPARED, "second", True, None),
+        (PublicState.SIGNED, "second", True, "This public release is signed"),
+        (PublicState.RELEASED, "second", True, "This public release is released"),
+        (PublicState.WITHDRAWN, "second", True, "This public release is withdrawn"),
+    ],
+)
+def test_who_signs_is_another_lead_who_has_opened_the_preview(state, asker, opened, reason):
+    release = make_public_release(state)
+    person = release.prepared_by if asker == "preparer" else make_second_lead(release.version)
+    if opened:
+        actions.log_public_look(release=release, actor=person, at=AT)
+
+    if reason is None:
+        assert actions.sign_public_release(release_id=release.pk, actor=person, at=AT).signed_by == person
+    else:
+        with pytest.raises(PublicReleaseRefused, match=reason):
+            actions.sign_public_release(release_id=release.pk, actor=person, at=AT)
+
+
+def test_the_database_refuses_a_signature_by_the_preparer():
+    release = make_public_release(PublicState.PREPARED)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PublicRelease.objects.filter(pk=release.pk).update(
+            state=PublicState.SIGNED, signed_by=release.prepared_by, signed_at=AT
+        )
+
+
+def refused(statement: str, *values) -> None:
+    with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement, values)
+
+
+@pytest.mark.parametrize("state", [PublicState.SIGNED, PublicState.RELEASED, PublicState.WITHDRAWN])
+def test_what_was_signed_never_changes_by_any_client(state):
+    pk = make_public_release(state).pk
+
+    refused("UPDATE goldsets_publicrelease SET digest = %s WHERE id = %s", "0" * 64, pk)
+    refused("UPDATE goldsets_publicrelease SET title = 'Other' WHERE id = %s", pk)
+    refused("UPDATE goldsets_publicrelease SET state = 'prepared' WHERE id = %s", pk)
+    refused("DELETE FROM goldsets_publicrelease WHERE id = %s", pk)
+    refused(
+        "INSERT INTO goldsets_publicstay (release_id, kind, name, reason, detail)"
+        " VALUES (%s, 'queries', 'Q', 'internal', '')",
+        pk,
+    )
+    refused("DELETE FROM goldsets_publiclook WHERE release_id = %s", pk)
+
+
+def test_the_bytes_of_a_release_never_change_and_are_not_added_to():
+    release = make_public_release(PublicState.RELEASED)
+
+    refused("UPDATE goldsets_publicpart SET number = 7 WHERE release_id = %s", release.pk)
+    refused("DELETE FROM goldsets_publicpart WHERE release_id = %s", release.pk)
+    with pytest.raises(DatabaseError), transaction.atomic():
+        release.parts.create(number=99, data=b"more")
+
+
+def test_an_unreleased_version_cannot_go_out():
+    version = make_publishable(state=VersionState.FROZEN)
+
+    with pytest.raises(PublicReleaseRefused, match="v1 is frozen. Release it inside first"):
+        prepare(version)
+
+
+def test_passages_go_out_only_when_somebody_says_so():
+    version = make_version(VersionState.RELEASED, make_bench())
+
+    with pytest.raises(PublicReleaseRefused, match="Nobody has said that the texts of .* may be published"):
+        prepare(version)
+
+
+def test_a_version_has_one_live_public_release():
+    release = make_public_release(PublicState.PREPARED)
+
+    with pytest.raises(PublicReleaseRefused, match="v1 has a public release already"):
+        prepare(release.version)
+    actions.withdraw_public_release(release_id=release.pk, reason="Again.", actor=release.prepared_by, at=AT)
+    assert prepare(release.version).state == PublicState.PREPARED
+
+
+def test_after_another_build_the_preview_has_to_be_opened_again():
+    release = make_public_release(PublicState.PREPARED)
+    second = make_second_lead(release.version)
+    actions.log_public_look(release=release, actor=second, at=AT)
+    other = ORDER.__class__("Another title", "", "CC0-1.0", ("dev",))
+    actions.prepare_again(release_id=release.pk, order=other, actor=release.prepared_by, at=AT)
+
+    with pytest.raises(PublicReleaseRefused, match="Open the preview first"):
+        actions.sign_public_release(release_id=release.pk, actor=second, at=AT)
+
+
+def test_a_signature_is_refused_once_a_permission_has_changed_what_goes_out():
+    bench = make_bench()
+    release = prepare(make_publishable(bench))
+    revoke_all(bench)
+
+    with pytest.raises(PublicReleaseRefused, match="has changed since.*prepare it again"):
+        sign(release, make_second_lead(release.version))
+
+
+def test_asking_a_lead_notifies_them_and_asking_the_preparer_is_refused():
+    release = make_public_release(PublicState.PREPARED)
+    second = make_second_lead(release.version)
+    actions.ask_to_sign(release_id=release.pk, lead=second, actor=release.prepared_by, at=AT)
+
+    assert Notification.objects.get(person=second).sentence.endswith("public release of Handbook v1.")
+    with pytest.raises(PublicReleaseRefused, match="only a lead who did not prepare it can"):
+        actions.ask_to_sign(release_id=release.pk, lead=release.prepared_by, actor=second, at=AT)
+
+
+def test_every_step_is_on_the_record():
+    make_public_release(PublicState.WITHDRAWN)
+
+    steps = Event.objects.filter(action__startswith="public_release.").order_by("pk").values_list("action", flat=True)
+    assert list(steps) == [
+        f"public_release.{step}" for step in ("prepared", "seen", "signed", "released", "withdrawn")
+    ]
+
+
+def test_the_stored_bytes_are_those_that_were_signed():
+    import hashlib
+
+    release = make_public_release(PublicState.RELEASED)
+    with stored_zip(release) as stream:
+        data = stream.read()
+
+    assert hashlib.sha256(data).hexdigest() == release.digest
+    assert len(data) == release.size
