@@ -84,6 +84,14 @@ class SettingsForm(KaratForm):
         max_value=1,
         help_text="A query that gets worse by more than this must be explained before a comparison can be closed.",
     )
+    internal_words = forms.CharField(
+        label="Internal words",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="One a line: names of products, customers, projects. In a public release they are taken out, or what "
+        "they are in stays in. Names of people, and of sources that are not public, are looked for anyway.",
+    )
     lit_terms = forms.BooleanField(
         label="Highlight the query’s words while judging",
         required=False,

@@ -8,8 +8,11 @@ from django import forms
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
 from apps.corpus.models import Snapshot
-from apps.goldsets.enums import GroupBy
-from apps.goldsets.models import Version
+from apps.goldsets.enums import GroupBy, Split
+from apps.goldsets.formats.public.card import SECTIONS
+from apps.goldsets.formats.public.files import Order
+from apps.goldsets.formats.public.licences import LICENCES
+from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import versions
 from apps.judging.models import Round
 
@@ -145,3 +148,48 @@ class PickForm(KaratForm):
         names = self.fields["names"]
         assert isinstance(names, forms.MultipleChoiceField)
         names.choices = [(name, name) for name in questions]
+
+
+class PublicForm(KaratForm):
+    """What people choose for a public release."""
+
+    title = forms.CharField(max_length=120, help_text="How others know it. Part of the name of the file.")
+    holder = forms.CharField(
+        label="Credited", max_length=120, required=False, help_text="A team or company, not a person, whom others cite."
+    )
+    licence = forms.ChoiceField(choices=[(one.key, f"{one.key}: {one.name}") for one in LICENCES])
+    with_test = forms.BooleanField(
+        label="The test split too",
+        required=False,
+        help_text="Then it is no longer sealed: anybody can tune a system on it.",
+    )
+
+    def order(self, release: PublicRelease | None = None) -> Order:
+        splits = (Split.DEV.value, Split.TEST.value) if self.cleaned_data["with_test"] else (Split.DEV.value,)
+        chosen = {name: " ".join(self.cleaned_data[name].split()) for name in ("title", "holder", "licence")}
+        return Order(splits=splits, card=release.card if release else None, **chosen)
+
+
+def public_initial(version: Version, release: PublicRelease | None) -> dict[str, Any]:
+    if release is None:
+        return {"title": version.gold_set.name}
+    chosen = {name: getattr(release, name) for name in ("title", "holder", "licence")}
+    return {**chosen, "with_test": Split.TEST in release.splits}
+
+
+class CardForm(KaratForm):
+    """The sections of a data card. A section may be empty."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for number, section in enumerate(SECTIONS, 1):
+            self.fields[section.key] = forms.CharField(
+                label=f"{number}. {section.title}",
+                required=False,
+                max_length=5_000,
+                widget=forms.Textarea(attrs={"rows": 4, "class": "input"}),
+            )
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return {name: text.replace("\r\n", "\n") for name, text in self.cleaned_data.items()}

@@ -19,9 +19,7 @@ def allow_public_texts(*, corpus_id: int, owner: str, evidence: str, actor: User
     """Record who allows the texts of a corpus to be published, and where that can be read."""
     corpus = Corpus.objects.select_for_update().select_related("project").get(pk=corpus_id)
     if not owner.strip():
-        raise PublishingRefused(
-            "Name whose texts these are and who lets them be published.", code="owner_missing"
-        )
+        raise PublishingRefused("Name whose texts these are and who lets them be published.", code="owner_missing")
     if corpus.public_texts.filter(ended_at=None).exists():
         raise PublishingRefused(f"The texts of {corpus} may be published already.", code="already_public")
     said = PublicTexts.objects.create(

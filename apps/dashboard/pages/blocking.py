@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.db.models import Count, Exists, OuterRef, Q
 
 from apps.accounts.models import Project
+from apps.accounts.selectors import Member
 from apps.dashboard.edges.paths import path
 from apps.dashboard.pages.checklist import GOALS, FirstSteps
 from apps.dashboard.pages.progress import Judging
@@ -14,6 +15,7 @@ from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
+from apps.goldsets.selectors.public import waiting_for
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import Round, Seat
 from apps.queries.models import Query
@@ -67,6 +69,21 @@ def next_version(project: Project, steps: FirstSteps) -> list[Task]:
     if not version.is_draft:
         small, verb = f"{version} is frozen: release it, then score your systems on it", "Open the version"
     return [Task(GOALS["version"], f"Release {version.label}", small, 1, "", url, verb)]
+
+
+def public_releases(member: Member) -> list[Task]:
+    """Public releases that wait for this lead: to be signed, or, once another has signed, to be let out."""
+    rows = []
+    for release in waiting_for(member.project, member.user):
+        version = release.version
+        url = path("goldsets:public", member.project, gold_set=version.gold_set.slug, number=version.number)
+        if release.is_prepared:
+            small = f"{release.prepared_by} prepared it: read the preview and sign"
+            rows.append(Task("u", f"Sign the public release of {version}", small, 1, "", url, "Read it"))
+        else:
+            small = "a second lead has signed: let it out, or withdraw it"
+            rows.append(Task("u", f"Release {version} to the public", small, 1, "", url, "Open it"))
+    return rows
 
 
 def without_runs(project: Project, version: Version | None, steps: FirstSteps) -> list[Task]:

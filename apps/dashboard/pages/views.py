@@ -113,6 +113,7 @@ def _for_lead(member: Member, steps: checklist.FirstSteps, tasks: list[Task], no
         *to_plan,
         *tasks,
         *blocking.goals(steps),
+        *blocking.public_releases(member),
         *blocking.next_version(project, steps),
         *blocking.without_runs(project, version, steps),
         *([] if any(row.key == "b" for row in to_plan) else blocking.without_grades(project, steps)),

@@ -10,7 +10,8 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.goldsets import rules
 from apps.goldsets.enums import PublicStep
-from apps.goldsets.execution.publishing import Built, Order, built, order_of, parts_of
+from apps.goldsets.execution.publishing import Built, built, order_of, parts_of
+from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import PublicLook, PublicPart, PublicRelease, PublicStay, Version
 from apps.goldsets.workflow import move_public
 from apps.jobs.actions.notifications import notify

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from django.conf import settings
 from django.utils.text import slugify
@@ -22,7 +23,8 @@ from apps.goldsets.formats import jsonl
 from apps.goldsets.formats.content import Content, FrozenBlock
 from apps.goldsets.formats.folder import zip_folder
 from apps.goldsets.formats.public import card, licences
-from apps.goldsets.formats.public.files import Labels, digest_of_file, first_forbidden, write_public_folder
+from apps.goldsets.formats.public.files import Labels, Order, digest_of_file, first_forbidden, write_public_folder
+from apps.goldsets.formats.public.preview import PreviewLine, preview_lines
 from apps.goldsets.formats.public.scrub import KINDS, PAIRS, PASSAGES, PublicContent, Selection, Terms, month_of, select
 from apps.goldsets.formats.recomputed_digests import PUBLIC
 from apps.goldsets.models import PublicRelease, Version
@@ -31,17 +33,6 @@ from apps.goldsets.selectors.public import terms_of
 
 PART_BYTES = 1 << 20
 FIGURE = ("name", "value", "low", "high", "n", "method", "reason")
-
-
-@dataclass(frozen=True)
-class Order:
-    """What people choose for a release. `card` None has it drafted."""
-
-    title: str
-    holder: str
-    licence: str
-    splits: tuple[str, ...]
-    card: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -215,3 +206,63 @@ def _splits(content: Content, splits: tuple[str, ...]) -> dict[str, Any]:
 def _agreement(agreement: Mapping[str, Any]) -> dict[str, Any]:
     named = {"grades": agreement.get("grades"), "verdicts": agreement.get("verdicts")}
     return {about: {key: figure[key] for key in FIGURE if key in figure} for about, figure in named.items() if figure}
+
+
+class PreviewRecord(NamedTuple):
+    """A record of one kind, numbered from 1, of so many."""
+
+    kind: str
+    number: int
+    total: int
+    lines: list[PreviewLine]
+
+
+PREVIEWED = ("triples", "queries")
+
+
+def preview_record(release: PublicRelease, kind: str, number: int, *, at: datetime) -> PreviewRecord:
+    """The record with this number among those that go out, or the nearest there is."""
+    version = release.version
+    whole = VersionContent(version)
+    terms = terms_of(version, release.splits, at=at)
+    public = PublicContent(whole, terms, _stored_selection(release, whole))
+    total = release.report["counts"][kind]["going"]
+    number = max(1, min(number, total))
+    pairs = _triple_pairs(whole, public) if kind == "triples" else _query_pairs(whole, public)
+    before, after = next(islice(pairs, number - 1, None), ({}, {}))
+    return PreviewRecord(kind, number if total else 0, total, preview_lines(before, after))
+
+
+def _stored_selection(release: PublicRelease, whole: VersionContent) -> Selection:
+    """What was chosen when the release was built, from what it kept in. Passages are not in it."""
+    staying = set(release.stays.exclude(kind=PASSAGES).values_list("kind", "name"))
+    chosen = Selection()
+    chosen.queries = {row.query_id for row in whole.queries() if ("queries", row.query_id) not in staying}
+    chosen.triples = {row.triple_id for row in whole.triples() if ("triples", row.triple_id) not in staying}
+    for row in whole.triples():
+        if row.triple_id in chosen.triples:
+            for name in (row.added_by, *row.reviewed_by):
+                chosen.pseudonym(name)
+    return chosen
+
+
+def _triple_pairs(whole: Content, public: PublicContent) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    for row in whole.triples():
+        if row.triple_id in public.chosen.triples:
+            yield jsonl.triple_entry(row), jsonl.triple_entry(public.triple(row))
+
+
+def _query_pairs(whole: Content, public: PublicContent) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    for row in whole.queries():
+        if row.query_id in public.chosen.queries:
+            yield jsonl.query_entry(row), jsonl.query_entry(public.query(row))
+
+
+def zip_as_prepared(release: PublicRelease, *, at: datetime) -> IO[bytes]:
+    """The zip as it would be released now, as an open temporary file. The caller closes it."""
+    stream = tempfile.TemporaryFile()  # noqa: SIM115 - handed to the response, which closes it
+    with built(release.version, order_of(release), at=at) as files:
+        for data in parts_of(files.path):
+            stream.write(data)
+    stream.seek(0)
+    return stream

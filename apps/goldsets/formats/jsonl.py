@@ -32,7 +32,7 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     )
     yield (
         "jsonl/queries.jsonl",
-        (line(_query(row)) for row in in_order(content.queries(), lambda r: (r.query_id,))),
+        (line(query_entry(row)) for row in in_order(content.queries(), lambda r: (r.query_id,))),
     )
     yield (
         "jsonl/triples.jsonl",
@@ -56,7 +56,7 @@ def _block(row: FrozenBlock) -> dict[str, Any]:
     }
 
 
-def _query(row: FrozenQuery) -> dict[str, Any]:
+def query_entry(row: FrozenQuery) -> dict[str, Any]:
     """The fields that query imports read; the split is in the metadata."""
     return {
         "query_id": row.query_id,

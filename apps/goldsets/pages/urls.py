@@ -1,6 +1,20 @@
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
-from apps.goldsets.pages import signing, slices, versions
+from apps.goldsets.pages import public, signing, slices, versions
+
+PUBLIC: list[URLPattern | URLResolver] = [
+    path("", public.public_page, name="public"),
+    path("prepare/", public.prepare, name="public-prepare"),
+    path("texts/", public.texts, name="public-texts"),
+    path("card/", public.card, name="public-card"),
+    path("preview/<slug:kind>/<int:record>/", public.preview, name="public-preview"),
+    path("stays-in/<slug:kind>/<slug:reason>/", public.stays, name="public-stays"),
+    path("ask/", public.ask, name="public-ask"),
+    path("sign/", public.sign, name="public-sign"),
+    path("release/", public.publish, name="public-release"),
+    path("withdraw/", public.withdraw, name="public-withdraw"),
+    path("file/", public.file, name="public-file"),
+]
 
 VERSION = [
     path("", versions.version_page, name="version"),
@@ -15,6 +29,7 @@ VERSION = [
     path("slices/<slug:part>/", slices.slice_page, name="slice"),
     path("slices/<slug:part>/pick/", slices.pick, name="pick-questions"),
     path("slices/<slug:part>/found/", slices.add_found, name="add-found"),
+    path("public/", include(PUBLIC)),
     path("items/<slug:split>/<slug:kind>/", versions.items, name="items"),
 ]
 

@@ -26,6 +26,7 @@ from apps.goldsets.pages.drafts import draft_facts, type_rows
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
 from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
+from apps.goldsets.selectors.public import is_public
 from apps.goldsets.selectors.signing import current_key
 
 SECTION = "Versions"
@@ -122,6 +123,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "grades": sorted((int(grade), n) for grade, n in manifest["counts"].get("by_grade", {}).items()),
         "agreement": versions.agreement_of(version),
         "left_out": rules.counted_losses(version.manifest["left_out"]),
+        "public_file": is_public(version),
     }
     return render(request, "goldsets/version.html", context)
 

@@ -33,6 +33,11 @@ def live_release(version: Version) -> PublicRelease | None:
     return public_releases_of(version).filter(state__in=LIVE).first()
 
 
+def is_public(version: Version) -> bool:
+    """Whether a public release of the version is out, and not withdrawn."""
+    return version.public_releases.filter(state=PublicState.RELEASED).exists()
+
+
 def waiting_for(project: Project, user: User) -> list[PublicRelease]:
     """Releases that wait for the signature of this lead, or for their own to be let out."""
     found = PublicRelease.objects.filter(

@@ -5,7 +5,7 @@ from apps.accounts.models import User
 from apps.corpus.actions.publishing import allow_public_texts
 from apps.goldsets import actions
 from apps.goldsets.enums import PublicState, VersionState
-from apps.goldsets.execution.publishing import Order
+from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import PublicRelease, Version
 from apps.queries.enums import PermissionScope
 from apps.queries.models import Permission

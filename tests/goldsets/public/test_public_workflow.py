@@ -122,14 +122,14 @@ def test_the_bytes_of_a_release_never_change_and_are_not_added_to():
 def test_an_unreleased_version_cannot_go_out():
     version = make_publishable(state=VersionState.FROZEN)
 
-    with pytest.raises(PublicReleaseRefused, match="v1 is frozen. Release it inside first"):
+    with pytest.raises(PublicReleaseRefused, match=r"v1 is frozen. Release it inside first"):
         prepare(version)
 
 
 def test_passages_go_out_only_when_somebody_says_so():
     version = make_version(VersionState.RELEASED, make_bench())
 
-    with pytest.raises(PublicReleaseRefused, match="Nobody has said that the texts of .* may be published"):
+    with pytest.raises(PublicReleaseRefused, match=r"Nobody has said that the texts of .* may be published"):
         prepare(version)
 
 
@@ -158,7 +158,7 @@ def test_a_signature_is_refused_once_a_permission_has_changed_what_goes_out():
     release = prepare(make_publishable(bench))
     revoke_all(bench)
 
-    with pytest.raises(PublicReleaseRefused, match="has changed since.*prepare it again"):
+    with pytest.raises(PublicReleaseRefused, match=r"has changed since.*prepare it again"):
         sign(release, make_second_lead(release.version))
 
 
@@ -176,9 +176,7 @@ def test_every_step_is_on_the_record():
     make_public_release(PublicState.WITHDRAWN)
 
     steps = Event.objects.filter(action__startswith="public_release.").order_by("pk").values_list("action", flat=True)
-    assert list(steps) == [
-        f"public_release.{step}" for step in ("prepared", "seen", "signed", "released", "withdrawn")
-    ]
+    assert list(steps) == [f"public_release.{step}" for step in ("prepared", "seen", "signed", "released", "withdrawn")]
 
 
 def test_the_stored_bytes_are_those_that_were_signed():

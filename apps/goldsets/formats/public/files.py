@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,17 @@ from apps.goldsets.formats.public import card, licences
 from apps.goldsets.formats.public.example import EXAMPLE
 from apps.goldsets.formats.public.schemas import SCHEMAS, schema_bytes
 from apps.goldsets.formats.public.words import WordSearch, texts_in
+
+
+@dataclass(frozen=True)
+class Order:
+    """What people choose for a release. `card` None has it drafted."""
+
+    title: str
+    holder: str
+    licence: str
+    splits: tuple[str, ...]
+    card: Mapping[str, str] | None = None
 
 
 class Labels(NamedTuple):
