@@ -172,6 +172,14 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "draw a quarter’s slice; add questions to slices",
             "goldsets:draw-slice goldsets:pick-questions goldsets:add-found",
         ),
+        may(
+            "prepare a public release, record that texts may be published, ask for a signature, sign what another lead"
+            " prepared, release it to the public, withdraw it",
+            "goldsets:public goldsets:public-prepare goldsets:public-texts goldsets:public-card"
+            " goldsets:public-preview goldsets:public-stays goldsets:public-ask goldsets:public-sign"
+            " goldsets:public-release goldsets:public-withdraw",
+        ),
+        may("download a public release before it is released", "goldsets:public-file"),
     ),
     "Scores and gates": (
         may(

@@ -19,6 +19,7 @@ from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.naming import free_ids
 from apps.queries.execution.ingest import QueryComparison, take_queries
+from apps.queries.execution.revoking import retire_resting
 from apps.queries.formats import QueryRow
 from apps.queries.models import Permission, Query, Source
 
@@ -283,7 +284,9 @@ def grant_permission(
 
 @transaction.atomic
 def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datetime) -> list[Query]:
-    """Revoke a permission. If the source has no other valid one, its live queries are retired and returned."""
+    """Revoke a permission. If the source has no other valid one, its live queries are retired and returned,
+    and what else rests on it follows: see `execution.revoking`.
+    """
     permission = Permission.objects.select_for_update().select_related("source__project").get(pk=permission_id)
     if refusal := rules.revoke_refusal(permission, reason):
         raise SourceRefused(refusal, code="permission_not_revocable")
@@ -297,7 +300,9 @@ def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datet
         return []
     live = Query.objects.select_for_update().filter(source=source, retired_at=None).order_by("pk")
     reason = f"permission of {permission.owner} revoked"
-    return [_retire(query, reason, actor, at) for query in live]
+    retired = [_retire(query, reason, actor, at) for query in live]
+    retire_resting(source, actor=actor, at=at)
+    return retired
 
 
 def _locked(query_id: int) -> Query:

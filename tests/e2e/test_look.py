@@ -45,6 +45,7 @@ NO_PAGES = {
     "reports:evaluation",
     "reports:version",
     "goldsets:export",
+    "goldsets:public-file",
     "jobs:progress",
     "judging:earlier",
     "judging:pairs",
@@ -67,6 +68,9 @@ OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join", "accounts:f
 # the stories of triples, of candidates and of misses make them.
 NOT_IN_THE_DEMO = {
     "goldsets:difference",
+    "goldsets:public-card",
+    "goldsets:public-preview",
+    "goldsets:public-stays",
     "calibration:calibration",
     "calibration:item",
     "judging:carry",

@@ -439,6 +439,24 @@ RESULTS = {
         "What the version contains, query by query. Looking at the test split is counted, for leads too.",
         "reference/gold-versions.md#splits",
     ),
+    "goldsets:public": PageHelp(
+        "What of this version may go out, and what stays in with its reason. One lead prepares it, another opens the"
+        " preview and signs (`s`); then it is released. A released one is never changed, only withdrawn.",
+        "reference/public-release.md",
+    ),
+    "goldsets:public-preview": PageHelp(
+        "A record as it goes out: struck is left out, underlined takes its place. `j` and `k` step through them; who"
+        " signs has been here.",
+        "reference/public-release.md#sign-and-release",
+    ),
+    "goldsets:public-card": PageHelp(
+        "The twelve sections of the data card, which others read beside the data. Change what Karat drafted.",
+        "reference/public-release.md#the-zip-file",
+    ),
+    "goldsets:public-stays": PageHelp(
+        "The items that stay in for this reason. The source, or the word that was found, is beside each.",
+        "reference/public-release.md#what-stays-in",
+    ),
     "goldsets:left-out": PageHelp(
         "What was left out of the version, each with its reason.", "reference/gold-versions.md#what-is-left-out"
     ),

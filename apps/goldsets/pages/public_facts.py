@@ -43,7 +43,7 @@ class Check(NamedTuple):
 
     @property
     def icon(self) -> str:
-        return self.state
+        return "check" if self.state == "pass" else self.state
 
 
 class Row(NamedTuple):

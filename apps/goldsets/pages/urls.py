@@ -16,7 +16,7 @@ PUBLIC: list[URLPattern | URLResolver] = [
     path("file/", public.file, name="public-file"),
 ]
 
-VERSION = [
+VERSION: list[URLPattern | URLResolver] = [
     path("", versions.version_page, name="version"),
     path("change/", versions.change_version, name="change"),
     path("freeze/", versions.freeze, name="freeze"),

@@ -151,16 +151,20 @@ def _is_in_force(permission: Permission, at: datetime) -> bool:
 
 
 def words_of(project: Project, *, at: datetime) -> ForbiddenWords:
-    """The internal words of the settings, names of sources that are not public and their owners, names of people."""
+    """The internal words of the settings, names of sources that are not public and their owners, names of people.
+
+    A name that stands on a public source too, or is the project's own, is no secret.
+    """
     terms = _source_terms(project, at=at)
-    closed = [pk for pk, one in terms.items() if one.reason]
-    sources = Source.objects.filter(pk__in=closed).prefetch_related("permissions")
-    whole = [word for source in sources for word in _named_in(source)]
+    sources = list(Source.objects.filter(project=project).prefetch_related("permissions"))
+    said = PublicTexts.objects.filter(corpus__project=project, ended_at=None).values_list("owner", flat=True)
+    public = {project.name, *said, *(word for one in sources if not terms[one.pk].reason for word in _named_in(one))}
+    whole = {word for one in sources if terms[one.pk].reason for word in _named_in(one)}
     people = User.objects.filter(pk__in=Membership.objects.filter(project=project).values("user"))
     names = people.order_by("pk").values_list("name", "email")
     return ForbiddenWords(
         inside=tuple(_lines(policy(project, "internal_words"))),
-        whole=tuple(whole),
+        whole=tuple(sorted(whole - public)),
         names=tuple(word for pair in names for word in pair if word),
     )
 

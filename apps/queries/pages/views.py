@@ -13,6 +13,7 @@ from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.queries import actions, rules, selectors
+from apps.queries.execution.revoking import resting_on
 from apps.queries.forms import FilterForm, NewQueryForm, PermissionForm, QueryForm, SourceForm
 from apps.queries.models import Source
 from apps.queries.pages import balance_board
@@ -201,6 +202,7 @@ def _source_page(request: HttpRequest, source: Source, form: SourceForm, grant: 
         source=source,
         grant=grant,
         standing=selectors.valid_permission(source, at),
+        resting=resting_on(source),
         now=at,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q, QuerySet
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
@@ -14,6 +14,7 @@ from apps.common.database.bulk import chunks
 from apps.common.errors import Forbidden, Refusal
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.actions.jobs import enqueue
+from apps.queries.execution.revoking import Resting
 from apps.queries.models import Query, Source
 from apps.triples import rules
 from apps.triples.core.warning_answers import as_drafted, stored_answers
@@ -293,6 +294,28 @@ def retire_triples(
         move_all(triples, Step.RETIRE, actor=lead, at=at, reason=reason.label, retire_reason=reason)
         retired += len(triples)
     return retired
+
+
+class TriplesOnPermissions:
+    """The accepted triples that rest on a source, by themselves or by their query: they are retired with it."""
+
+    def preview(self, source: Source) -> list[Resting]:
+        number = _resting_on(source).count()
+        words = "1 accepted Q&A" if number == 1 else f"{number:,} accepted Q&As"
+        return [Resting(words, "is retired" if number == 1 else "are retired")] if number else []
+
+    def act(self, source: Source, *, actor: User, at: datetime) -> None:
+        reason = RetireReason.PERMISSION_REVOKED
+        keys = list(_resting_on(source).order_by("pk").values_list("pk", flat=True))
+        for part in chunks(keys, 500):
+            accepted = Triple.objects.select_for_update(of=("self",)).filter(pk__in=part, state=State.ACCEPTED)
+            triples = list(accepted.select_related("project").order_by("pk"))
+            _discard_open_revisions(triples)
+            move_all(triples, Step.RETIRE, actor=actor, at=at, reason=reason.label, retire_reason=reason)
+
+
+def _resting_on(source: Source) -> QuerySet[Triple]:
+    return Triple.objects.filter(Q(source=source) | Q(query__source=source), state=State.ACCEPTED)
 
 
 def compare_with_snapshot(snapshot: Snapshot, actor: User, at: datetime) -> None:

@@ -1,5 +1,6 @@
 """The states of a public release as a product, and what holds them below the application."""
 
+import hashlib
 from itertools import product
 
 import pytest
@@ -180,7 +181,6 @@ def test_every_step_is_on_the_record():
 
 
 def test_the_stored_bytes_are_those_that_were_signed():
-    import hashlib
 
     release = make_public_release(PublicState.RELEASED)
     with stored_zip(release) as stream:

@@ -1,0 +1,35 @@
+"""What a revoked permission means for versions and public releases. They never change: they are marked where shown."""
+
+from datetime import datetime
+
+from django.db.models import Q
+
+from apps.accounts.models import User
+from apps.goldsets.enums import PublicState, VersionState
+from apps.goldsets.models import PublicRelease, Version
+from apps.queries.execution.revoking import Resting
+from apps.queries.models import Source
+
+
+class VersionsOnPermissions:
+    """Versions with items of a source, and those that are public. Exports leave the items out from then on."""
+
+    def preview(self, source: Source) -> list[Resting]:
+        frozen = Version.objects.exclude(state=VersionState.DRAFT).filter(gold_set__project=source.project_id)
+        items = Q(queries__query__source=source) | Q(triples__triple__source=source)
+        with_items = frozen.filter(items | Q(triples__triple__query__source=source)).distinct()
+        found = list(with_items.select_related("gold_set").order_by("gold_set__name", "number"))
+        public = PublicRelease.objects.filter(version__in=found, state=PublicState.RELEASED).select_related("version")
+        rows = []
+        if found:
+            rows.append(Resting(_named(found), "marked, and later downloads leave its items out"))
+        if out := [release.version for release in public.order_by("pk")]:
+            rows.append(Resting(f"the public release of {_named(out)}", "marked, for you to withdraw"))
+        return rows
+
+    def act(self, source: Source, *, actor: User, at: datetime) -> None:
+        """Nothing is written: whether a permission stands is read whenever a version is shown or exported."""
+
+
+def _named(versions: list[Version]) -> str:
+    return ", ".join(str(version) for version in versions)

@@ -1,0 +1,41 @@
+"""What else rests on a permission than queries: apps above this one register here, and act in the same transaction."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from apps.accounts.models import User
+from apps.queries.models import Source
+
+
+class Resting(NamedTuple):
+    """So many things of a kind, in words such as "12 accepted Q&As", and what happens to them: "are retired"."""
+
+    words: str
+    fate: str
+
+
+class RestsOn(Protocol):
+    """Tells what rests on a source, and does what has to be done once the source may not be used any more."""
+
+    def preview(self, source: Source) -> Sequence[Resting]: ...
+
+    def act(self, source: Source, *, actor: User, at: datetime) -> None: ...
+
+
+_resting: list[RestsOn] = []
+
+
+def rests_on_permissions(what: RestsOn) -> None:
+    if what not in _resting:
+        _resting.append(what)
+
+
+def resting_on(source: Source) -> list[Resting]:
+    """What rests on the source beside its queries, in the order of registration."""
+    return [row for what in _resting for row in what.preview(source)]
+
+
+def retire_resting(source: Source, *, actor: User, at: datetime) -> None:
+    for what in _resting:
+        what.act(source, actor=actor, at=at)

@@ -1,0 +1,176 @@
+"""What goes out and what stays in, on plain rows: each reason, each field, and counts that add up."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from apps.goldsets.enums import StayReason
+from apps.goldsets.formats import jsonl
+from apps.goldsets.formats.public.preview import PreviewLine, preview_lines
+from apps.goldsets.formats.public.schemas import SCHEMAS
+from apps.goldsets.formats.public.scrub import KINDS, PublicContent, SourceTerms, Terms, select
+from apps.goldsets.formats.public.words import ForbiddenWords, WordSearch
+from tests.goldsets.content import SMALL
+
+GOES = SourceTerms(None, "Open log", "query log")
+BOTH = frozenset({"dev", "test"})
+
+
+def terms(words: ForbiddenWords = ForbiddenWords(), splits=BOTH, **sources: SourceTerms) -> Terms:  # noqa: B008
+    queries = {"Q01": sources.get("query", GOES), "Q02": GOES}
+    return Terms(queries, {"T-0001": sources.get("triple", GOES)}, splits, WordSearch(words))
+
+
+def reasons(content, decided: Terms) -> dict[str, StayReason]:
+    return {stay.name: stay.reason for stay in select(content, decided).stays}
+
+
+def test_everything_goes_when_everything_may():
+    chosen = select(SMALL, terms())
+
+    assert chosen.stays == []
+    assert dict(chosen.going) == dict(chosen.inside) == {"passages": 2, "triples": 1, "queries": 2, "pairs": 3}
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [StayReason.NO_PERMISSION, StayReason.REVOKED, StayReason.EXPIRED, StayReason.INTERNAL, StayReason.CUSTOMER],
+)
+def test_an_item_stays_in_with_the_reason_of_its_source(reason):
+    closed = SourceTerms(reason, "Interviews", "interview")
+
+    assert reasons(SMALL, terms(query=closed)) == {"Q01": reason}
+    assert reasons(SMALL, terms(triple=closed)) == {"T-0001": reason}
+
+
+def test_an_item_without_a_source_stays_in():
+    decided = replace(terms(), triples={})
+
+    assert reasons(SMALL, decided) == {"T-0001": StayReason.NO_SOURCE}
+
+
+def test_the_test_split_stays_in_unless_it_is_chosen():
+    assert reasons(SMALL, terms(splits=frozenset({"dev"}))) == {"Q02": StayReason.SEALED}
+
+
+@pytest.mark.parametrize(
+    ("word", "stay"),
+    [
+        ("QUERY-TEXT", {"Q01": StayReason.WORD}),
+        ("question", {"T-0001": StayReason.WORD}),
+        ("answer", {"T-0001": StayReason.WORD}),
+    ],
+)
+def test_a_word_where_an_item_needs_it_keeps_it_in(word, stay):
+    query = SMALL.query_rows[0]._replace(text="Has query-text in it")
+    triple = SMALL.triple_rows[0]._replace(question="A question", expected_answer="An answer")
+    content = replace(SMALL, query_rows=[query, SMALL.query_rows[1]], triple_rows=[triple])
+
+    assert reasons(content, terms(ForbiddenWords(inside=(word,)))) == stay
+
+
+def test_a_passage_with_a_word_stays_in_and_what_rests_on_it_too():
+    decided = terms(ForbiddenWords(inside=("90 days",)))
+
+    assert reasons(SMALL, decided) == {
+        "b1": StayReason.WORD,
+        "T-0001": StayReason.PASSAGE,
+        "Q02": StayReason.NOTHING_LEFT,
+    }
+
+
+def test_a_redacted_passage_stays_in():
+    redacted = SMALL.block_rows[1]._replace(text="", redacted={"digest": "d", "metadata_digest": "m"})
+
+    assert reasons(replace(SMALL, block_rows=[SMALL.block_rows[0], redacted]), terms()) == {"b2": StayReason.REDACTED}
+
+
+def test_a_word_where_an_item_can_do_without_is_taken_out_and_counted():
+    block = SMALL.block_rows[0]._replace(title="Orrin keys", section=("Security", "Orrin"), document_title="Orrin")
+    query = SMALL.query_rows[0]._replace(intent="For Orrin", description="orrin", domain="ORRIN", query_type="Orrin")
+    content = replace(SMALL, block_rows=[block, SMALL.block_rows[1]], query_rows=[query, SMALL.query_rows[1]])
+    decided = terms(ForbiddenWords(inside=("orrin",)))
+    chosen = select(content, decided)
+    public = PublicContent(content, decided, chosen)
+    out = next(public.blocks())
+
+    assert chosen.stays == []
+    assert (out.title, out.section, out.document_title) == ("", ("Security",), "")
+    assert [getattr(next(public.queries()), name) for name in ("intent", "description", "domain", "query_type")] == [
+        ""
+    ] * 4
+    assert chosen.emptied["title"] == chosen.emptied["section"] == chosen.emptied["intent"] == 1
+
+
+def test_people_are_numbered_and_dates_end_with_the_month():
+    decided = terms()
+    public = PublicContent(SMALL, decided, select(SMALL, decided))
+    triple = next(public.triples())
+
+    assert (triple.added_by, triple.reviewed_by, triple.added_at) == ("P1", ("P2", "P3"), "2026-11")
+
+
+def test_nothing_goes_out_that_is_not_in_the_list_of_fields():
+    query = SMALL.query_rows[0]._replace(label="a", group="b", tags=("c",), metadata={"d": "e"}, source="f")
+    block = SMALL.block_rows[1]._replace(metadata={"owner": "x"})
+    content = replace(SMALL, query_rows=[query, SMALL.query_rows[1]], block_rows=[SMALL.block_rows[0], block])
+    decided = terms()
+    public = PublicContent(content, decided, select(content, decided))
+    out = next(public.queries())
+
+    assert (out.label, out.group, out.tags, out.metadata, out.source) == ("", "", (), {}, "query log")
+    assert [row.metadata for row in public.blocks()] == [{}, {}]
+    assert public.judgements() is None
+    assert list(public.slices()) == []
+
+
+def test_the_names_of_people_are_found_as_they_are_written():
+    search = WordSearch(ForbiddenWords(names=("Mara Will",)))
+
+    assert search.find("asked by mara  will").is_name
+    assert search.find("Will it rain?").word == "Will"
+    assert search.find("it will rain") is None
+    assert search.find("Maracas") is None
+
+
+def test_words_are_found_in_other_forms_of_the_same_letters():
+    search = WordSearch(ForbiddenWords(inside=("Zephyr X",), whole=("logs",)))
+
+    assert search.find("the ｚｅｐｈｙｒ\n x9").word == "zephyr x"
+    assert search.find("blogs") is None
+    assert search.find("Logs!").word == "logs"
+
+
+def test_what_goes_and_what_stays_adds_up():
+    decided = terms(ForbiddenWords(inside=("90 days",)), splits=frozenset({"dev"}))
+    chosen = select(SMALL, decided)
+
+    for kind in KINDS:
+        staying = sum(stay.kind == kind for stay in chosen.stays)
+        if kind != "pairs":
+            assert chosen.inside[kind] == chosen.going[kind] + staying
+
+
+def test_every_line_fits_its_schema():
+
+    decided = terms()
+    public = PublicContent(SMALL, decided, select(SMALL, decided))
+    for path, chunks in jsonl.files(public):
+        schema = SCHEMAS[path.removeprefix("jsonl/").removesuffix(".jsonl")]
+        for chunk in chunks:
+            row = json.loads(chunk)
+            assert set(row) <= set(schema["properties"])
+            assert set(schema["required"]) <= set(row) | {"id"}
+
+
+def test_the_preview_has_each_field_with_what_takes_its_place():
+    before = {"id": "T-1", "metadata": {"added_by": "Jun", "note": "night"}, "tags": ["a"]}
+    after = {"id": "T-1", "metadata": {"added_by": "P1"}, "tags": []}
+
+    assert preview_lines(before, after) == [
+        PreviewLine("id", kept='"T-1"'),
+        PreviewLine("metadata.added_by", struck='"Jun"', inserted='"P1"'),
+        PreviewLine("metadata.note", struck='"night"'),
+        PreviewLine("tags", struck='["a"]'),
+    ]

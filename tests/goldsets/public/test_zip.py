@@ -1,0 +1,186 @@
+"""The zip of a public release: no internal word in any byte, the same bytes, verified, and a score from it alone."""
+
+import hashlib
+import json
+import shlex
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from apps.accounts.models import Project, User
+from apps.goldsets import actions
+from apps.goldsets.enums import PublicState
+from apps.goldsets.execution.publishing import stored_zip, zip_as_prepared
+from apps.goldsets.formats.verification import verify
+from apps.queries.models import Query, Source
+from tests.factories import AT
+from tests.goldsets.factories import make_bench
+from tests.goldsets.public.factories import (
+    ORDER,
+    make_public_release,
+    make_publishable,
+    prepare,
+    revoke_all,
+)
+
+pytestmark = pytest.mark.django_db
+
+WORD = "Zephyrine"
+
+
+def unpacked(release, folder: Path) -> Path:
+    path = folder / "handbook-v1-public.zip"
+    opened = stored_zip if release.state == PublicState.RELEASED else lambda one: zip_as_prepared(one, at=AT)
+    with opened(release) as stream:
+        path.write_bytes(stream.read())
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder / "handbook-v1-public")
+    return path
+
+
+def with_the_word_everywhere():
+    """A version with an internal word in every place that somebody can write it to, before it is frozen."""
+    bench = make_bench(queries=5, triples=2)
+    project = bench.project
+    Project.objects.filter(pk=project.pk).update(policies={**project.policies, "internal_words": WORD.lower()})
+    Source.objects.filter(pk=bench.source.pk).update(name=f"{WORD} log", slug=f"{WORD.lower()}-log")
+    people = User.objects.filter(memberships__project=project)
+    for person in people:
+        User.objects.filter(pk=person.pk).update(name=f"{person.name} {WORD}")
+    queries = list(Query.objects.filter(project=project).order_by("pk"))
+    everywhere = {
+        "label": WORD,
+        "intent": f"Of {WORD}",
+        "description": f"{WORD}s",
+        "domain": WORD,
+        "query_type": WORD,
+        "group_key": WORD,
+        "tags": [WORD],
+        "metadata": {WORD: WORD},
+    }
+    Query.objects.filter(pk=queries[0].pk).update(**everywhere)
+    project.triples.update(domain=WORD)
+    version = make_publishable(bench, note=f"About {WORD}")
+    gold_set = version.gold_set
+    gold_set.name = f"{WORD} set"
+    gold_set.save()
+    return version
+
+
+def test_an_internal_word_is_in_no_public_byte(tmp_path):
+    release = prepare(with_the_word_everywhere())
+    path = unpacked(release, tmp_path)
+
+    assert release.report["forbidden"] is None
+    assert release.report["emptied"]["domain"] >= 1
+    files = [one for one in (tmp_path / "handbook-v1-public").rglob("*") if one.is_file()]
+    assert len(files) > 10
+    for file in [path, *files]:
+        assert WORD.lower().encode() not in file.read_bytes().lower(), file
+        assert WORD.lower() not in str(file.relative_to(tmp_path)).lower()
+
+
+def test_no_person_is_named_in_any_public_byte(tmp_path):
+    release = make_public_release(PublicState.RELEASED)
+    path = unpacked(release, tmp_path)
+    people = User.objects.filter(memberships__project=release.version.gold_set.project)
+    contents = b"".join(file.read_bytes() for file in (tmp_path / "handbook-v1-public/jsonl").iterdir())
+
+    for name, email in people.values_list("name", "email"):
+        assert name.encode() not in contents
+        assert email.encode() not in path.read_bytes()
+
+
+def test_a_word_in_the_title_or_the_card_stops_the_signature():
+    bench = make_bench()
+    project = bench.project
+    Project.objects.filter(pk=project.pk).update(policies={**project.policies, "internal_words": WORD})
+    version = make_publishable(bench)
+    titled = prepare(version, ORDER.__class__(f"{WORD} set", "", "CC0-1.0", ("dev", "test")))
+
+    assert titled.report["forbidden"] == ["README.md", WORD.lower()]
+    card = ORDER.__class__("Handbook", "", "CC0-1.0", ("dev", "test"), {"about": f"From {WORD}."})
+    again = actions.prepare_again(release_id=titled.pk, order=card, actor=version.created_by, at=AT)
+    assert again.report["forbidden"] == ["DATA_CARD.md", WORD.lower()]
+
+
+def test_the_bytes_are_the_same_at_every_build():
+    release = make_public_release(PublicState.PREPARED)
+    with zip_as_prepared(release, at=AT) as first, zip_as_prepared(release, at=AT) as second:
+        assert first.read() == second.read()
+
+
+def test_the_released_bytes_stay_when_everything_else_changes(tmp_path):
+    bench = make_bench()
+    release = make_public_release(PublicState.RELEASED, make_publishable(bench))
+    with stored_zip(release) as stream:
+        before = stream.read()
+    revoke_all(bench)
+    User.objects.filter(memberships__project=bench.project).update(name="Somebody Else")
+
+    with stored_zip(release) as stream:
+        assert stream.read() == before
+
+
+def test_verification_holds_and_finds_a_changed_byte(tmp_path):
+    path = unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+    folder = tmp_path / "handbook-v1-public"
+
+    assert verify(path).faults == []
+    assert verify(folder).faults == []
+    file = folder / "jsonl/judgements.jsonl"
+    file.write_bytes(file.read_bytes().replace(b'"grade":', b'"grade" :', 1))
+    assert not verify(folder).is_intact
+
+
+def test_the_digests_find_a_manifest_that_was_changed_along_with_its_files(tmp_path):
+    unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+    folder = tmp_path / "handbook-v1-public"
+    file, manifest = folder / "jsonl/judgements.jsonl", json.loads((folder / "manifest.json").read_bytes())
+    file.write_bytes(file.read_bytes().replace(b"dev", b"tst", 1))
+    for entry in manifest["files"]:
+        if entry["path"] == "jsonl/judgements.jsonl":
+            entry["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
+            entry["bytes"] = file.stat().st_size
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+    assert verify(folder).faults == ["The items are not those that were frozen under the digest in the manifest."]
+
+
+def test_every_line_fits_the_schema_in_the_zip(tmp_path):
+    unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+    folder = tmp_path / "handbook-v1-public"
+
+    for schema in (folder / "schema").iterdir():
+        validator = jsonschema.Draft202012Validator(json.loads(schema.read_text()))
+        lines = (folder / "jsonl" / schema.name.replace(".schema.json", ".jsonl")).read_text().splitlines()
+        assert lines
+        for line in lines:
+            assert list(validator.iter_errors(json.loads(line))) == [], schema.name
+
+
+def test_the_ten_lines_of_the_readme_lead_to_a_score(tmp_path):
+    release = make_public_release(PublicState.RELEASED)
+    unpacked(release, tmp_path)
+    for file in (tmp_path / "handbook-v1-public").rglob("*"):
+        if file.is_file():
+            file.unlink()
+    readme = zipfile.ZipFile(tmp_path / "handbook-v1-public.zip").read("README.md").decode()
+    karat = str(Path(sys.executable).with_name("karat"))
+    commands = [line.partition(". `")[2].removesuffix("`") for line in readme.splitlines() if ". `" in line]
+
+    assert len([line for line in readme.splitlines() if line[:1].isdigit()]) == 10
+    assert len(commands) == 5
+    for command in commands:
+        if command.startswith("pip "):
+            continue
+        line = command.replace("karat ", f"{karat} ", 1) if command.startswith("karat ") else command
+        words = [sys.executable if word == "python3" else word for word in shlex.split(line)]
+        ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, f"{command}\n{ended.stderr}"
+    assert "nDCG@10" in (tmp_path / "report.html").read_text()
+    assert (tmp_path / "results.trec").stat().st_size
