@@ -19,7 +19,7 @@ from apps.retrieval.models import Pool
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import judge_all, make_pool, make_round
 from tests.review.factories import make_accepted
-from tests.triples.factories import make_snapshot
+from tests.triples.factories import TEXTS, make_snapshot
 
 
 @dataclass
@@ -65,17 +65,23 @@ def by_block(seat: Seat) -> int:
 
 
 def make_bench(
-    *, queries: int = 4, grade_of: Callable[[Seat], int] = by_block, triples: int = 1, judge: bool = True
+    *,
+    queries: int = 4,
+    grade_of: Callable[[Seat], int] = by_block,
+    triples: int = 1,
+    judge: bool = True,
+    texts: dict[str, str] = TEXTS,
+    **given: str,
 ) -> Bench:
     project = make_project()
-    snapshot = make_snapshot(project)
+    snapshot = make_snapshot(project, texts)
     source = make_source(project)
     pool = make_pool(project, queries=queries, snapshot=snapshot)
     Query.objects.filter(project=project).update(source=source)
     round_ = make_round(project, pool=pool, annotators=2, overlap=1.0)
     if judge:
         for place in round_.annotators.select_related("annotator").order_by("pk"):
-            judge_all(round_, place.annotator, grade_of)
+            judge_all(round_, place.annotator, grade_of, **given)
     for _ in range(2):
         make_member(project, Role.REVIEWER, name="Reviewer")
     for _ in range(triples):
