@@ -46,7 +46,7 @@ class Check(NamedTuple):
         return "check" if self.state == "pass" else self.state
 
 
-class Row(NamedTuple):
+class KindCounts(NamedTuple):
     """How many of a kind the version has, go out, and stay in."""
 
     kind: str
@@ -61,7 +61,9 @@ class Row(NamedTuple):
 
 def public_facts(release: PublicRelease, member: Member, *, at: datetime) -> dict[str, Any]:
     counts = release.report["counts"]
-    rows = [Row(kind, words, counts[kind]["inside"], counts[kind]["going"]) for kind, words in KIND_WORDS.items()]
+    rows = [
+        KindCounts(kind, words, counts[kind]["inside"], counts[kind]["going"]) for kind, words in KIND_WORDS.items()
+    ]
     checks = checks_of(release)
     leads = list(public.other_leads(release))
     asked = release.asked if release.asked in leads else next(iter(leads), None)
@@ -87,7 +89,7 @@ def public_facts(release: PublicRelease, member: Member, *, at: datetime) -> dic
     }
 
 
-def _finding(release: PublicRelease, rows: dict[str, Row]) -> str:
+def _finding(release: PublicRelease, rows: dict[str, KindCounts]) -> str:
     triples, queries = rows["triples"], rows["queries"]
     row, words = (triples, "Q&As") if triples.inside else (queries, "queries")
     how_many = f"{row.going:,} of {row.inside:,} {words}"

@@ -17,6 +17,8 @@ from apps.common.database import triggers
 from apps.goldsets import actions
 from apps.goldsets.enums import PublicState
 from apps.goldsets.execution.publishing import stored_zip, zip_as_prepared
+from apps.goldsets.formats.checksums import checksums
+from apps.goldsets.formats.folder import manifest_bytes
 from apps.goldsets.formats.verification import verify
 from apps.goldsets.models import GoldSet
 from apps.queries.models import Query, Source
@@ -162,7 +164,9 @@ def test_the_digests_find_a_manifest_that_was_changed_along_with_its_files(tmp_p
         if entry["path"] == "jsonl/judgements.jsonl":
             entry["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
             entry["bytes"] = file.stat().st_size
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    data = manifest_bytes(manifest)
+    (folder / "manifest.json").write_bytes(data)
+    (folder / "SHA256SUMS").write_bytes(checksums(manifest, data))
 
     assert verify(folder).faults == ["The items are not those that were frozen under the digest in the manifest."]
 
