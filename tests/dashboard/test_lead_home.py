@@ -301,7 +301,7 @@ class TestPeople:
             judge_all(round_, person, lambda seat: seat.entry_id % 4)
         page_of(client, round_.project)
 
-        with django_assert_num_queries(46):
+        with django_assert_num_queries(47):
             client.get(reverse("dashboard:home", kwargs={"slug": round_.project.slug}))
 
 

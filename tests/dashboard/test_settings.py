@@ -28,6 +28,7 @@ POLICIES = {
     "freeze_confusers": "off",
     "freeze_strata": "warn",
     "freeze_terms": "refuse",
+    "internal_words": "Zephyr",
 }
 SCALE = [{"grade": 0, "name": "No", "hint": ""}, {"grade": 1, "name": "Yes", "hint": "Helps"}]
 
@@ -78,6 +79,7 @@ def test_every_policy_is_on_the_page_and_saved(client):
         "freeze_confusers": "off",
         "freeze_strata": "warn",
         "freeze_terms": "refuse",
+        "internal_words": "Zephyr",
     }
 
 

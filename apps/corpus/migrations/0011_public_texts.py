@@ -42,8 +42,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'public texts',
-                'constraints': [models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('corpus',), name='public_texts_one_live_per_corpus'), models.CheckConstraint(condition=models.Q(('owner', ''), _negated=True), name='public_texts_have_an_owner')],
             },
+        ),
+        migrations.AddConstraint(
+            model_name='publictexts',
+            constraint=models.CheckConstraint(condition=models.Q(('owner', ''), _negated=True), name='public_texts_have_an_owner'),
+        ),
+        migrations.AddConstraint(
+            model_name='publictexts',
+            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('corpus',), name='public_texts_one_live_per_corpus'),
         ),
         InstallGuards(GUARDS),
     ]

@@ -79,10 +79,10 @@ def public_releases(member: Member) -> list[Task]:
         url = path("goldsets:public", member.project, gold_set=version.gold_set.slug, number=version.number)
         if release.is_prepared:
             small = f"{release.prepared_by} prepared it: read the preview and sign"
-            rows.append(Task("u", f"Sign the public release of {version}", small, 1, "", url, "Read it"))
+            rows.append(Task("1", f"Sign the public release of {version}", small, 1, "", url, "Read it"))
         else:
             small = "a second lead has signed: let it out, or withdraw it"
-            rows.append(Task("u", f"Release {version} to the public", small, 1, "", url, "Open it"))
+            rows.append(Task("1", f"Release {version} to the public", small, 1, "", url, "Open it"))
     return rows
 
 

@@ -22,7 +22,7 @@ JUST_NOW = timedelta(minutes=1)
 PERMISSION_WARNING = timedelta(days=30)
 
 GRADE_KEY = "g"
-ORDER = "xlatzoebmfsudgrivwcphyq"
+ORDER = "xlatzoebmfs1dgrivwcphyq"
 """The keys of the rows of Home: gate, score, decisions, rounds, grades, jobs, stale Q&As; own work; goal; queries."""
 VERBS = {
     "i": "Check",
