@@ -11,8 +11,10 @@ from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import values_of
 from apps.goldsets import actions as goldsets
 from apps.goldsets.enums import VersionState
+from apps.jobs.models import Job
 from apps.metrics.expected import KINDS
 from apps.metrics.statistics.proportions import wilson
+from apps.retrieval.models import Run
 from tests.evaluation.hits import places, run_that, score
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench, make_version
@@ -224,3 +226,31 @@ def test_a_slice_is_measured_on_its_triples_alone(version):
     assert found.counts["questions"] == 2
     assert values_of(found)["Success@5"].tolist() == [1.0, 0.0]
     assert leaderboard.lines_on(version, "dev", "Success@5", "block") == []
+
+
+def test_one_job_scores_every_stored_run_on_a_release(version):
+    first, second = (run_that(version, tag, places(version, 1, 2, 0)) for tag in ("base", "better"))
+    for run in (first, second):
+        score(version, run, measures="RR")
+        score(version, run, hit="", measures="nDCG@10")
+    later = make_version_after(version)
+    waiting = Evaluation.objects.filter(version=later)
+    assert waiting.count() == 4
+    (job,) = Job.objects.filter(pk__in=waiting.values("job"))
+    run_jobs()
+    job.refresh_from_db()
+    assert (job.state, job.result) == ("done", {"evaluations": 4})
+    assert not waiting.filter(scored_at=None).exists()
+
+
+def test_a_run_that_cannot_be_scored_keeps_no_other_from_its_scores(version):
+    score(version, run_that(version, "ours", places(version, 1, 2, 0)), measures="RR")
+    score(version, Run.objects.get(), hit="", measures="nDCG@10")
+    later = make_version_after(version)
+    broken = Evaluation.objects.get(version=later, hit="block")
+    Evaluation.objects.filter(pk=broken.pk).update(split="test")  # which has no Q&As
+    run_jobs()
+    assert list(Evaluation.objects.filter(version=later).exclude(scored_at=None).values_list("hit", flat=True)) == [""]
+    broken.refresh_from_db()
+    assert broken.job.state == "failed"
+    assert "has no Q&As in this split" in broken.job.error

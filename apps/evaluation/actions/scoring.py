@@ -19,6 +19,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.slices import slices_of
 from apps.goldsets.selectors.versions import frozen_in
+from apps.jobs.actions.jobs import enqueue
 from apps.metrics.expected import BY_GRADES, HitRuleError
 from apps.metrics.measures import Measure
 from apps.metrics.measures.notation import MeasureError
@@ -26,6 +27,8 @@ from apps.metrics.statistics.significance import DEFAULT_SEED
 from apps.retrieval.selectors import run_in
 
 SCORING = RequestKind("evaluation.requested", "evaluation.score", "evaluation_id")
+
+SCORE_ALL = "evaluation.score_all"
 
 
 class EvaluationRefused(Refusal):
@@ -70,6 +73,8 @@ def _request(
     actor: User,
     at: datetime,
     slice_name: str = "",
+    *,
+    is_queued: bool = True,
 ) -> Evaluation:
     run = run_in(project, run_id)
     version = frozen_in(project, version_id)
@@ -93,6 +98,7 @@ def _request(
         title=f"Score {run.tag} on {version.label}{f', {part.words}' if part else ''}",
         actor=actor,
         at=at,
+        is_queued=is_queued,
     )
 
 
@@ -163,7 +169,15 @@ def score_missing(
 
 
 def _request_missing(
-    version: Version, split: str, hit: str, measures: Sequence[str], actor: User, at: datetime, lacking: str = ""
+    version: Version,
+    split: str,
+    hit: str,
+    measures: Sequence[str],
+    actor: User,
+    at: datetime,
+    lacking: str = "",
+    *,
+    is_queued: bool = True,
 ) -> list[Evaluation]:
     latest = leaderboard.latest_measures(version, split, hit)
     names = list(measures) or latest or names_of(default_measures(hit), hit)
@@ -171,20 +185,32 @@ def _request_missing(
     runs = leaderboard.unscored_on(version, split, [lacking] if lacking in names else names, hit)
     project = version.gold_set.project
     able = [run for run in runs if rules.request_refusal(run, version, split, hit) is None]
-    return [_request(project, run.pk, version.pk, split, hit, wanted, DEFAULT_SEED, actor, at) for run in able]
+    ground = (version.pk, split, hit, wanted, DEFAULT_SEED)
+    return [_request(project, run.pk, *ground, actor, at, is_queued=is_queued) for run in able]
 
 
 @transaction.atomic
 def score_on_release(*, version: Version, actor: User, at: datetime) -> list[Evaluation]:
     """Request scores of stored runs on a version just released, on each split and by each rule of earlier ones.
 
-    So trends continue without a request, and without a logged look at the test split. Empty for the first version of a
-    gold set.
+    One job computes them all. So trends continue without a request, and without a logged look at the test split. Empty
+    for the first version of a gold set.
     """
     earlier = Evaluation.objects.filter(version__gold_set=version.gold_set_id).exclude(version=version)
     grounds = earlier.order_by("split", "hit").values_list("split", "hit").distinct()
-    requested = [_request_missing(version, split, hit, (), actor, at) for split, hit in grounds]
-    return [evaluation for scores in requested for evaluation in scores]
+    requested = [_request_missing(version, split, hit, (), actor, at, is_queued=False) for split, hit in grounds]
+    evaluations = [evaluation for scores in requested for evaluation in scores]
+    if waiting := [one.pk for one in evaluations if not one.is_scored]:
+        job = enqueue(
+            kind=SCORE_ALL,
+            params={"evaluation_ids": waiting},
+            project=version.gold_set.project,
+            actor=actor,
+            at=at,
+            title=f"Score stored runs on {version.label}",
+        )
+        Evaluation.objects.filter(pk__in=waiting).update(job=job)
+    return evaluations
 
 
 def names_of(measures: str, hit: str = BY_GRADES) -> list[str]:

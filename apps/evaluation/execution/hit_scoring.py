@@ -1,6 +1,6 @@
 """Scoring a run against the triples of one split of a version."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,17 @@ RECIPROCAL_RANK = Measure("RR")
 """Stored with every score by triples, requested or not: the first right rank of each question."""
 
 
-def score_by_hits(ctx: JobContext, evaluation: Evaluation) -> dict[str, Any]:
-    """Score an evaluation with a hit rule. `query_ids` are the triples that the rule says something about.
+Save = Callable[[JobContext], dict[str, Any]]
+"""Saves what was computed, in the caller's transaction, and gives back the facts for the job's result."""
+
+
+def computed_by_hits(evaluation: Evaluation) -> Save:
+    """An evaluation with a hit rule, computed. `query_ids` are the triples that the rule says something about.
 
     `counts` has the number of `questions` with a value, the labels of those that are `undefined` under the rule, how
     many got nothing returned (`missing`) or no hit (`not_found`), the returned passages that the rule cannot read
-    (`unreadable`), and `ranks`: first and last rank of each bin with its number of questions.
+    (`unreadable`), and `ranks`: first and last rank of each bin with its number of questions. Raises JobFailed where
+    there is no triple.
     """
     rule = evaluation.rule
     assert rule is not None
@@ -35,22 +40,23 @@ def score_by_hits(ctx: JobContext, evaluation: Evaluation) -> dict[str, Any]:
         raise JobFailed(
             f"{evaluation.version.label} has no Q&As in this split, so there is nothing to measure against."
         )
-    ctx.progress(0, 1, f"{evaluation.run.tag} on {evaluation.version.label}")
     measures = with_first_rank(parse_measures(" ".join(evaluation.measures)))
     values = table.values_of(evaluation.run, measures)
     overall = hit_summaries(measures, values)
     evaluation.query_ids = table.labels
     evaluation.counts = _counted(table.hits_of(evaluation.run))
     saves = follow_hits(ScoredByHits(evaluation, table))
-    with ctx.finish() as result:
+
+    def save(ctx: JobContext) -> dict[str, Any]:
         rows = zip(measures, overall, values.T, strict=True)
         Score.objects.bulk_create(_score(evaluation, order, *row) for order, row in enumerate(rows))
         evaluation.scored_at = ctx.at
         evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
-        for save in saves:
-            save(actor=ctx.actor, at=ctx.at)
-        result.update(evaluation_id=evaluation.pk, questions=len(evaluation.query_ids))
-    return ctx.result
+        for follow in saves:
+            follow(actor=ctx.actor, at=ctx.at)
+        return {"evaluation_id": evaluation.pk, "questions": len(evaluation.query_ids)}
+
+    return save
 
 
 def with_first_rank(measures: Sequence[Measure]) -> list[Measure]:

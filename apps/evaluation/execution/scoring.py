@@ -5,7 +5,7 @@ from typing import Any
 
 from apps.evaluation.core import packing
 from apps.evaluation.core.annotator_grades import GivenGrades, shared_rows, sheets_of
-from apps.evaluation.execution.hit_scoring import score_by_hits
+from apps.evaluation.execution.hit_scoring import Save, computed_by_hits
 from apps.evaluation.execution.listeners import Scored, follow_scores
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import annotators, rankings
@@ -26,17 +26,58 @@ JUDGED_DEPTH = 20
 @job_kind("evaluation.score", title="Score a run")
 def score(ctx: JobContext) -> dict[str, Any]:
     """Score the evaluation `evaluation_id`: all its measures, each query's value, and the intervals."""
-    evaluation = Evaluation.everything.select_related(
-        "run", "version__snapshot", "version__gold_set__project", "slice"
-    ).get(pk=ctx.params["evaluation_id"])
+    evaluation = _evaluation(ctx.params["evaluation_id"])
     if evaluation.is_scored:
         return {"evaluation_id": evaluation.pk}
-    if evaluation.hit:
-        return score_by_hits(ctx, evaluation)
+    ctx.progress(0, 1, _named(evaluation))
+    save = computed(evaluation)
+    with ctx.finish() as result:
+        result.update(save(ctx))
+    return ctx.result
+
+
+@job_kind("evaluation.score_all", title="Score stored runs")
+def score_all(ctx: JobContext) -> dict[str, Any]:
+    """Score the evaluations `evaluation_ids`, each saved by itself; fails at the end where one cannot be scored."""
+    keys, faults = ctx.params["evaluation_ids"], []
+    for done, key in enumerate(keys):
+        evaluation = _evaluation(key)
+        ctx.progress(done, len(keys), _named(evaluation))
+        if evaluation.is_scored:
+            continue
+        try:
+            save = computed(evaluation)
+        except JobFailed as fault:
+            faults.append(f"{_named(evaluation)}: {fault}")
+            continue
+        with ctx.chunk(f"evaluation:{key}") as fresh:
+            if fresh:
+                save(ctx)
+    if faults:
+        raise JobFailed(" ".join(faults))
+    with ctx.finish() as result:
+        result.update(evaluations=len(keys))
+    return ctx.result
+
+
+def _evaluation(key: int) -> Evaluation:
+    rows = Evaluation.everything.select_related("run", "version__snapshot", "version__gold_set__project", "slice")
+    return rows.get(pk=key)
+
+
+def _named(evaluation: Evaluation) -> str:
+    return f"{evaluation.run.tag} on {evaluation.version.label}"
+
+
+def computed(evaluation: Evaluation) -> Save:
+    """Everything of an evaluation, computed; the function given back saves it in the caller's transaction."""
+    return computed_by_hits(evaluation) if evaluation.hit else computed_by_grades(evaluation)
+
+
+def computed_by_grades(evaluation: Evaluation) -> Save:
     ground = ground_of(evaluation.version, evaluation.split, names_of(evaluation))
     judged = ground.judged
     ranked = rankings.ranked_of(evaluation.run, ground.numbers)
-    ctx.progress(0, 1, f"{evaluation.run.tag} on {evaluation.version.label}")
     measures = with_judged(parse_measures(" ".join(evaluation.measures)))
     depths = [Measure("Judged", depth) for depth in range(1, JUDGED_DEPTH + 1)]
     ids = range(evaluation.version.snapshot.block_count)
@@ -49,15 +90,17 @@ def score(ctx: JobContext) -> dict[str, Any]:
     evaluation.counts = {**_counted(judged, scores[:, -1], shares), **_people_counted(judged, given)}
     by_measure = {str(measure): scores[:, place] for place, measure in enumerate(measures)}
     saves = follow_scores(Scored(evaluation, ground, ranked, by_measure))
-    with ctx.finish() as result:
+
+    def save(ctx: JobContext) -> dict[str, Any]:
         rows = zip(measures, overall, people, scores.T, strict=True)
         Score.objects.bulk_create(score_row(evaluation, order, *row) for order, row in enumerate(rows))
         evaluation.scored_at = ctx.at
         evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
-        for save in saves:
-            save(actor=ctx.actor, at=ctx.at)
-        result.update(evaluation_id=evaluation.pk, queries=len(judged.queries))
-    return ctx.result
+        for follow in saves:
+            follow(actor=ctx.actor, at=ctx.at)
+        return {"evaluation_id": evaluation.pk, "queries": len(judged.queries)}
+
+    return save
 
 
 def with_judged(measures: tuple[Measure, ...]) -> list[Measure]:
