@@ -26,7 +26,8 @@ from apps.evaluation.edges.hit_charts import (
     side_cell,
     side_head,
 )
-from apps.evaluation.edges.hit_sheets import LOWER_END, HitComparison, hit_comparison_of
+from apps.evaluation.edges.hit_comparison import HitComparison, hit_comparison_of
+from apps.evaluation.edges.hit_sheets import LOWER_END
 from apps.evaluation.edges.score_charts import difference_bounds
 from apps.evaluation.edges.sheets import log_look
 from apps.evaluation.edges.strata import strata_context

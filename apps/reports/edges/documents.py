@@ -6,7 +6,8 @@ from django.utils.text import slugify
 
 from apps.accounts.selectors import Member
 from apps.evaluation.edges.comparison import comparison_of
-from apps.evaluation.edges.hit_sheets import HitSheet, hit_comparison_of
+from apps.evaluation.edges.hit_comparison import hit_comparison_of
+from apps.evaluation.edges.hit_sheets import HitSheet
 from apps.evaluation.edges.sheets import EvaluationSheet, log_look
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import ComparisonRefused

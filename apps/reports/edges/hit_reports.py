@@ -9,7 +9,8 @@ import numpy as np
 
 from apps.evaluation import rules
 from apps.evaluation.core.question_kinds import FIELDS
-from apps.evaluation.edges.hit_sheets import HitComparison, HitSheet, kind_rows
+from apps.evaluation.edges.hit_comparison import HitComparison
+from apps.evaluation.edges.hit_sheets import HitSheet, kind_rows
 from apps.metrics.measures import Measure, parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores
 from apps.metrics.scoring import RunScores
