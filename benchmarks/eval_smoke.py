@@ -29,7 +29,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from apps.gates.core.tiers import sample
-from apps.goldsets.formats.content import FrozenBlock, FrozenQuery, GradeRow, TripleRow
+from apps.goldsets.formats.content import FrozenBlock, FrozenQuery, GradeRow, SliceRow, TripleRow
 from apps.goldsets.formats.folder import write_folder
 from tests.goldsets.content import snapshot_facts
 
@@ -80,6 +80,9 @@ class Made:
                 yield GradeRow(query, f"B{block:06}", block % 4, self.split(query), query_text=self.asked[query])
 
     def triples(self) -> Iterator[TripleRow]:
+        return iter(())
+
+    def slices(self) -> Iterator[SliceRow]:
         return iter(())
 
     def in_smoke(self) -> list[str]:

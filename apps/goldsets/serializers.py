@@ -11,14 +11,17 @@ from apps.goldsets.models import Version
 class VersionSerializer(serializers.Serializer):
     """A version with the facts of its manifest; `manifest` is empty for a draft. Request scores by `id`.
 
-    To somebody who still judges the manifest does not say how many pairs have which grade (`is_blind` in the context).
+    To somebody who still judges the manifest says neither how many pairs have which grade nor what was graded anew
+    (`is_blind` in the context).
     """
 
     id = serializers.IntegerField(source="pk")
     gold_set = serializers.CharField(source="gold_set.slug")
     version = serializers.CharField(source="label")
     number = serializers.IntegerField()
-    numbered = serializers.CharField(help_text="major.minor.patch by what changed; empty for a draft.")
+    numbered = serializers.SerializerMethodField(
+        help_text="major.minor.patch by what changed; empty for a draft, and for somebody who still judges."
+    )
     state = serializers.CharField()
     digest = serializers.CharField()
     snapshot = serializers.CharField(source="snapshot.name")
@@ -26,6 +29,9 @@ class VersionSerializer(serializers.Serializer):
     frozen_at = serializers.DateTimeField(allow_null=True)
     released_at = serializers.DateTimeField(allow_null=True)
     manifest = serializers.SerializerMethodField()
+
+    def get_numbered(self, version: Version) -> str:
+        return "" if self.context["is_blind"] else version.numbered
 
     def get_manifest(self, version: Version) -> dict[str, Any]:
         return without_grades(version.manifest) if self.context["is_blind"] else version.manifest

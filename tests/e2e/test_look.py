@@ -64,9 +64,10 @@ NO_PAGES = {
 }
 OF_STRANGERS = {"accounts:login", "accounts:setup", "accounts:join", "accounts:forgotten", "accounts:reset"}
 # It holds one released version and one guideline, nobody in it is asked to calibrate, no text in it is the same as
-# another, no compound claim is disputed, no candidate waits and no passage is proposed as right as well: tests below,
-# the stories of triples, of candidates and of misses make them.
+# another, no compound claim is disputed, no candidate waits, no passage is proposed as right as well, and
+# its first runs miss nothing: tests below, the stories of triples, of candidates and of misses make them.
 NOT_IN_THE_DEMO = {
+    "evaluation:misses",
     "goldsets:difference",
     "goldsets:public-card",
     "goldsets:public-preview",

@@ -54,7 +54,8 @@ def version_list(request: HttpRequest, project: Project) -> HttpResponse:
         (gold_set, [version for version in gold_set.versions.all() if is_lead or version.released_at])
         for gold_set in versions.gold_sets_of(project)
     ]
-    return render(request, "goldsets/list.html", {"section": SECTION, "sets": sets})
+    is_blind = rules.blind_refusal(member_of(request)) is not None
+    return render(request, "goldsets/list.html", {"section": SECTION, "sets": sets, "is_blind": is_blind})
 
 
 @member_view(Role.LEAD)

@@ -26,6 +26,8 @@ _READERS: dict[str, Callable[[TableFile, ErrorList], Iterator[TripleRecord]]] = 
     "rag": rag.read,
 }
 _WRITERS = {"jsonl": jsonl.write, "yaml": yaml.write}
+WRITTEN = tuple(_WRITERS)
+"""The formats that entries are written in here; the others are forms of a whole version."""
 
 
 class EntryRecord(NamedTuple):

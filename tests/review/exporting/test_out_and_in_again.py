@@ -8,7 +8,7 @@ from apps.accounts.enums import Role
 from apps.review.actions import submit_triple
 from apps.triples.actions.triples import save_draft, start_draft
 from apps.triples.enums import State
-from apps.triples.formats import FORMATS
+from apps.triples.formats import WRITTEN
 from apps.triples.models import Triple
 from apps.triples.selectors.draft_checks import BlockChoice, Wording
 from tests.factories import AT, make_member, make_project
@@ -42,7 +42,7 @@ def in_twin(data: bytes, digests: dict[str, str]) -> bytes:
     return data
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", WRITTEN)
 def test_a_whole_project_comes_out_of_an_empty_one_as_it_came_out_of_the_first(team, form):
     for state in (State.ACCEPTED, State.DRAFT, State.DISPUTED, State.IN_REVIEW):
         make_triple(team, state, note="Asked often.", domain="access", difficulty="hard")
@@ -78,7 +78,7 @@ def test_whatever_was_written_comes_out_again_byte_for_byte(data):
                 note=data.draw(words),
             ),
         )
-    form = data.draw(st.sampled_from(sorted(FORMATS)))
+    form = data.draw(st.sampled_from(sorted(WRITTEN)))
     first = exported(project, "all", form=form)
     twin, digests = twin_of(project)
     moved = in_twin(first, digests)

@@ -2,7 +2,7 @@
 
 from hypothesis import example, given, settings
 
-from apps.triples.formats import FORMATS, write_entries
+from apps.triples.formats import WRITTEN, write_entries
 from apps.triples.formats.entry import Entry, EntryBlock
 from tests.triples.formats.entries import entries
 from tests.triples.formats.reading import read
@@ -16,7 +16,7 @@ from tests.triples.formats.reading import read
 @example(entry=Entry("# a\n- b", "'", (EntryBlock("b"),), note='"\\'))
 def test_what_is_written_is_read_back_and_written_the_same(entry):
     entry = entry._replace(question=entry.question.strip(), expected_answer=entry.expected_answer.strip())
-    for format in FORMATS:
+    for format in WRITTEN:
         data = b"".join(write_entries([entry, entry], format=format))
 
         found, mistakes = read(data, format)
