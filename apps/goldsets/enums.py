@@ -19,6 +19,13 @@ class Split(models.TextChoices):
     TEST = "test", "test"
 
 
+class SplitBy(models.TextChoices):
+    """By what a draft chooses the groups that go to test."""
+
+    GROUP = "group", "by group: a hash of the group and the seed decides"
+    TIME = "time", "by time: the newest questions are in test"
+
+
 class GroupBy(models.TextChoices):
     """What a split keeps together. Items with the same words are always together."""
 

@@ -8,7 +8,7 @@ from django import forms
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
 from apps.corpus.models import Snapshot
-from apps.goldsets.enums import GroupBy, Split
+from apps.goldsets.enums import GroupBy, Split, SplitBy
 from apps.goldsets.formats.public.card import SECTIONS
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.formats.public.licences import LICENCES
@@ -45,6 +45,14 @@ class VersionForm(KaratForm):
         max_value=100,
         help_text="The share held back for the last comparison; the rest is dev, to work with. With few queries, 0. "
         "A target: what is kept together is never divided.",
+    )
+    split_by = forms.ChoiceField(
+        label="Choose for test",
+        required=False,
+        choices=SplitBy.choices,
+        initial=SplitBy.GROUP,
+        widget=forms.RadioSelect,
+        help_text="A question is as old as its asked_at says, else as long as it has been here.",
     )
     group_by = forms.MultipleChoiceField(
         label="Keep together",
@@ -88,6 +96,7 @@ class VersionForm(KaratForm):
             "rounds": [self.known_rounds[pk] for pk in values["rounds"]],
             "test_share": values["test_percent"] / 100,
             "group_by": values["group_by"],
+            "split_by": values["split_by"] or SplitBy.GROUP.value,
             "seed": values["seed"],
             "note": values["note"].strip(),
         }
@@ -99,6 +108,7 @@ def _initial(version: Version) -> dict[str, Any]:
         "rounds": list(version.rounds.values_list("pk", flat=True)),
         "test_percent": round(version.test_share * 100),
         "group_by": version.group_by,
+        "split_by": version.split_by,
         "seed": version.seed,
         "note": version.note,
     }

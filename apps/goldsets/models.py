@@ -15,6 +15,7 @@ from apps.goldsets.enums import (
     PublicState,
     SliceKind,
     Split,
+    SplitBy,
     StayKind,
     StayReason,
     VersionState,
@@ -56,6 +57,9 @@ class Version(models.Model):
     rounds = models.ManyToManyField(Round, related_name="+")
     test_share = models.FloatField(default=0.5, help_text="Share of items aimed at for the test split, 0 to 1.")
     group_by = models.JSONField(default=default_group_by, help_text="What a split keeps whole: GroupBy values.")
+    split_by = models.CharField(
+        max_length=8, choices=SplitBy.choices, default=SplitBy.GROUP, db_default=SplitBy.GROUP.value
+    )
     seed = models.BigIntegerField(default=0)
     note = models.TextField(blank=True)
     digest = models.CharField(max_length=64, blank=True, help_text="Over all items, once frozen.")

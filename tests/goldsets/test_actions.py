@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from copy import deepcopy
 from datetime import timedelta
 
@@ -7,6 +8,7 @@ from django.db import IntegrityError, transaction
 from apps.audit.models import Event
 from apps.goldsets import actions
 from apps.goldsets.actions import GoldSetRefused, VersionRefused
+from apps.goldsets.core.split_words import split_words
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.assembly import gather
@@ -30,7 +32,7 @@ from tests.goldsets.factories import (
     write_by_machine,
 )
 from tests.judging.factories import give, judge_all, people_of
-from tests.review.factories import CHANGED, make_accepted, make_in_review
+from tests.review.factories import CHANGED, make_accepted, make_accepted_from, make_in_review
 from tests.triples.factories import make_snapshot
 
 pytestmark = pytest.mark.django_db
@@ -410,6 +412,92 @@ def test_freeze_version_names_questions_that_are_nearly_the_same_and_were_releas
     sentence = refusal_of(draft(bench), bench)
 
     assert f"{one.outside_id} in dev and {two.outside_id} in test share nearly the same words" in sentence
+
+
+def _ask(bench: Bench, dates: Sequence[str]) -> list[str]:
+    """Say of the queries, by id, when they were asked; "" for those that say nothing."""
+    queries = Query.objects.filter(project=bench.project).order_by("outside_id")
+    for query, date in zip(queries, dates, strict=True):
+        query.metadata = {"asked_at": date} if date else {}
+        query.save(update_fields=["metadata"])
+    return [query.outside_id for query in queries]
+
+
+def test_a_version_split_by_time_tests_the_newest_queries_and_says_from_when():
+    bench = make_bench(queries=4, triples=0)
+    names = _ask(bench, ["2026-03-04", "2026-03-01", "2026-03-03T12:30:00Z", "2026-03-02"])
+
+    version = make_version(VersionState.FROZEN, bench, split_by="time", test_share=0.5)
+
+    assert list(version.queries.filter(split="test").order_by("outside_id").values_list("outside_id", flat=True)) == [
+        names[0],
+        names[2],
+    ]
+    facts = version.manifest["splits"]
+    assert (facts["by"], facts["boundary"], facts["undated"]) == ("time", "2026-03-03T12:30:00Z", 0)
+    assert split_words(facts) == "by time, test from 2026-03-03 12:30:00 UTC on"
+
+
+def test_a_draft_names_the_queries_whose_date_cannot_be_read_and_holds_them_in_dev():
+    bench = make_bench(queries=4, triples=0)
+    names = _ask(bench, ["last spring", "2026-03-01", "2026-03-03", "2026-03-02"])
+
+    found = gather(draft(bench, split_by="time", test_share=0.75))
+
+    assert found.splits[f"query {names[0]}"] == "dev"
+    assert (
+        f"1 item has a date that cannot be read: {names[0]} (“last spring”). What is tied to nothing with a date goes"
+        " to dev. Write dates as 2026-03-14."
+    ) in find_warnings(found)
+
+
+def test_a_draft_split_by_time_says_when_time_decides_nothing():
+    bench = make_bench(queries=4, triples=0)
+
+    assert (
+        "Every item has the same time, so the split is as by group. Say in asked_at when each query was asked."
+        in find_warnings(gather(draft(bench, split_by="time")))
+    )
+
+
+def test_a_triple_is_as_old_as_the_query_it_came_from_else_as_itself():
+    bench = make_bench(queries=1, triples=1)
+    query = bench.project.queries.first()
+    _ask(bench, ["2026-03-04"])
+    make_accepted_from(query, bench.snapshot)
+
+    times = gather(draft(bench, split_by="time")).times
+
+    assert [times[f"triple {triple.label}"].at.isoformat() for triple in bench.project.triples.order_by("number")] == [
+        bench.project.triples.first().created_at.isoformat(),
+        "2026-03-04T00:00:00+00:00",
+    ]
+
+
+def test_items_keep_their_side_when_the_next_version_is_split_by_time():
+    bench = make_bench(queries=4, triples=0)
+    first = make_version(VersionState.RELEASED, bench, test_share=0.5)
+    tested = set(first.queries.filter(split="test").values_list("outside_id", flat=True))
+    _ask(bench, ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"])
+
+    second = make_version(VersionState.RELEASED, bench, split_by="time", test_share=0.5)
+
+    assert set(second.queries.filter(split="test").values_list("outside_id", flat=True)) == tested
+    assert second.manifest["splits"]["boundary"] is None
+
+
+def test_a_query_keeps_its_side_though_a_version_between_was_without_it():
+    bench = make_bench(queries=6, triples=0)
+    first = make_version(VersionState.RELEASED, bench, seed=1)
+    sides = dict(first.queries.values_list("outside_id", "split"))
+    Query.objects.filter(project=bench.project).update(retired_at=AT, retired_reason="Out of scope")
+    make_accepted(bench.project, snapshot=bench.snapshot)
+    make_version(VersionState.RELEASED, bench, seed=2)
+    Query.objects.filter(project=bench.project).update(retired_at=None, retired_reason="")
+
+    third = make_version(VersionState.RELEASED, bench, seed=3)
+
+    assert dict(third.queries.values_list("outside_id", "split")) == sides
 
 
 def test_the_types_of_queries_are_counted_in_each_split():

@@ -1,3 +1,5 @@
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +13,8 @@ from apps.goldsets.core.splits import (
     near_documents,
     normalised,
     split,
+    split_by_time,
+    time_of,
     with_near,
 )
 
@@ -134,3 +138,109 @@ def test_documents_that_are_nearly_the_same_share_a_key():
     found = near_documents({"one": text, "two": text + " Ask at the gate.", "three": ELSE})
 
     assert found == {"one": ["one and two"], "two": ["one and two"]}
+
+
+# By time
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def _day(number: int | None) -> datetime | None:
+    return None if number is None else START + timedelta(days=number)
+
+
+def test_the_newest_items_are_test_and_the_boundary_is_the_oldest_of_them():
+    items = [SplitItem(f"q{n}", f"words {n}", at=_day(n)) for n in range(10)]
+
+    splits, boundary = split_by_time(items, test_share=0.3, seed=1)
+
+    assert [name for name, side in splits.items() if side == TEST] == ["q9", "q8", "q7"]
+    assert boundary == _day(7)
+
+
+def test_a_group_is_as_old_as_its_newest_item():
+    items = [
+        SplitItem("old", "one", (("group", "acme"),), at=_day(1)),
+        SplitItem("new", "two", (("group", "acme"),), at=_day(9)),
+        SplitItem("between", "three", at=_day(5)),
+        SplitItem("first", "four", at=_day(0)),
+    ]
+
+    splits, boundary = split_by_time(items, test_share=0.5, seed=1)
+
+    assert splits == {"old": TEST, "new": TEST, "between": DEV, "first": DEV}
+    assert boundary == _day(9)
+
+
+def test_a_large_group_that_is_newest_and_too_large_leaves_nothing_older_to_test():
+    items = [SplitItem(f"a{n}", f"words {n}", (("group", "acme"),), at=_day(9)) for n in range(8)]
+    items += [SplitItem("b", "one", at=_day(2)), SplitItem("c", "two", at=_day(1))]
+
+    splits, boundary = split_by_time(items, test_share=0.2, seed=1)
+
+    assert (set(splits.values()), boundary) == ({DEV}, None)
+
+
+def test_items_without_a_time_are_dev_and_go_with_a_group_that_has_one():
+    items = [
+        SplitItem("dated", "one", (("group", "acme"),), at=_day(9)),
+        SplitItem("with it", "two", (("group", "acme"),)),
+        SplitItem("alone", "three"),
+    ]
+
+    splits, _ = split_by_time(items, test_share=1.0, seed=1)
+
+    assert splits == {"dated": TEST, "with it": TEST, "alone": DEV}
+
+
+def test_groups_of_one_time_are_divided_by_their_hash():
+    items = [SplitItem(f"q{n:03d}", f"words {n}", at=START) for n in range(40)]
+
+    assert split_by_time(items, test_share=0.5, seed=3) == split_by_time(items[::-1], test_share=0.5, seed=3)
+    assert split_by_time(items, test_share=0.5, seed=3) != split_by_time(items, test_share=0.5, seed=4)
+    assert split_by_time(items, test_share=0.5, seed=3).splits == split(items, test_share=0.5, seed=3)
+
+
+DAYS = st.one_of(st.none(), st.integers(0, 6))
+SIDES = st.sampled_from(["", "", "", DEV, TEST])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(KEYS, DAYS, SIDES), max_size=25), st.floats(0, 1), st.integers(0, 10))
+def test_a_split_by_time_divides_no_group_and_leaves_nothing_newer_in_dev(rows, share, seed):
+    items = [
+        SplitItem(f"q{n:02d}", f"words {n % 20}", tuple(keys), former, _day(day))
+        for n, (keys, day, former) in enumerate(rows)
+    ]
+
+    splits, boundary = split_by_time(items, test_share=share, seed=seed)
+
+    assert set(splits) == {item.name for item in items}
+    assert all(splits[item.name] == item.former for item in items if item.former)
+    free = [group for group in groups(items) if not any(item.former for item in group)]
+    assert all(len({splits[item.name] for item in group}) == 1 for group in free)
+    tested = [time_of(group) for group in free if splits[group[0].name] == TEST]
+    assert boundary == min(tested, default=None)
+    free_in_dev = [item.at for group in free for item in group if splits[item.name] == DEV and item.at]
+    assert all(at <= boundary for at in free_in_dev) if boundary else not tested
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(KEYS, st.integers(0, 6)), max_size=25), st.floats(0, 1), st.integers(0, 10))
+def test_no_other_number_of_the_newest_groups_meets_the_share_better(rows, share, seed):
+    items = [SplitItem(f"q{n:02d}", f"words {n}", tuple(keys), "", _day(day)) for n, (keys, day) in enumerate(rows)]
+
+    splits, _ = split_by_time(items, test_share=share, seed=seed)
+
+    taken, wanted = sum(side == TEST for side in splits.values()), share * len(items)
+    newest_in_dev = max(filter(None, map(time_of, _sides(items, splits, DEV))), default=None)
+    oldest_in_test = min(filter(None, map(time_of, _sides(items, splits, TEST))), default=None)
+    next_ones = [group for group in _sides(items, splits, DEV) if time_of(group) == newest_in_dev]
+    last_ones = [group for group in _sides(items, splits, TEST) if time_of(group) == oldest_in_test]
+    off = abs(taken - wanted)
+    assert not next_ones or any(abs(taken + len(group) - wanted) >= off for group in next_ones)
+    assert not last_ones or any(abs(taken - len(group) - wanted) >= off for group in last_ones)
+
+
+def _sides(items: list[SplitItem], splits: dict[str, str], side: str) -> list[list[SplitItem]]:
+    return [group for group in groups(items) if splits[group[0].name] == side]

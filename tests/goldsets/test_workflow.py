@@ -70,6 +70,7 @@ def test_items_of_a_frozen_version_cannot_be_changed_by_any_client(state):
         "digest = 'x'",
         "manifest = '{}'",
         "seed = 99",
+        "split_by = 'time'",
         "test_share = 0.9",
         "number = 99",
         "note = 'x'",

@@ -13,7 +13,7 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
 from apps.goldsets import rules
-from apps.goldsets.enums import GroupBy, Split, VersionState, VersionStep
+from apps.goldsets.enums import GroupBy, Split, SplitBy, VersionState, VersionStep
 from apps.goldsets.execution import listeners
 from apps.goldsets.execution.freezing import copy_items, items_digest, manifest_digest, manifest_of
 from apps.goldsets.models import GoldSet, Version
@@ -61,6 +61,7 @@ def draft_version(
     test_share: float = 0.5,
     seed: int = 0,
     group_by: Sequence[str] = (GroupBy.GROUP,),
+    split_by: str = SplitBy.GROUP,
     note: str = "",
 ) -> Version:
     """Create the draft of a gold set's next version. A gold set has at most one draft."""
@@ -77,6 +78,7 @@ def draft_version(
         test_share=test_share,
         seed=seed,
         group_by=sorted(set(group_by)),
+        split_by=split_by,
         note=note,
         created_by=actor,
         created_at=at,
@@ -105,6 +107,7 @@ def change_draft(
     seed: int,
     group_by: Sequence[str],
     note: str,
+    split_by: str = SplitBy.GROUP,
 ) -> Version:
     version = _locked(version_id)
     rounds = _locked_rounds(rounds)
@@ -114,8 +117,8 @@ def change_draft(
     before = _inputs(version, list(version.rounds.all()))
     version.snapshot, version.guideline = snapshot, _guideline_of(rounds)
     version.test_share, version.seed, version.note = test_share, seed, note
-    version.group_by = sorted(set(group_by))
-    version.save(update_fields=["snapshot", "guideline", "test_share", "seed", "group_by", "note"])
+    version.group_by, version.split_by = sorted(set(group_by)), split_by
+    version.save(update_fields=["snapshot", "guideline", "test_share", "seed", "group_by", "split_by", "note"])
     version.rounds.set(rounds)
     record(
         project=version.gold_set.project,
@@ -261,5 +264,6 @@ def _inputs(version: Version, rounds: Sequence[Round]) -> dict[str, Any]:
         "test_share": version.test_share,
         "seed": version.seed,
         "group_by": version.group_by,
+        "split_by": version.split_by,
         "note": version.note,
     }

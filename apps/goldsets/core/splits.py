@@ -1,4 +1,4 @@
-"""Splits into dev and test without leakage: whole groups, chosen by a hash of the group and the seed.
+"""Splits into dev and test without leakage: whole groups, chosen by a hash of the group and the seed, or by their time.
 
 Items are tied when they share a key: an entity group, a document, a source, or the same words apart from case, accents,
 punctuation and order of white space; and when their words are nearly the same. Items tied directly or through others
@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from apps.corpus.core.near_duplicates import near_pairs
@@ -27,12 +28,20 @@ NOT_A_WORD = re.compile(r"[^\w]+")
 
 
 class SplitItem(NamedTuple):
-    """An item to split. `former` is its split in the release before, which it keeps."""
+    """An item to split. `former` is its split in an earlier version, which it keeps; `at` is its time, if known."""
 
     name: str
     text: str
     keys: tuple[tuple[str, str], ...] = ()
     former: str = ""
+    at: datetime | None = None
+
+
+class TimeSplit(NamedTuple):
+    """The split of each item by name, and the time that divides them; None where time put nothing into test."""
+
+    splits: dict[str, str]
+    boundary: datetime | None
 
 
 class Tie(NamedTuple):
@@ -108,25 +117,60 @@ def split(items: Sequence[SplitItem], *, test_share: float, seed: int) -> dict[s
     """The split of each item, by name.
 
     Whole groups are added to test in the order of their hash, as long as that brings the share of items in test nearer
-    to `test_share`. A group that the release before had in one split stays in it; one in both keeps its items where
+    to `test_share`. A group that an earlier version had in one split stays in it; one in both keeps its items where
     they were (`leaks` reports it), with its new ones in dev.
     """
-    splits: dict[str, str] = {}
-    open_groups = []
-    for group in groups(items):
-        former = sorted({item.former for item in group if item.former})
-        if not former:
-            open_groups.append(group)
-            continue
-        joins = former[0] if len(former) == 1 else DEV
-        splits.update({item.name: item.former or joins for item in group})
+    splits, free = _placed(items)
     wanted = test_share * len(items)
     taken = sum(name == TEST for name in splits.values())
-    for group in sorted(open_groups, key=lambda group: _rank(group, seed)):
+    for group in sorted(free, key=lambda group: _rank(group, seed)):
         goes_to_test = abs(taken + len(group) - wanted) < abs(taken - wanted)
         taken += len(group) if goes_to_test else 0
         splits.update({item.name: TEST if goes_to_test else DEV for item in group})
     return splits
+
+
+def split_by_time(items: Sequence[SplitItem], *, test_share: float, seed: int) -> TimeSplit:
+    """The split of each item, with the newest groups in test.
+
+    The time of a group is that of its newest item, so nothing in dev that is free to go either way is newer than the
+    boundary, the oldest time of a group that went to test. Groups of one time stand in the order of their hash, and as
+    many of the newest go to test as bring its share of items nearest to `test_share`. Groups without any time are dev.
+    Groups of an earlier version are placed as `split` places them.
+    """
+    splits, free = _placed(items)
+    wanted = test_share * len(items)
+    taken = sum(name == TEST for name in splits.values())
+    timed = [(at, group) for group in free if (at := time_of(group)) is not None]
+    timed.sort(key=lambda each: _rank(each[1], seed))
+    timed.sort(key=lambda each: each[0], reverse=True)
+    boundary = None
+    for at, group in timed:
+        if abs(taken + len(group) - wanted) >= abs(taken - wanted):
+            break  # nothing after it may go to test either: it is no newer
+        taken, boundary = taken + len(group), at
+        splits.update({item.name: TEST for item in group})
+    splits.update({item.name: DEV for group in free for item in group if item.name not in splits})
+    return TimeSplit(splits, boundary)
+
+
+def time_of(group: Iterable[SplitItem]) -> datetime | None:
+    """The time of its newest item; None where no item has one."""
+    return max((item.at for item in group if item.at is not None), default=None)
+
+
+def _placed(items: Sequence[SplitItem]) -> tuple[dict[str, str], list[list[SplitItem]]]:
+    """The splits of the groups that an earlier version had, and the groups that are free."""
+    splits: dict[str, str] = {}
+    free = []
+    for group in groups(items):
+        former = sorted({item.former for item in group if item.former})
+        if not former:
+            free.append(group)
+            continue
+        joins = former[0] if len(former) == 1 else DEV
+        splits.update({item.name: item.former or joins for item in group})
+    return splits, free
 
 
 def _rank(group: Sequence[SplitItem], seed: int) -> bytes:

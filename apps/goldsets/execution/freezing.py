@@ -142,7 +142,10 @@ def _counts(gathered: Gathered) -> dict[str, Any]:
 
 
 def split_facts(gathered: Gathered) -> dict[str, Any]:
-    """The counts of each split, by its name, and how the split was made."""
+    """The counts of each split, by its name, and how the split was made.
+
+    `boundary` is the time from which on free questions are in test; `undated` counts items whose date cannot be read.
+    """
     version = gathered.version
     counters: dict[str, Counter[str]] = {split: Counter() for split in Split.values}
     for query in gathered.queries.values():
@@ -158,6 +161,9 @@ def split_facts(gathered: Gathered) -> dict[str, Any]:
         "seed": version.seed,
         "test_share": version.test_share,
         "group_by": sorted(version.group_by),
+        "by": version.split_by,
+        "boundary": utc_second(gathered.boundary) if gathered.boundary else None,
+        "undated": sum(time.at is None for time in gathered.times.values()),
         "leaks": len(gathered.leaks),
     }
 

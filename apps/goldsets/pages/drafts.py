@@ -1,5 +1,6 @@
 """Context of the page of a draft: its items, what it leaves out, and what blocks its freeze."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -8,12 +9,13 @@ from typing import Any, NamedTuple
 from django.urls import reverse
 
 from apps.goldsets import rules
+from apps.goldsets.core.split_words import split_words
 from apps.goldsets.enums import Answer, BlockerKind, Split
 from apps.goldsets.execution.freezing import query_types, split_facts
 from apps.goldsets.forms import ChangelogForm
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
-from apps.goldsets.selectors.assembly import gather
+from apps.goldsets.selectors.assembly import Gathered, gather
 from apps.goldsets.selectors.freeze_checks import Blocker, find_blockers, find_warnings
 from apps.goldsets.selectors.lead_checks import find_lead_checks
 from apps.goldsets.selectors.losses import Loss, losses_by_cure, losses_facts
@@ -60,6 +62,8 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "rounds": version.rounds.order_by("number"),
         "content": gathered,
         "splits": [(split, facts[split]) for split in Split.values],
+        "split_words": split_words(facts),
+        "dates": _dates(gathered),
         "query_types": type_rows(query_types(gathered)),
         "blockers": _by_kind(version, blockers),
         "counted": rules.counted(blockers),
@@ -76,6 +80,15 @@ def type_rows(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list[
     """The types of queries, each with its number in dev and in test; empty where no query has a type."""
     types = list(counted.get(Split.DEV, {}))
     return [(name, [counted[split][name] for split in Split.values]) for name in types] if any(types) else []
+
+
+def _dates(gathered: Gathered) -> str:
+    """Where the times of a split by time come from: "12 as asked, 3 as added here"; empty for one by group."""
+    kinds = Counter(
+        "unreadable" if time.at is None else "as asked" if time.is_asked else "as added"
+        for time in gathered.times.values()
+    )
+    return ", ".join(f"{kinds[word]:,} {word}" for word in ("as asked", "as added", "unreadable") if kinds[word])
 
 
 def _by_kind(version: Version, blockers: Sequence[Blocker]) -> list[dict[str, Any]]:

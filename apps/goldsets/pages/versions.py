@@ -18,6 +18,7 @@ from apps.accounts.selectors import Member
 from apps.common.errors import Forbidden
 from apps.goldsets import actions, rules
 from apps.goldsets.core.blind import without_grades
+from apps.goldsets.core.split_words import split_words
 from apps.goldsets.edges.exports import export_response
 from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
@@ -119,6 +120,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "blind_refusal": blind_refusal,
         "released": version.gold_set.versions.filter(state="released").first(),
         "splits": [(split, version.manifest["splits"][split]) for split in Split.values],
+        "split_words": split_words(version.manifest["splits"]),
         "query_types": type_rows(manifest.get("query_types", {})),
         "waiting": versions.triples_on_their_way(version),
         "grades": sorted((int(grade), n) for grade, n in manifest["counts"].get("by_grade", {}).items()),
@@ -240,6 +242,8 @@ def difference(request: HttpRequest, project: Project, gold_set: str, number: in
         "former": former,
         "split": split,
         "splits": Split.values,
+        "split_before": split_words(former.manifest["splits"]),
+        "split_after": split_words(version.manifest["splits"]),
         "changes": _changes(diff),
         "repinned": diffs.with_texts(diff.repinned[:SHOWN_REPINNED]),
         "repinned_total": len(diff.repinned),

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
 from apps.audit.selectors.events import recorded_objects
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import TextKey, block_names, replaced_in, texts_of
-from apps.goldsets.core.splits import VARIANT_OF, Leak, SplitItem, leaks, near_documents, split, with_near
-from apps.goldsets.enums import GroupBy, LossReason, VersionState
+from apps.goldsets.core.item_times import ItemTime, query_time, triple_time
+from apps.goldsets.core.splits import (
+    VARIANT_OF,
+    Leak,
+    SplitItem,
+    leaks,
+    near_documents,
+    split,
+    split_by_time,
+    with_near,
+)
+from apps.goldsets.enums import GroupBy, LossReason, SplitBy, VersionState
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.losses import (
     JudgedIn,
@@ -61,7 +72,11 @@ class OpenPair(NamedTuple):
 
 @dataclass
 class Gathered:
-    """The items of a version, their splits, and what is left out."""
+    """The items of a version, their splits, and what is left out.
+
+    `times` are those of the items by name, and `boundary` is the time that divides dev and test; both only where the
+    version is split by time.
+    """
 
     version: Version
     places: dict[int, SnapshotPlace]
@@ -70,6 +85,8 @@ class Gathered:
     triples: list[Triple] = field(default_factory=list)
     queries: dict[int, Query] = field(default_factory=dict)
     splits: dict[str, str] = field(default_factory=dict)
+    times: dict[str, ItemTime] = field(default_factory=dict)
+    boundary: datetime | None = None
     leaks: list[Leak] = field(default_factory=list)
     former: Version | None = None
     losses: list[Loss] = field(default_factory=list)
@@ -102,7 +119,9 @@ def gather(version: Version) -> Gathered:
     queries = {q.pk: q for q in Query.objects.filter(project=project).select_related("source")}
     losses = Losses(gathered.places, queries)
     _gather_pairs(gathered, list(version.rounds.all()), queries, losses)
-    gathered.triples = list(accepted_triples(project, version.snapshot).select_related("source", "query__source"))
+    gathered.triples = list(
+        accepted_triples(project, version.snapshot).select_related("source", "query__source", "imported")
+    )
     for triple in gathered.triples:
         if triple.query_id and queries[triple.query_id].retired_at is None:
             gathered.queries[triple.query_id] = queries[triple.query_id]
@@ -111,9 +130,7 @@ def gather(version: Version) -> Gathered:
     if texts := losses.missed_texts:
         losses.show_ways(_ways(version, texts))
     gathered.losses = losses.listed(included, gathered.queries, gathered.former)
-    items = _items(gathered)
-    gathered.splits = split(items, test_share=version.test_share, seed=version.seed)
-    gathered.leaks = leaks(items, gathered.splits)
+    _split(gathered)
     return gathered
 
 
@@ -182,8 +199,35 @@ def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int,
             losses.miss(judged, LossReason.NOT_CHOSEN)
 
 
+def _split(gathered: Gathered) -> None:
+    """Find the split of each item, and what leaks."""
+    version = gathered.version
+    items = _items(gathered)
+    share, seed = version.test_share, version.seed
+    if version.split_by == SplitBy.TIME:
+        gathered.times = _times(gathered)
+        items = [item._replace(at=gathered.times[item.name].at) for item in items]
+        gathered.splits, gathered.boundary = split_by_time(items, test_share=share, seed=seed)
+    else:
+        gathered.splits = split(items, test_share=share, seed=seed)
+    gathered.leaks = leaks(items, gathered.splits)
+
+
+def _times(gathered: Gathered) -> dict[str, ItemTime]:
+    """The time of each item. A triple that came from a query is as old as that."""
+    times = {query_name(q.outside_id): query_time(q.metadata, q.created_at) for q in gathered.queries.values()}
+    for triple in gathered.triples:
+        query, entry = triple.query, getattr(triple, "imported", None)
+        if query:
+            time = query_time(query.metadata, query.created_at)
+        else:
+            time = triple_time(entry.claims if entry else {}, triple.created_at)
+        times[triple_name(triple.label)] = time
+    return times
+
+
 def _items(gathered: Gathered) -> list[SplitItem]:
-    former_queries, former_triples = _former_splits(gathered.former)
+    former_queries, former_triples = _former_splits(gathered.version)
     group_by = set(gathered.version.group_by)
     near = _near_documents(gathered) if GroupBy.DOCUMENT in group_by else {}
     items = [
@@ -218,12 +262,12 @@ def _near_documents(gathered: Gathered) -> dict[str, list[str]]:
     return near_documents({document: "\n".join(parts) for document, parts in texts.items()})
 
 
-def _former_splits(former: Version | None) -> tuple[dict[int, str], dict[int, str]]:
-    if former is None:
-        return {}, {}
-    queries = VersionQuery.objects.filter(version=former).values_list("query_id", "split")
-    triples = VersionTriple.objects.filter(version=former).values_list("triple_id", "split")
-    return dict(queries), dict(triples)
+def _former_splits(version: Version) -> tuple[dict[int, str], dict[int, str]]:
+    """The splits of queries and triples in the last earlier version that has them, be others between."""
+    earlier = version.gold_set.versions.filter(number__lt=version.number).exclude(state=VersionState.DRAFT)
+    queries = VersionQuery.objects.filter(version__in=earlier).order_by("version__number")
+    triples = VersionTriple.objects.filter(version__in=earlier).order_by("version__number")
+    return dict(queries.values_list("query_id", "split")), dict(triples.values_list("triple_id", "split"))
 
 
 def _query_keys(query: Query, group_by: set[str]) -> Iterable[tuple[str, str]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from apps.common.text.wording import percent
 from apps.goldsets.core.splits import DEV, TEST, Leak
-from apps.goldsets.enums import Answer, BlockerKind
+from apps.goldsets.enums import Answer, BlockerKind, SplitBy
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, OpenPair, wording_of
 from apps.goldsets.selectors.lead_checks import find_lead_checks
@@ -29,6 +29,7 @@ OFF_AIM = 0.15
 FEWEST_TO_SPLIT = 4
 FEWEST_QUERIES = 25
 FEWEST_IN_TEST = 5
+SEED_OR_LESS = "Try another seed in the draft, or keep less together"
 TIE_WORDS = {
     "group": "the group “{}”",
     "document": "the document “{}”",
@@ -197,6 +198,8 @@ def find_warnings(gathered: Gathered) -> list[str]:
         *warnings,
         *_open_rounds(gathered),
         *_off_target(gathered),
+        *_undated(gathered),
+        *_of_one_time(gathered),
         *_lopsided(gathered),
     ]
 
@@ -234,16 +237,35 @@ def _open_rounds(gathered: Gathered) -> Iterator[str]:
 
 
 def _lopsided(gathered: Gathered) -> Iterator[str]:
-    """Splits far from the intended share: whole groups are assigned by hash, and few groups can be unbalanced."""
+    """Splits far from the intended share: whole groups are assigned, and few groups can be unbalanced."""
     counts = Counter(gathered.splits.values())
     total, aim = counts.total(), gathered.version.test_share
     if total < FEWEST_TO_SPLIT or abs(counts[TEST] / total - aim) <= OFF_AIM:
         return
     share = percent(counts[TEST] / total, 0)
+    cure = "Keep less together" if gathered.version.split_by == SplitBy.TIME else SEED_OR_LESS
     yield (
         f"The split is far from its target: {counts[DEV]:,} of {total:,} items in dev and {counts[TEST]:,} in test,"
-        f" {share}, where {percent(aim, 0)} was the target. Try another seed in the draft, or keep less together."
+        f" {share}, where {percent(aim, 0)} was the target. {cure}."
     )
+
+
+def _undated(gathered: Gathered) -> Iterator[str]:
+    undated = {name.partition(" ")[2]: time.written for name, time in gathered.times.items() if time.at is None}
+    if undated:
+        given = [f"{name} (“{written[:40]}”)" for name, written in undated.items()]
+        has = "1 item has" if len(undated) == 1 else f"{len(undated):,} items have"
+        yield (
+            f"{has} a date that cannot be read: {_listed(given)}. What is tied to nothing with a date goes to dev."
+            " Write dates as 2026-03-14."
+        )
+
+
+def _of_one_time(gathered: Gathered) -> Iterator[str]:
+    """A split by time that time does not decide: everything was added at once, and nothing says when it was asked."""
+    times = [time.at for time in gathered.times.values()]
+    if len(times) > 1 and len(set(times)) == 1 and times[0] is not None:
+        yield "Every item has the same time, so the split is as by group. Say in asked_at when each query was asked."
 
 
 def _off_target(gathered: Gathered) -> Iterator[str]:

@@ -16,6 +16,7 @@ from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.core.blind import without_grades
+from apps.goldsets.core.split_words import split_words
 from apps.goldsets.enums import LossKind, LossReason, Split
 from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.versions import NamedEstimate, agreement_of
@@ -140,7 +141,8 @@ def _basis(manifest: dict[str, Any]) -> Facts:
         ("Resolved", resolved or "nothing to resolve"),
         ("Machine-written Q&As", count(counts["machine_written_triples"])),
         ("Guideline", f"number {guideline['number']}" if guideline else "none"),
-        ("Split", f"seed {splits['seed']}, {percent(splits['test_share'], 0)} for test, {splits['leaks']} leaks"),
+        ("Split", f"{split_words(splits)}; seed {splits['seed']}, {percent(splits['test_share'], 0)} for test"),
+        ("Leaks", count(splits["leaks"])),
         ("Snapshot", manifest["snapshot"]["name"]),
         ("Made with", f"Karat {manifest['software']['version']}"),
     ]
