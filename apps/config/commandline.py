@@ -10,6 +10,7 @@ import io
 import os
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,11 @@ class Command(NamedTuple):
     module: str
     summary: str
 
+
+PACKAGE_ALONE = (
+    "This is the installed package of Karat, which has {commands}. `karat {word}` needs the folder of Karat with its "
+    "pages: get it, and run python3 manage.py {word} there."
+)
 
 # Pure commands: a module with `add_parser(subparsers)` and `run(args) -> exit code`.
 PURE = {
@@ -83,6 +89,9 @@ def run_command(arguments: list[str]) -> int:
         return OK
     if arguments[0] in PURE:
         return run_pure(arguments)
+    if not is_whole():
+        print(PACKAGE_ALONE.format(commands=", ".join(PURE), word=arguments[0]), file=sys.stderr)
+        return FAULT
     if arguments[0] == "up":
         return run_up(arguments[1:])
     if arguments[0] == "test":
@@ -110,18 +119,27 @@ def spelt(fault: UnicodeError) -> tuple[str, int]:
     return "".join(words), fault.end
 
 
+def is_whole() -> bool:
+    """Whether this is the folder of Karat: an installed package has neither pages nor a place for data."""
+    return (ROOT / "pyproject.toml").is_file() and (ROOT / "templates").is_dir()
+
+
 def overview() -> str:
-    rows = [("up", "set everything up, start the web server and one worker")]
-    rows += [(name, command.summary) for name, command in PURE.items()]
-    rows += [(" ".join(words), command.summary) for words, command in MANAGED.items()]
-    rows.append(("test", "run the test suite"))
+    rows = [(name, command.summary) for name, command in PURE.items()]
+    head = "usage: karat COMMAND [options]"
+    if is_whole():
+        rows.insert(0, ("up", "set everything up, start the web server and one worker"))
+        rows += [(" ".join(words), command.summary) for words, command in MANAGED.items()]
+        rows.append(("test", "run the test suite"))
+        head = f"{head}      (or: python3 manage.py COMMAND)"
     lines = [f"  {name:<20} {summary}" for name, summary in rows]
-    head = "usage: karat COMMAND [options]      (or: python3 manage.py COMMAND)"
     return "\n".join([head, "", *lines, "", "`karat COMMAND --help` lists the options of each."])
 
 
 def version() -> str:
     """The version, without loading the settings: those create a secret key in the data directory."""
+    if not is_whole():
+        return metadata.version("karat")
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
 

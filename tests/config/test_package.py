@@ -1,0 +1,69 @@
+"""The package that `pip install` brings: the commands that need no server, away from the folder of Karat."""
+
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from django.conf import settings
+
+from apps.goldsets.formats.folder import zip_folder
+from tests.cli.evaluate.releases import write_release
+from tests.conftest import REPO
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """What the wheel unpacks to."""
+    folder = tmp_path_factory.mktemp("package")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=REPO, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "unpacked")
+    return folder / "unpacked"
+
+
+def karat(package, at, *words):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KARAT_")}
+    return subprocess.run(
+        [sys.executable, "-m", "apps.config.commandline", *words],
+        cwd=at,
+        env={**environment, "PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_it_knows_its_version(package, tmp_path):
+    done = karat(package, tmp_path, "--version")
+
+    assert (done.stdout, done.returncode) == (f"karat {settings.VERSION}\n", 0)
+
+
+def test_a_zip_is_verified_and_a_run_scored_with_a_report(package, tmp_path):
+    with (tmp_path / "doors.zip").open("wb") as stream:
+        zip_folder(write_release(tmp_path / "doors"), stream)
+    (tmp_path / "mine.run").write_text("Q1 Q0 a 1 2.0 mine\n")
+
+    verified = karat(package, tmp_path, "verify", "doors.zip")
+    scored = karat(package, tmp_path, "eval", "doors.zip", "--run", "mine.run", "--html", "report.html")
+
+    assert (verified.returncode, scored.returncode) == (0, 0), verified.stderr + scored.stderr
+    assert "nDCG@10" in scored.stdout
+    assert "nDCG@10" in (tmp_path / "report.html").read_text()
+
+
+def test_what_needs_pages_is_refused_with_the_way_there(package, tmp_path):
+    done = karat(package, tmp_path, "up")
+
+    assert done.returncode == 2
+    assert done.stderr == (
+        "This is the installed package of Karat, which has agree, score, eval, verify. `karat up` needs the folder of "
+        "Karat with its pages: get it, and run python3 manage.py up there.\n"
+    )
+    assert not (package / "data").exists()
+    assert "  up " not in karat(package, tmp_path, "--help").stdout
