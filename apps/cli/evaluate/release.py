@@ -13,17 +13,20 @@ from apps.cli.evaluate.release_files import ReleaseFiles
 from apps.cli.evaluate.release_triples import blocks_of, has_triples, triples_of
 from apps.cli.evaluate.released import STRATA, Grade, ReleasedQuery, ReleasedTriple, ReleaseSplit
 from apps.common.files.csvsafe import restore_cell
+from apps.goldsets.formats.recomputed_digests import PUBLIC
 from apps.goldsets.formats.slices import SLICES, BadSlices, read_slices, slice_called
 from apps.goldsets.formats.verification import NotAnExport, verify
 
+CITATION = "CITATION.cff"
 HOW_TO_EXPORT = "Export it with karat export --format jsonl."
 
 
 def read_release(path: Path, split: str | None = None) -> ReleaseSplit:
     """The queries, grades and triples of one split of an exported version.
 
-    `split` None means dev where the release has it, else everything; "" means everything. Raises NotAnExport for a
-    folder that is no export or whose files differ from its manifest, and InputError for a file with an error.
+    `split` None means dev where the release has it, else everything; of a public release always everything, since
+    nothing in it is sealed. "" means everything. Raises NotAnExport for a folder that is no export or whose files
+    differ from its manifest, and InputError for a file with an error.
     """
     report = verify(path)
     if not report.is_intact:
@@ -36,13 +39,14 @@ def read_release(path: Path, split: str | None = None) -> ReleaseSplit:
     blocks = blocks_of(files) if has_triples(files) else {}
     triples = triples_of(files, queries, blocks)
     splits = {query.split for query in queries} | {one.asked.split for one in triples}
-    chosen = split if split is not None else ("dev" if "dev" in splits else "")
+    usual = "dev" if "dev" in splits and report.manifest.get("format") != PUBLIC else ""
+    chosen = usual if split is None else split
     if chosen and chosen not in splits:
         raise NotAnExport(
             f"{path} contains no {chosen} split. It contains {', '.join(sorted(splits - {''})) or 'no split'}."
         )
     release = _release(report.manifest, path, chosen, queries, grades, triples)
-    return release._replace(blocks=blocks, slices=_slices(files))
+    return release._replace(blocks=blocks, slices=_slices(files), is_citable=CITATION in files)
 
 
 def _slices(files: ReleaseFiles) -> dict[str, frozenset[str]]:

@@ -42,7 +42,7 @@ class ReleaseSplit(NamedTuple):
     `digest` is that of the version. `blocks` are the passages of its corpus, where the release has them.
 
     `slices` has the ids of each slice's questions, those of queries and of triples, by its name and by its kind.
-    `slice` is the name of the one whose queries these are, "" for all.
+    `slice` is the name of the one whose queries these are, "" for all. `is_citable`: a file says how to cite it.
     """
 
     name: str
@@ -54,6 +54,7 @@ class ReleaseSplit(NamedTuple):
     blocks: dict[str, Returned] = {}
     slices: dict[str, frozenset[str]] = {}
     slice: str = ""
+    is_citable: bool = False
 
     @property
     def asked(self) -> tuple[ReleasedQuery, ...]:

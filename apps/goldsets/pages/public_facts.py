@@ -69,6 +69,7 @@ def public_facts(release: PublicRelease, member: Member, *, at: datetime) -> dic
     asked = release.asked if release.asked in leads else next(iter(leads), None)
     groups = public.stays_of(release)
     by_kind = {row.kind: row for row in rows}
+    labels = labels_of(release.version, order_of(release))
     return {
         "rows": rows,
         "checks": checks,
@@ -81,8 +82,8 @@ def public_facts(release: PublicRelease, member: Member, *, at: datetime) -> dic
         "sign_refusal": rules.sign_refusal(release, member.user),
         "publish_refusal": rules.publish_refusal(release),
         "revoked": public.revoked_in(release, at=at) if release.state == PublicState.RELEASED else [],
-        "lines": [line.split("`") for line in ten_lines(labels_of(release.version, order_of(release)))],
-        "file_name": labels_of(release.version, release).file_name,
+        "lines": [line.split("`") for line in ten_lines(labels, {row.kind: row.going for row in rows})],
+        "file_name": labels.file_name,
         "licence": BY_KEY[release.licence],
         "card_sections": [(section.title, release.card.get(section.key, "")) for section in SECTIONS],
         "first_kind": "triples" if by_kind["triples"].going else "queries",

@@ -13,7 +13,9 @@ import pytest
 from django.db import connection
 
 from apps.accounts.models import Project, User
+from apps.cli.evaluate.release import read_release
 from apps.common.database import triggers
+from apps.config.commandline import main as karat
 from apps.goldsets import actions
 from apps.goldsets.enums import PublicState
 from apps.goldsets.execution.publishing import stored_zip, zip_as_prepared
@@ -183,24 +185,77 @@ def test_every_line_fits_the_schema_in_the_zip(tmp_path):
             assert list(validator.iter_errors(json.loads(line))) == [], schema.name
 
 
-def test_the_ten_lines_of_the_readme_lead_to_a_score(tmp_path):
-    release = make_public_release(PublicState.RELEASED)
-    unpacked(release, tmp_path)
-    for file in (tmp_path / "handbook-v1-public").rglob("*"):
-        if file.is_file():
-            file.unlink()
-    readme = zipfile.ZipFile(tmp_path / "handbook-v1-public.zip").read("README.md").decode()
-    karat = str(Path(sys.executable).with_name("karat"))
-    commands = [line.partition(". `")[2].removesuffix("`") for line in readme.splitlines() if ". `" in line]
+def readme_of(path: Path) -> list[str]:
+    return zipfile.ZipFile(path).read("README.md").decode().splitlines()
 
-    assert len([line for line in readme.splitlines() if line[:1].isdigit()]) == 10
-    assert len(commands) == 5
-    for command in commands:
-        if command.startswith("pip "):
-            continue
-        line = command.replace("karat ", f"{karat} ", 1) if command.startswith("karat ") else command
-        words = [sys.executable if word == "python3" else word for word in shlex.split(line)]
-        ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert ended.returncode == 0, f"{command}\n{ended.stderr}"
-    assert "nDCG@10" in (tmp_path / "report.html").read_text()
-    assert (tmp_path / "results.trec").stat().st_size
+
+def typed(lines: list[str]) -> list[list[str]]:
+    """The commands between backquotes, as words."""
+    spans = [span for line in lines for span in line.split("`")[1::2]]
+    return [shlex.split(span) for span in spans if span.startswith(("python3 ", "pip ", "karat "))]
+
+
+def follow(path: Path, monkeypatch) -> list[list[str]]:
+    """Type every command of the README in the folder of the zip; return them."""
+    monkeypatch.chdir(path.parent)
+    commands = typed(readme_of(path))
+    for program, *words in commands:
+        if program == "karat":
+            assert karat(words) == 0, words
+        elif program == "python3":
+            subprocess.run([sys.executable, *words], check=True)
+    return commands
+
+
+@pytest.mark.parametrize(
+    ("bench", "inputs", "has_grades", "has_triples"),
+    [
+        ({"triples": 2}, {}, True, True),
+        ({"triples": 2}, {"rounds": []}, False, True),
+        ({"triples": 0}, {}, True, False),
+    ],
+    ids=["grades and Q&As", "Q&As alone", "grades alone"],
+)
+def test_the_ten_lines_of_the_readme_lead_to_a_score(
+    tmp_path, monkeypatch, capsys, bench, inputs, has_grades, has_triples
+):
+    release = make_public_release(PublicState.RELEASED, make_publishable(make_bench(**bench), **inputs))
+    path = tmp_path / "handbook-v1-public.zip"
+    with stored_zip(release) as stream:
+        path.write_bytes(stream.read())
+
+    commands = follow(path, monkeypatch)
+
+    out, report = capsys.readouterr().out, (tmp_path / "report.html").read_text()
+    assert len([line for line in readme_of(path) if line[:1].isdigit()]) == 10
+    assert len(commands) == (7 if has_triples else 6)
+    assert ("nDCG@10" in report) == has_grades
+    assert ("Success@5" in report) == has_triples
+    assert ("hit rule evidence" in out) == has_triples
+    assert "Cite the release as in its CITATION.cff" in out
+    assert (tmp_path / "example.trec").exists()
+    assert (tmp_path / "misses.jsonl").exists()
+
+
+def test_the_example_cuts_its_own_passages_with_document_and_text(tmp_path):
+    unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+    program = [sys.executable, str(tmp_path / "handbook-v1-public/example/search.py"), "--own-passages"]
+
+    ended = subprocess.run(program, input=b"access", capture_output=True, check=True)
+
+    first, *_ = json.loads(ended.stdout)
+    assert set(first) >= {"text", "document_id"}
+    assert "id" not in first
+
+
+def test_every_question_of_both_splits_is_asked(tmp_path):
+    """Nothing in a public release is sealed, so that nothing is left out unasked."""
+    bench = make_bench(queries=6, triples=2)
+    path = unpacked(make_public_release(PublicState.RELEASED, make_publishable(bench, test_share=0.5)), tmp_path)
+    counts = json.loads(zipfile.ZipFile(path).read("manifest.json"))["splits"]
+
+    release = read_release(path)
+
+    assert all(sum(counted.values()) for counted in counts.values())
+    assert len(release.triples) == sum(counted["triples"] for counted in counts.values())
+    assert len(release.queries) == sum(counted["queries"] for counted in counts.values())

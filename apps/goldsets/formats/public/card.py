@@ -32,8 +32,7 @@ def draft(facts: Mapping[str, Any]) -> dict[str, str]:
     counts = facts["counts"]
     left_out = facts["left_out"]
     return {
-        "about": f"{facts['title']} {facts['version']} is a gold set for retrieval: questions, the passages that answer"
-        " them, and grades by people.",
+        "about": f"{facts['title']} {facts['version']} is a gold set for retrieval: questions, {_truth(counts)}.",
         "use": "For comparing retrieval systems on the same questions and passages. Not for training what is then"
         " measured on it.",
         "contents": f"{_several(counts['queries'], 'query', 'queries')}, {_several(counts['pairs'], 'graded pair')},"
@@ -43,7 +42,7 @@ def draft(facts: Mapping[str, Any]) -> dict[str, str]:
         "passages": f"{_several(counts['passages'], 'passage')} from {_several(facts['documents'], 'document')}.",
         "checking": "Each question with an answer was confirmed by two people who did not write it and did not see each"
         " other’s verdict. Where they differed it was resolved, as its resolution says.",
-        "grades": _scale(facts["scale"]),
+        "grades": _scale(facts["scale"]) if counts["pairs"] else "No grade was published.",
         "agreement": _agreement(facts["agreement"]),
         "splits": _splits(facts["splits"]),
         "people": "No person is named. Authors and reviewers have pseudonyms that mean the same person throughout this"
@@ -64,6 +63,15 @@ def card_bytes(title: str, texts: Mapping[str, str]) -> bytes:
 def filled(texts: Mapping[str, str]) -> int:
     """How many sections have a text."""
     return sum(bool(texts.get(section.key, "").strip()) for section in SECTIONS)
+
+
+def _truth(counts: Mapping[str, int]) -> str:
+    """What says which passages are right."""
+    if not counts["triples"]:
+        return "passages, and grades by people of how well a passage answers"
+    if not counts["pairs"]:
+        return "their answers, and the passages that give them"
+    return "the passages that answer them, and grades by people"
 
 
 def _several(number: int, one: str, many: str = "") -> str:

@@ -52,41 +52,66 @@ def write_public_folder(
     content: Content, folder: Path, *, labels: Labels, card_texts: Mapping[str, str], facts: dict[str, Any]
 ) -> dict[str, Any]:
     """Write all files and the manifest to an empty folder; return the manifest. `facts` is it without its files."""
-    return write_files(_files(content, labels, card_texts), folder, facts=facts)
+    return write_files(_files(content, labels, card_texts, facts["counts"]), folder, facts=facts)
 
 
-def _files(content: Content, labels: Labels, card_texts: Mapping[str, str]) -> Files:
+def _files(content: Content, labels: Labels, card_texts: Mapping[str, str], counts: Mapping[str, int]) -> Files:
     name = f"{labels.title} {labels.version}"
     yield "CITATION.cff", iter([citation(labels)])
     yield "DATA_CARD.md", iter([card.card_bytes(name, card_texts)])
     yield "LICENSE", iter([licences.notice(name, labels.holder, labels.licence).encode()])
-    yield "README.md", iter([readme(labels)])
+    yield "README.md", iter([readme(labels, counts)])
     yield "example/search.py", iter([EXAMPLE])
     yield from jsonl.files(content)
     for file in SCHEMAS:
         yield f"schema/{file}.schema.json", iter([schema_bytes(file)])
 
 
-def ten_lines(labels: Labels) -> list[str]:
-    """The lines that lead from the zip file to a score; what is between backquotes is a command."""
+def ten_lines(labels: Labels, counts: Mapping[str, int]) -> list[str]:
+    """The lines that lead from the zip file to a score; what is between backquotes is typed.
+
+    `counts` are those of what goes out, by kind: the lines say what this release is measured by.
+    """
     file, folder = labels.file_name, labels.stem
-    program = f'--program "python3 {folder}/example/search.py"'
+    score, example = f"karat eval {file}", f"python3 {folder}/example/search.py"
     return [
-        "Unpack the zip; it holds all that is needed, and nothing is sent anywhere:",
+        "Unpack the zip; it holds all that is needed, and nothing is sent anywhere: "
         f"`python3 -m zipfile -e {file} {folder}`",
-        "`pip install karat`",
-        f"`karat verify {file}`",
-        "Score the small search in the example, with a report and a run to keep:",
-        f"`karat eval {file} {program} --html report.html --save-run results.trec`",
-        "Then your own: `--program` starts it for each query, `--endpoint URL` asks it over HTTP, and a run is read by",
-        f"`karat eval {file} --run results.trec`",
-        "Read report.html: every figure has its n and its interval.",
+        "Install the command line, with Python 3.11 or newer: `pip install karat`",
+        f"Check that every byte is as released: `karat verify {file}`",
+        f"Score the small search of the example, {_measured_by(counts)}: "
+        f'`{score} --program "{example}" --html report.html --save-run example.trec`',
+        "Read what it printed last: how sure the figures are, and what to do next. report.html has each with its n.",
+        "Ask your own system: `--program` starts it for each question, `--endpoint URL` asks it over HTTP, and files of"
+        " answers are read with `--run` and `--results`.",
+        _own_line(counts, score, example),
+        f"See what was missed, and what came first instead: `{score} --run example.trec --misses misses.jsonl`",
+        f"Compare two systems question by question, here a system with itself: `{score} --run example.trec --baseline"
+        " example.trec`; in a pipeline add `--gates gates.toml`, and a missed gate ends with code 1.",
         "Cite it as in CITATION.cff, with the version. DATA_CARD.md says what is in it and what is not.",
     ]
 
 
-def readme(labels: Labels) -> bytes:
-    lines = [f"{number}. {line}" for number, line in enumerate(ten_lines(labels), 1)]
+def _measured_by(counts: Mapping[str, int]) -> str:
+    if not counts["triples"]:
+        return "by the grades that people gave"
+    if not counts["pairs"]:
+        return "on Q&As, by the passages that they expect"
+    return "by the grades that people gave and on Q&As by the passages that they expect, side by side"
+
+
+def _own_line(counts: Mapping[str, int], score: str, example: str) -> str:
+    """What a system returns: of its own passages grades know nothing."""
+    if not counts["triples"]:
+        return "It returns ids of passages, the block_id in jsonl/corpus.jsonl, best first: grades are of those."
+    return (
+        "It returns our ids of passages, or passages of its own with text, document and pages; `--hit` says when those"
+        f' count: `{score} --program "{example} --own-passages" --hit evidence --save-results own.jsonl`'
+    )
+
+
+def readme(labels: Labels, counts: Mapping[str, int]) -> bytes:
+    lines = [f"{number}. {line}" for number, line in enumerate(ten_lines(labels, counts), 1)]
     return "\n".join([f"# {labels.title} {labels.version}", "", *lines, ""]).encode()
 
 
