@@ -7,16 +7,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from apps.cli.evaluate import options, retrieval
-from apps.cli.evaluate.answers import AnswerFile, OtherRun, write_results, write_run
+from apps.cli.evaluate import options
+from apps.cli.evaluate.answers import OtherRun
 from apps.cli.evaluate.existing import from_file
+from apps.cli.evaluate.misses import misses_of, write_misses
+from apps.cli.evaluate.next_steps import next_steps
 from apps.cli.evaluate.output import FORMATS, ResultSheet
-from apps.cli.evaluate.program import CommandEngine
-from apps.cli.evaluate.progress import Progress
 from apps.cli.evaluate.release import read_release
 from apps.cli.evaluate.released import ReleaseSplit
-from apps.cli.evaluate.scoring import Answered, Wanted, evaluate, fit_answers, from_answers
-from apps.common.digests import digest_of
+from apps.cli.evaluate.requested import NotAnswered, from_system, some
+from apps.cli.evaluate.scoring import Answered, Wanted, evaluate
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.common.web.addresses import BadAddress
@@ -28,7 +28,7 @@ from apps.metrics.columns import Judged
 from apps.metrics.expected import can_be_of_hits
 from apps.metrics.expected.rules import BLOCK
 from apps.metrics.files.input_digests import Digests
-from apps.metrics.files.run_warnings import remarks_on_blocks, remarks_on_depth, remarks_on_judged
+from apps.metrics.files.run_warnings import remarks_on_depth, remarks_on_judged
 from apps.metrics.measures import Measure, parse_measures
 from apps.metrics.measures.entries import EXPECTED
 from apps.metrics.measures.notation import MeasureError, faults_of
@@ -36,13 +36,7 @@ from apps.metrics.vocabulary import Vocabulary
 from apps.retrieval.core.engines.base import BadParameters
 
 PASS, GATE_FAILED, USAGE, DATA_ERROR, STOPPED = 0, 1, 2, 3, 130
-ANSWERS_FOLDER = Path(".karat-eval")
-NAMED = 3
 NO_GRADES = "It names no passage of a graded query by an id, so nothing was scored by grades."
-
-
-class NotAnswered(Exception):
-    """A system left queries without an answer; the message is a sentence."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
@@ -81,9 +75,11 @@ def run(args: argparse.Namespace) -> int:
                 answered = from_file(path, release, judged, blocks, fits_ids=args.fit_ids, name=args.name)
             else:
                 _remark_on_depth(args.depth, [*wanted.by_grades, *wanted.on_triples, *measures_of(rules)])
-                answered = _from_system(args, engine, pace, headers, release, judged, blocks)
+                answered = from_system(args, engine, pace, headers, release, judged, blocks)
             sheet = _sheet(args, release, judged, blocks, answered, wanted, rules)
         _write_reports(args, sheet, digests)
+        if args.misses:
+            write_misses(args.misses, sheet.misses)
     except (InputError, InputErrors, NotAnExport, OtherRun, BadAddress, NotAnswered, OSError) as error:
         return _refuse(error, DATA_ERROR)
     except KeyboardInterrupt:
@@ -170,7 +166,7 @@ def _on_slice(args: argparse.Namespace, release: ReleaseSplit, rules: list[GateR
         message = f"Every gate is on another slice than {args.slice}, so none would be checked."
         raise InputError(str(args.gates), None, "slice", args.slice, message)
     if others:
-        names = _some([one.name for one in others])
+        names = some([one.name for one in others])
         print(f"karat eval: not checked, since they are on another slice: {names}.", file=sys.stderr)
     return left
 
@@ -182,77 +178,6 @@ def _remark_on_depth(depth: int, measures: Iterable[Measure]) -> None:
         read, deepest = "reads" if len(cutoffs) == 1 else "read", max(cutoffs.values())
         warning = f"{', '.join(cutoffs)} {read} no more than the {depth:,} requested results"
         print(f"karat eval: {warning}; --depth {deepest} requests all.", file=sys.stderr)
-
-
-def _from_system(
-    args: argparse.Namespace,
-    engine: options.RemoteEngine,
-    pace: options.Pace,
-    headers: dict[str, str],
-    release: ReleaseSplit,
-    judged: Judged | None,
-    blocks: Vocabulary,
-) -> Answered:
-    """The answers to every question. Raises NotAnswered when some are missing; the others are stored for next time."""
-    identity = {
-        "release": release.digest or release.name,
-        "split": release.split,
-        "system": {key: value for key, value in engine.identity().items() if key != "auth"},
-        "depth": args.depth,
-    }
-    file = AnswerFile(args.answers or ANSWERS_FOLDER / f"{digest_of(identity)[:16]}.jsonl", identity)
-    progress = Progress(sys.stderr, is_quiet=args.quiet)
-    asked = release.asked
-    outcome = retrieval.retrieve(engine, asked, file, k=args.depth, pace=pace, headers=headers, progress=progress)
-    if len(outcome.answers) < len(asked):
-        raise NotAnswered(_unanswered(outcome, len(asked), file))
-    answers = [outcome.answers[query.query_id] for query in asked]
-    name = args.name or (engine.called if isinstance(engine, CommandEngine) else engine.address)
-    if args.save_run:
-        write_run(args.save_run, name, answers)
-    if args.save_results:
-        write_results(args.save_results, answers)
-    if not args.answers:
-        file.remove()
-    words = ""
-    if args.fit_ids:
-        answers, words = fit_answers(answers, judged, release, blocks)
-    answered = from_answers(name, answers, release, judged, blocks)
-    remarks = [words] if words else []
-    if not words and judged is not None and answered.ranked is not None:
-        remarks = list(remarks_on_blocks(answered.ranked, answered.ids, judged))
-    for remark in remarks:
-        print(f"{name}: {remark}", file=sys.stderr)
-    return answered
-
-
-def _unanswered(outcome: retrieval.RetrievalOutcome, total: int, file: AnswerFile) -> str:
-    """Which queries have no answer, why, and what to do."""
-    left = total - len(outcome.answers)
-    by_reason: dict[str, list[str]] = {}
-    for query, reason in outcome.failed.items():
-        by_reason.setdefault(reason, []).append(query)
-    sentences = [f"{left:,} of {total:,} queries have no answer, so nothing was scored{_unsent(outcome, left)}."]
-    sentences += [f"{_some(queries)}: {reason}" for reason, queries in list(by_reason.items())[:NAMED]]
-    if others := sum(map(len, list(by_reason.values())[NAMED:])):
-        sentences.append(f"{others:,} more for other reasons.")
-    if outcome.answers:
-        sentences.append(f"The answers so far are saved in {file.path}. Run the same command again to continue.")
-    return " ".join(sentences)
-
-
-def _unsent(outcome: retrieval.RetrievalOutcome, left: int) -> str:
-    """How many queries failed and how many were not sent, where some were not."""
-    unsent = left - len(outcome.failed)
-    if not unsent:
-        return ""
-    return f": {len(outcome.failed):,} failed, {unsent:,} {'was' if unsent == 1 else 'were'} not sent"
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _sheet(
@@ -280,7 +205,12 @@ def _sheet(
         seed=args.seed,
         confidence=args.confidence,
     )
-    return ResultSheet(release, scored, args.tier if rules else None, options.timed_words(args))
+    misses = misses_of(release, judged, answered, scored, wanted.hit)
+    steps = None
+    if not args.quiet:
+        files = options.files_of(args)
+        steps = next_steps(release, scored, misses, files, hit=wanted.hit, returned=answered.returned)
+    return ResultSheet(release, scored, args.tier if rules else None, options.timed_words(args), misses, steps)
 
 
 def _files(args: argparse.Namespace) -> list[tuple[str, str]]:

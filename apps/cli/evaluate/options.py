@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 
 from apps.cli.arguments import amount, share, whole, whole_from_one
+from apps.cli.evaluate.existing import STANDARD_INPUT
+from apps.cli.evaluate.next_steps import Files
 from apps.cli.evaluate.output import FORMATS
 from apps.cli.evaluate.program import CommandEngine
 from apps.cli.evaluate.scoring import Wanted
@@ -72,11 +75,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--save-results", type=Path, metavar="FILE", help="also the returned passages, a JSON line each, for --results"
     )
+    out.add_argument(
+        "--misses",
+        type=Path,
+        metavar="FILE",
+        help="also the missed questions, a JSON line each: what was expected, where it is, and what came first",
+    )
     out.add_argument("--seed", type=whole, default=DEFAULT_SEED, help="default: %(default)s")
     out.add_argument(
         "--confidence", type=share, default=DEFAULT_CONFIDENCE, metavar="SHARE", help="default: %(default)s"
     )
-    out.add_argument("--quiet", action="store_true", help="without progress")
+    out.add_argument("--quiet", action="store_true", help="without progress, and without what to do next")
 
 
 def _add_system(parser: argparse.ArgumentParser) -> None:
@@ -156,6 +165,24 @@ def pace_of(args: argparse.Namespace) -> Pace:
     """Raises BadParameters."""
     limits = {"connect": min(args.timeout, 60.0), "read": min(args.timeout, 300.0), "whole": args.timeout}
     return Pace.of({"at_once": args.at_once, "per_second": args.per_second, "tries": args.tries, **limits})
+
+
+def files_of(args: argparse.Namespace) -> Files:
+    """The files beside the result, and the command that would score its answers again."""
+    chosen = {"--split": args.split, "--slice": args.slice, "--measures": args.measures}
+    words = ["karat", "eval", str(args.release)]
+    words += [word for option, value in chosen.items() if value for word in (option, value)]
+    words += [] if args.hit == BLOCK else ["--hit", args.hit]
+    existing = args.run_file or args.results_file
+    saved = existing or args.save_results or args.save_run
+    return Files(
+        shlex.join(words),
+        report=" and ".join(str(path) for path in (args.html, args.markdown) if path),
+        answers="" if saved in (None, STANDARD_INPUT) else str(saved),
+        option="--results" if args.results_file or (args.save_results and not existing) else "--run",
+        were_there=bool(existing),
+        misses=str(args.misses or ""),
+    )
 
 
 def timed_words(args: argparse.Namespace) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from apps.cli import scorecards
+from apps.cli.evaluate.misses import Misses
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import DecidedRule, Evaluated, LatencyFigures
 from apps.cli.tables import delimited
@@ -16,16 +18,23 @@ from apps.gates.core.rule import PASSED
 from apps.metrics.scorecard import Scorecard
 
 COLUMNS = ["kind", "name", "state", "value", "low", "high", "n", "words"]
+STEP_WIDTH = 100
+COMMAND = "karat eval "
 SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?"}
 
 
 class ResultSheet(NamedTuple):
-    """Everything to print. `tier` is None without gates; `timed` describes how latency was measured."""
+    """Everything to print. `tier` is None without gates; `timed` describes how latency was measured.
+
+    `misses` are those of each side. `steps` are sentences on what to do with the result, None where nobody wants them.
+    """
 
     release: ReleaseSplit
     evaluated: Evaluated
     tier: str | None
     timed: str = ""
+    misses: Sequence[Misses] = ()
+    steps: Sequence[str] | None = None
 
     @property
     def system(self) -> str:
@@ -55,7 +64,18 @@ def as_table(sheet: ResultSheet) -> str:
     for card in evaluated.cards:
         heading = [measured_against(card)] if evaluated.on_triples else []
         parts += [*heading, scorecards.as_table(card).rstrip("\n")]
+    if sheet.steps:
+        parts += ["What to do with this", "\n".join(map(_step, sheet.steps))]
     return "\n\n".join(parts) + "\n"
+
+
+def _step(sentence: str) -> str:
+    """A point of a list; a command is a line of its own, so that it can be copied whole."""
+    words, begins, command = sentence.partition(COMMAND)
+    filled = textwrap.fill(
+        words, STEP_WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return f"{filled}\n    {begins}{command}" if begins else filled
 
 
 def measured_against(card: Scorecard) -> str:
@@ -95,6 +115,7 @@ def as_json(sheet: ResultSheet) -> str:
         "latency_ms": evaluated.latency._asdict() if evaluated.latency else None,
         **(json.loads(scorecards.as_json(evaluated.by_grades)) if evaluated.by_grades else {}),
         **({"triples": json.loads(scorecards.as_json(evaluated.on_triples))} if evaluated.on_triples else {}),
+        **({} if sheet.steps is None else {"next": list(sheet.steps)}),
     }
     return json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 

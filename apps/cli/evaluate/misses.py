@@ -1,0 +1,152 @@
+"""The questions that a system missed: nothing right among the first passages, and what came first instead."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from apps.cli.evaluate.released import ReleaseSplit
+from apps.cli.evaluate.scoring import Answered, Evaluated
+from apps.metrics.columns import Judged
+from apps.metrics.expected import BY_GRADES, ExpectedBlock, HitRule, Returned, find_hits, first_ranks
+from apps.metrics.measures.passes import Pass
+from apps.metrics.scorecard import Scorecard
+from apps.retrieval.core.passages import as_stored
+
+USUAL_CUTOFF = 10
+NOT_RETURNED = 0
+
+
+class Miss(NamedTuple):
+    """A question without anything right among its first passages.
+
+    `rank` is that of the first right passage, from 1; NOT_RETURNED without one. `first` is what came first, None where
+    nothing was returned. `expected` are blocks with their grade by grades, else the expected blocks.
+    """
+
+    question_id: str
+    query_id: str
+    text: str
+    rank: int
+    first: Returned | None
+    expected: tuple[dict[str, Any], ...]
+    first_grade: int | None = None
+
+
+class Misses(NamedTuple):
+    """Of `of` questions of one side those with nothing right among the first `cutoff`. `hit` is "" by grades."""
+
+    hit: str
+    cutoff: int
+    of: int
+    missed: tuple[Miss, ...]
+
+
+def misses_of(
+    release: ReleaseSplit, judged: Judged | None, run: Answered, scored: Evaluated, hit: HitRule
+) -> list[Misses]:
+    """The misses of each side that was scored, by grades first."""
+    sides = []
+    if scored.by_grades and judged is not None:
+        sides.append(_by_grades(release, judged, run, cutoff_of(scored.by_grades)))
+    if scored.on_triples:
+        sides.append(_on_triples(release, run, hit, cutoff_of(scored.on_triples)))
+    return sides
+
+
+def cutoff_of(card: Scorecard) -> int:
+    """That of the first measure that has one."""
+    return next((one.cutoff for one in card.measures.values() if one.cutoff), USUAL_CUTOFF)
+
+
+def _by_grades(release: ReleaseSplit, judged: Judged, run: Answered, cutoff: int) -> Misses:
+    """The queries with a relevant block, and without one in the first results."""
+    assert run.ranked is not None
+    ranking = Pass(judged, run.ranked, run.ids)
+    ranks: dict[int, int] = {}
+    for query, rank in zip(*(column.tolist() for column in ranking.rows(1, None)), strict=True):
+        ranks.setdefault(query, rank + 1)
+    firsts = dict(zip(*(column.tolist() for column in ranking.top(1)), strict=True))
+    at_first = ranking.rank == 0
+    grades = dict(zip(ranking.query[at_first].tolist(), ranking.grade[at_first].tolist(), strict=True))
+    has_relevant, relevant = judged.relevant(1) > 0, _relevant(release)
+    missed = []
+    for place, query in enumerate(release.queries):
+        rank = ranks.get(place, NOT_RETURNED)
+        if not has_relevant[place] or 0 < rank <= cutoff:
+            continue
+        first = None
+        if place in firsts:
+            block = bytes(run.ids[firsts[place]]).decode()
+            first = release.blocks.get(block, Returned(block))
+        expected = tuple(relevant[query.query_id])
+        missed.append(Miss(query.query_id, query.query_id, query.text, rank, first, expected, grades.get(place)))
+    return Misses(BY_GRADES, cutoff, int(has_relevant.sum()), tuple(missed))
+
+
+def _relevant(release: ReleaseSplit) -> dict[str, list[dict[str, Any]]]:
+    """The relevant blocks of each query, best first."""
+    relevant: dict[str, list[dict[str, Any]]] = {}
+    for row in sorted(release.grades, key=lambda one: (-one.grade, one.block_id)):
+        if row.grade >= 1:
+            relevant.setdefault(row.query_id, []).append({"block_id": row.block_id, "grade": row.grade})
+    return relevant
+
+
+def _on_triples(release: ReleaseSplit, run: Answered, hit: HitRule, cutoff: int) -> Misses:
+    """The triples that the rule says something about, and without a hit among the first passages."""
+    hits = find_hits(release.questions, run.returned, hit)
+    ranks = (first_ranks(hits) + 1).tolist()
+    known = list(compress(zip(release.triples, ranks, strict=True), hits.is_defined))
+    missed = []
+    for triple, rank in known:
+        if 0 < rank <= cutoff:
+            continue
+        question, returned = triple.question, run.returned.get(triple.question.id, ())
+        first, expected = next(iter(returned), None), tuple(map(_expected, question.expected))
+        missed.append(Miss(question.id, triple.asked.query_id, triple.asked.text, rank, first, expected))
+    return Misses(str(hit), cutoff, len(known), tuple(missed))
+
+
+def _expected(block: ExpectedBlock) -> dict[str, Any]:
+    return {
+        "block_id": block.block_id,
+        "document_id": block.document_id or None,
+        "pages": list(block.pages) if block.pages else None,
+        "evidence": list(block.evidence),
+    }
+
+
+def write_misses(path: Path, sides: Iterable[Misses]) -> None:
+    """Write a JSON line for each missed question of each side; an empty file says that none was missed."""
+    lines = (json.dumps(one, ensure_ascii=False) + "\n" for side in sides for one in _as_json(side))
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def _as_json(side: Misses) -> Iterator[Mapping[str, Any]]:
+    for miss in side.missed:
+        graded = {} if side.hit else {"first_grade": miss.first_grade}
+        yield {
+            "qid": miss.question_id,
+            "query_id": miss.query_id,
+            "question": miss.text,
+            "measured": f"hit rule {side.hit}" if side.hit else "by grades",
+            "cutoff": side.cutoff,
+            "rank": miss.rank or None,
+            "expected": list(miss.expected),
+            "first": _stored(miss.first),
+            **graded,
+        }
+
+
+def _stored(first: Returned | None) -> dict[str, Any] | None:
+    return None if first is None else as_stored([first])[0]
+
+
+def named(expected: Sequence[Mapping[str, Any]], most: int = 3) -> str:
+    """The ids of what was expected, the first ones."""
+    shown = ", ".join(str(one["block_id"]) for one in expected[:most])
+    return f"{shown} and {len(expected) - most:,} more" if len(expected) > most else shown
