@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from apps.agreement.selectors import agreement
+from apps.agreement.selectors.agreement import GradeAgreement
 from apps.common.digests import canonical_json, digest_of, digest_of_lines, plain_numbers
 from apps.common.text.wording import utc_second
 from apps.goldsets.enums import Split
@@ -19,6 +20,7 @@ from apps.goldsets.selectors.assembly import Gathered
 from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.frozen_rows import query_rows, triple_rows
 from apps.goldsets.selectors.losses import losses_facts
+from apps.goldsets.selectors.manifest_facts import checks_facts, disagreement_facts, unused_targets, waiting_facts
 from apps.goldsets.selectors.numbering import NumberedDraft
 from apps.queries.models import Permission, Source
 
@@ -88,6 +90,7 @@ def manifest_of(gathered: Gathered, draft: NumberedDraft, *, digest: str, at: da
     """The facts of a version that is being frozen. It names no person."""
     version = gathered.version
     project = version.gold_set.project
+    grades = agreement.grade_agreement(project, version.rounds.all(), {pair.key for pair in gathered.pairs})
     return {
         "format": FORMAT,
         "project": {"slug": project.slug, "name": project.name},
@@ -105,8 +108,12 @@ def manifest_of(gathered: Gathered, draft: NumberedDraft, *, digest: str, at: da
         "splits": split_facts(gathered),
         "query_types": query_types(gathered),
         "left_out": losses_facts(gathered.losses),
-        "agreement": _agreement_facts(gathered),
+        "agreement": _agreement_facts(gathered, grades),
+        "disagreements": disagreement_facts(gathered, grades.ratings),
+        "waiting": waiting_facts(version),
+        "checks": checks_facts(gathered),
         "sources": _source_facts(gathered),
+        "unused_targets": unused_targets(gathered),
         "software": {"name": "karat", "version": settings.VERSION},
     }
 
@@ -176,11 +183,9 @@ def query_types(gathered: Gathered) -> dict[str, dict[str, int]]:
     return {split: {name: counted[split, name] for name in types} for split in Split.values}
 
 
-def _agreement_facts(gathered: Gathered) -> dict[str, Any]:
+def _agreement_facts(gathered: Gathered, grades: GradeAgreement) -> dict[str, Any]:
     """The agreement on the items of the version, and on nothing else."""
-    version = gathered.version
-    project = version.gold_set.project
-    grades = agreement.grade_agreement(project, version.rounds.all(), {pair.key for pair in gathered.pairs})
+    project = gathered.version.gold_set.project
     verdicts = agreement.verdicts_on(project, [triple.pk for triple in gathered.triples])
     return {
         "annotators": len(grades.ratings.people),

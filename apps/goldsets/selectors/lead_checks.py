@@ -26,17 +26,19 @@ STRATA = (("domain", "Domain"), ("difficulty", "Difficulty"), ("query_type", "Qu
 
 
 class LeadCheck(NamedTuple):
-    """What a check found, as a sentence, and the page on which it is cured."""
+    """What a check found, as a sentence and in number, and the page on which it is cured."""
 
     kind: LeadCheckKind
     answer: Answer
     sentence: str
     place: str
+    found: int
 
 
 class _Found(NamedTuple):
     sentence: str
     place: str
+    found: int
 
 
 def find_lead_checks(gathered: Gathered) -> list[LeadCheck]:
@@ -68,6 +70,7 @@ def _relevant(gathered: Gathered) -> Iterator[_Found]:
         yield _Found(
             f"{_queries(off)} no passage graded {lowest} or higher, or more than three: {_counted(off)}.",
             _rounds(gathered),
+            len(off),
         )
 
 
@@ -83,6 +86,7 @@ def _confusers(gathered: Gathered) -> Iterator[_Found]:
             f"{_queries(short)} fewer than {FEWEST_CONFUSERS} strong confusers, passages graded below {lowest} that a"
             f" run ranked among its first {RANKED_HIGH}: {_counted(short)}.",
             reverse("retrieval:new-pool", args=[gathered.version.gold_set.project.slug]),
+            len(short),
         )
 
 
@@ -105,6 +109,7 @@ def _strata(gathered: Gathered) -> Iterator[_Found]:
             yield _Found(
                 f"{words}: fewer than {FEWEST_IN_STRATUM} queries of {_counted(few)}. A score on so few says little.",
                 reverse("queries:balance", args=[gathered.version.gold_set.project.slug]),
+                len(few),
             )
 
 
@@ -126,12 +131,13 @@ def _terms(gathered: Gathered) -> Iterator[_Found]:
     public = {source for source, scope in granted if scope == PermissionScope.PUBLIC}
     for pk in sorted(resting.keys() - public, key=lambda pk: names[pk]):
         sentence = f"{names[pk]} is not for public use, and this rests on it: {_listed(resting[pk])}."
-        yield _Found(sentence, reverse("queries:source", args=[slug, pk]))
+        yield _Found(sentence, reverse("queries:source", args=[slug, pk]), len(resting[pk]))
     sourceless = [query.outside_id for query in gathered.queries.values() if query.source is None]
     if sourceless:
         yield _Found(
             f"Nothing tells whether these may be used publicly: {_listed(sourceless)}. Name their source.",
             reverse("queries:list", args=[slug]),
+            len(sourceless),
         )
 
 

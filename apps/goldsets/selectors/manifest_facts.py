@@ -1,0 +1,98 @@
+"""What a manifest keeps of the work behind a version: where people differed, what was waiting, what checks warned of.
+
+Counted when the version is frozen, since none of it can be counted later: people go on. Nobody and no item is named.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from apps.corpus.selectors.corpora import texts_of
+from apps.goldsets.enums import Answer
+from apps.goldsets.models import Version
+from apps.goldsets.selectors.assembly import Gathered
+from apps.goldsets.selectors.lead_checks import find_lead_checks
+from apps.metrics.agreement import MISSING
+from apps.metrics.agreement.ratings import Ratings
+from apps.queries.models import Source
+from apps.review.enums import VerdictChoice
+from apps.review.models import Verdict
+from apps.triples.enums import State
+from apps.triples.models import Triple
+
+WAITING = (State.IN_REVIEW, State.DISPUTED)
+
+
+def disagreement_facts(gathered: Gathered, ratings: Ratings) -> dict[str, Any]:
+    """Of the pairs that several people graded and of the triples: how many they differed on, how far, what ended it."""
+    return {"grades": _of_grades(gathered, ratings), "verdicts": _of_verdicts(gathered)}
+
+
+def _of_grades(gathered: Gathered, ratings: Ratings) -> dict[str, Any]:
+    """`by_distance` counts by the difference between the highest and the lowest grade of a pair."""
+    scale, codes = np.array(ratings.grades), ratings.codes
+    given = codes != MISSING
+    shared = given.sum(axis=1) >= 2
+    highest = np.where(given, codes, -1).max(axis=1, initial=-1)
+    lowest = np.where(given, codes, len(scale)).min(axis=1, initial=len(scale))
+    apart = np.flatnonzero(shared & (highest > lowest))
+    distances = Counter((scale[highest[apart]] - scale[lowest[apart]]).tolist())
+    texts = texts_of(ratings.items[apart, 1].tolist())
+    ended = {pair.key: pair.resolution for pair in gathered.pairs}
+    resolutions = Counter(ended[query, texts[text]] for query, text in ratings.items[apart].tolist())
+    return {
+        "shared": int(shared.sum()),
+        "differing": len(apart),
+        "by_distance": {str(distance): n for distance, n in sorted(distances.items())},
+        "by_resolution": dict(sorted(resolutions.items())),
+    }
+
+
+def _of_verdicts(gathered: Gathered) -> dict[str, Any]:
+    """The triples that a reviewer flagged in any round, by what the flags named: a triple can count several times.
+
+    Flags that were taken back count too: there was a dispute.
+    """
+    flags = Verdict.objects.filter(
+        revision__triple__in=[triple.pk for triple in gathered.triples], choice=VerdictChoice.FLAG
+    )
+    reasons, categories = set(), set()
+    for triple, named, category in flags.values_list("revision__triple_id", "reasons", "category"):
+        reasons |= {(triple, reason) for reason in named}
+        categories |= {(triple, category)} if category else set()
+    flagged = {triple for triple, _ in reasons}
+    ended = Counter(triple.resolution for triple in gathered.triples if triple.pk in flagged)
+    return {
+        "reviewed": len(gathered.triples),
+        "differing": len(flagged),
+        "by_reason": dict(sorted(Counter(reason for _, reason in reasons).items())),
+        "by_category": dict(sorted(Counter(category for _, category in categories).items())),
+        "by_resolution": dict(sorted(ended.items())),
+    }
+
+
+def waiting_facts(version: Version) -> dict[str, int]:
+    """How many triples on the corpus were not decided yet, by their state, and so are not in the version."""
+    triples = Triple.objects.filter(project=version.gold_set.project, snapshot__corpus=version.snapshot.corpus_id)
+    counts = Counter(triples.filter(state__in=WAITING).values_list("state", flat=True))
+    return {state.value: counts[state] for state in WAITING}
+
+
+def checks_facts(gathered: Gathered) -> dict[str, int]:
+    """What each check of the project that warned had found, in number. One that refuses lets nothing be frozen."""
+    counts: Counter[str] = Counter()
+    for check in find_lead_checks(gathered):
+        if check.answer is Answer.WARN:
+            counts[check.kind.value] += check.found
+    return dict(sorted(counts.items()))
+
+
+def unused_targets(gathered: Gathered) -> list[dict[str, Any]]:
+    """The sources that were to give a share of the queries and gave none."""
+    used = {query.source_id for query in gathered.queries.values() if query.source_id}
+    sources = Source.objects.filter(project=gathered.version.gold_set.project, target_share__gt=0)
+    rows = sources.exclude(pk__in=used).order_by("slug").values_list("slug", "target_share")
+    return [{"source": slug, "target_share": share} for slug, share in rows]
