@@ -164,7 +164,7 @@ def test_the_report_of_a_version_shows_its_contents_and_the_scores_of_every_run(
     told = words(report(client, scene, viewer, "version", scene.version.pk, format="md"))
 
     assert "Handbook v1 contains 12 queries, 36 judged pairs and 0 Q\\&As on 5 passages." in told
-    assert "## Runs on the dev and test together" in told
+    assert "## Runs on dev and test together" in told
     assert "| `AP` | `base` |" in told
     assert scene.version.digest in told
     assert scene.lead.name not in told

@@ -1,18 +1,26 @@
 """The report of a version, as a team hands it in: what is in it, how it was decided, what it lacks, and its scores."""
 
+import re
+
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.reports.edges.version_reports import version_report
+from apps.reports.formats.markdown import as_markdown
+from apps.review.enums import Category
 from tests.evaluation.factories import make_scene
 from tests.evaluation.factories import score as score_by_grades
 from tests.evaluation.test_hit_scoring import places, run_that, score
 from tests.factories import lead_of
 from tests.goldsets.factories import make_bench, make_version
+from tests.review.factories import make_disputed, reviewers_of, take_back
 
 pytestmark = pytest.mark.django_db
+NEW_IN_MANIFESTS = {"disagreements", "waiting", "checks", "unused_targets"}
 
 
 def report(version: Version, **options):
@@ -52,7 +60,10 @@ def test_it_says_how_everything_was_decided():
 
     tables = {table.name: table for table in report(version).tables}
 
-    assert ["Q&As", "consensus", "3"] in [list(row) for row in tables["How it was decided"].rows]
+    assert [list(row) for row in tables["How it was decided"].rows] == [
+        ["Judged pairs", "unanimous", "the judges, who agreed", "12", "0"],
+        ["Q&As", "consensus", "both reviewers at once", "3", "0"],
+    ]
 
 
 def test_pairs_of_grade_0_are_counted_by_split_but_not_for_judges():
@@ -78,3 +89,83 @@ def test_the_guideline_is_in_it_and_both_forms_are_served(client):
     for page in pages:
         assert "Guideline of the judges" in page.content.decode()
         assert definition in page.content.decode()
+
+
+def test_its_sections_are_in_the_order_of_a_reader():
+    scene = make_scene()
+    score_by_grades(scene, "base", split="dev")
+
+    assert titles(report(scene.version)) == [
+        "Contents",
+        "Runs on the dev split",
+        "Strata on the dev split",
+        "Hard negatives",
+        "Agreement when it was frozen",
+        "Disagreements and how they were resolved",
+        "Sources",
+        "Known gaps",
+        "Definitions",
+        "How to read the figures",
+        "Made from",
+    ]
+
+
+def test_disagreements_are_told_by_distance_and_role_but_not_to_judges():
+    decided = {"Q1": {"a": 3, "b": 1}, "Q2": {"a": 2, "b": 0}}
+    ratings = {"ann": {"Q1": {"a": 3, "b": 1}, "Q2": {"a": 3, "b": 0}}, "ben": {"Q1": {"a": 0, "b": 1}, "Q2": {"a": 2}}}
+    version = make_scene(qrels=decided, ratings=ratings, runs={}, test_share=0.0).version
+
+    known, blind = as_markdown(report(version)), as_markdown(report(version, is_blind=True))
+
+    assert "Of 3 pairs that two people or more graded, they differed on 2, 67" in known
+    assert "| 1 apart | 1 | 50" in known
+    assert "| 3 apart | 1 | 50" in known
+    assert "apart" not in blind
+    assert "they differed" not in blind
+    assert not re.search(r"\b(ann|ben)\b", known)
+
+
+def test_a_flagged_question_is_told_by_what_the_flag_named():
+    bench = make_bench(triples=1)
+    disputed = make_disputed(bench.project, snapshot=bench.snapshot)
+    take_back(disputed, reviewers_of(disputed)[1], Category.NUMERIC)
+    tables = {table.name: table for table in report(make_version(VersionState.RELEASED, bench)).tables}
+
+    assert [list(row) for row in tables["What flags named"].rows] == [
+        ["What is wrong", "Answer overstated", "1"],
+        ["Kind of entailment", "Numeric precision", "1"],
+    ]
+    policy = ["Q&As", "policy: numeric precision", "the reviewer who had flagged, by the policy", "1", "1"]
+    assert policy in [list(row) for row in tables["How it was decided"].rows]
+
+
+def test_a_version_from_before_says_that_it_does_not_know_how_far_people_differed():
+    version = make_version(VersionState.RELEASED, make_bench(triples=1))
+    version.manifest = {name: value for name, value in version.manifest.items() if name not in NEW_IN_MANIFESTS}
+
+    told = as_markdown(report(version))
+
+    assert "It was frozen before Karat kept how far people differed." in told
+    assert "| consensus | both reviewers at once | 1 |" in told
+
+
+def test_the_guideline_has_its_paragraphs_and_lists_as_plain_text():
+    version = make_version(VersionState.RELEASED, make_bench(triples=0, queries=1))
+    version.guideline.markdown = "# How to judge\n\nRead **all** of it.\n- One\n- Two"
+
+    texts = next(part.blocks for part in report(version).parts if part.title == "Guideline of the judges")
+
+    assert [block.text for block in texts][:4] == ["How to judge", "Read all of it.", "• One", "• Two"]
+
+
+def test_the_report_reads_as_often_for_more_queries_and_runs():
+    counts = []
+    for queries, runs in ((4, ["base"]), (8, ["base", "better"])):
+        scene = make_scene(queries=queries, test_share=0.0)
+        for tag in runs:
+            score_by_grades(scene, tag, split="dev", measures="RR")
+        with CaptureQueriesContext(connection) as statements:
+            report(Version.objects.select_related("gold_set", "snapshot", "guideline").get(pk=scene.version.pk))
+        counts.append(len(statements))
+
+    assert counts[0] == counts[1]

@@ -89,10 +89,10 @@ class HitSheet(ScoredSheet):
 
     @cached_property
     def kinds(self) -> list[list[tuple[str, str]]]:
-        return [kinds_of(row.content, _source_of(row)) for row in self.triples]
+        return [kinds_of(row.content, source_of(row)) for row in self.triples]
 
 
-def _source_of(row: VersionTriple) -> str:
+def source_of(row: VersionTriple) -> str:
     source = row.triple.source or (row.triple.query.source if row.triple.query else None)
     return source.name if source else ""
 

@@ -1,0 +1,83 @@
+"""The questions of a version with the strata that each is in, read once for a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+
+from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
+from apps.evaluation.edges.hit_sheets import source_of
+from apps.evaluation.edges.strata import SPLIT, fields_of, stratum_of
+from apps.evaluation.selectors.expected import version_triples
+from apps.evaluation.selectors.rankings import version_queries
+from apps.goldsets.models import Version, VersionQuery, VersionTriple
+from apps.metrics.columns import Floats, Ints
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
+from apps.reports.core.stratum_parts import SmallStratum
+
+Kinds = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class VersionQuestions:
+    """The queries and the Q&As of both splits. Where a split is not asked for, it is one of the strata."""
+
+    version: Version
+
+    @cached_property
+    def queries(self) -> list[VersionQuery]:
+        return version_queries(self.version, "")
+
+    @cached_property
+    def triples(self) -> list[VersionTriple]:
+        return version_triples(self.version, "")
+
+    def kinds(self, split: str, *, by_triples: bool) -> dict[str, Kinds]:
+        """Field, as pages call it, and stratum of each question of a split, by the name that scores have of it."""
+        return self._of_triples(split) if by_triples else self._of_queries(split)
+
+    def _of_queries(self, split: str) -> dict[str, Kinds]:
+        queries = [query for query in self.queries if split in ("", query.split)]
+        fields = fields_of(queries)
+        if SPLIT in fields:
+            fields = {SPLIT: fields[SPLIT], **fields}
+        return {
+            query.outside_id: [(word, name) for field, word in fields.items() if (name := stratum_of(query, field))]
+            for query in queries
+        }
+
+    def _of_triples(self, split: str) -> dict[str, Kinds]:
+        """Without a field that has one value for all: it divides nothing."""
+        words = {SPLIT: SPLIT.capitalize(), **FIELDS}
+        rows = [row for row in self.triples if split in ("", row.split)]
+        kinds = {row.label: [(SPLIT, row.split), *kinds_of(row.content, source_of(row))] for row in rows}
+        values = {field: {name for own in kinds.values() for of, name in own if of == field} for field in words}
+        divides = {field for field in words if field == KIND or len(values[field]) > 1}
+        return {label: [(words[of], name) for of, name in own if of in divides] for label, own in kinds.items()}
+
+
+def divided(names: Sequence[str], kinds: Mapping[str, Kinds]) -> tuple[dict[tuple[str, str], Ints], list[SmallStratum]]:
+    """The places among `names` of each stratum, by field and largest first; and the strata too small to score."""
+    places: dict[tuple[str, str], list[int]] = {}
+    for place, name in enumerate(names):
+        for kind in kinds.get(name, []):
+            places.setdefault(kind, []).append(place)
+    fields = list(dict.fromkeys(field for field, _ in places))
+    ordered = sorted(places, key=lambda kind: (fields.index(kind[0]), -len(places[kind]), kind[1]))
+    large = {kind: np.array(places[kind]) for kind in ordered if len(places[kind]) >= FEWEST_IN_STRATUM}
+    return large, [SmallStratum(*kind, len(places[kind])) for kind in ordered if kind not in large]
+
+
+def small_by_field(names: Sequence[str], kinds: Mapping[str, Kinds]) -> list[tuple[str, list[SmallStratum]]]:
+    _, small = divided(names, kinds)
+    return [(field, list(strata)) for field, strata in groupby(small, key=lambda stratum: stratum.field)]
+
+
+def in_order(values: Floats, ids: Sequence[str], names: Sequence[str]) -> Floats:
+    """Values of the questions `ids` in the order of `names`; NaN for those without."""
+    found = dict(zip(ids, values.tolist(), strict=True))
+    return np.array([found.get(name, np.nan) for name in names], dtype=np.float64)

@@ -1,0 +1,50 @@
+"""The report of a frozen version: its contents, what it was made from, and the scores of every run on it."""
+
+from __future__ import annotations
+
+from apps.evaluation.edges.hit_sheets import LOWER_END
+from apps.goldsets.core.blind import without_grades
+from apps.goldsets.models import Version
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE
+from apps.reports.core.document import Document
+from apps.reports.core.version_document import ReleaseSummary, released_document
+from apps.reports.edges.version_reports import contents, decisions
+from apps.reports.edges.version_reports.boards import scored_boards, split_board
+from apps.reports.edges.version_reports.gaps import gap_blocks
+from apps.reports.edges.version_reports.negatives import negative_blocks
+from apps.reports.edges.version_reports.questions import VersionQuestions
+from apps.reports.edges.version_reports.strata import strata_sections
+
+REVOKED = "It contains material whose permission has been revoked; downloads leave that out."
+
+
+def version_report(version: Version, *, is_revoked: bool, is_blind: bool) -> Document:
+    """`is_revoked`: the permission of a source was revoked. The report names no person and shows no single query.
+
+    `is_blind`: for somebody who still judges, so without anything that tells grades.
+    """
+    manifest = without_grades(version.manifest) if is_blind else version.manifest
+    boards, questions = scored_boards(version), VersionQuestions(version)
+    return released_document(
+        ReleaseSummary(
+            name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
+            lead=contents.lead(version),
+            about=[
+                *filter(None, [manifest["note"]]),
+                *([REVOKED] if is_revoked else []),
+                *([f"Scores on Q&As: {LOWER_END}"] if any(board.hit for board in boards) else []),
+            ],
+            counts=contents.counts_table(manifest["splits"]),
+            boards=[split_board(board) for board in boards],
+            strata=strata_sections(questions, boards),
+            negatives=[] if is_blind else negative_blocks(version),
+            agreement=contents.agreement_facts(version),
+            decisions=decisions.decision_blocks(questions, manifest),
+            guideline=contents.guideline_texts(version),
+            sources=contents.sources_table(manifest["sources"]) if manifest["sources"] else None,
+            gaps=gap_blocks(questions, boards, manifest, is_blind=is_blind),
+            basis=contents.basis_facts(manifest),
+            digests=contents.digest_facts(manifest),
+            confidence=DEFAULT_CONFIDENCE,
+        )
+    )
