@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.goldsets.formats.folder import write_folder, zip_folder
+from apps.goldsets.formats.folder import FORMS, write_folder, zip_folder
 from apps.goldsets.formats.verification import OTHER_ZIP, NotAnExport, verify
 from tests.goldsets.content import FACTS, SMALL
 
@@ -239,3 +239,69 @@ def test_an_export_from_before_there_were_checksums_is_intact(export):
     (export / "SHA256SUMS").unlink()
 
     assert verify(export).is_intact
+
+
+# Each form by itself
+
+
+@pytest.fixture(params=FORMS)
+def of_one_form(request, tmp_path):
+    """A folder with one form alone."""
+    folder = tmp_path / request.param
+    folder.mkdir()
+    write_folder(SMALL, folder, formats=[request.param], facts=FACTS)
+    return folder
+
+
+def files_in(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def zipped(folder):
+    path = folder.with_suffix(".zip")
+    with path.open("wb") as stream:
+        zip_folder(folder, stream)
+    return path
+
+
+def test_every_form_is_intact_as_a_folder_and_as_a_zip(of_one_form):
+    assert len(files_in(of_one_form)) >= 3
+    assert verify(of_one_form).is_intact
+    assert verify(zipped(of_one_form)).is_intact
+
+
+def test_a_changed_byte_of_each_file_of_each_form_is_found_in_the_folder_and_in_a_zip_made_anew(of_one_form):
+    for path in files_in(of_one_form):
+        data = path.read_bytes()
+        for place in {0, len(data) // 2, len(data) - 1}:
+            path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+            assert found(of_one_form), (path, place)
+            assert found(zipped(of_one_form)), (path, place)
+        path.write_bytes(data)
+    assert verify(zipped(of_one_form)).is_intact
+
+
+@pytest.mark.parametrize("is_zipped", [False, True], ids=["folder", "zip"])
+def test_another_a_renamed_and_a_lost_file_of_each_form_are_named(of_one_form, is_zipped):
+    def faults():
+        return verify(zipped(of_one_form) if is_zipped else of_one_form).faults
+
+    victim = next(path for path in files_in(of_one_form) if path.name not in ("manifest.json", "SHA256SUMS"))
+    name = victim.relative_to(of_one_form).as_posix()
+
+    (of_one_form / "more.txt").write_text("")
+    assert faults() == ["more.txt is not in the manifest."]
+    (of_one_form / "more.txt").unlink()
+    victim.rename(victim.with_name("renamed"))
+    renamed = victim.with_name("renamed").relative_to(of_one_form).as_posix()
+    assert faults() == [f"{name} is missing.", f"{renamed} is not in the manifest."]
+    victim.with_name("renamed").unlink()
+    assert faults() == [f"{name} is missing."]
+
+
+@pytest.mark.parametrize("change", [with_comment, with_bytes_in_front, with_bytes_behind, packed_by_another_program])
+def test_bytes_around_the_files_of_each_form_are_found(of_one_form, change):
+    path = zipped(of_one_form)
+    change(path)
+
+    assert verify(path).faults == [OTHER_ZIP]

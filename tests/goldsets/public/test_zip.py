@@ -1,6 +1,7 @@
 """The zip of a public release: no internal word in any byte, the same bytes, verified, and a score from it alone."""
 
 import hashlib
+import io
 import json
 import shlex
 import subprocess
@@ -21,7 +22,8 @@ from apps.goldsets.enums import PublicState
 from apps.goldsets.execution.publishing import stored_zip, zip_as_prepared
 from apps.goldsets.formats.checksums import checksums
 from apps.goldsets.formats.folder import manifest_bytes
-from apps.goldsets.formats.verification import verify
+from apps.goldsets.formats.verification import OTHER_ZIP, NotAnExport, verify
+from apps.goldsets.formats.zipping import write_zip
 from apps.goldsets.models import GoldSet
 from apps.queries.models import Query, Source
 from tests.factories import AT
@@ -155,6 +157,57 @@ def test_verification_holds_and_finds_a_changed_byte(tmp_path):
     file = folder / "jsonl/judgements.jsonl"
     file.write_bytes(file.read_bytes().replace(b'"grade":', b'"grade" :', 1))
     assert not verify(folder).is_intact
+
+
+def is_found(path: Path) -> bool:
+    try:
+        return not verify(path).is_intact
+    except NotAnExport:
+        return True
+
+
+def test_one_changed_byte_anywhere_in_the_zip_is_found(tmp_path):
+    """A byte of each file, and every 41st of the whole, which also meets the heads of files and the directory."""
+    path = unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+    data = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        starts = [entry.header_offset for entry in archive.infolist()]
+        inside = [data.index(archive.read(name)) for name in archive.namelist()]
+    places = {*starts, *inside, *range(0, len(data), 41), *range(len(data) - 60, len(data))}
+
+    unseen = []
+    for place in sorted(places):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        if not is_found(path):
+            unseen.append(place)
+
+    assert unseen == []
+
+
+def packed_again(path: Path, files: dict[str, bytes]) -> Path:
+    """The zip with these files, in the form that Karat writes."""
+    with path.open("wb") as stream:
+        write_zip([(name, len(data)) for name, data in files.items()], lambda name: io.BytesIO(files[name]), stream)
+    return path
+
+
+def test_another_a_renamed_and_a_lost_file_in_the_zip_and_bytes_behind_it_are_named(tmp_path):
+    path = unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+    data = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    card = files.pop("DATA_CARD.md")
+
+    assert packed_again(path, {**files, "DATA_CARD.md": card}).read_bytes() == data
+    assert verify(packed_again(path, files)).faults == ["DATA_CARD.md is missing."]
+    assert verify(packed_again(path, {**files, "CARD.md": card})).faults == [
+        "DATA_CARD.md is missing.",
+        "CARD.md is not in the manifest.",
+    ]
+    more = {**files, "DATA_CARD.md": card, "jsonl/people.jsonl": b"{}\n"}
+    assert verify(packed_again(path, more)).faults == ["jsonl/people.jsonl is not in the manifest."]
+    path.write_bytes(data + b"\n")
+    assert verify(path).faults == [OTHER_ZIP]
 
 
 def test_the_digests_find_a_manifest_that_was_changed_along_with_its_files(tmp_path):
