@@ -23,9 +23,10 @@ def depth_refusal(depth: int) -> str | None:
 
 
 def returns_of(system: System) -> Returns:
-    """What the runs of a system return: an endpoint with paths to documents or texts has passages of its own."""
+    """What the runs of a system return: one elsewhere with paths to documents or texts has passages of its own."""
     engine = system.config.get("engine", {})
-    has_own = system.kind == SystemKind.HTTP and any(engine.get(name) for name in OwnPaths._fields)
+    is_elsewhere = system.kind in (SystemKind.HTTP, SystemKind.OPENSEARCH)
+    has_own = is_elsewhere and any(engine.get(name) for name in OwnPaths._fields)
     return Returns.PASSAGES if has_own else Returns.BLOCKS
 
 

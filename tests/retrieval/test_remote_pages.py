@@ -87,6 +87,24 @@ def test_a_system_that_returns_passages_of_its_own_is_tried_made_and_run_from_pa
     assert '<span class="quote">red key a</span>' in page
 
 
+def test_a_cluster_that_returns_passages_of_its_own_is_described_from_its_page(lead, project, snapshot, port):
+    own = {"ids": "", "documents": "_source.file", "texts": "_source.text", "first_pages": "_source.page"}
+    values = {
+        **PACE, **own, "name": "Cluster", "url": f"http://127.0.0.1:{port}", "index": "spring", "query": "match",
+        "search_fields": "text", "auth_kind": "none", "question": "red key", "snapshot": snapshot.pk,
+    }  # fmt: skip
+    assert "Empty the path to the ids above" in words(lead.get(page_of(project, "opensearch")))
+
+    tried = words(lead.post(page_of(project, "opensearch"), {**values, "try": "yes"}))
+    refused = words(lead.post(page_of(project, "opensearch"), {**values, "texts": "text"}))
+    made = lead.post(page_of(project, "opensearch"), values)
+
+    assert "ms, passages of its own." in tried
+    assert "red key a" in tried
+    assert "The texts are read from a field written _source.name." in refused
+    assert '<dt>path to the texts</dt><dd class="digest">_source.text</dd>' in words(lead.get(made.url))
+
+
 def test_paths_to_passages_that_say_too_little_are_refused_in_the_form(lead, project, snapshot, port):
     answer = lead.post(page_of(project), filled(port, snapshot, "chunks", **OWN | {"documents": ""}))
 

@@ -363,6 +363,15 @@ def test_an_endpoint_with_passages_of_its_own_makes_a_run_of_them(project, snaps
     assert 0 < run.latency["p50"] < 1_000
 
 
+def test_a_cluster_with_passages_of_its_own_makes_a_run_of_them(project, snapshot, port):
+    own = {"ids": "", "documents": "_source.file", "texts": "_source.text", "first_pages": "_source.page"}
+    parameters = {"url": f"http://127.0.0.1:{port}", "index": "spring", **own}
+    run = make_run(project, snapshot, make_remote_system(project, parameters, kind="opensearch"))
+
+    assert (run.state, run.returns) == ("complete", Returns.PASSAGES)
+    assert returned(run)["Q01"] == [Returned("", "doc", None, "red key a"), Returned("", "doc", (1, 1), "red key d")]
+
+
 def test_its_passages_are_cut_at_the_depth_and_without_scores_come_as_they_came(project, snapshot, port):
     run = make_run(project, snapshot, make_remote_system(project, chunks(port, scores="")), depth=1)
 

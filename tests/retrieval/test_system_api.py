@@ -76,6 +76,17 @@ def test_an_lsa_system_is_described_with_what_is_left_out_as_it_usually_is(lead,
     assert Event.objects.get(action="system.created").actor == lead_of(project)
 
 
+def test_a_cluster_with_passages_of_its_own_has_no_ids_unless_they_are_given(lead, project):
+    paths = {"documents": "_source.file", "texts": "_source.text"}
+
+    answer = remote(lead, project, kind="opensearch", parameters={**CLUSTER, **paths})
+    plain = remote(lead, project, name="Plain", kind="opensearch", parameters=CLUSTER)
+
+    assert answer.status_code == 201
+    assert (paths | {"ids": ""}).items() <= answer.json()["configuration"]["engine"].items()
+    assert plain.json()["configuration"]["engine"]["ids"] == "_id"
+
+
 @pytest.mark.parametrize(
     ("changes", "status", "says"),
     [

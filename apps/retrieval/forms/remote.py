@@ -13,6 +13,7 @@ from apps.retrieval.core.engines.remote import Pace
 from apps.retrieval.core.engines.remote.base import AUTHS
 from apps.retrieval.core.engines.remote.http_json import METHODS
 from apps.retrieval.core.engines.remote.opensearch import QUERIES
+from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.core.engines.remote.pace import BOUNDS
 from apps.retrieval.forms.fields import SnapshotField
 from apps.retrieval.selectors import queries_in
@@ -119,15 +120,39 @@ class RemoteForm(PaceForm):
         return {**{name: self.cleaned_data[name] for name in names}, "auth": self.auth}
 
 
-class HttpForm(RemoteForm):
+class OwnPathsForm(RemoteForm):
+    """A system that may cut documents itself, and then need not give ids."""
+
+    documents = forms.CharField(label="Path to the documents", max_length=300, required=False)
+    texts = forms.CharField(label="Path to the texts", max_length=300, required=False)
+    first_pages = forms.CharField(label="Path to the first pages", max_length=300, required=False)
+    last_pages = forms.CharField(
+        label="Path to the last pages",
+        max_length=300,
+        required=False,
+        help_text="If empty, a passage is on its first page alone.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["ids"].required = False
+
+    @property
+    def own_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in OwnPaths._fields]
+
+    @property
+    def has_own(self) -> bool:
+        return any(field.value() or field.errors for field in self.own_fields)
+
+
+class HttpForm(OwnPathsForm):
     """An endpoint that answers with JSON."""
 
     PARAMETERS = (
         "url", "method", "body", "headers", "ids", "scores", "lower_is_better", "strip", "prepend", "version",
-        "documents", "texts", "first_pages", "last_pages",
+        *OwnPaths._fields,
     )  # fmt: skip
-    OWN = ("documents", "texts", "first_pages", "last_pages")
-
     method = forms.ChoiceField(choices=[(method, method) for method in METHODS])
     body = _text_area(
         4,
@@ -144,10 +169,6 @@ class HttpForm(RemoteForm):
         help_text="Such as hits[*].score. If empty, the order of the answer counts.",
     )
     lower_is_better = forms.BooleanField(label="Lower scores are better", required=False)
-    documents = forms.CharField(label="Path to the documents", max_length=300, required=False)
-    texts = forms.CharField(label="Path to the texts", max_length=300, required=False)
-    first_pages = forms.CharField(label="Path to the first pages", max_length=300, required=False)
-    last_pages = forms.CharField(label="Path to the last pages", max_length=300, required=False)
     strip = forms.CharField(label="Prefix to remove from ids", max_length=200, required=False, strip=False)
     prepend = forms.CharField(label="Prefix to add to ids", max_length=200, required=False, strip=False)
 
@@ -155,20 +176,10 @@ class HttpForm(RemoteForm):
         super().__init__(*args, **kwargs)
         self.fields["url"].help_text = "For GET with {{query}} and {{k}}, such as https://search.example/?q={{query}}."
         self.fields["ids"].help_text = "Such as hits[*].doc.id: names, [0] for one item, [*] for every item."
-        self.fields["ids"].required = False
         self.fields["documents"].help_text = "Such as hits[*].doc.id. Document ids as the corpus has them."
         self.fields["texts"].help_text = "Such as hits[*].text."
-        self.fields["last_pages"].help_text = "If empty, a passage is on its first page alone."
         self.fields["strip"].help_text = "If its ids have a prefix that ids in Karat lack, such as doc:."
         self.fields["prepend"].help_text = "If ids in Karat have a prefix that its ids lack."
-
-    @property
-    def own_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.OWN]
-
-    @property
-    def has_own(self) -> bool:
-        return any(field.value() or field.errors for field in self.own_fields)
 
     def clean_headers(self) -> dict[str, str]:
         headers = {}
@@ -181,10 +192,10 @@ class HttpForm(RemoteForm):
         return headers
 
 
-class OpenSearchForm(RemoteForm):
+class OpenSearchForm(OwnPathsForm):
     """The `_search` endpoint of a cluster."""
 
-    PARAMETERS = ("url", "index", "query", "body", "ids", "version")
+    PARAMETERS = ("url", "index", "query", "body", "ids", "version", *OwnPaths._fields)
 
     index = forms.CharField(max_length=255, help_text="Its name, or an alias.")
     query = forms.ChoiceField(label="Query type", choices=[(query, QUERY_LABELS[query]) for query in QUERIES])
@@ -207,6 +218,8 @@ class OpenSearchForm(RemoteForm):
         self.fields["url"].help_text = "Of the cluster, such as https://search.example.org:9200."
         self.fields["ids"].initial = "_id"
         self.fields["ids"].help_text = "_id, or a field of the source, written _source.name."
+        self.fields["documents"].help_text = "A field, such as _source.file. Document ids as the corpus has them."
+        self.fields["texts"].help_text = "A field, such as _source.text."
 
     @property
     def parameters(self) -> dict[str, Any]:

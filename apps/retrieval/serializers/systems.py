@@ -13,6 +13,7 @@ from apps.retrieval.core.engines.fusion import DEFAULT_K, LARGEST_K
 from apps.retrieval.core.engines.remote.base import AUTHS, MOST_HEADERS
 from apps.retrieval.core.engines.remote.http_json import METHODS
 from apps.retrieval.core.engines.remote.opensearch import QUERIES
+from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.core.engines.remote.pace import BOUNDS, Pace
 from apps.retrieval.enums import BlockText, SystemKind
 from apps.retrieval.models import System
@@ -111,7 +112,11 @@ class HttpParametersSerializer(KnownFieldsSerializer):
 
 
 class OpenSearchParametersSerializer(KnownFieldsSerializer):
-    """The `_search` endpoint of a cluster."""
+    """The `_search` endpoint of a cluster.
+
+    With any of `documents`, `texts` and `first_pages`, fields written `_source.name`, it returns passages of its own.
+    `ids` is then empty unless it is given, else `_id`.
+    """
 
     url = serializers.CharField(max_length=2_000)
     index = serializers.CharField(max_length=255)
@@ -120,9 +125,17 @@ class OpenSearchParametersSerializer(KnownFieldsSerializer):
         child=serializers.CharField(max_length=200), max_length=100, required=False
     )
     body = serializers.CharField(max_length=LONGEST_BODY, required=False, allow_blank=True, trim_whitespace=False)
-    ids = serializers.CharField(max_length=300, default="_id")
+    ids = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    documents = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    texts = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    first_pages = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    last_pages = serializers.CharField(max_length=300, required=False, allow_blank=True)
     version = serializers.CharField(max_length=200, required=False, allow_blank=True)
     auth = RemoteAuthSerializer(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        has_own = any(attrs.get(name) for name in OwnPaths._fields)
+        return {"ids": "" if has_own else "_id", **attrs}
 
 
 def _pace_field(name: str) -> serializers.Field[Any, Any, Any, Any]:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from apps.metrics.expected import Returned
 from apps.retrieval.core.engines import BadParameters
 from apps.retrieval.core.engines.remote import RemoteError, RemoteQuery, Reply, make_remote
 from apps.retrieval.core.engines.remote.base import RemoteHit
@@ -203,6 +204,11 @@ def test_an_error_is_reported_by_its_type_alone(answer, status, words, is_passin
         ({"query": "body", "body": '{"query": {"match_all": {}}}'}, "is missing"),
         ({"ids": "doc.id"}, "_source"),
         ({"ids": "_source.a[*]"}, "_source"),
+        ({"ids": ""}, "_source"),
+        ({"texts": "text"}, "The texts are read from a field written _source.name"),
+        ({"documents": "_source.a[0]"}, "The documents are read from a field"),
+        ({"documents": "_source.file", "last_pages": "_source.end"}, "needs the path to the first pages"),
+        ({"texts": "_source.text", "first_pages": "_source.page"}, "give the path to the documents"),
     ],
 )
 def test_a_description_that_cannot_work_is_refused(changes, words):
@@ -214,3 +220,56 @@ def test_an_engine_comes_back_from_its_identity():
     made = engine(query="multi_match", fields=["a", "b"], auth={"kind": "api_key", "secret": "s"})
 
     assert make_remote("opensearch", made.identity()).identity() == made.identity()
+
+
+OWN = {
+    "ids": "",
+    "documents": "_source.file.name",
+    "texts": "_source.text",
+    "first_pages": "_source.page.from",
+    "last_pages": "_source.page.to",
+}
+
+
+def chunks(*sources):
+    hits = [
+        {"_index": "chunks", "_id": f"c{place}", "_score": 2.0, "_source": one} for place, one in enumerate(sources)
+    ]
+    return {**OPENSEARCH_3, "hits": {"hits": hits}}
+
+
+def test_passages_of_its_own_have_document_text_and_pages_from_the_source():
+    answer = chunks(
+        {"file": {"name": "handbook"}, "text": "Keys are kept.", "page": {"from": 3, "to": 4}},
+        {"file": {"name": "handbook"}, "text": None},
+    )
+
+    assert [hit.own for hit in read(answer, **OWN).hits] == [
+        Returned("", "handbook", (3, 4), "Keys are kept."),
+        Returned("", "handbook", None, ""),
+    ]
+
+
+def test_only_the_fields_that_are_read_are_sent_back():
+    assert sent(**OWN)["_source"] == ["file.name", "text", "page.from", "page.to"]
+    assert sent(texts="_source.text")["_source"] == ["text"]
+
+
+def test_ids_of_the_corpus_may_stand_beside_them():
+    answer = chunks({"text": "Keys are kept."})
+
+    assert [hit.own for hit in read(answer, texts="_source.text").hits] == [Returned("c0", text="Keys are kept.")]
+    assert engine(texts="_source.text").returns_passages
+    assert not engine().returns_passages
+
+
+def test_a_hit_without_the_named_text_is_refused():
+    with pytest.raises(RemoteError, match=r"Item 2 of the answer has nothing at _source\.text"):
+        read(chunks({"text": "Keys are kept."}, {"body": "no text"}), ids="", texts="_source.text")
+
+
+def test_an_engine_with_passages_of_its_own_comes_back_from_its_identity():
+    made = engine(**OWN)
+
+    assert make_remote("opensearch", made.identity()).identity() == made.identity()
+    assert "documents" not in engine().identity()

@@ -44,6 +44,14 @@ def test_a_column_has_one_value_an_item():
     assert column(parse_path("hits[*].id"), {"hits": []}) == []
 
 
+def test_an_optional_value_is_none_where_an_item_lacks_it():
+    answer = {"hits": [{"page": 3}, {"name": "b"}, {"page": None}]}
+
+    assert column(parse_path("hits[*].page"), answer, is_optional=True) == [3, None, None]
+    with pytest.raises(NoSuchPlace, match="nothing at hits"):
+        column(parse_path("hits[*].page"), {}, is_optional=True)
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [

@@ -20,9 +20,12 @@ from apps.retrieval.core.engines.remote.base import (
     checked_score,
     parsed,
 )
+from apps.retrieval.core.engines.remote.own_passages import OwnPaths, passage_of
 from apps.retrieval.core.engines.remote.search import search
 
 HITS: paths.Path = ("hits", "hits", paths.Every.ITEM)
+SOURCE = "_source."
+PAGES = ("first_pages", "last_pages")
 QUERIES = ("match", "multi_match", "body")
 _INDEX = re.compile(r"[a-z0-9.][a-z0-9_.\-*,]{0,254}")
 _FIELD = re.compile(r"[^\s\"{}]{1,200}")
@@ -33,6 +36,9 @@ _ERROR_TYPE = re.compile(r"[a-z][a-z_]{2,80}")
 class OpenSearch:
     """`query` is the type of the search: `match` on one field, `multi_match` on several, or `body`, a template with
     `{{query}}`. `ids` is `_id`, or `_source.` and the path of a field.
+
+    With any of `documents`, `texts` and `first_pages` (and `last_pages`), fields written like that of the ids, its hits
+    are passages of its own; `ids` may then be empty. A hit may lack its pages.
     """
 
     url: str
@@ -42,6 +48,10 @@ class OpenSearch:
     body: str = ""
     ids: str = "_id"
     version: str = ""
+    documents: str = ""
+    texts: str = ""
+    first_pages: str = ""
+    last_pages: str = ""
     auth: Auth = field(default_factory=Auth)
 
     name: ClassVar[str] = "opensearch"
@@ -64,8 +74,12 @@ class OpenSearch:
             raise BadParameters("Name the fields to search, such as text or title^2.")
         elif self.query == "match" and len(self.fields) > 1:
             raise BadParameters("A match query searches one field. Choose multi_match for several.")
-        if self.ids != "_id" and not (self.ids.startswith("_source.") and self._source_path()):
+        self._own.check(self.ids)
+        if self.ids != "_id" and not (self.returns_passages and not self.ids) and not _is_field(self.ids):
             raise BadParameters("Ids are read from _id, or from a field written _source.name.")
+        for label, path in self._own._asdict().items():
+            if path and not _is_field(path):
+                raise BadParameters(f"The {label.replace('_', ' ')} are read from a field written _source.name.")
 
     def _check_body(self) -> None:
         template = templates.parse_body(self.body)
@@ -74,15 +88,19 @@ class OpenSearch:
         if "query" not in templates.places_in(template):
             raise BadParameters("{{query}} is missing, so every query would get the same answer.")
 
-    def _source_path(self) -> paths.Path:
-        path = paths.parse_path(self.ids.removeprefix("_source."))
-        if not all(isinstance(step, str) for step in path):
-            raise BadParameters("Ids are read from _id, or from a field written _source.name.")
-        return path
+    @property
+    def _own(self) -> OwnPaths:
+        return OwnPaths(self.documents, self.texts, self.first_pages, self.last_pages)
 
     @property
     def returns_passages(self) -> bool:
-        return False
+        return any(self._own)
+
+    @property
+    def _paths(self) -> dict[str, str]:
+        """The fields that are read, by what is there."""
+        given = {"ids": self.ids, **self._own._asdict()}
+        return {label: path for label, path in given.items() if path}
 
     @property
     def address(self) -> str:
@@ -99,6 +117,7 @@ class OpenSearch:
             "body": self.body if self.query == "body" else "",
             "ids": self.ids,
             "version": self.version,
+            **{name: path for name, path in self._own._asdict().items() if path},
             "auth": self.auth.values(),
         }
 
@@ -109,7 +128,8 @@ class OpenSearch:
         return Request("POST", f"{rest}/{self.index}/_search", headers, body.encode())
 
     def _body(self, query: RemoteQuery, k: int) -> dict[str, Any]:
-        source = False if self.ids == "_id" else [".".join(str(step) for step in self._source_path())]
+        names = [".".join(map(str, _field(path))) for path in self._paths.values() if path != "_id"]
+        source = list(dict.fromkeys(names)) or False
         if self.query == "body":
             values: dict[str, str | int] = {"query": query.text, "k": k, "query_id": query.query_id}
             custom = templates.filled(templates.parse_body(self.body), values)
@@ -129,19 +149,37 @@ class OpenSearch:
             raise RemoteError(f"The search engine answered with an error{f', {error_type}' if error_type else ''}.")
         try:
             items = paths.column(HITS, answer)
-            ids = paths.column((*HITS, *self._id_path()), answer)
+            columns = {label: self._column(label, path, answer) for label, path in self._paths.items()}
         except paths.NoSuchPlace as missing:
             raise RemoteError(str(missing)) from None
         scores = [item.get("_score") for item in items]
         is_scored = None not in scores  # a search with a custom sort order has no scores
+        rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
         hits = [
-            RemoteHit(checked_id(value, number), checked_score(score, number) if is_scored else None)
-            for number, (value, score) in enumerate(zip(ids, scores, strict=True), 1)
+            self._hit(row, checked_score(score, number) if is_scored else None, number)
+            for number, (row, score) in enumerate(zip(rows, scores, strict=True), 1)
         ]
         return RemoteAnswer(hits, _incomplete(answer))
 
-    def _id_path(self) -> paths.Path:
-        return ("_id",) if self.ids == "_id" else ("_source", *self._source_path())
+    def _column(self, label: str, path: str, answer: Any) -> list[Any]:
+        """The values of a field. Of a document without pages the source has no such field."""
+        steps: paths.Path = ("_id",) if path == "_id" else ("_source", *_field(path))
+        return paths.column((*HITS, *steps), answer, is_optional=label in PAGES)
+
+    def _hit(self, row: dict[str, Any], score: float | None, number: int) -> RemoteHit:
+        if not self.returns_passages:
+            return RemoteHit(checked_id(row["ids"], number), score)
+        passage_id = "" if row.get("ids") is None else checked_id(row["ids"], number)
+        return RemoteHit(passage_id, score, passage_of(row, passage_id, number))
+
+
+def _field(path: str) -> paths.Path:
+    """The steps below `_source`. Raises BadParameters."""
+    return paths.parse_path(path.removeprefix(SOURCE))
+
+
+def _is_field(path: str) -> bool:
+    return path.startswith(SOURCE) and all(isinstance(step, str) for step in _field(path))
 
 
 def _incomplete(answer: dict[str, Any]) -> str:

@@ -73,13 +73,24 @@ def _unreadable(text: str, place: int) -> BadParameters:
     )
 
 
-def column(path: Path, answer: Any) -> list[Any]:
-    """The values at a path with `[*]`, one per item, in order. Raises NoSuchPlace, also when one item has no value."""
+def column(path: Path, answer: Any, *, is_optional: bool = False) -> list[Any]:
+    """The values at a path with `[*]`, one per item, in order. Raises NoSuchPlace, also when one item has no value.
+
+    Where it is optional, an item without a value has None.
+    """
     star = path.index(Every.ITEM)
     items = _walk(path[:star], answer, "The answer")
     if not isinstance(items, list):
         raise NoSuchPlace(f"The answer has no list at {written(path[:star]) or 'its top'}.")
-    return [_walk(path[star + 1 :], item, f"Item {number} of the answer") for number, item in enumerate(items, 1)]
+    values = []
+    for number, item in enumerate(items, 1):
+        try:
+            values.append(_walk(path[star + 1 :], item, f"Item {number} of the answer"))
+        except NoSuchPlace:
+            if not is_optional:
+                raise
+            values.append(None)
+    return values
 
 
 def _walk(steps: Path, value: Any, owner: str) -> Any:
