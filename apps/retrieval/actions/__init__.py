@@ -6,13 +6,14 @@ from apps.retrieval.actions.indexes import request_indexes
 from apps.retrieval.actions.intake import confirm_upload, discard_run_file, import_file, push_run, upload_run
 from apps.retrieval.actions.pools import PoolRefused, grow_pool, request_missing, request_pool
 from apps.retrieval.actions.remote import change_pace, create_remote_system
-from apps.retrieval.actions.runs import annotate_run, lock_queries, request_run
+from apps.retrieval.actions.runs import add_runs_again, annotate_run, lock_queries, request_run
 from apps.retrieval.actions.systems import create_system
 
 __all__ = [
     "MOST_CHOSEN",
     "ChoiceRefused",
     "PoolRefused",
+    "add_runs_again",
     "annotate_run",
     "change_pace",
     "choose_pairs",

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
+from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.jobs import enqueue
 from apps.queries.actions import lock_queries
@@ -54,22 +56,55 @@ def request_run(
     return run
 
 
-def add_components(run: Run, query_ids: Sequence[int], actor: User, at: datetime) -> list[Run]:
+class AddedRuns(NamedTuple):
+    """Runs for a job to make, and those of the systems that they fuse, which it makes before them."""
+
+    runs: list[Run]
+    components: list[Run]
+
+
+@transaction.atomic
+def add_runs_again(
+    former: Sequence[Run], snapshot: Snapshot, query_ids: Sequence[int], *, note: str, actor: User, at: datetime
+) -> AddedRuns:
+    """Create runs of the same systems on another snapshot, each as deep as the former one. Raises RunRefused.
+
+    The caller queues their job. Fused runs come last, so that a run before them is not made a second time for them.
+    """
+    runs: list[Run] = []
+    components: list[Run] = []
+    for one in sorted(former, key=lambda run: (run.system.kind == SystemKind.FUSION, run.system_id)):
+        if reason := rules.run_refusal(one.system, snapshot, len(query_ids), one.depth):
+            raise RunRefused(reason, code="run_refused")
+        returns = rules.returns_of(one.system)
+        run = add_run(one.system, snapshot, one.depth, "", note, "", actor, at, returns=returns)
+        components += add_components(run, query_ids, actor, at, among=[*runs, *components])
+        runs.append(run)
+    lock_queries(query_ids, at=at)
+    return AddedRuns(runs, components)
+
+
+def add_components(
+    run: Run, query_ids: Sequence[int], actor: User, at: datetime, among: Sequence[Run] = ()
+) -> list[Run]:
     """Choose the component runs of a fused run; returns those that its job has to make first. Other runs have none.
 
-    A complete run of a component that is deep enough and has all the queries is reused.
+    A complete run of a component that is deep enough and has all the queries is reused, and so is one `among` those
+    that the same job makes on these queries.
     """
     if run.system.kind != SystemKind.FUSION:
         return []
-    components, pending = [], []
+    components: list[int] = []
+    pending: list[Run] = []
     for digest in run.system.config["engine"]["systems"]:
         system = System.objects.get(project_id=run.project_id, digest=digest)
-        component = selectors.reusable_run(system, run.snapshot, run.depth, query_ids)
+        waiting = (one for one in [*among, *pending] if one.system_id == system.pk and one.depth >= run.depth)
+        component = next(waiting, None) or selectors.reusable_run(system, run.snapshot, run.depth, query_ids)
         if component is None:
             if reason := rules.run_refusal(system, run.snapshot, len(query_ids), run.depth):
                 raise RunRefused(f"{run.system.name} fuses {system.name}. {reason}", code="run_refused")
             component = add_run(system, run.snapshot, run.depth, "", "", "", actor, at)
-            pending += [component, *add_components(component, query_ids, actor, at)]
+            pending += [component, *add_components(component, query_ids, actor, at, [*among, *pending])]
         components.append(component.pk)
     run.report = {"components": components}
     run.save(update_fields=["report"])

@@ -54,9 +54,14 @@ def make_runs(ctx: JobContext, runs: Sequence[Run], query_ids: Sequence[int], mo
     """Make the runs one after the other; returns the progress, whose total includes `more_steps` of the caller."""
     steps = Steps(ctx, len(query_ids) * len(runs) + more_steps)
     for run in runs:
-        make = send_queries if run.system.kind in ELSEWHERE else answer_queries
-        make(ctx, run, query_ids, steps)
+        make_run(ctx, run, query_ids, steps)
     return steps
+
+
+def make_run(ctx: JobContext, run: Run, query_ids: Sequence[int], steps: Steps) -> None:
+    """Answer the queries of a pending run and complete it."""
+    make = send_queries if run.system.kind in ELSEWHERE else answer_queries
+    make(ctx, run, query_ids, steps)
 
 
 @job_kind(HELP, title="Help with a run")
