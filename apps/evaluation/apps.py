@@ -6,7 +6,7 @@ class EvaluationConfig(AppConfig):
     label = "evaluation"
 
     def ready(self) -> None:
-        from apps.evaluation.actions import score_on_release
+        from apps.evaluation.actions import run_again_on_release, score_on_release
         from apps.evaluation.edges.run_panels import results_panel, scores_panel
         from apps.evaluation.selectors.slice_finders import fallen_in, missed_in
         from apps.goldsets.enums import SliceKind
@@ -15,6 +15,7 @@ class EvaluationConfig(AppConfig):
         from apps.retrieval.edges.panels import on_run_page
 
         on_release(score_on_release)
+        on_release(run_again_on_release)
         finds_for(SliceKind.CHALLENGE, missed_in)
         finds_for(SliceKind.CHALLENGE, fallen_in)
         finds_for(SliceKind.REGRESSION, fallen_in)

@@ -1,6 +1,6 @@
 """Reasons against scoring, comparing or seeing something, or None."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db.models import Max
 
@@ -35,12 +35,17 @@ SEALED = "The test split is sealed: only leads see scores query by query, everyb
 
 def request_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES) -> str | None:
     """Why the run cannot be scored on this split of the version, by its grades or by a hit rule."""
+    if version.state != VersionState.DRAFT and run.state != RunState.COMPLETE:
+        return f"{run.tag} is {run.state}. Only a complete run can be scored."
+    return ground_refusal(run, version, split, hit)
+
+
+def ground_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES) -> str | None:
+    """Why the run cannot be scored so once it is complete."""
     if split not in SPLITS:
         return f"There is no split called {split}; choose dev, test, or neither for both."
     if version.state == VersionState.DRAFT:
         return f"{version.label} is a draft. Freeze it first, so that scores stay comparable."
-    if run.state != RunState.COMPLETE:
-        return f"{run.tag} is {run.state}. Only a complete run can be scored."
     if run.snapshot_id != version.snapshot_id:
         return (
             f"{run.tag} ranked the snapshot {run.snapshot.reference}, {version.label} grades the snapshot "
@@ -51,6 +56,17 @@ def request_refusal(run: Run, version: Version, split: str, hit: str = BY_GRADES
         return own_passages_refusal(run)
     if not VersionTriple.objects.filter(version=version, split__in=_inside(split)).exists():
         return f"{version.label} has no Q&As in the {SPLIT_WORDS[split]}, so nothing can be measured on them."
+    return None
+
+
+def again_refusal(version: Version, system_ids: Collection[int], offered: Collection[int]) -> str | None:
+    """Why systems cannot be run again for the version; `offered` are those that can."""
+    if version.state != VersionState.RELEASED:
+        return f"{version.label} is {version.get_state_display()}. Systems are run again for the released version."
+    if not system_ids:
+        return "No system was chosen, so there is nothing to run again."
+    if not set(system_ids) <= set(offered):
+        return f"This was requested before, or needs no new run: see the systems on the page of {version.label}."
     return None
 
 

@@ -24,6 +24,7 @@ from apps.metrics.expected import BY_GRADES, HitRuleError
 from apps.metrics.measures import Measure
 from apps.metrics.measures.notation import MeasureError
 from apps.metrics.statistics.significance import DEFAULT_SEED
+from apps.retrieval.models import Run
 from apps.retrieval.selectors import run_in
 
 SCORING = RequestKind("evaluation.requested", "evaluation.score", "evaluation_id")
@@ -76,12 +77,14 @@ def _request(
     *,
     is_queued: bool = True,
 ) -> Evaluation:
+    """One request. Without `is_queued` the caller queues its job, which may make the run first."""
     run = run_in(project, run_id)
     version = frozen_in(project, version_id)
     part = _part_of(version, slice_name, split)
     split = Split.DEV if part else split
     hit = _hit_of(hit)
-    if reason := rules.request_refusal(run, version, split, hit):
+    refusal = rules.request_refusal if is_queued else rules.ground_refusal
+    if reason := refusal(run, version, split, hit):
         raise EvaluationRefused(reason, code="score_refused")
     wanted = measures_of(measures or default_measures(hit), hit)
     if not hit and (reason := grades_refusal(wanted, version)):
@@ -179,14 +182,18 @@ def _request_missing(
     *,
     is_queued: bool = True,
 ) -> list[Evaluation]:
-    latest = leaderboard.latest_measures(version, split, hit)
-    names = list(measures) or latest or names_of(default_measures(hit), hit)
+    names = list(measures) or _usual_names(version, split, hit)
     wanted = " ".join(names)
     runs = leaderboard.unscored_on(version, split, [lacking] if lacking in names else names, hit)
     project = version.gold_set.project
     able = [run for run in runs if rules.request_refusal(run, version, split, hit) is None]
     ground = (version.pk, split, hit, wanted, DEFAULT_SEED)
     return [_request(project, run.pk, *ground, actor, at, is_queued=is_queued) for run in able]
+
+
+def _usual_names(version: Version, split: str, hit: str) -> list[str]:
+    latest = leaderboard.latest_measures(version, split, hit)
+    return latest or names_of(default_measures(hit), hit)
 
 
 @transaction.atomic
@@ -196,8 +203,7 @@ def score_on_release(*, version: Version, actor: User, at: datetime) -> list[Eva
     One job computes them all. So trends continue without a request, and without a logged look at the test split. Empty
     for the first version of a gold set.
     """
-    earlier = Evaluation.objects.filter(version__gold_set=version.gold_set_id).exclude(version=version)
-    grounds = earlier.order_by("split", "hit").values_list("split", "hit").distinct()
+    grounds = leaderboard.earlier_grounds(version)
     requested = [_request_missing(version, split, hit, (), actor, at, is_queued=False) for split, hit in grounds]
     evaluations = [evaluation for scores in requested for evaluation in scores]
     if waiting := [one.pk for one in evaluations if not one.is_scored]:
@@ -211,6 +217,22 @@ def score_on_release(*, version: Version, actor: User, at: datetime) -> list[Eva
         )
         Evaluation.objects.filter(pk__in=waiting).update(job=job)
     return evaluations
+
+
+@transaction.atomic
+def request_for_job(*, version: Version, runs: Sequence[Run], actor: User, at: datetime) -> list[Evaluation]:
+    """Request scores of runs that a job of the caller makes, on the splits and by the rules of earlier versions.
+
+    The caller queues that job and links it to them.
+    """
+    requested = []
+    for split, hit in leaderboard.earlier_grounds(version):
+        wanted = " ".join(_usual_names(version, split, hit))
+        able = [run for run in runs if rules.ground_refusal(run, version, split, hit) is None]
+        ground = (version.pk, split, hit, wanted, DEFAULT_SEED)
+        project = version.gold_set.project
+        requested += [_request(project, run.pk, *ground, actor, at, is_queued=False) for run in able]
+    return requested
 
 
 def names_of(measures: str, hit: str = BY_GRADES) -> list[str]:

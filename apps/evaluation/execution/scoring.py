@@ -43,21 +43,25 @@ def score_all(ctx: JobContext) -> dict[str, Any]:
     for done, key in enumerate(keys):
         evaluation = _evaluation(key)
         ctx.progress(done, len(keys), _named(evaluation))
-        if evaluation.is_scored:
-            continue
         try:
-            save = computed(evaluation)
+            score_as_part(ctx, evaluation)
         except JobFailed as fault:
             faults.append(f"{_named(evaluation)}: {fault}")
-            continue
-        with ctx.chunk(f"evaluation:{key}") as fresh:
-            if fresh:
-                save(ctx)
     if faults:
         raise JobFailed(" ".join(faults))
     with ctx.finish() as result:
         result.update(evaluations=len(keys))
     return ctx.result
+
+
+def score_as_part(ctx: JobContext, evaluation: Evaluation) -> None:
+    """Score the evaluation in a part of the job of its own, unless it is scored. Raises JobFailed."""
+    if evaluation.is_scored:
+        return
+    save = computed(evaluation)
+    with ctx.chunk(f"evaluation:{evaluation.pk}") as fresh:
+        if fresh:
+            save(ctx)
 
 
 def _evaluation(key: int) -> Evaluation:

@@ -161,6 +161,12 @@ def latest_measures(version: Version, split: str, hit: str = BY_GRADES) -> list[
     return [name for name in names if name != JUDGED_NAME]
 
 
+def earlier_grounds(version: Version) -> list[tuple[str, str]]:
+    """The splits and hit rules by which runs were scored on other versions of the gold set, sorted."""
+    others = Evaluation.objects.filter(version__gold_set=version.gold_set_id).exclude(version=version)
+    return list(others.order_by("split", "hit").values_list("split", "hit").distinct())
+
+
 def notes_of(runs: Iterable[Run]) -> dict[int, RunNote]:
     """The ledger entry of each run that has one, by key of the run."""
     notes = RunNote.objects.filter(run__in=[run.pk for run in runs]).select_related("written_by")
