@@ -291,6 +291,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "evaluation:miss-say": write(WORKERS),
     "evaluation:score": write(LEADS),
     "evaluation:score-rest": write(LEADS),
+    "evaluation:run-again": write(LEADS),
     "evaluation:slices": read(MEMBERS),
     "evaluation:trend": read(MEMBERS),
     "evaluation:costs": read(MEMBERS),

@@ -195,9 +195,9 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         ),
         may(
             "score runs; record and close decisions; request analyses and more grades",
-            "evaluation:score evaluation:score-rest evaluation:ledger-note evaluation:decide evaluation:close"
-            " evaluation:judge-again evaluation:request-grades reports:request-bias reports:judge-first"
-            " reports:request-stability",
+            "evaluation:score evaluation:score-rest evaluation:run-again evaluation:ledger-note evaluation:decide"
+            " evaluation:close evaluation:judge-again evaluation:request-grades reports:request-bias"
+            " reports:judge-first reports:request-stability",
         ),
         may(
             "set, import and retire gates; publish badges",

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from apps.accounts.models import Project
 from apps.common.text.wording import NOT_DEFINED, count, interval, number
 from apps.dashboard.edges.paths import path
+from apps.evaluation.edges.run_again import systems_again
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions as goldsets
 from apps.metrics.estimate import Estimate
@@ -26,7 +27,7 @@ def latest(project: Project, *, with_draft: bool) -> LatestRelease:
     return LatestRelease(
         version=version,
         draft=goldsets.open_draft(project) if with_draft else None,
-        facts=_facts(version.manifest) if version else [],
+        facts=[*_facts(version.manifest), *_systems(version)] if version else [],
         url=path("versions", project),
     )
 
@@ -47,6 +48,17 @@ def _facts(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         *((term, _figure(figures[key])) for key, term in FIGURES.items() if key in figures),
         ("Snapshot", manifest["snapshot"]["name"]),
     ]
+
+
+def _systems(version: Version) -> list[tuple[str, str]]:
+    """What became of the systems that were scored on earlier versions, where the snapshot is newer."""
+    again = systems_again(version)
+    words = [
+        again.complete_words if again.complete else "",
+        again.pending_words if again.pending else "",
+        again.uploaded_words if again.again.uploaded else "",
+    ]
+    return [("Systems", "; ".join(filter(None, words)))] if any(words) else []
 
 
 def _figure(facts: dict[str, Any]) -> str:

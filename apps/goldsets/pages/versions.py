@@ -20,6 +20,7 @@ from apps.goldsets import actions, rules
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.core.split_words import split_words
 from apps.goldsets.edges.exports import export_response
+from apps.goldsets.edges.panels import panels_of
 from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
@@ -127,6 +128,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "agreement": versions.agreement_of(version),
         "left_out": rules.counted_losses(version.manifest["left_out"]),
         "public_file": is_public(version),
+        "panels": panels_of(version),
     }
     return render(request, "goldsets/version.html", context)
 
