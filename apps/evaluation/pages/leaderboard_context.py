@@ -15,7 +15,7 @@ from apps.evaluation.pages import leaderboard_charts as board_charts
 from apps.evaluation.pages.leaderboard_charts import Milestone, TrendPoint
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import SlicePart
-from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun
+from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun, VersionScore
 from apps.goldsets.models import Version
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected import BY_GRADES, parse_hit_rule
@@ -148,6 +148,13 @@ class TrendRow(NamedTuple):
     note: RunNote | None
 
 
+class SystemAcross(NamedTuple):
+    """A system's newest score on each version of a gold set, in the order of the versions; None for none."""
+
+    system: str
+    scores: list[VersionScore | None]
+
+
 @dataclass
 class Trend:
     """Every run that could be scored on one split of a version, in order of creation."""
@@ -174,6 +181,17 @@ class Trend:
     @cached_property
     def versions(self) -> list[Version]:
         return leaderboard.versions_of(self.version.gold_set)
+
+    @cached_property
+    def across(self) -> list[SystemAcross]:
+        """The systems with scores on several versions, each with its scores in the order of the versions."""
+        if len(self.versions) < 2 or not self.scored.main:
+            return []
+        found = leaderboard.scores_by_version(self.version.gold_set, self.split, self.scored.main, self.hit)
+        keys = [version.pk for version in self.versions]
+        return [
+            SystemAcross(system, [scores.get(pk) for pk in keys]) for system, scores in found.items() if len(scores) > 1
+        ]
 
     @cached_property
     def unscored(self) -> list[Run]:

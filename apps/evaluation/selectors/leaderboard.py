@@ -161,6 +161,34 @@ def latest_measures(version: Version, split: str, hit: str = BY_GRADES) -> list[
     return [name for name in names if name != JUDGED_NAME]
 
 
+class VersionScore(NamedTuple):
+    """The newest score of a system on one version of a gold set; `run` is that run's tag."""
+
+    system: str
+    version_id: int
+    evaluation_id: int
+    run: str
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+
+
+def scores_by_version(
+    gold_set: GoldSet, split: str, measure: str, hit: str = BY_GRADES
+) -> dict[str, dict[int, VersionScore]]:
+    """By system, in the order of names, its newest score of the measure on each version, by key of the version."""
+    scored = Evaluation.objects.filter(version__gold_set=gold_set, split=split, hit=hit, scored_at__isnull=False)
+    scores = Score.objects.filter(evaluation__in=scored, measure=measure)
+    rows = scores.order_by("evaluation__run__system__name", "evaluation__run_id", "evaluation_id").values_list(
+        *(f"evaluation__{name}" for name in ("run__system__name", "version_id", "pk", "run__tag")),
+        *("mean", "ci_low", "ci_high"),
+    )
+    systems: dict[str, dict[int, VersionScore]] = {}
+    for row in map(VersionScore._make, rows):
+        systems.setdefault(row.system, {})[row.version_id] = row
+    return systems
+
+
 def earlier_grounds(version: Version) -> list[tuple[str, str]]:
     """The splits and hit rules by which runs were scored on other versions of the gold set, sorted."""
     others = Evaluation.objects.filter(version__gold_set=version.gold_set_id).exclude(version=version)

@@ -5,6 +5,8 @@ from django.urls import reverse
 
 from apps.dashboard.pages import releases
 from apps.evaluation.edges.run_again import names_of
+from apps.evaluation.pages.leaderboard_context import Trend
+from apps.evaluation.selectors.leaderboard import scores_by_version
 from apps.goldsets import actions as goldsets
 from apps.goldsets.enums import VersionState
 from apps.goldsets.pages.versions import page_of
@@ -99,6 +101,17 @@ def test_the_page_takes_the_same_queries_for_one_system_and_for_three(client, ve
         client.get(page_of(later))
 
     assert len(more) - len(one) <= 3
+
+
+def test_a_systems_scores_on_both_versions_stand_in_one_row(version):
+    scored_system(version)
+    later = release_on_newer(version)
+    run_jobs()
+
+    by_version = scores_by_version(later.gold_set, "dev", "RR")["BM25"]
+    assert [by_version[one.pk].run for one in (version, later)] == ["bm25@1", "bm25@2"]
+    (row,) = Trend(later, "dev", "RR").across
+    assert (row.system, [score.version_id for score in row.scores]) == ("BM25", [version.pk, later.pk])
 
 
 def test_names_with_commas_are_in_quotation_marks():
