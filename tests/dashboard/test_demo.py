@@ -150,7 +150,7 @@ def test_the_demo_shows_the_whole_workflow(demo):
     assert Verdict.objects.filter(revision__triple__project=demo).values("reviewer").distinct().count() == 2
     assert Version.objects.get(gold_set__project=demo).state == "released"
     scored = Evaluation.objects.filter(project=demo, scored_at__isnull=False)
-    assert Counter(scored.values_list("hit", flat=True)) == {"": 4, **dict.fromkeys(KINDS, 4)}
+    assert Counter(scored.values_list("hit", flat=True)) == {"": 8, **dict.fromkeys(KINDS, 4)}
     assert RunNote.objects.filter(run__project=demo).exclude(cost=None).count() == 8
     states = GateResult.objects.filter(gate__gold_set__project=demo).values_list("state", flat=True)
     assert set(states) == {"passed", "failed"}
@@ -220,6 +220,18 @@ def test_the_systems_of_the_demo_answer_the_questions_of_its_version_and_differ_
     assert len(ranks) == 4
     assert Query.everything.filter(pk__in=wanted, is_asked=True).count() == 15
     assert len({str(sorted(tops.items())) for tops in ranks.values()}) == 4
+
+
+@pytest.mark.once
+@pytest.mark.slow
+def test_a_comparison_on_questions_of_the_demo_has_graded_results_beside_it(demo, client):
+    client.force_login(User.objects.get(is_operator=True))
+    pair = Evaluation.objects.filter(project=demo, hit="block").order_by("pk")[:2]
+
+    page = client.get(reverse("evaluation:compare", args=[demo.slug, *(one.pk for one in pair)]))
+
+    assert page.context["sheet"].graded is not None
+    assert "Graded results" in page.text
 
 
 @pytest.mark.once

@@ -8,7 +8,7 @@ from apps.dashboard.execution.demo.stage import Stage, finish
 from apps.evaluation.actions import request_evaluation, write_ledger
 from apps.gates.actions import create_gate
 from apps.goldsets.models import Version
-from apps.metrics.expected import KINDS
+from apps.metrics.expected import BY_GRADES, KINDS
 from apps.retrieval.models import Run
 
 
@@ -81,8 +81,11 @@ def add_gates(stage: Stage, version: Version, ranked: list[Run]) -> None:
 
 
 def score_questions(stage: Stage, version: Version, asked: list[Run]) -> None:
-    """Score the runs on the version's questions by its Q&As, under every hit rule."""
-    for run, hit in product(asked, KINDS):
+    """Score the runs on the version's questions by its grades, and by its Q&As under every hit rule.
+
+    On the same splits, so that a comparison on Q&As shows what the grades say beside it.
+    """
+    for run, hit in product(asked, (BY_GRADES, *KINDS)):
         evaluation = request_evaluation(
             project=stage.project,
             run_id=run.pk,
