@@ -304,6 +304,8 @@ class Things:
     def review__candidate_pk(self) -> int:
         return CandidateBlock.objects.get(triple__project=self.project).pk
 
+    review_api_candidate_answer__pk = review__candidate_pk
+
     def evaluation__pk(self) -> int:
         return self.evaluations[0].pk
 
@@ -311,6 +313,7 @@ class Things:
         return Evaluation.objects.filter(project=self.project).exclude(hit="").earliest("pk").pk
 
     evaluation_miss_say__pk = evaluation_misses__pk
+    evaluation_api_misses__pk = evaluation_misses__pk
 
     def evaluation__place(self) -> int:
         return 1

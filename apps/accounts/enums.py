@@ -19,7 +19,7 @@ class Scope(models.TextChoices):
     RUNS_WRITE = "runs:write", "push runs and request scores"
     VERSIONS_READ = "versions:read", "read and export gold versions"
     JUDGING_WRITE = "judging:write", "read own pairs and send grades"
-    TRIPLES_WRITE = "triples:write", "import Q&As"
+    TRIPLES_WRITE = "triples:write", "import Q&As and propose passages for them"
     REVIEW_WRITE = "review:write", "read own reviews and send verdicts"
     JOBS_READ = "jobs:read", "follow jobs"
     NOTIFICATIONS = "notifications", "read own notifications and mark them as read"

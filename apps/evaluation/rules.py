@@ -191,7 +191,7 @@ def hidden_questions(member: Member, asked: Mapping[int, int | None], snapshot: 
 def also_right_refusal(entry: SnapshotBlock | None, known: str) -> str:
     """Why a returned passage cannot be proposed as right as well; "" where it can, as far as the page knows."""
     if entry is None:
-        return "The system cut this passage itself. Choose below which of our passages is right as well."
+        return "The system cut this passage itself. Choose which of our passages is right as well."
     return {
         "wrong": "It was found wrong. Undo that first.",
         "expected": "The Q&A expects it already.",

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.review.enums import Category, Reason, VerdictChoice
+from apps.review.enums import CandidateChoice, CandidateState, Category, Reason, VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.board import KIND_LABELS, BoardTriple, SeatView
 from apps.triples.serializers import TripleOut
@@ -86,6 +86,61 @@ class BoardRowOut(serializers.Serializer):
 
 class BoardOut(serializers.Serializer):
     rows = BoardRowOut(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class CandidateAnswerInput(serializers.Serializer):
+    choice = serializers.ChoiceField(choices=CandidateChoice.choices)
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=4000)
+    idempotency_key = serializers.CharField(max_length=64)
+
+
+class CandidateAnswerOut(serializers.Serializer):
+    """One answer, without the state of the candidate block, which would tell of the other one."""
+
+    candidate_id = serializers.IntegerField()
+    choice = serializers.ChoiceField(choices=CandidateChoice.choices)
+    note = serializers.CharField()
+    given_at = serializers.DateTimeField()
+
+
+class GivenAnswerOut(serializers.Serializer):
+    reviewer = serializers.IntegerField(source="reviewer_id")
+    choice = serializers.ChoiceField(choices=CandidateChoice.choices)
+    note = serializers.CharField()
+
+
+class ProposedBlockOut(serializers.Serializer):
+    block_id = serializers.CharField(source="version.block.outside_id")
+    document_id = serializers.CharField(source="version.block.document.outside_id")
+    digest = serializers.CharField(source="version.digest")
+    text = serializers.CharField(source="version.text")
+    spans = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
+
+
+class CandidateOut(serializers.Serializer):
+    """A `CandidateView`: what the person may not see is null."""
+
+    id = serializers.IntegerField(source="candidate.pk")
+    triple_id = serializers.IntegerField(source="candidate.triple_id")
+    number = serializers.CharField(source="candidate.triple.label")
+    question = serializers.CharField(source="candidate.triple.revision.question")
+    expected_answer = serializers.CharField(source="candidate.triple.revision.answer")
+    block = ProposedBlockOut(source="candidate")
+    state = serializers.ChoiceField(choices=CandidateState.choices, source="candidate.state")
+    is_waiting = serializers.BooleanField()
+    may_answer = serializers.BooleanField()
+    may_decide = serializers.BooleanField()
+    own_answer = CandidateAnswerOut(source="own", allow_null=True)
+    answers = GivenAnswerOut(many=True, allow_null=True)
+    proposed_by = serializers.IntegerField(source="proposer.pk", allow_null=True, default=None)
+    evaluation = serializers.IntegerField(allow_null=True)
+    added_revision = serializers.IntegerField(source="candidate.added.number", allow_null=True, default=None)
+    reason = serializers.CharField(source="candidate.reason")
+
+
+class CandidatePageOut(serializers.Serializer):
+    candidates = CandidateOut(many=True)
     next = serializers.CharField(allow_null=True)
 
 

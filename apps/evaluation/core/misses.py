@@ -1,7 +1,7 @@
 """What a missed question and the passages that were returned for it have in common, in words and figures."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from apps.metrics.expected.evidence import Evidence, Words, words_of
@@ -34,6 +34,30 @@ def shared_spans(text: str, words: Iterable[str]) -> list[Span]:
             start = spans.pop()[0]
         spans.append((start, end))
     return spans
+
+
+def finding(*, returned: int, hit_rank: int, cutoff: int) -> str:
+    """Why it is a miss, as one sentence. `returned`: how many passages; `hit_rank`: of the first hit, or 0."""
+    if not returned:
+        return f"Nothing was returned; only the first {cutoff} count."
+    first = "the first counts" if cutoff == 1 else f"the first {cutoff} count"
+    if hit_rank:
+        return f"Expected at rank {hit_rank:,}; only {first}."
+    return f"The expected passage is not among the {returned:,} returned; only {first}."
+
+
+def known_of(
+    digest: str, version: int | None, *, wrong: Collection[str], expected: Collection[int], states: Mapping[int, str]
+) -> str:
+    """What is known about a returned passage, for one question: wrong, expected, the state as a candidate block, or "".
+
+    `version` is the block version that it is, None for one that a system cut; `wrong` are digests of passages.
+    """
+    if digest in wrong:
+        return "wrong"
+    if version is None:
+        return ""
+    return "expected" if version in expected else states.get(version, "")
 
 
 class Likeness(NamedTuple):

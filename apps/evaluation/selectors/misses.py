@@ -1,9 +1,11 @@
 """One missed question: what was expected, what the run returned instead, and what people said about it since."""
 
+from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from apps.accounts.selectors import Member
 from apps.common.digests import sha256_hex
@@ -15,6 +17,7 @@ from apps.evaluation.core.misses import (
     Span,
     Step,
     held_of,
+    known_of,
     ladder,
     likeness,
     shared_spans,
@@ -26,6 +29,7 @@ from apps.evaluation.selectors.expected import question_of
 from apps.goldsets.models import VersionTriple
 from apps.metrics.expected import HitRule, Question, Returned
 from apps.metrics.expected.evidence import Words
+from apps.retrieval.models import Run
 from apps.retrieval.selectors.returned import returned_of
 from apps.review.enums import CandidateState, NoteKind
 from apps.review.models import CandidateBlock, MissNote
@@ -184,33 +188,31 @@ class Miss:
     # What is known since
 
     @cached_property
-    def _candidates(self) -> dict[int, str]:
-        rows = CandidateBlock.objects.filter(triple=self.row.triple_id).exclude(state=CandidateState.WITHDRAWN)
-        return dict(rows.order_by("pk").values_list("version", "state"))
-
-    @cached_property
     def notes(self) -> list[MissNote]:
         """Live notes on the wording that was released: wrong passages, and doubts about the question."""
-        rows = MissNote.objects.filter(triple=self.row.triple_id, withdrawn_at=None)
-        return list(rows.filter(revision__question=self.question).select_related("made_by").order_by("pk"))
-
-    @cached_property
-    def _expected_now(self) -> set[int]:
-        """The versions that the triple expects now, which may be more than the released ones."""
-        rows = PinnedBlock.objects.filter(revision__triple=self.row.triple_id, revision=self.row.triple.current_id)
-        return set(rows.values_list("version", flat=True))
+        return [note for note in live_notes([self.row.triple_id]) if note.revision.question == self.question]
 
     @property
     def known(self) -> str:
         """What is known about the passage read, for this question; "" when nobody has said anything."""
         if self.read is None:
             return ""
-        if any(note.kind == NoteKind.WRONG and note.passage == self.read.digest for note in self.notes):
-            return "wrong"
-        version = self.read.entry.version_id if self.read.entry else None
-        if version in self._expected_now:
-            return "expected"
-        return self._candidates.get(version or 0, "")
+        triple = self.row.triple_id
+        return known_of(
+            self.read.digest,
+            self.read.entry.version_id if self.read.entry else None,
+            wrong=[note.passage for note in self.notes if note.kind == NoteKind.WRONG],
+            expected=self._expected_now.get(triple, set()),
+            states=self._candidates.get(triple, {}),
+        )
+
+    @cached_property
+    def _expected_now(self) -> dict[int, set[int]]:
+        return versions_expected_now([self.row.triple_id])
+
+    @cached_property
+    def _candidates(self) -> dict[int, dict[int, str]]:
+        return candidate_states([self.row.triple_id])
 
     @property
     def is_unclear(self) -> bool:
@@ -253,3 +255,36 @@ class Miss:
         chosen = list(latest.values())[:OTHERS_NAMED]
         ranks = ranks_by_label(chosen, self.row.label)
         return [(one.run.system.name, ranks[one.pk]) for one in chosen if one.pk in ranks]
+
+
+# What is known since -----------------------------------------------------------------------------------------------
+
+
+def candidate_states(triple_ids: Collection[int]) -> dict[int, dict[int, str]]:
+    """By triple, the state of each block version that was proposed for it and not withdrawn."""
+    rows = CandidateBlock.objects.filter(triple__in=triple_ids).exclude(state=CandidateState.WITHDRAWN)
+    found: dict[int, dict[int, str]] = defaultdict(dict)
+    for triple, version, state in rows.order_by("pk").values_list("triple", "version", "state"):
+        found[triple][version] = state
+    return found
+
+
+def versions_expected_now(triple_ids: Collection[int]) -> dict[int, set[int]]:
+    """By triple, the block versions that it expects now, which may be more than the released ones."""
+    rows = PinnedBlock.objects.filter(revision__triple__in=triple_ids, revision=F("revision__triple__current"))
+    found: dict[int, set[int]] = defaultdict(set)
+    for triple, version in rows.values_list("revision__triple", "version"):
+        found[triple].add(version)
+    return found
+
+
+def live_notes(triple_ids: Collection[int]) -> list[MissNote]:
+    """Notes on misses of these triples that nobody has taken back, oldest first."""
+    rows = MissNote.objects.filter(triple__in=triple_ids, withdrawn_at=None)
+    return list(rows.select_related("made_by", "revision").order_by("pk"))
+
+
+def block_of_run(run: Run, outside_id: str) -> SnapshotBlock | None:
+    """The passage of ours with this id, as the run's snapshot has it; None where it has none."""
+    rows = SnapshotBlock.objects.filter(snapshot=run.snapshot_id, block__outside_id=outside_id)
+    return rows.select_related("version").first()

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.review.api import reviews
+from apps.review.api import candidate_blocks, reviews
 
 app_name = "review-api"
 urlpatterns = [
@@ -8,6 +8,8 @@ urlpatterns = [
     path("next/", reviews.NextView.as_view(), name="next"),
     path("pull/", reviews.PullView.as_view(), name="pull"),
     path("board/", reviews.BoardView.as_view(), name="board"),
+    path("candidates/", candidate_blocks.CandidateList.as_view(), name="candidates"),
+    path("candidates/<int:pk>/answer/", candidate_blocks.CandidateAnswerView.as_view(), name="candidate-answer"),
     path("<int:pk>/give-back/", reviews.GiveBackView.as_view(), name="give-back"),
     path("<int:pk>/re-seat/", reviews.ReseatView.as_view(), name="reseat"),
     path("<int:pk>/verdict/", reviews.VerdictView.as_view(), name="verdict"),

@@ -112,7 +112,7 @@ def _page(
         "retire_reasons": [(str(key), *choice) for key, choice in enumerate(RetireReason.choices, start=1)],
         "is_writing": writing is not None and writing.author_id == participation.person.pk,
         "compared": compared(triple.revision, writing_snapshot(triple)) if triple.is_stale else [],
-        "further": views_on(triple, member_of(request), participation),
+        "further": views_on(triple, participation),
         "doubts": doubts_about(triple, participation),
         "children": list(triple.children.select_related("author").order_by("number")),
     }

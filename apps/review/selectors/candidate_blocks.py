@@ -1,5 +1,6 @@
 """Reads of candidate blocks: who is asked about which, and what each person may see of one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -13,17 +14,26 @@ from apps.review.core.visibility import CandidatePart, CandidateSight, candidate
 from apps.review.enums import CandidateState
 from apps.review.models import CandidateAnswer, CandidateBlock, MissNote
 from apps.review.rules import answer_refusal, decide_refusal
-from apps.review.selectors.participation import Participation, participation_for
+from apps.review.selectors.participation import Participation, participation_for, participations_of
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
+from apps.triples.selectors.triples import visible_triples
 
 ASKED = (CandidateState.OPEN, CandidateState.DISPUTED)
 
 
 def live_answers(candidate: CandidateBlock) -> list[CandidateAnswer]:
     """The answers that count, in the order of the people's first: a superseded one does not."""
-    live = CandidateAnswer.objects.filter(candidate=candidate, superseded_by=None)
-    return list(live.select_related("reviewer").order_by("number"))
+    return answers_to([candidate])[candidate.pk]
+
+
+def answers_to(candidates: Sequence[CandidateBlock]) -> dict[int, list[CandidateAnswer]]:
+    """The `live_answers` to each of the candidate blocks."""
+    answers: dict[int, list[CandidateAnswer]] = {candidate.pk: [] for candidate in candidates}
+    live = CandidateAnswer.objects.filter(candidate__in=answers, superseded_by=None)
+    for answer in live.select_related("reviewer").order_by("number"):
+        answers[answer.candidate_id].append(answer)
+    return answers
 
 
 def _current(project: Project) -> QuerySet[CandidateBlock]:
@@ -87,7 +97,7 @@ class CandidateView:
     candidate: CandidateBlock
     sight: CandidateSight
     own: CandidateAnswer | None
-    answers: list[CandidateAnswer]
+    answers: list[CandidateAnswer] | None
     proposer: User | None
     evaluation: int | None
     may_answer: bool
@@ -95,10 +105,12 @@ class CandidateView:
     is_waiting: bool
 
 
-def view_of(candidate: CandidateBlock, member: Member, participation: Participation | None = None) -> CandidateView:
-    participation = participation or participation_for(candidate.triple, member)
-    live = live_answers(candidate)
-    own = next((answer for answer in live if answer.reviewer_id == member.user.pk), None)
+def view_of(candidate: CandidateBlock, member: Member) -> CandidateView:
+    return _view(candidate, participation_for(candidate.triple, member), live_answers(candidate))
+
+
+def _view(candidate: CandidateBlock, participation: Participation, live: list[CandidateAnswer]) -> CandidateView:
+    own = next((answer for answer in live if answer.reviewer_id == participation.person.pk), None)
     may_answer = answer_refusal(candidate, candidate.triple, participation) is None
     seen = candidate_sight(
         _part(candidate, participation, own is not None),
@@ -109,7 +121,7 @@ def view_of(candidate: CandidateBlock, member: Member, participation: Participat
         candidate=candidate,
         sight=seen,
         own=own if seen.own_answer else None,
-        answers=live if seen.answers else [],
+        answers=live if seen.answers else None,
         proposer=candidate.proposed_by if seen.proposer else None,
         evaluation=candidate.evaluation if seen.origin else None,
         may_answer=may_answer,
@@ -131,19 +143,35 @@ def _part(candidate: CandidateBlock, participation: Participation, has_answered:
     return CandidatePart.BYSTANDER if participation.roles & {Role.ANNOTATOR, Role.REVIEWER} else CandidatePart.VIEWER
 
 
-def views_on(triple: Triple, member: Member, participation: Participation) -> list[CandidateView]:
+def views_on(triple: Triple, participation: Participation) -> list[CandidateView]:
     """What was proposed for a triple and not withdrawn, oldest first, for its page."""
     if participation.blinded:
         return []
-    rows = CandidateBlock.objects.filter(triple=triple).exclude(state=CandidateState.WITHDRAWN)
-    rows = rows.select_related("version__block__document", "proposed_by", "decided_by").order_by("pk")
-    views = []
-    for candidate in rows:
+    candidates = list(_not_withdrawn().filter(triple=triple).order_by("pk"))
+    answers = answers_to(candidates)
+    for candidate in candidates:
         candidate.triple = triple
-        view = view_of(candidate, member, participation)
-        if view.sight.passage:
-            views.append(view)
-    return views
+    views = [_view(candidate, participation, answers[candidate.pk]) for candidate in candidates]
+    return [view for view in views if view.sight.passage]
+
+
+def _not_withdrawn() -> QuerySet[CandidateBlock]:
+    rows = CandidateBlock.objects.exclude(state=CandidateState.WITHDRAWN)
+    return rows.select_related("version__block__document", "proposed_by", "decided_by")
+
+
+def candidates_for(member: Member) -> QuerySet[CandidateBlock]:
+    """What was proposed in the project and not withdrawn, for triples that the member may see."""
+    rows = _not_withdrawn().filter(triple__in=visible_triples(member)).exclude(hidden_by_id(member.user, "triple"))
+    return rows.select_related("triple__project", "triple__author", "triple__current", "added").order_by("pk")
+
+
+def views_for(candidates: Sequence[CandidateBlock], member: Member) -> list[CandidateView]:
+    """The `view_of` each of the candidate blocks, in as many queries as for one."""
+    triples = list({candidate.triple_id: candidate.triple for candidate in candidates}.values())
+    participations = participations_of(triples, member.user, member.roles)
+    answers = answers_to(candidates)
+    return [_view(one, participations[one.triple_id], answers[one.pk]) for one in candidates]
 
 
 def doubts_about(triple: Triple, participation: Participation) -> list[MissNote]:

@@ -1,6 +1,10 @@
 """A person's part in a triple right now: computed once, used by rules, buttons and visibility."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from django.db.models import QuerySet
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
@@ -8,20 +12,21 @@ from apps.accounts.selectors import Member
 from apps.review.core.visibility import Involvement, RoundPhase
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
-from apps.review.selectors.blinding import is_blinded
+from apps.review.selectors.blinding import blinded_among
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors.triples import authors_of
+from apps.triples.selectors.triples import authors_by_triple
 
 REVIEWERS_PER_ROUND = 2
 
 
 def live_verdicts(revision: Revision) -> list[Verdict]:
     """The verdicts that count, by seat: a superseded one does not."""
-    return list(
-        Verdict.objects.filter(revision=revision, superseded_by=None)
-        .select_related("reviewer")
-        .order_by("seat__number")
-    )
+    return list(_live_verdicts([revision.pk]))
+
+
+def _live_verdicts(revision_ids: Sequence[int]) -> QuerySet[Verdict]:
+    live = Verdict.objects.filter(revision__in=revision_ids, superseded_by=None)
+    return live.select_related("reviewer").order_by("seat__number")
 
 
 def phase_of(revision: Revision, verdicts: int) -> RoundPhase:
@@ -77,24 +82,56 @@ class Participation:
 
 def participation_of(triple: Triple, person: User, roles: frozenset[str]) -> Participation:
     """The participation of somebody with these roles. A part once had remains, whatever the roles are now."""
-    revision = triple.revision
-    verdicts = live_verdicts(revision)
+    return participations_of([triple], person, roles)[triple.pk]
+
+
+def participations_of(triples: Sequence[Triple], person: User, roles: frozenset[str]) -> dict[int, Participation]:
+    """The participation in each of the triples, in as many queries as for one."""
+    wrote, blinded = authors_by_triple(triples), blinded_among(triples, person)
+    verdicts, seats = defaultdict(list), defaultdict(list)
+    for verdict in _live_verdicts([triple.revision.pk for triple in triples]):
+        verdicts[verdict.revision_id].append(verdict)
+    for seat in ReviewSeat.objects.filter(revision__triple__in=triples, reviewer=person).select_related("revision"):
+        seats[seat.revision.triple_id].append(seat)
+    return {
+        triple.pk: _participation(
+            triple.revision,
+            person,
+            roles,
+            verdicts=verdicts[triple.revision.pk],
+            seats=seats[triple.pk],
+            is_author=person.pk == triple.author_id,
+            wrote_any=person.pk in wrote[triple.pk],
+            blinded=triple.pk in blinded,
+        )
+        for triple in triples
+    }
+
+
+def _participation(
+    revision: Revision,
+    person: User,
+    roles: frozenset[str],
+    *,
+    verdicts: list[Verdict],
+    seats: list[ReviewSeat],
+    is_author: bool,
+    wrote_any: bool,
+    blinded: bool,
+) -> Participation:
     phase = phase_of(revision, len(verdicts))
     flags = [verdict for verdict in verdicts if verdict.choice == VerdictChoice.FLAG]
-    wrote = authors_of(triple)
-    seats = list(ReviewSeat.objects.filter(revision__triple=triple, reviewer=person))
-    seat = next((s for s in seats if s.revision_id == revision.pk and s.released_at is None), None)
     return Participation(
         person=person,
         roles=roles,
-        is_author=person.pk == triple.author_id,
-        wrote_any=person.pk in wrote,
+        is_author=is_author,
+        wrote_any=wrote_any,
         reviewed_any=bool(seats),
-        seat=seat,
+        seat=next((seat for seat in seats if seat.revision_id == revision.pk and seat.released_at is None), None),
         own=next((verdict for verdict in verdicts if verdict.reviewer_id == person.pk), None),
         flag=flags[0] if phase is RoundPhase.CLOSED and len(flags) == 1 else None,
         phase=phase,
-        blinded=is_blinded(triple, person),
+        blinded=blinded,
     )
 
 

@@ -1,6 +1,6 @@
 """Reads of triples, for every page, endpoint and other app."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from django.db.models import Count, Prefetch, Q, QuerySet
@@ -77,10 +77,18 @@ def open_revision(triple: Triple) -> Revision | None:
 
 def authors_of(triple: Triple) -> frozenset[int]:
     """Ids of everybody who wrote any revision, including the author and who adopted it."""
-    written = set(triple.revisions.values_list("author", flat=True))
-    if triple.adopted_by_id is not None:
-        written.add(triple.adopted_by_id)
-    return frozenset(written | {triple.author_id})
+    return authors_by_triple([triple])[triple.pk]
+
+
+def authors_by_triple(triples: Sequence[Triple]) -> dict[int, frozenset[int]]:
+    """`authors_of` each of the triples."""
+    written: dict[int, set[int]] = {triple.pk: {triple.author_id} for triple in triples}
+    for triple in triples:
+        if triple.adopted_by_id is not None:
+            written[triple.pk].add(triple.adopted_by_id)
+    for triple_id, author in Revision.objects.filter(triple__in=written).values_list("triple", "author"):
+        written[triple_id].add(author)
+    return {triple_id: frozenset(people) for triple_id, people in written.items()}
 
 
 def expected_blocks(revision: Revision) -> list[ExpectedBlock]:

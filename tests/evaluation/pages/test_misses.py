@@ -8,11 +8,9 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.goldsets.enums import VersionState
-from apps.retrieval.actions import push_run
 from apps.review.models import CandidateBlock, MissNote
-from apps.triples.selectors.asked import asked_queries
-from tests.evaluation.hits import places, run_that, score
-from tests.factories import AT, lead_of, make_member
+from tests.evaluation.hits import places, run_that, run_that_cuts, score
+from tests.factories import lead_of, make_member
 from tests.goldsets.factories import make_bench, make_version
 from tests.review.candidates import say as say_also_right
 
@@ -200,26 +198,7 @@ def test_the_page_takes_the_same_queries_for_few_and_many_results(lead, version)
 
 @pytest.fixture
 def cut(version):
-    """A run that returns passages of its own: for each question a piece of some block, without our id."""
-    rows = []
-    entries = list(version.snapshot.entries.select_related("version", "block__document").order_by("position"))
-    for triple in version.triples.order_by("label"):
-        (query,) = asked_queries([triple.revision_id]).values()
-        expected = triple.content["blocks"][0]["block_id"]
-        other = next(entry for entry in entries if entry.block.outside_id != expected)
-        piece = " ".join(other.version.text.split()[:8])
-        rows.append({"qid": query.outside_id, "rank": 1, "document_id": other.block.document.outside_id, "text": piece})
-    made = push_run(
-        project=version.gold_set.project,
-        snapshot=version.snapshot,
-        results=rows,
-        details={"system": "Cutter", "tag": "cut", "note": "", "commit": ""},
-        skip_unknown=False,
-        at_once=True,
-        actor=lead_of(version.gold_set.project),
-        at=AT,
-    )
-    return score(version, made.run, "evidence", measures="Success@1")
+    return score(version, run_that_cuts(version), "evidence", measures="Success@1")
 
 
 def test_a_passage_that_a_system_cut_cannot_be_added_and_ours_are_offered(lead, cut):
