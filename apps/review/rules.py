@@ -52,7 +52,7 @@ def submit_refusal(triple: Triple, participation: Participation, is_writer: bool
         return "Only the person writing this revision can submit it."
     if triple.is_machine_written and triple.adopted_by_id is None:
         return "A machine wrote it. A person must adopt it first."
-    if triple.state == State.DRAFT or triple.state == State.DISPUTED or triple.is_stale:
+    if triple.state in (State.DRAFT, State.DISPUTED, State.ACCEPTED):
         return writer_refusal(participation.roles)
     return f"{_is(triple)}; there is nothing to submit."
 
@@ -204,6 +204,27 @@ def repin_refusal(triple: Triple, participation: Participation) -> str | None:
     if participation.wrote_any or participation.is_lead:
         return writer_refusal(participation.roles)
     return f"Only {triple.author}, who wrote it, or a lead can pin it again."
+
+
+def reword_refusal(triple: Triple, participation: Participation, *, is_doubted: bool, has_answered: bool) -> str | None:
+    """Why the person may not reword an accepted question, or None. `has_answered`: about a candidate block of it.
+
+    Whether somebody doubts the question comes last, since reviewers judge without knowing.
+    """
+    if triple.state != State.ACCEPTED or triple.is_stale:
+        return f"{_is(triple)}; only an accepted Q&A whose passage is current can be reworded."
+    if participation.reviewed_any or has_answered:
+        return "You reviewed this Q&A. Its author or another lead must reword it."
+    if not (participation.wrote_any or participation.is_lead):
+        return f"Only {triple.author}, who wrote it, or a lead can reword it."
+    if not is_doubted:
+        return "Nobody has found its question unclear, so it stays as it is."
+    return writer_refusal(participation.roles)
+
+
+def same_question_refusal(before: str, after: str) -> str | None:
+    """Why a revision does not answer the doubt about a question, or None."""
+    return "The question reads as before. Reword what was found unclear." if before == after else None
 
 
 # Candidate blocks --------------------------------------------------------------------------------------------------

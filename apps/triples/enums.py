@@ -30,6 +30,7 @@ class Step(models.TextChoices):
     MARK_STALE = "mark_stale", "Passage changed in a newer snapshot"
     ADD_BLOCK = "add_block", "Another passage is confirmed"
     RE_PIN = "re_pin", "Pin to the new text"
+    REWORD = "reword", "Reword an unclear question"
     RETIRE = "retire", "Retire"
     WITHDRAW = "withdraw", "Withdraw"
     REOPEN = "reopen", "Reopen as a new draft"

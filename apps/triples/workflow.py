@@ -38,6 +38,7 @@ EDGES: tuple[Edge, ...] = (
     Edge(State.ACCEPTED, Step.MARK_STALE, State.ACCEPTED, stale=False, marks=True),
     Edge(State.ACCEPTED, Step.ADD_BLOCK, State.ACCEPTED, stale=False),
     Edge(State.ACCEPTED, Step.RE_PIN, State.IN_REVIEW, stale=True),
+    Edge(State.ACCEPTED, Step.REWORD, State.IN_REVIEW, stale=False),
     Edge(State.ACCEPTED, Step.RETIRE, State.RETIRED),
     Edge(State.DROPPED, Step.REOPEN, State.DRAFT),
 )
@@ -169,19 +170,19 @@ def _assign(triple: Triple, edge: Edge, at: datetime) -> None:
         triple.resolution, triple.resolved_at = "", None
 
 
+NEEDS = {None: "", True: " (stale only)", False: " (not stale)"}
+
+
 def mermaid() -> str:
     """The table as a Mermaid state diagram, one line per edge in the table's order."""
     lines = ["stateDiagram-v2", "    [*] --> draft"]
     for edge in EDGES:
         if edge.step == Step.ADOPT:
             lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value} (machine-written only)")
-        elif edge.step == Step.ADD_BLOCK:
-            lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value} (not stale)")
-        elif edge.source == edge.target:
+        elif edge.source == edge.target and edge.marks:
             lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value} (sets the stale mark)")
         else:
-            needs = " (stale only)" if edge.stale else ""
-            lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value}{needs}")
+            lines.append(f"    {edge.source.value} --> {edge.target.value} : {edge.step.value}{NEEDS[edge.stale]}")
     ends = [state for state in State if not any(edge.source == state for edge in EDGES)]
     lines += [f"    {state.value} --> [*]" for state in ends]
     return "\n".join(lines) + "\n"

@@ -4,9 +4,9 @@ import itertools
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member, roles_of
-from apps.review.actions import answer_candidate, decide_candidate, propose_block, withdraw_candidate
-from apps.review.enums import CandidateChoice, CandidateState, CandidateStep
-from apps.review.models import CandidateBlock
+from apps.review.actions import answer_candidate, decide_candidate, note_miss, propose_block, withdraw_candidate
+from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, NoteKind
+from apps.review.models import CandidateBlock, MissNote
 from apps.triples.models import Triple
 from tests.factories import AT, lead_of
 from tests.review.factories import make_accepted, reload, reviewers_of
@@ -44,6 +44,12 @@ def settle(candidate: CandidateBlock, lead: User, step: str, reason: str = "Read
     return decide_candidate(
         project=candidate.triple.project, pk=candidate.pk, lead=lead, step=step, reason=reason, at=AT
     )
+
+
+def doubt(triple: Triple, person: User, text: str = "") -> MissNote:
+    """Somebody who read why a system missed it finds the question unclear."""
+    kind = NoteKind.UNCLEAR
+    return note_miss(project=triple.project, triple_id=triple.pk, kind=kind, text=text, person=person, at=AT)
 
 
 def fresh(candidate: CandidateBlock) -> CandidateBlock:

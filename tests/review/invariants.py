@@ -93,7 +93,7 @@ class AlwaysTrue:
             assert [triple.current] == writing
         else:
             assert triple.current.submitted_at or triple.state == State.WITHDRAWN
-            assert not writing or triple.state in (State.DISPUTED, State.WITHDRAWN) or triple.is_stale
+            assert not writing or triple.state in (State.DISPUTED, State.WITHDRAWN, State.ACCEPTED)
 
     def seats_are_right(
         self, triple: Triple, revisions: list[Revision], seats: list[ReviewSeat], verdicts: list[Verdict]

@@ -15,7 +15,16 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.corpus.models import Snapshot
-from apps.review.actions import adjudicate, drop_triple, re_pin, revise, split_triple, submit_triple, withdraw_flag
+from apps.review.actions import (
+    adjudicate,
+    drop_triple,
+    re_pin,
+    revise,
+    reword,
+    split_triple,
+    submit_triple,
+    withdraw_flag,
+)
 from apps.review.enums import Category, Decision, VerdictChoice
 from apps.review.models import CandidateBlock, DisputeMessage, Resolution, ReviewSeat, Verdict
 from apps.triples.actions.adoption import adopt_candidate, reject_candidate
@@ -24,7 +33,7 @@ from apps.triples.enums import RetireReason, State, Step
 from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member, make_user
-from tests.review.candidates import propose, say
+from tests.review.candidates import doubt, propose, say
 from tests.review.factories import (
     CHANGED,
     answer,
@@ -89,7 +98,12 @@ ALLOWED: dict[tuple[str, bool], dict[str, set[str]]] = {
         "adjudicate_return": UNINVOLVED_LEADS,
         "adjudicate_drop": UNINVOLVED_LEADS,
     },
-    ("accepted", False): {"mark_stale": {KARAT}, "retire": LEADS, "add_block": ANSWERERS},
+    ("accepted", False): {
+        "mark_stale": {KARAT},
+        "retire": LEADS,
+        "add_block": ANSWERERS,
+        "reword": WROTE_SOME | UNINVOLVED_LEADS,
+    },
     ("accepted", True): {"re_pin": WROTE_SOME | UNINVOLVED_LEADS, "retire": LEADS},
     ("dropped", False): {"reopen": AUTHORS},
     ("split", False): {},
@@ -248,6 +262,8 @@ def prepare(cast: Cast, step: Step) -> None:
     if step == Step.ADD_BLOCK and triple.state == State.ACCEPTED and not triple.is_stale:
         candidate = propose(triple, make_member(cast.project, Role.LEAD, name="Proposer"))
         say(candidate, make_member(cast.project, Role.REVIEWER, name="Further"))
+    if step == Step.REWORD:
+        doubt(triple, make_member(cast.project, Role.REVIEWER, name="Reader"))
 
 
 def perform(cast: Cast, step: Step, person: User | None) -> object:
@@ -269,6 +285,7 @@ def perform(cast: Cast, step: Step, person: User | None) -> object:
         Step.MARK_STALE: lambda: refresh_staleness(project=project, snapshot=newest, at=AT),
         Step.ADD_BLOCK: lambda: _say_also_right(triple, person),
         Step.RE_PIN: lambda: re_pin(person=person, snapshot=newest, **this),
+        Step.REWORD: lambda: reword(person=person, snapshot=newest, wording=make_wording(newest), **this),
         Step.RETIRE: lambda: _retire(triple, person),
         Step.WITHDRAW: lambda: _withdraw(cast, person),
         Step.REOPEN: lambda: reopen_as_draft(author=person, snapshot=newest, **this),

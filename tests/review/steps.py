@@ -22,16 +22,18 @@ from apps.review.actions import (
     free_abandoned_seats,
     give_back_seat,
     give_verdict,
+    note_miss,
     post_message,
     pull_seat,
     re_pin,
     reseat,
     revise,
+    reword,
     split_triple,
     submit_triple,
     withdraw_flag,
 )
-from apps.review.enums import Category, Decision, Reason, VerdictChoice
+from apps.review.enums import Category, Decision, NoteKind, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.review.selectors.participation import participation_of
 from apps.review.selectors.queues import disputes_to_settle, review_queue, to_adjudicate
@@ -57,7 +59,7 @@ SUGGESTED = {
     State.DRAFT: ["submit", "submit", "submit", "adopt", "save", "withdraw"],
     State.IN_REVIEW: ["confirm", "flag", "confirm", "flag", "pull", "reseat", "flag", "give_back", "free"],
     State.DISPUTED: ["revise", "take_back", "talk", "begin", "split", "drop", "adjudicate", "submit", "revise"],
-    State.ACCEPTED: ["pin_again", "pin_again", "retire", "begin", "submit"],
+    State.ACCEPTED: ["pin_again", "pin_again", "retire", "begin", "submit", "doubt", "reword"],
     State.DROPPED: ["reopen"],
     State.SPLIT: ["submit"],
     State.RETIRED: ["reopen"],
@@ -211,6 +213,16 @@ class Steps:
 
     def begin(self, triple: Triple, who: int) -> bool:
         return self.attempt(begin_revision, triple, person=self.person(who, triple), snapshot=self.snapshot)
+
+    def doubt(self, triple: Triple, who: int) -> bool:
+        return self.attempt(note_miss, triple, kind=NoteKind.UNCLEAR, person=self.person(who))
+
+    def reword(self, triple: Triple, who: int) -> bool:
+        """Sometimes on a question that somebody finds unclear."""
+        if EVIDENCE not in self.texts["access"]:
+            return False
+        wording = make_wording(self.snapshot, question=question(next(self.number)))
+        return self.attempt(reword, triple, person=self.person(who, triple), snapshot=self.snapshot, wording=wording)
 
     def take_back(self, triple: Triple, who: int) -> bool:
         return self.attempt(withdraw_flag, triple, reviewer=self.person(who, triple), policy=Category.SYNONYM)

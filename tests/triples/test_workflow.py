@@ -47,6 +47,7 @@ LEGAL = {
     ("accepted", False, "mark_stale"): ("accepted", True),
     ("accepted", False, "add_block"): ("accepted", False),
     ("accepted", True, "re_pin"): ("in_review", False),
+    ("accepted", False, "reword"): ("in_review", False),
     ("accepted", False, "retire"): ("retired", False),
     ("accepted", True, "retire"): ("retired", False),
     ("dropped", False, "reopen"): ("draft", False),

@@ -29,7 +29,7 @@ from apps.review.actions.seating import (
     reseat,
     reseat_many,
 )
-from apps.review.actions.submitting import begin_revision, re_pin, revise, submit_triple
+from apps.review.actions.submitting import begin_revision, re_pin, revise, reword, submit_triple
 from apps.review.actions.verdicts import VerdictRefused, give_verdict
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "reseat",
     "reseat_many",
     "revise",
+    "reword",
     "split_triple",
     "submit_triple",
     "withdraw_candidate",

@@ -261,7 +261,7 @@ def note_miss(
 ) -> MissNote:
     """Record that a returned passage is wrong, or that the question is unclear, which its authors and leads are told.
 
-    The triple stays as it is: only its authors, after a flag, or a lead change an accepted one. Made twice, it is one.
+    The triple stays as it is until its author or a lead rewords it. Made twice, it is one.
     """
     triple, participation = locked_with_participation(project, triple_id, person)
     if reason := _note_refusal(triple, participation):

@@ -12,6 +12,8 @@ from apps.corpus.models import Snapshot
 from apps.review import rules
 from apps.review.actions import notices
 from apps.review.actions.rounds import SubmitRefused, locked_with_participation, start_round
+from apps.review.selectors.candidate_blocks import has_answered_about, is_doubted
+from apps.review.selectors.participation import Participation
 from apps.triples.actions.triples import add_revision, copy_wording, discard_open_revision, save_draft
 from apps.triples.core.checks import stop_sentence
 from apps.triples.core.warning_answers import as_drafted, as_submitted, stored_answers
@@ -23,14 +25,13 @@ from apps.triples.selectors.staleness import compared
 from apps.triples.selectors.triples import open_revision
 
 NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
-STEP_OF_SUBMITTING = {State.DRAFT: Step.SUBMIT, State.DISPUTED: Step.REVISE, State.ACCEPTED: Step.RE_PIN}
 
 
 @transaction.atomic
 def submit_triple(
     *, project: Project, triple_id: int, author: User, at: datetime, answers: Mapping[str, str] = NO_ANSWERS
 ) -> Triple:
-    """Send the open revision to two reviewers: a first draft, the answer to a dispute, or a re-pin.
+    """Send the open revision to two reviewers: a first draft, the answer to a dispute or to a doubt, or a re-pin.
 
     `answers` give the reason why a warning is no fault, by the key of the check, in addition to those of the draft.
     """
@@ -40,35 +41,44 @@ def submit_triple(
         raise SubmitRefused("No revision is open; there is nothing to submit.", code="no_open_revision")
     if reason := rules.submit_refusal(triple, participation, revision.author_id == author.pk):
         raise SubmitRefused(reason, code="not_submittable")
-    if triple.state == State.DISPUTED:
-        _refuse_unchanged(triple, revision)
+    step = _step_of_submitting(triple)
+    _refuse_unchanged(triple, revision, step)
     revision.warnings = as_drafted(stored_answers(revision.warnings) | dict(answers))
     checks = checks_of(project, author, revision)
     if sentence := stop_sentence(checks):
         raise SubmitRefused(sentence, code="checks")
     revision.warnings = as_submitted(checks)
-    step = STEP_OF_SUBMITTING[State(triple.state)]
     start_round(triple, revision, step, actor=author, at=at)
     if step is not Step.SUBMIT:
         notices.revised(triple, by=author, at=at)
     return triple
 
 
-def _refuse_unchanged(triple: Triple, revision: Revision) -> None:
-    flagged, written = copy_wording(triple, triple.revision), copy_wording(triple, revision)
-    if reason := rules.unchanged_refusal(flagged, written):
+def _step_of_submitting(triple: Triple) -> Step:
+    if triple.state == State.ACCEPTED:
+        return Step.RE_PIN if triple.is_stale else Step.REWORD
+    return Step.REVISE if triple.state == State.DISPUTED else Step.SUBMIT
+
+
+def _refuse_unchanged(triple: Triple, revision: Revision, step: Step) -> None:
+    """A flag is answered by another wording, a doubt about the question by another question."""
+    before, written, reason = copy_wording(triple, triple.revision), copy_wording(triple, revision), None
+    if step is Step.REVISE:
+        reason = rules.unchanged_refusal(before, written)
+    elif step is Step.REWORD:
+        reason = rules.same_question_refusal(before.question, written.question)
+    if reason:
         raise SubmitRefused(reason, code="unchanged")
 
 
 @transaction.atomic
 def begin_revision(*, project: Project, triple_id: int, person: User, snapshot: Snapshot, at: datetime) -> Revision:
-    """Open the next revision of a disputed triple, or of a stale one on the newer `snapshot`.
+    """Open the next revision of a disputed triple, of a stale one on the newer `snapshot`, or of an unclear question.
 
     The triple's state does not change until it is submitted. A second call returns the open revision.
     """
     triple, participation = locked_with_participation(project, triple_id, person)
-    rule = rules.repin_refusal if triple.state == State.ACCEPTED else rules.revise_refusal
-    if reason := rule(triple, participation):
+    if reason := _begin_refusal(triple, participation):
         raise SubmitRefused(reason, code="not_revisable")
     revision = open_revision(triple)
     if revision is None:
@@ -81,6 +91,22 @@ def begin_revision(*, project: Project, triple_id: int, person: User, snapshot: 
     return revision
 
 
+def _begin_refusal(triple: Triple, participation: Participation) -> str | None:
+    if triple.state != State.ACCEPTED:
+        return rules.revise_refusal(triple, participation)
+    return rules.repin_refusal(triple, participation) if triple.is_stale else _reword_refusal(triple, participation)
+
+
+def _reword_refusal(triple: Triple, participation: Participation) -> str | None:
+    """What has been begun may be ended, also when the doubt was taken back since."""
+    return rules.reword_refusal(
+        triple,
+        participation,
+        is_doubted=is_doubted(triple) or open_revision(triple) is not None,
+        has_answered=has_answered_about(triple, participation.person),
+    )
+
+
 @transaction.atomic
 def revise(
     *, project: Project, triple_id: int, author: User, snapshot: Snapshot, wording: Wording, at: datetime
@@ -89,6 +115,23 @@ def revise(
     triple, participation = locked_with_participation(project, triple_id, author)
     if reason := rules.revise_refusal(triple, participation):
         raise SubmitRefused(reason, code="not_revisable")
+    return _revise_at_once(project, triple_id, author, snapshot, wording, at)
+
+
+@transaction.atomic
+def reword(
+    *, project: Project, triple_id: int, person: User, snapshot: Snapshot, wording: Wording, at: datetime
+) -> Triple:
+    """Answer a doubt about the question of an accepted triple with a new revision and a new round, in one step."""
+    triple, participation = locked_with_participation(project, triple_id, person)
+    if reason := _reword_refusal(triple, participation):
+        raise SubmitRefused(reason, code="not_rewordable")
+    return _revise_at_once(project, triple_id, person, snapshot, wording, at)
+
+
+def _revise_at_once(
+    project: Project, triple_id: int, author: User, snapshot: Snapshot, wording: Wording, at: datetime
+) -> Triple:
     revision = begin_revision(project=project, triple_id=triple_id, person=author, snapshot=snapshot, at=at)
     save_draft(
         project=project,

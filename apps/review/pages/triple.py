@@ -85,7 +85,8 @@ def _page(
 ) -> HttpResponse:
     participation = participation_for(triple, member_of(request))
     rounds = rounds_of(triple, participation)
-    offers = offers_for(triple, participation)
+    doubts = doubts_about(triple, participation)
+    offers = offers_for(triple, participation, doubts)
     allowed = {offer.name for offer in offers if offer.refusal is None}
     writing = open_revision(triple)
     submitted = triple.revision.submitted_at is not None
@@ -113,7 +114,7 @@ def _page(
         "is_writing": writing is not None and writing.author_id == participation.person.pk,
         "compared": compared(triple.revision, writing_snapshot(triple)) if triple.is_stale else [],
         "further": views_on(triple, participation),
-        "doubts": doubts_about(triple, participation),
+        "doubts": doubts,
         "children": list(triple.children.select_related("author").order_by("number")),
     }
     return render(request, "review/triple.html", context, status=status)

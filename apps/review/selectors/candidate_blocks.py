@@ -11,7 +11,7 @@ from apps.accounts.selectors import Member
 from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.review.core.outcome import VERDICTS_PER_ROUND
 from apps.review.core.visibility import CandidatePart, CandidateSight, candidate_sight
-from apps.review.enums import CandidateState
+from apps.review.enums import CandidateState, NoteKind
 from apps.review.models import CandidateAnswer, CandidateBlock, MissNote
 from apps.review.rules import answer_refusal, decide_refusal
 from apps.review.selectors.participation import Participation, participation_for, participations_of
@@ -174,9 +174,20 @@ def views_for(candidates: Sequence[CandidateBlock], member: Member) -> list[Cand
     return [_view(one, participations[one.triple_id], answers[one.pk]) for one in candidates]
 
 
+def is_doubted(triple: Triple) -> bool:
+    """Whether somebody finds the question unclear, as it reads now."""
+    notes = MissNote.objects.filter(triple=triple, revision=triple.current_id, kind=NoteKind.UNCLEAR)
+    return notes.filter(withdrawn_at=None).exists()
+
+
+def has_answered_about(triple: Triple, person: User) -> bool:
+    """Whether the person has answered about any further passage of the triple."""
+    return CandidateAnswer.objects.filter(candidate__triple=triple, reviewer=person).exists()
+
+
 def doubts_about(triple: Triple, participation: Participation) -> list[MissNote]:
     """Notes that the question is unclear, for its authors and leads. Reviewers judge without them."""
     if participation.blinded or not (participation.wrote_any or participation.is_lead):
         return []
-    notes = MissNote.objects.filter(triple=triple, revision=triple.current_id, kind="unclear", withdrawn_at=None)
+    notes = MissNote.objects.filter(triple=triple, revision=triple.current_id, kind=NoteKind.UNCLEAR, withdrawn_at=None)
     return list(notes.select_related("made_by").order_by("pk"))

@@ -1,8 +1,11 @@
 """A person's possible actions on a triple, and why the others are refused: the buttons of the triple's page."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from apps.review import rules
+from apps.review.models import MissNote
+from apps.review.selectors.candidate_blocks import has_answered_about
 from apps.review.selectors.participation import Participation
 from apps.triples import rules as writing
 from apps.triples.enums import State
@@ -64,7 +67,7 @@ def _disputed(triple: Triple, participation: Participation) -> list[Offer]:
     ]
 
 
-def _accepted(triple: Triple, participation: Participation) -> list[Offer]:
+def _accepted(triple: Triple, participation: Participation, doubts: Sequence[MissNote]) -> list[Offer]:
     offers = [
         Offer(
             "retire",
@@ -83,15 +86,27 @@ def _accepted(triple: Triple, participation: Participation) -> list[Offer]:
             Offer("revise", "r", "Rewrite it", anew, repin),
             *offers,
         ]
+    elif doubts:
+        refusal = rules.reword_refusal(
+            triple,
+            participation,
+            is_doubted=True,
+            has_answered=has_answered_about(triple, participation.person),
+        )
+        meaning = "Opens the editor; it stays accepted until you submit, then two reviewers check it again."
+        offers = [Offer("revise", "r", "Reword the question", meaning, refusal), *offers]
     return offers
 
 
-def offers_for(triple: Triple, participation: Participation) -> list[Offer]:
-    """Every action in this state, allowed ones first; none when the triple has ended for good."""
+def offers_for(triple: Triple, participation: Participation, doubts: Sequence[MissNote] = ()) -> list[Offer]:
+    """Every action in this state, allowed ones first; none when the triple has ended for good.
+
+    `doubts` are those about the question that the person may see.
+    """
     if triple.state == State.DISPUTED:
         offers = _disputed(triple, participation)
     elif triple.state == State.ACCEPTED:
-        offers = _accepted(triple, participation)
+        offers = _accepted(triple, participation, doubts)
     elif triple.state == State.DROPPED:
         offers = [
             Offer(

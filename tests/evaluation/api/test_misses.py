@@ -154,7 +154,7 @@ def test_of_a_passage_that_the_system_cut_one_says_which_of_ours_it_is(client, e
     refused = send(client, scored, triple="T-0001")
     proposed = send(client, scored, triple="T-0001", block_id="backups")
 
-    assert (first["block_id"], first["text"]) == (None, "Every datastore is copied twice a day. Archives leave")
+    assert (first["block_id"], first["text"]) == (None, "Every datastore is copied twice a day. Archives")
     assert (refused.status_code, refused.json()["code"]) == (409, "not_also_right")
     assert proposed.status_code == 201
     assert CandidateBlock.objects.get().version.block.outside_id == "backups"
