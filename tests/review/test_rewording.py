@@ -203,7 +203,9 @@ def test_its_page_has_one_button_that_leads_to_the_editor(client, triple):
     answered = client.post(reverse("review:begin", args=[triple.project.slug, triple.pk]))
 
     assert answered.url == reverse("triples:edit", args=[triple.project.slug, triple.pk])
-    assert client.get(answered.url).status_code == 200
+    what_it_answers = reverse("review:flags", args=[triple.project.slug, triple.pk])
+    assert what_it_answers in client.get(answered.url).content.decode()
+    assert "Which session?" in client.get(what_it_answers).content.decode()
     assert "Reword the question: continue writing" in page(client, triple, triple.author)
 
 
@@ -224,3 +226,5 @@ def test_reviewers_see_neither_the_doubt_nor_the_button(client, triple):
         shown = page(client, triple, person)
         assert "Which session?" not in shown
         assert "Reword the question" not in shown
+        what_it_answers = client.get(reverse("review:flags", args=[triple.project.slug, triple.pk]))
+        assert "Which session?" not in what_it_answers.content.decode()

@@ -131,11 +131,17 @@ def triple(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(*READERS)
 @require_safe
 def flags(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The flags of the current round, to read next to the wording that answers them; empty while blind."""
+    """Flags of the current round, and doubts, to read next to the wording that answers them; empty while blind."""
     triple = triple_for(member_of(request), pk)
-    rounds = rounds_of(triple, participation_for(triple, member_of(request)))
+    participation = participation_for(triple, member_of(request))
+    rounds = rounds_of(triple, participation)
     shown = [flag for flag in rounds[-1].flags if rounds[-1].sight.other_verdicts] if rounds else []
-    context = {"triple": triple, "flags": shown, "number": rounds[-1].number if rounds else 0}
+    context = {
+        "triple": triple,
+        "flags": shown,
+        "number": rounds[-1].number if rounds else 0,
+        "doubts": doubts_about(triple, participation),
+    }
     return render(request, "review/flags.html", context)
 
 
