@@ -134,7 +134,7 @@ def test_what_the_second_reviewer_sees_does_not_depend_on_the_first(project):
         assert view_of(fresh(candidate), member(project, two)) == silent
         assert waiting_for(two, project, frozenset({Role.REVIEWER}), AT) == counts
         assert [row.pk for row in to_answer(two, project)] == [candidate.pk]
-    assert (silent.answers, silent.proposer, silent.evaluation) == ([], None, None)
+    assert (silent.answers, silent.proposer, silent.evaluation) == (None, None, None)
 
 
 def test_both_answers_are_seen_once_they_are_in(project, decider):
