@@ -33,14 +33,16 @@ class ListContent:
     def blocks(self) -> Iterator[FrozenBlock]:
         return iter(self.block_rows)
 
-    def grades(self) -> Iterator[GradeRow]:
-        return iter(self.grade_rows)
+    def grades(self, split: str | None = None) -> Iterator[GradeRow]:
+        return (row for row in self.grade_rows if split is None or row.split == split)
 
     def triples(self) -> Iterator[TripleRow]:
         return iter(self.triple_rows)
 
-    def judgements(self) -> Iterator[JudgementRow] | None:
-        return None if self.judgement_rows is None else iter(self.judgement_rows)
+    def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow] | None:
+        if self.judgement_rows is None:
+            return None
+        return (row for row in self.judgement_rows if row.note or not noted)
 
     def slices(self) -> Iterator[SliceRow]:
         return iter(self.slice_rows)

@@ -7,7 +7,7 @@ some, so that removing one restores it exactly.
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 _DANGER = r"(?:[\t\r\n]|\s*[=+\-@＝＋－＠])"
 _MAKE_SAFE = re.compile(rf"'*{_DANGER}")
@@ -16,6 +16,8 @@ _RESTORE = re.compile(rf"'+{_DANGER}")
 
 def safe_cell(text: str) -> str:
     """The cell as it is written to CSV. `restore_cell` is its exact inverse."""
+    if text[:1].isalnum():  # most cells: nothing dangerous begins with a letter or a digit
+        return text
     return f"'{text}" if _MAKE_SAFE.match(text) else text
 
 
@@ -26,11 +28,16 @@ class _Echo:
         return line
 
 
+def line_writer() -> Callable[[Iterable[object]], str]:
+    """A function that writes a row as a line of CSV. Its cells are as they come: see `safe_cell`."""
+    return csv.writer(_Echo(), lineterminator="\n").writerow
+
+
 def csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
     """The rows as lines of CSV, one by one, every cell made safe."""
-    writer = csv.writer(_Echo(), lineterminator="\n")
+    line = line_writer()
     for row in rows:
-        yield writer.writerow([safe_cell(str(cell)) for cell in row])
+        yield line([safe_cell(str(cell)) for cell in row])
 
 
 def restore_cell(text: str) -> str:

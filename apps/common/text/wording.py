@@ -94,7 +94,7 @@ def day(when: date, today: date) -> str:
 
 def utc_second(when: datetime) -> str:
     """ "2026-11-07T09:30:00Z", the time of a manifest or an export."""
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{when.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def short_digest(digest: str | None) -> str:

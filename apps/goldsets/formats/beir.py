@@ -40,9 +40,7 @@ def _query(row: FrozenQuery) -> dict[str, Any]:
 
 def _qrels(content: Content, split: str) -> Iterator[bytes]:
     yield HEADING
-    for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id)):
-        if row.split == split:
-            yield _qrel(row)
+    yield from map(_qrel, in_order(content.grades(split), lambda r: (r.query_id, r.block_id)))
 
 
 def _qrel(row: GradeRow) -> bytes:

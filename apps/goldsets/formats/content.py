@@ -123,25 +123,30 @@ class Content(Protocol):
 
     def blocks(self) -> Iterator[FrozenBlock]: ...
 
-    def grades(self) -> Iterator[GradeRow]: ...
+    def grades(self, split: str | None = None) -> Iterator[GradeRow]:
+        """Those of one split, or of all of them."""
 
     def triples(self) -> Iterator[TripleRow]: ...
 
-    def judgements(self) -> Iterator[JudgementRow] | None:
-        """The answers that the grades rest on, pair by pair; None where the reader may not see single answers."""
+    def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow] | None:
+        """The answers that the grades rest on, pair by pair; with `noted` those alone that have a note.
+
+        None where the reader may not see single answers.
+        """
 
     def slices(self) -> Iterator[SliceRow]: ...
 
 
-def in_order(rows: Iterable[Row], key: Callable[[Row], tuple[str, ...]]) -> Iterator[Row]:
+def in_order(rows: Iterable[Row], key: Callable[[Row], tuple[Any, ...]]) -> Iterator[Row]:
     """The same rows; raises Unwritable where one does not follow bytewise, or appears twice.
 
-    The database sorts the rows. This checks for the order of UTF-8 bytes, whatever its collation.
+    The database sorts the rows. This checks for the order of UTF-8 bytes, whatever its collation: Python compares texts
+    by code points, and UTF-8 has their order.
     """
-    last: tuple[bytes, ...] | None = None
+    last: tuple[Any, ...] | None = None
     for row in rows:
-        here = tuple(part.encode() for part in key(row))
+        here = key(row)
         if last is not None and here <= last:
-            raise Unwritable(f"{' '.join(key(row))!r} is out of order or appears twice.")
+            raise Unwritable(f"{' '.join(map(str, here))!r} is out of order or appears twice.")
         last = here
         yield row

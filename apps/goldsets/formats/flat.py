@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from itertools import groupby
 
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.csvsafe import line_writer, safe_cell
 from apps.goldsets.formats.content import Content, GradeRow, in_order
 
 COLUMNS = ("query_id", "query_text", "doc_id", "doc_title", "grade", "split", "notes")
@@ -18,27 +16,28 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
 
 
 def _lines(content: Content) -> Iterator[bytes]:
-    yield _line(COLUMNS)
+    line = line_writer()
+    yield line(COLUMNS).encode()
     written = _Notes(content)
     for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id)):
-        texts = (row.query_id, row.query_text, row.block_id, row.block_title)
-        rest = (str(row.grade), row.split, safe_cell("; ".join([_resolved(row), *written.of(row)])))
-        yield _line((*(safe_cell(text) for text in texts), *rest))
+        texts = map(safe_cell, (row.query_id, row.query_text, row.block_id, row.block_title))
+        notes = safe_cell("; ".join([_resolved(row), *written.of(row)]))
+        yield line((*texts, row.grade, row.split, notes)).encode()
 
 
 class _Notes:
     """The notes of the judges of each pair, for pairs in their order; none for a reader who may not see answers."""
 
     def __init__(self, content: Content) -> None:
-        self._pairs = groupby(content.judgements() or (), lambda row: (row.query_id, row.block_id))
+        answers = content.judgements(noted=True) or ()
+        self._pairs = groupby(answers, lambda row: (row.query_id, row.block_id))
         self._next = next(self._pairs, None)
 
     def of(self, row: GradeRow) -> list[str]:
         """Each wording once, on one line."""
-        here = row.query_id.encode(), row.block_id.encode()
+        here = row.query_id, row.block_id
         while self._next is not None:
-            (query_id, block_id), answers = self._next
-            there = query_id.encode(), block_id.encode()
+            there, answers = self._next
             if there > here:
                 break
             notes = [" ".join(answer.note.split()) for answer in answers] if there == here else []
@@ -46,12 +45,6 @@ class _Notes:
             if there == here:
                 return list(dict.fromkeys(note for note in notes if note))
         return []
-
-
-def _line(cells: tuple[str, ...]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
-    return out.getvalue().encode()
 
 
 def _resolved(row: GradeRow) -> str:

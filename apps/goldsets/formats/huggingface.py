@@ -47,7 +47,7 @@ Config = tuple[str, list[str]]
 
 
 def files(content: Content, facts: Mapping[str, Any]) -> Iterator[tuple[str, Iterator[bytes]]]:
-    graded = sorted({row.split for row in content.grades()})
+    graded = [split for split in _splits(content) if next(content.grades(split), None)]
     asked = sorted({row.split for row in content.triples()})
     configs: list[Config] = [("default", graded), ("corpus", ["corpus"]), ("queries", ["queries"]), ("triples", asked)]
     yield f"{FOLDER}/README.md", iter([card(facts, [config for config in configs if config[1]])])
@@ -58,8 +58,12 @@ def files(content: Content, facts: Mapping[str, Any]) -> Iterator[tuple[str, Ite
     queries = in_order(content.queries(), lambda r: (r.query_id,))
     yield f"{FOLDER}/queries/queries.parquet", parquet_file(QUERIES, map(_query, queries))
     for split in asked:
-        triples = (row for row in in_order(content.triples(), lambda r: (r.triple_id,)))
+        triples = in_order(content.triples(), lambda r: (r.triple_id,))
         yield f"{FOLDER}/triples/{split}.parquet", parquet_file(TRIPLES, _triples(triples, split))
+
+
+def _splits(content: Content) -> list[str]:
+    return sorted({row.split for row in content.queries()})
 
 
 def _document(row: FrozenBlock) -> dict[str, Any]:
@@ -73,9 +77,7 @@ def _query(row: FrozenQuery) -> dict[str, Any]:
 
 
 def _qrels(content: Content, split: str) -> Iterator[dict[str, Any]]:
-    for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id)):
-        if row.split == split:
-            yield _qrel(row)
+    return map(_qrel, in_order(content.grades(split), lambda r: (r.query_id, r.block_id)))
 
 
 def _qrel(row: GradeRow) -> dict[str, Any]:

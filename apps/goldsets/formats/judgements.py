@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Any
 
-from apps.common.files.csvsafe import safe_cell
+from apps.common.files.csvsafe import line_writer, safe_cell
 from apps.goldsets.formats.content import Content, JudgementRow, in_order
-from apps.goldsets.formats.parquet_files import TEXT, WHOLE, parquet_file
+from apps.goldsets.formats.parquet_files import TEXT, WHOLE, SecondFile
 
 COLUMNS = {
     "query_id": TEXT,
@@ -29,43 +28,30 @@ COLUMNS = {
     "guideline": WHOLE,
     "split": TEXT,
 }
+_CELLS = attrgetter(*("pass_number" if name == "pass" else name for name in COLUMNS))
 
 
 def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     """No file at all for a reader who may not see single answers."""
-    if content.judgements() is None:
+    answers = content.judgements()
+    if answers is None:
         return
-    yield "judgements/judgements.csv", _lines(content)
-    yield "judgements/judgements.parquet", parquet_file(COLUMNS, map(_values, _rows(content)))
+    packed = SecondFile(COLUMNS)
+    rows = packed.passing(map(_values, in_order(answers, _key)))
+    yield "judgements/judgements.csv", _lines(rows)
+    yield "judgements/judgements.parquet", packed.pieces()
 
 
-def _rows(content: Content) -> Iterator[JudgementRow]:
-    return in_order(content.judgements() or (), _key)
+def _key(row: JudgementRow) -> tuple[str | int, ...]:
+    return row.query_id, row.block_id, row.round, row.annotator, row.pass_number
 
 
-def _key(row: JudgementRow) -> tuple[str, ...]:
-    return row.query_id, row.block_id, f"{row.round:09}", row.annotator, f"{row.pass_number:05}"
-
-
-def _lines(content: Content) -> Iterator[bytes]:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in _rows(content):
-        writer.writerow(map(_cell, _values(row).values()))
-        yield out.getvalue().encode()
-        out.seek(0)
-        out.truncate()
-    yield out.getvalue().encode()
+def _lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    line = line_writer()
+    yield line(COLUMNS).encode()
+    for values in rows:
+        yield line([safe_cell(cell) if type(cell) is str else cell for cell in values.values()]).encode()
 
 
 def _values(row: JudgementRow) -> dict[str, Any]:
-    values = row._asdict()
-    values["pass"] = values.pop("pass_number")
-    return {name: values[name] for name in COLUMNS}
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, str):
-        return safe_cell(value)
-    return "" if value is None else str(value)
+    return dict(zip(COLUMNS, _CELLS(row), strict=True))

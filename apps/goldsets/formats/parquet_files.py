@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ Row = Mapping[str, Any]
 GROUP_ROWS = 20_000
 GROUP_LETTERS = 8_000_000
 """A row group ends with as many rows, or with as many characters of text in it."""
+PIECE_BYTES = 1 << 20
 WRITTEN_BY = f"pyarrow {pyarrow.__version__}"
 """What the bytes depend on, besides the rows: another release of it may pack the same rows differently."""
 
@@ -24,13 +26,36 @@ YES_OR_NO = pyarrow.bool_()
 
 def parquet_file(columns: Mapping[str, pyarrow.DataType], rows: Iterable[Row]) -> Iterator[bytes]:
     """The file in pieces; a file without rows has its columns all the same."""
-    schema = pyarrow.schema(list(columns.items()))
     out = _Pieces()
-    with pyarrow.parquet.ParquetWriter(out, schema, compression="zstd", store_schema=False) as writer:
-        for group in _groups(rows):
-            writer.write_table(pyarrow.Table.from_pylist(group, schema), row_group_size=GROUP_ROWS)
+    with _writer(out, columns) as writer:
+        for group in _groups(rows, columns):
+            _write(writer, group)
             yield from out.taken()
     yield from out.taken()
+
+
+class SecondFile:
+    """A Parquet file of rows that pass by on their way to another file: they are read from the database once.
+
+    It is on disk meanwhile, so that memory does not grow with the rows.
+    """
+
+    def __init__(self, columns: Mapping[str, pyarrow.DataType]) -> None:
+        self._columns = columns
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when its pieces are taken, or with this object
+
+    def passing(self, rows: Iterable[Row]) -> Iterator[Row]:
+        with _writer(self._file, self._columns) as writer:
+            for group in _groups(rows, self._columns):
+                yield from group
+                _write(writer, group)
+
+    def pieces(self) -> Iterator[bytes]:
+        """The file, when all rows have passed."""
+        with self._file as file:
+            file.seek(0)
+            while piece := file.read(PIECE_BYTES):
+                yield piece
 
 
 def json_text(value: Mapping[str, Any]) -> str:
@@ -38,12 +63,22 @@ def json_text(value: Mapping[str, Any]) -> str:
     return json.dumps(dict(sorted(value.items())), ensure_ascii=False, allow_nan=False)
 
 
-def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _writer(out: Any, columns: Mapping[str, pyarrow.DataType]) -> pyarrow.parquet.ParquetWriter:
+    schema = pyarrow.schema(list(columns.items()))
+    return pyarrow.parquet.ParquetWriter(out, schema, compression="zstd", store_schema=False)
+
+
+def _write(writer: pyarrow.parquet.ParquetWriter, group: list[Row]) -> None:
+    writer.write_table(pyarrow.Table.from_pylist(group, writer.schema), row_group_size=GROUP_ROWS)
+
+
+def _groups(rows: Iterable[Row], columns: Mapping[str, pyarrow.DataType]) -> Iterator[list[Row]]:
+    texts = [name for name, kind in columns.items() if kind == TEXT]
     group: list[Row] = []
     letters = 0
     for row in rows:
         group.append(row)
-        letters += sum(len(value) for value in row.values() if isinstance(value, str))
+        letters += sum([len(row[name] or "") for name in texts])
         if len(group) == GROUP_ROWS or letters >= GROUP_LETTERS:
             yield group
             group, letters = [], 0

@@ -18,12 +18,12 @@ def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
     yield "trec/topics.txt", (_topic(row) for row in in_order(content.queries(), lambda r: (r.query_id,)))
 
 
-def _grades(content: Content) -> Iterator[GradeRow]:
-    return in_order(content.grades(), lambda r: (r.query_id, r.block_id))
+def _grades(content: Content, split: str | None = None) -> Iterator[GradeRow]:
+    return in_order(content.grades(split), lambda r: (r.query_id, r.block_id))
 
 
 def _qrels_of(content: Content, split: str) -> Iterator[bytes]:
-    return (_qrel(row) for row in _grades(content) if row.split == split)
+    return map(_qrel, _grades(content, split))
 
 
 def _qrel(row: GradeRow) -> bytes:

@@ -89,18 +89,19 @@ class VersionContent:
                 redacted=_named(row.version) if row.version.redacted_at else None,
             )
 
-    def grades(self) -> Iterator[GradeRow]:
-        for queries in query_batches(self.query_rows()):
+    def grades(self, split: str | None = None) -> Iterator[GradeRow]:
+        rows = self.query_rows()
+        for queries in query_batches(rows if split is None else rows.filter(split=split)):
             yield from _grades_of(queries)
 
     def triples(self) -> Iterator[TripleRow]:
         for row in self.triple_rows().order_by(bytewise("label")).iterator(chunk_size=CHUNK):
             yield triple_row(row.content, split=row.split, names=self.names)
 
-    def judgements(self) -> Iterator[JudgementRow] | None:
+    def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow] | None:
         if not self.answers:
             return None
-        return judgements_of(self.version, self.query_rows())
+        return judgements_of(self.version, self.query_rows(), noted=noted)
 
     def slices(self) -> Iterator[SliceRow]:
         """The slices as they are now, each with those of its questions that are in this content."""

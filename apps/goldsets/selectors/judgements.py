@@ -13,14 +13,13 @@ from apps.goldsets.formats.content import JudgementRow
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.batches import query_batches
 from apps.judging.enums import RoundKind
-from apps.judging.models import Judgement
+from apps.judging.models import Guideline, Judgement
 from apps.retrieval.models import PoolEntry
 
 FIELDS = (
     "pk",
-    "supersedes",
     "entry",
-    "round__number",
+    "round",
     "annotator",
     "pass_number",
     "grade",
@@ -29,7 +28,7 @@ FIELDS = (
     "given_at",
     "active_ms",
     "away_ms",
-    "guideline__number",
+    "guideline",
 )
 
 
@@ -43,23 +42,40 @@ class _Place(NamedTuple):
     split: str
 
 
-def judgements_of(version: Version, queries_of: QuerySet[VersionQuery]) -> Iterator[JudgementRow]:
+class _Names(NamedTuple):
+    """What files call people, rounds and guidelines, by key: read once, not joined to a million rows."""
+
+    people: dict[int, str]
+    rounds: dict[int, int]
+    guidelines: dict[int | None, int | None]
+
+
+def judgements_of(
+    version: Version, queries_of: QuerySet[VersionQuery], *, noted: bool = False
+) -> Iterator[JudgementRow]:
     """Those on the queries given, which are the version's: in the order of its grades, of one pair by round and person.
 
     People judged what is in force for the freeze: what was given or superseded later is not in the version. Grades
-    that were carried over to a text are nobody's answer on it and have no row.
+    that were carried over to a text are nobody's answer on it and have no row. With `noted` only answers with a note.
     """
-    people = pseudonyms(version)
-    pools = list(version.rounds.values_list("pool", flat=True))
+    rounds = list(version.rounds.values_list("pk", "number", "pool"))
+    guidelines = Guideline.objects.filter(project=version.gold_set.project_id).values_list("pk", "number")
+    numbers = {pk: number for pk, number, _ in rounds}
+    names = _Names(pseudonyms(version), numbers, {None: None, **dict(guidelines)})
+    given = _given(version)
+    chosen = given.exclude(note="") if noted else given
+    pools = {pool for _, _, pool in rounds}
     for queries in query_batches(queries_of):
-        places = _places(queries)
         entries = PoolEntry.objects.filter(pool__in=pools, query__in=[query.query_id for query in queries])
-        keys = entries.values_list("pk", "query_id", "version__block_id", "version__text_digest")
-        found = {pk: places[key] for pk, *rest in keys if (key := tuple(rest)) in places}
-        answers = list(_given(version).filter(entry__in=found).values_list(*FIELDS))
-        superseded = {earlier for _, earlier, *_ in answers}
+        pairs = entries.values("pk")
+        answers = list(chosen.filter(entry__in=pairs).values_list(*FIELDS))
+        if not answers:
+            continue
+        found, superseded = _places_of(queries, entries), _superseded(given.filter(entry__in=pairs))
         rows = [
-            (found[entry], _row(found[entry], rest, people)) for pk, _, entry, *rest in answers if pk not in superseded
+            (found[entry], _row(found[entry], rest, names))
+            for pk, entry, *rest in answers
+            if entry in found and pk not in superseded
         ]
         yield from (row for _, row in sorted(rows, key=_order))
 
@@ -77,6 +93,18 @@ def _given(version: Version) -> QuerySet[Judgement]:
     return Judgement.objects.filter(round__in=rounds, pass_number__gte=1, given_at__lte=version.frozen_at)
 
 
+def _superseded(given: QuerySet[Judgement]) -> set[int]:
+    """The answers that others of these supersede. Nearly none do, so no index is as good as that of the pairs."""
+    return set(given.exclude(supersedes=None).values_list("supersedes", flat=True))
+
+
+def _places_of(queries: list[VersionQuery], entries: QuerySet[PoolEntry]) -> dict[int, _Place]:
+    """Where each of these entries of pools stands; those without a grade in the version stand nowhere."""
+    places = _places(queries)
+    keys = entries.values_list("pk", "query_id", "version__block_id", "version__text_digest")
+    return {pk: places[key] for pk, *rest in keys if (key := tuple(rest)) in places}
+
+
 def _places(queries: list[VersionQuery]) -> dict[tuple[Any, ...], _Place]:
     """The graded pairs by query and text: a text may have been judged in an earlier edition that has the same."""
     numbered = {query.pk: (number, query) for number, query in enumerate(queries)}
@@ -90,13 +118,13 @@ def _places(queries: list[VersionQuery]) -> dict[tuple[Any, ...], _Place]:
     return places
 
 
-def _row(place: _Place, values: list[Any], people: dict[int, str]) -> JudgementRow:
+def _row(place: _Place, values: list[Any], names: _Names) -> JudgementRow:
     round_, annotator, passed, grade, cant_judge, note, given_at, active_ms, away_ms, guideline = values
     return JudgementRow(
         place.query_id,
         place.block_id,
-        round_,
-        people[annotator],
+        names.rounds[round_],
+        names.people[annotator],
         passed,
         grade,
         cant_judge,
@@ -104,7 +132,7 @@ def _row(place: _Place, values: list[Any], people: dict[int, str]) -> JudgementR
         utc_second(given_at),
         active_ms,
         away_ms,
-        guideline,
+        names.guidelines[guideline],
         place.split,
     )
 

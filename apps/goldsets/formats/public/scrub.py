@@ -178,15 +178,15 @@ class PublicContent:
     def blocks(self) -> Iterator[FrozenBlock]:
         return (self.block(row) for row in self.content.blocks() if row.block_id in self.chosen.passages)
 
-    def grades(self) -> Iterator[GradeRow]:
-        for row in self.content.grades():
+    def grades(self, split: str | None = None) -> Iterator[GradeRow]:
+        for row in self.content.grades(split):
             if row.query_id in self.chosen.queries and row.block_id in self.chosen.passages:
                 yield GradeRow(row.query_id, row.block_id, row.grade, row.split, row.resolution, row.judges)
 
     def triples(self) -> Iterator[TripleRow]:
         return (self.triple(row) for row in self.content.triples() if row.triple_id in self.chosen.triples)
 
-    def judgements(self) -> Iterator[JudgementRow] | None:
+    def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow] | None:
         return None
 
     def slices(self) -> Iterator[SliceRow]:
