@@ -14,8 +14,9 @@ from apps.corpus.actions.corpora import redact_version
 from apps.corpus.enums import ImportMode
 from apps.corpus.models import BlockVersion, Document
 from apps.goldsets import actions
-from apps.goldsets.enums import VersionState
+from apps.goldsets.enums import GROWING, VersionState
 from apps.goldsets.models import Version
+from apps.goldsets.selectors.slices import questions_for_slices
 from apps.judging.actions import publish_guideline
 from apps.judging.models import Judgement
 from apps.queries.actions import edit_query, edit_source, grant_permission, retire_query, set_source
@@ -140,6 +141,15 @@ def publish_another_guideline(version: Version) -> None:
     publish_guideline(project=project, actor=lead_of(project), grades=grades, markdown="# Another", at=LATER)
 
 
+def draw_and_grow_slices(version: Version) -> None:
+    lead = lead_of(version.gold_set.project)
+    actions.make_rotating_slice(version_id=version.pk, size=2, actor=lead, at=LATER)
+    names = {question.name: "Picked." for question in questions_for_slices(version)}
+    for kind in GROWING:
+        actions.add_to_slice(version_id=version.pk, kind=kind, names=names, actor=lead, at=LATER)
+    assert set(version.slices.values_list("kind", flat=True)) == {"rotating", *GROWING}
+
+
 def write_more(version: Version) -> None:
     make_accepted(version.gold_set.project, snapshot=version.snapshot)
 
@@ -169,6 +179,7 @@ CHANGES: list[Callable[[Version], None]] = [
     move_queries_to_another_source,
     rename_the_source,
     publish_another_guideline,
+    draw_and_grow_slices,
     write_more,
     release_the_next,
     import_other_texts,

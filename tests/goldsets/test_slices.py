@@ -6,6 +6,7 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from apps.audit.models import Event
+from apps.common.text.wording import utc_second
 from apps.goldsets import actions
 from apps.goldsets.actions import SliceRefused
 from apps.goldsets.enums import SliceKind, VersionState
@@ -209,14 +210,14 @@ def test_a_slice_is_found_by_its_kind_and_by_its_quarter(version):
 # What an export has of them
 
 
-def exported(version: Version, folder: Path, **options) -> list[SliceRow] | None:
-    exporting.write(version, folder, formats=["trec"], **options)
+def exported(version: Version, folder: Path, *, with_slices: bool = True, **options) -> list[SliceRow] | None:
+    exporting.write(version, folder, formats=["trec"], with_slices=with_slices, **options)
     assert verify(folder).is_intact
     file = folder / SLICES
     return read_slices(file.read_text()) if file.exists() else None
 
 
-def test_an_export_has_the_slices_and_its_manifest_covers_them(version, tmp_path):
+def test_an_export_has_the_slices_that_were_asked_for_and_its_manifest_covers_them(version, tmp_path):
     label = version.triples.order_by("pk").first().label
     drawn, _ = rotate(version), grow(version, "challenge", **{label: "Missed."})
 
@@ -224,6 +225,7 @@ def test_an_export_has_the_slices_and_its_manifest_covers_them(version, tmp_path
 
     assert [(row.name, row.kind) for row in rows] == [("challenge", "challenge"), ("2026-Q4", "rotating")]
     assert rows[0].questions == (("", (label,)),)
+    assert rows[0].as_of == utc_second(AT)
     assert {query or triples[0] for query, triples in rows[1].questions} == set(names_in(drawn))
     assert slice_called(rows, "rotating") == slice_called(rows, "2026-Q4") == rows[1]
     assert slice_called(rows, "canary") is None
@@ -232,8 +234,14 @@ def test_an_export_has_the_slices_and_its_manifest_covers_them(version, tmp_path
     assert verify(tmp_path / "all").faults == ["slices.json differs from the manifest."]
 
 
-def test_an_export_without_slices_has_no_such_file(version, tmp_path):
+def test_an_export_of_a_version_without_slices_has_no_such_file(version, tmp_path):
     assert exported(version, tmp_path) is None
+
+
+def test_an_export_has_no_slices_unless_they_are_asked_for(version, tmp_path):
+    rotate(version)
+
+    assert exported(version, tmp_path, with_slices=False) is None
 
 
 def test_an_export_of_the_test_split_alone_has_none(version, tmp_path):

@@ -78,6 +78,7 @@ class VersionExport(VersionAPIView):
         parameters=[
             OpenApiParameter("format", enum=CHOICES, default="all"),
             OpenApiParameter("split", enum=Split.values),
+            OpenApiParameter("slices", enum=["yes"], description="Also slices.json, as the slices are now."),
         ],
         responses={(200, "application/zip"): OpenApiTypes.BINARY},
     )
@@ -87,4 +88,5 @@ class VersionExport(VersionAPIView):
             member=self.member,
             form=request.query_params.get("format", "all"),
             split=request.query_params.get("split", ""),
+            with_slices=request.query_params.get("slices") == "yes",
         )

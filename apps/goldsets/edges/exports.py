@@ -13,7 +13,9 @@ from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
 
 
-def export_response(version: Version, *, member: Member, form: str, split: str) -> FileResponse:
+def export_response(
+    version: Version, *, member: Member, form: str, split: str, with_slices: bool = False
+) -> FileResponse:
     """The zip file of a version. Leads get both splits unless they choose one; everybody else gets dev."""
     if reason := rules.export_refusal(version):
         raise exporting.ExportRefused(reason, code="export_refused")
@@ -37,9 +39,10 @@ def export_response(version: Version, *, member: Member, form: str, split: str) 
         revoked=list(versions.revoked_sources(version, at=at)),
         names=member.is_lead,
         answers=answers_refusal is None,
+        with_slices=with_slices,
     )
     actions.log_export(version=version, actor=member.user, formats=[form], splits=splits, at=at)
-    name = exporting.file_name(version, [form], splits)
+    name = exporting.file_name(version, [form], splits, with_slices=with_slices)
     answer = FileResponse(stream, as_attachment=True, filename=name, content_type="application/zip")
     answer["X-Content-Type-Options"] = "nosniff"
     return answer

@@ -45,10 +45,11 @@ def write(
     splits: Collection[str] = EVERY_SPLIT,
     names: bool = True,
     answers: bool = True,
+    with_slices: bool = False,
 ) -> dict[str, Any]:
     """Write the version to an empty folder and return its manifest.
 
-    The options are those of `VersionContent`.
+    The options are those of `VersionContent`. Without slices the bytes are the same at every export.
 
     Raises WrongChoice for an unknown format, and ExportRefused for an item that a format cannot represent, or when the
     stored version is not what was frozen: the database was changed outside Karat.
@@ -57,7 +58,9 @@ def write(
     if fault := fault_of(version):
         log.error("An export of %s was refused. %s", version, fault)
         raise ExportRefused(f"{fault} {FORGED}", code="not_as_frozen")
-    content = VersionContent(version, splits=splits, revoked=revoked, names=names, answers=answers)
+    content = VersionContent(
+        version, splits=splits, revoked=revoked, names=names, answers=answers, with_slices=with_slices
+    )
     try:
         facts = _facts(content, formats)
         return write_folder(content, folder, formats=formats, facts=facts, sign=sign_for(version.gold_set.project))
@@ -78,6 +81,8 @@ def _facts(content: VersionContent, formats: Sequence[str]) -> dict[str, Any]:
         "triples": content.triple_rows().count(),
         "left_out_as_revoked": bool(content.revoked),
     }
+    if content.with_slices:
+        export["slices"] = True
     if any(form in PACKED for form in export["formats"]):
         export["parquet"] = WRITTEN_BY
     released = utc_second(released_at) if released_at else None
@@ -105,8 +110,8 @@ def zipped(version: Version, **options: Any) -> IO[bytes]:
     return stream
 
 
-def file_name(version: Version, formats: Sequence[str], splits: Collection[str]) -> str:
+def file_name(version: Version, formats: Sequence[str], splits: Collection[str], *, with_slices: bool = False) -> str:
     """Consists of slugs and numbers only, so that it is safe in a header and on every file system."""
-    form = "-".join(formats)
+    form = "-".join([*formats, *(["slices"] if with_slices else [])])
     part = "" if set(splits) == set(EVERY_SPLIT) else "-" + "-".join(sorted(splits))
     return f"{version.gold_set.slug}-{version.label}{part}-{form}.zip"

@@ -104,11 +104,15 @@ class TripleRow(NamedTuple):
 
 
 class SliceRow(NamedTuple):
-    """A slice as it was when the files were written. A question has an id as query, labels as triples, or both."""
+    """A slice as it was when the files were written. A question has an id as query, labels as triples, or both.
+
+    `as_of` is when the last of them came into it.
+    """
 
     name: str
     kind: str
     questions: tuple[tuple[str, tuple[str, ...]], ...]
+    as_of: str = ""
 
     @property
     def ids(self) -> set[str]:
@@ -134,7 +138,8 @@ class Content(Protocol):
         None where the reader may not see single answers.
         """
 
-    def slices(self) -> Iterator[SliceRow]: ...
+    def slices(self) -> Iterator[SliceRow]:
+        """The slices that go along with the version; none where nobody asked for them."""
 
 
 def in_order(rows: Iterable[Row], key: Callable[[Row], tuple[Any, ...]]) -> Iterator[Row]:

@@ -49,7 +49,7 @@ def chosen(formats: Iterable[str]) -> list[str]:
 def write_folder(
     content: Content, folder: Path, *, formats: Sequence[str], facts: dict[str, Any], sign: Sign | None = None
 ) -> dict:
-    """Write the files, the slices where there are any, the manifest and the checksums to an empty folder.
+    """Write the files, the slices that go along, the manifest and the checksums to an empty folder.
 
     Returns the manifest. `facts` is the manifest without its list of files; `sign` turns the checksums into their
     signature. Raises Unwritable when a row does not fit a format; files written before stay.

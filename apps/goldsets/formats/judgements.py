@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -46,7 +46,7 @@ def _key(row: JudgementRow) -> tuple[str | int, ...]:
     return row.query_id, row.block_id, row.round, row.annotator, row.pass_number
 
 
-def _lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
     line = line_writer()
     yield line(COLUMNS).encode()
     for values in rows:

@@ -1,4 +1,7 @@
-"""The slices of a version as one JSON file: which questions each has, by id of the query and labels of the triples."""
+"""The slices of a version as one JSON file: which questions each has, by id of the query and labels of the triples.
+
+It goes along with an export when it is asked for. It is no part of the version, which was fixed before.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ class BadSlices(ValueError):
 
 
 def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """The file, where the version has slices."""
+    """The file, where there are slices."""
     rows = list(content.slices())
     if rows:
         yield SLICES, iter([_bytes(rows)])
@@ -28,6 +31,7 @@ def _bytes(rows: list[SliceRow]) -> bytes:
         {
             "name": row.name,
             "kind": row.kind,
+            "as_of": row.as_of,
             "questions": [{"query_id": query or None, "triples": list(triples)} for query, triples in row.questions],
         }
         for row in rows
@@ -45,7 +49,7 @@ def read_slices(text: str) -> list[SliceRow]:
 
 def _row(values: dict[str, Any]) -> SliceRow:
     questions = tuple((str(one["query_id"] or ""), tuple(map(str, one["triples"]))) for one in values["questions"])
-    return SliceRow(str(values["name"]), str(values["kind"]), questions)
+    return SliceRow(str(values["name"]), str(values["kind"]), questions, str(values.get("as_of") or ""))
 
 
 def slice_called(rows: list[SliceRow], name: str) -> SliceRow | None:

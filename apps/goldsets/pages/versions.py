@@ -129,6 +129,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "left_out": rules.counted_losses(version.manifest["left_out"]),
         "public_file": is_public(version),
         "panels": panels_of(version),
+        "has_slices": version.slices.exists(),
     }
     return render(request, "goldsets/version.html", context)
 
@@ -278,6 +279,7 @@ def export(request: HttpRequest, project: Project, gold_set: str, number: int) -
         member=member_of(request),
         form=request.GET.get("format", "all"),
         split=request.GET.get("split", ""),
+        with_slices=request.GET.get("slices") == "yes",
     )
     return cast(HttpResponse, answer)  # a streamed answer is one in all but its class
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from apps.common.text.wording import utc_second
 from apps.corpus.models import BlockVersion, SnapshotBlock
 from apps.corpus.selectors.integrity import with_titles
 from apps.goldsets.enums import Split
@@ -35,7 +36,8 @@ class VersionContent:
 
     `splits` names those to write. Items of `revoked` sources are left out. Without `names` people are "author" and
     "reviewer 1", for readers who may not see names of single answers; without `answers` there are no single
-    judgements, nor their notes.
+    judgements, nor their notes. Slices are made after the release and grow, so they are no part of the version: they
+    come along `with_slices`, as they are now.
     """
 
     def __init__(
@@ -46,12 +48,14 @@ class VersionContent:
         revoked: Collection[int] = (),
         names: bool = True,
         answers: bool = True,
+        with_slices: bool = False,
     ) -> None:
         self.version = version
         self.splits = tuple(splits)
         self.revoked = tuple(revoked)
         self.names = names
         self.answers = answers
+        self.with_slices = with_slices
 
     def query_rows(self) -> QuerySet[VersionQuery]:
         rows = VersionQuery.objects.filter(version=self.version, split__in=self.splits)
@@ -104,17 +108,21 @@ class VersionContent:
         return judgements_of(self.version, self.query_rows(), noted=noted)
 
     def slices(self) -> Iterator[SliceRow]:
-        """The slices as they are now, each with those of its questions that are in this content."""
+        """The slices where they were asked for, each with those of its questions that are in this content."""
+        if not self.with_slices:
+            return
         members = SliceMember.objects.filter(slice__version=self.version)
         members = members.filter(Q(query__in=self.query_rows()) | Q(triple__in=self.triple_rows()))
-        columns = ("slice__kind", "slice__quarter", "number", "query__outside_id", "triple__label")
+        columns = ("slice__kind", "slice__quarter", "number", "query__outside_id", "triple__label", "added_at")
         rows = members.order_by("slice__kind", "slice__quarter", "number", "pk").values_list(*columns)
         for (kind, quarter), of_slice in groupby(rows, key=lambda row: (row[0], row[1])):
-            numbered = groupby(of_slice, key=lambda row: row[2])
-            yield SliceRow(quarter or kind, kind, tuple(_question_of(list(same)) for _, same in numbered))
+            questions = list(of_slice)
+            last = utc_second(max(added_at for *_, added_at in questions))
+            numbered = groupby(questions, key=lambda row: row[2])
+            yield SliceRow(quarter or kind, kind, tuple(_question_of(list(same)) for _, same in numbered), last)
 
 
-def _question_of(rows: list[tuple[str, str, int, str | None, str | None]]) -> tuple[str, tuple[str, ...]]:
+def _question_of(rows: list[tuple[Any, ...]]) -> tuple[str, tuple[str, ...]]:
     """The id of the query, "" for none, and the labels of the triples of one question."""
     query = next((row[3] for row in rows if row[3] is not None), "")
     return query, tuple(row[4] for row in rows if row[4] is not None)

@@ -95,7 +95,8 @@ def _given(version: Version) -> QuerySet[Judgement]:
 
 def _superseded(given: QuerySet[Judgement]) -> set[int]:
     """The answers that others of these supersede. Nearly none do, so no index is as good as that of the pairs."""
-    return set(given.exclude(supersedes=None).values_list("supersedes", flat=True))
+    rows = given.values_list("supersedes", flat=True).exclude(supersedes=None)
+    return {earlier for earlier in rows if earlier is not None}
 
 
 def _places_of(queries: list[VersionQuery], entries: QuerySet[PoolEntry]) -> dict[int, _Place]:

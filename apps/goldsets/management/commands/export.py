@@ -21,6 +21,7 @@ class Command(VersionCommand):
         super().add_arguments(parser)
         parser.add_argument("--format", choices=CHOICES, action="append", dest="formats", help="default: all")
         parser.add_argument("--split", choices=Split.values, help="one split only; default: both")
+        parser.add_argument("--slices", action="store_true", help="also slices.json, as the slices are now")
         parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="a new or empty folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -33,7 +34,8 @@ class Command(VersionCommand):
             if reason := rules.export_refusal(version):
                 raise exporting.ExportRefused(reason, code="export_refused")
             revoked = list(versions.revoked_sources(version, at=at))
-            manifest = exporting.write(version, folder, formats=formats, splits=splits, revoked=revoked)
+            choice: dict[str, Any] = {"formats": formats, "splits": splits, "with_slices": options["slices"]}
+            manifest = exporting.write(version, folder, revoked=revoked, **choice)
         except Refusal as refusal:
             raise CommandError(refusal.sentence, returncode=REFUSED) from None
         actions.log_export(version=version, actor=None, formats=formats, splits=splits, at=at)
