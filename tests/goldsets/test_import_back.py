@@ -1,18 +1,24 @@
 """What a version was exported as is imported through the same previews as any other file: all of it, or nothing."""
 
 import io
+import json
 
 import pyarrow
 import pyarrow.parquet
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.common.errors import InputError, InputErrors
+from apps.common.files.faults import shown
 from apps.common.files.tabular import TableFile
+from apps.corpus.models import BlockVersion
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import exporting
 from apps.judging.selectors import resolved_grades
 from apps.queries.models import Query
+from apps.triples.models import Triple
 from tests.factories import AT
 from tests.goldsets.factories import make_bench, make_version
 
@@ -147,11 +153,105 @@ def test_a_mistake_in_parquet_is_named_with_its_row(bench, tmp_path):
     assert not Query.objects.filter(outside_id="Q900").exists()
 
 
-def test_contexts_without_ids_are_named(bench, tmp_path):
-    path = tmp_path / "samples.jsonl"
-    path.write_text('{"user_input": "How long?", "reference": "Eight hours.", "reference_contexts": ["A text."]}\n')
+# Contexts that are texts
 
-    assert [(line, field) for line, field, _ in told("triples", path, bench)] == [(1, "context_ids")]
+
+@pytest.fixture
+def samples(tmp_path):
+    """A file of RAG evaluation with one question for each list of contexts."""
+
+    def write(*contexts: list[str], **more):
+        path = tmp_path / "samples.jsonl"
+        rows = [
+            {"user_input": f"How long does session {n} last?", "reference": "Eight hours.", "reference_contexts": texts}
+            | more
+            for n, texts in enumerate(contexts, start=1)
+        ]
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return path
+
+    return write
+
+
+def text_of(block_id: str) -> str:
+    return BlockVersion.objects.filter(block__outside_id=block_id).latest("pk").text
+
+
+def drafted_blocks() -> list[list[str]]:
+    drafts = Triple.objects.filter(current__question__startswith="How long does session").order_by("number")
+    return [[block.version.block.outside_id for block in draft.revision.expected_blocks.all()] for draft in drafts]
+
+
+def test_a_context_is_the_passage_with_the_same_words(bench, samples):
+    reflowed = "  ".join(text_of("access").upper().split())
+    path = samples([text_of("access"), text_of("rotation")], [reflowed])
+
+    plan = apply("triples", path, bench)
+
+    assert not plan.errors
+    assert drafted_blocks() == [["access", "rotation"], ["access"]]
+
+
+def test_the_preview_says_how_many_contexts_were_matched_how(bench, samples):
+    near = f"{text_of('rotation')} And so on."
+    path = samples([text_of("access")], [near], ["Nobody wrote this here."])
+
+    plan = preview("triples", path, bench)
+
+    (note,) = plan.notes
+    assert note.endswith(": 1 by text, 1 nearly, 1 not at all.")
+    assert [fix.name for fix in plan.fixes] == ["near-contexts"]
+    assert "at least 80 % of its runs of three words: rotation has " in plan.fixes[0].words
+
+
+def test_a_near_match_counts_once_somebody_takes_it(bench, samples):
+    path = samples([f"{text_of('rotation')} And so on."])
+    (fix,) = preview("triples", path, bench).fixes
+    assert told("triples", path, bench) == [(1, "reference_contexts[1]", shown(f"{text_of('rotation')} And so on."))]
+
+    options = options_of("triples", bench) | fix.options
+    plan = kind_named("triples").apply(bench.project, source_of(path), options, actor=bench.lead, at=AT)
+
+    assert not plan.errors
+    assert drafted_blocks() == [["rotation"]]
+    again = kind_named("triples").preview(bench.project, source_of(path), options, lambda done: None)
+    assert [fix.name for fix in again.fixes] == ["near-contexts-undo"]
+
+
+def test_a_context_that_is_nowhere_is_named_with_file_line_field_and_its_beginning(bench, samples):
+    path = samples([text_of("access")], [text_of("access"), "Nobody wrote this here. " * 30])
+
+    (error,) = preview("triples", path, bench).errors
+
+    assert (error.file, error.line, error.field) == ("samples.jsonl", 2, "reference_contexts[2]")
+    assert error.value.startswith("Nobody wrote this here.")
+    assert error.message.startswith("no passage of ")
+    with pytest.raises(InputErrors):
+        apply("triples", path, bench)
+    assert drafted_blocks() == []
+
+
+def test_ids_are_used_where_there_are_some_and_texts_are_then_not_looked_for(bench, samples):
+    path = samples(["Nobody wrote this here."], reference_context_ids=["access"])
+
+    plan = apply("triples", path, bench)
+
+    assert (plan.notes, drafted_blocks()) == ([], [["access"]])
+
+
+def test_a_sample_without_contexts_is_named(bench, samples):
+    assert told("triples", samples([]), bench) == [(1, "reference_contexts", "[]")]
+
+
+def test_contexts_of_any_number_take_the_same_number_of_queries(bench, samples, django_assert_num_queries):
+    access = [text_of("access")]
+    few = samples(access, ["Nobody wrote this here."])
+    with CaptureQueriesContext(connection) as asked:
+        preview("triples", few, bench)
+
+    many = samples(*[access] * 40, *[[f"Nobody wrote number {n}."] for n in range(40)])
+    with django_assert_num_queries(len(asked)):
+        preview("triples", many, bench)
 
 
 @pytest.mark.parametrize("kind", ["queries", "triples", "judgements"])

@@ -28,6 +28,7 @@ class TripleFileInput(serializers.Serializer):
     format = serializers.ChoiceField(choices=list(FORMATS))
     corpus = serializers.CharField(required=False, allow_blank=True)
     machine = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_MACHINE)
+    near = serializers.BooleanField(required=False)
 
 
 class TripleImportOut(serializers.Serializer):

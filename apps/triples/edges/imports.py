@@ -19,12 +19,15 @@ from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.triples.actions import undoing
 from apps.triples.actions.imports import import_triples
+from apps.triples.execution.context_import import matched_contexts, show_contexts
 from apps.triples.execution.ingest import plan_entries
 from apps.triples.execution.table_import import TripleTable, read_triple_table
-from apps.triples.formats import FORMATS, EntryRecord, read_entries
+from apps.triples.formats import FORMATS, RAG, EntryRecord, read_entries
+from apps.triples.formats.contexts import Contexts
 from apps.triples.formats.recognition import AUTO, TABLE, recognise
 from apps.triples.rules import counted
 from apps.triples.selectors.entry_comparison import IMPORT_KIND, EntryComparison
+from apps.triples.selectors.triples import newest_snapshot
 
 LONGEST_MACHINE = 200
 
@@ -48,6 +51,7 @@ class TripleImportForm(PastedImportForm):
             " person adopts them. If empty, each entry may say so itself."
         ),
     )
+    near = forms.BooleanField(required=False, widget=forms.HiddenInput)
     field_order = ["file", "pasted", "format", "corpus", "machine"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -105,10 +109,13 @@ class TripleImport(ImportKind):
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         errors = ErrorList()
         table = _table(project, source, options)
-        rows = table.rows if table else _rows(source, errors, options)
+        contexts = _contexts(project, source, options)
+        rows = table.rows if table else _rows(source, errors, options, contexts)
         plan = plan_entries(_comparison(project, source, errors, options), rows, progress)
         if table:
             show_table(plan, table.view, source)
+        if contexts:
+            show_contexts(plan, contexts)
         return plan
 
     def apply(
@@ -120,7 +127,7 @@ class TripleImport(ImportKind):
             refuse_unsettled(table.view, source)
         return import_triples(
             project=project,
-            rows=table.rows if table else _rows(source, errors, options),
+            rows=table.rows if table else _rows(source, errors, options, _contexts(project, source, options)),
             file=source,
             errors=errors,
             corpus=_corpus(project, options),
@@ -187,5 +194,16 @@ def _table(project: Project, source: TableFile, options: dict[str, Any]) -> Trip
     return table._replace(rows=[row for row in table.rows if row.record.line not in faulty]) if faulty else table
 
 
-def _rows(source: TableFile, errors: ErrorList, options: dict[str, Any]) -> Iterator[EntryRecord]:
-    return read_entries(source, errors, format=_format(source, options))
+def _contexts(project: Project, source: TableFile, options: dict[str, Any]) -> Contexts | None:
+    """The passages of contexts that have no ids; None for a file of another format."""
+    if _format(source, options) != RAG:
+        return None
+    corpus = _corpus(project, options)
+    snapshot = newest_snapshot(project, corpus.pk if corpus else None)
+    return matched_contexts(source, snapshot, takes_near=bool(options.get("near")))
+
+
+def _rows(
+    source: TableFile, errors: ErrorList, options: dict[str, Any], contexts: Contexts | None
+) -> Iterator[EntryRecord]:
+    return read_entries(source, errors, format=_format(source, options), contexts=contexts)

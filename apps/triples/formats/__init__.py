@@ -9,6 +9,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.triples.formats import jsonl, parquet, rag, yaml
+from apps.triples.formats.contexts import Contexts
 from apps.triples.formats.entry import Entry, TripleRecord
 from apps.triples.formats.reading import entry_of
 from apps.triples.formats.values import as_values
@@ -17,13 +18,13 @@ FORMATS = {
     "jsonl": "JSONL, one entry a line",
     "yaml": "YAML, a list of entries",
     "parquet": "Parquet, as a version has it",
-    "rag": "RAG evaluation or ragas, JSONL with ids of contexts",
+    "rag": "RAG evaluation or ragas, JSONL with contexts by id or text",
 }
+RAG = "rag"
 _READERS: dict[str, Callable[[TableFile, ErrorList], Iterator[TripleRecord]]] = {
     "jsonl": jsonl.read,
     "yaml": yaml.read,
     "parquet": parquet.read,
-    "rag": rag.read,
 }
 _WRITERS = {"jsonl": jsonl.write, "yaml": yaml.write}
 WRITTEN = tuple(_WRITERS)
@@ -37,9 +38,15 @@ class EntryRecord(NamedTuple):
     entry: Entry
 
 
-def read_entries(source: TableFile, errors: ErrorList, *, format: str) -> Iterator[EntryRecord]:
-    """The entries of a file in its order, streamed; faults are added to `errors`, and reading continues."""
-    for record in _READERS[format](source, errors):
+def read_entries(
+    source: TableFile, errors: ErrorList, *, format: str, contexts: Contexts | None = None
+) -> Iterator[EntryRecord]:
+    """The entries of a file in its order, streamed; faults are added to `errors`, and reading continues.
+
+    `contexts` has the passages of texts, for RAG evaluation files.
+    """
+    records = rag.read(source, errors, contexts) if format == RAG else _READERS[format](source, errors)
+    for record in records:
         try:
             entry = entry_of(source, record)
         except InputError as error:

@@ -4,10 +4,13 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from apps.accounts.models import Project
+from apps.corpus.core.text_matching import NEAR_SHARE
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
 from apps.corpus.selectors.corpora import corpora_in
 from apps.triples.edges.imports import CHOICES
 from apps.triples.formats.recognition import AUTO
+
+SHARE = f"{NEAR_SHARE:.0%}".replace("%", " %%")
 
 
 class Command(ImportCommand):
@@ -19,6 +22,11 @@ class Command(ImportCommand):
         parser.add_argument("--format", default=AUTO, choices=list(CHOICES), help="format of the file")
         parser.add_argument("--corpus", default="", help="slug of the corpus of entries that name no snapshot")
         parser.add_argument("--machine", default="", help="what wrote the whole file: its entries become candidates")
+        parser.add_argument(
+            "--near",
+            action="store_true",
+            help=f"of RAG evaluation files: a context without an id is the passage that has {SHARE} of its words",
+        )
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
         slug = options["corpus"]
@@ -26,4 +34,4 @@ class Command(ImportCommand):
         if slug and slug not in slugs:
             message = f"There is no corpus {slug}. Available: {', '.join(slugs) or 'none yet'}."
             raise CommandError(message, returncode=BAD_INPUT)
-        return {name: options[name] for name in ("format", "corpus", "machine")}
+        return {name: options[name] for name in ("format", "corpus", "machine", "near")}
