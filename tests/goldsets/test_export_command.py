@@ -3,7 +3,9 @@ from django.core.management import CommandError, call_command
 
 from apps.audit.models import Event
 from apps.config.commandline import main as karat
+from apps.goldsets.actions import make_rotating_slice
 from apps.goldsets.enums import VersionState
+from tests.factories import AT
 from tests.goldsets.factories import make_bench, make_version
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +36,19 @@ def test_export_twice_gives_the_same_bytes(tmp_path):
         for name in ("one", "two")
     )
     assert one == two
+
+
+def test_slices_come_along_when_they_are_asked_for(tmp_path, capsys):
+    version = make_version(VersionState.RELEASED, make_bench(queries=6), test_share=0.0)
+    make_rotating_slice(version_id=version.pk, size=3, actor=version.created_by, at=AT)
+    slug = version.gold_set.project.slug
+
+    run("--project", slug, "--format", "trec", "--out", str(tmp_path / "plain"))
+    run("--project", slug, "--format", "trec", "--slices", "--out", str(tmp_path / "sliced"))
+
+    assert not (tmp_path / "plain/slices.json").exists()
+    assert f"{tmp_path / 'sliced/slices.json'}\n" in capsys.readouterr().out
+    assert karat(["verify", str(tmp_path / "sliced")]) == 0
 
 
 def test_without_a_name_the_latest_release_is_written_and_recorded(tmp_path):

@@ -7,7 +7,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership
 from apps.audit.models import Event
-from apps.goldsets import forms
+from apps.goldsets import actions, forms
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.pages.drafts import draft_facts
@@ -264,6 +264,31 @@ def test_a_download_is_an_attachment_that_no_browser_sniffs(client):
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["Content-Type"] == "application/zip"
     assert "trec/qrels.txt" in archive(answer).namelist()
+
+
+def test_the_page_of_a_version_says_what_each_form_loses(client):
+    version = make_version(VersionState.RELEASED)
+    at_home(client, version)
+
+    text = client.get(url("version", version)).text
+
+    assert "Loses everything but triples, which are whole.".replace("triples", "Q&amp;As") in text
+    assert "Loses nothing. Read back by the import of corpus, queries, Q&amp;As, judgements." in text
+
+
+def test_slices_are_downloaded_when_they_are_asked_for(client):
+    version = make_version(VersionState.RELEASED, make_bench(queries=6), test_share=0.0)
+    at_home(client, version)
+    assert "With its slices" not in client.get(url("version", version)).text
+    actions.make_rotating_slice(version_id=version.pk, size=3, actor=version.created_by, at=AT)
+
+    assert "?format=jsonl&amp;slices=yes" in client.get(url("version", version)).text
+    without = archive(client.get(url("export", version), {"format": "jsonl"}))
+    answer = client.get(url("export", version), {"format": "jsonl", "slices": "yes"})
+    with_slices = archive(answer)
+
+    assert answer["Content-Disposition"] == 'attachment; filename="handbook-v1-jsonl-slices.zip"'
+    assert set(with_slices.namelist()) - set(without.namelist()) == {"slices.json"}
 
 
 def test_a_viewer_gets_dev_without_names_and_a_lead_everything(client):

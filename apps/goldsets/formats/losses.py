@@ -19,13 +19,15 @@ class Loss(NamedTuple):
     read_by: str
     lost: str
 
+    @property
+    def words(self) -> str:
+        """As pages have it, which say Q&As for triples."""
+        return f"Loses {self.lost}. Read back by the import of {self.read_by}.".replace("triples", "Q&As")
+
 
 ALL_BUT = "everything but"
 LOSSES: dict[str, Loss] = {
-    "jsonl": Loss(
-        "corpus, queries, triples",
-        "nothing. Grades in it have no import of their own: import those of CSV, TREC, BEIR or Parquet",
-    ),
+    "jsonl": Loss("corpus, queries, triples, judgements", "nothing"),
     "csv": Loss("judgements", f"{ALL_BUT} the grade of each pair, with the query's text and the notes"),
     "trec": Loss(
         "judgements, queries",
@@ -45,8 +47,7 @@ LOSSES: dict[str, Loss] = {
         "judgements", f"{ALL_BUT} the answers of people; of these their names, and the passages that they marked"
     ),
     "huggingface": Loss(
-        "triples",
-        "of grades their resolution and number of judges; of queries label and group; what was redacted of a passage",
+        "corpus, queries, triples, judgements", "of grades their resolution and number of judges, as loaders expect it"
     ),
 }
 

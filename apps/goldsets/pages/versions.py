@@ -22,6 +22,7 @@ from apps.goldsets.core.split_words import split_words
 from apps.goldsets.edges.exports import export_response
 from apps.goldsets.edges.panels import panels_of
 from apps.goldsets.enums import Split
+from apps.goldsets.formats.losses import LOSSES
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts, type_rows
@@ -116,7 +117,8 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "former": former_of(version),
         "revoked": versions.revoked_sources(version, at=timezone.now()),
         "signing_key": current_key(version.gold_set.project),
-        "forms": _forms(version, member_of(request)),
+        "forms": (forms := _forms(version, member_of(request))),
+        "losses": [(name, LOSSES[form].words) for form, name, _ in forms if form in LOSSES],
         "release_refusal": rules.release_refusal(version),
         "blind_refusal": blind_refusal,
         "released": version.gold_set.versions.filter(state="released").first(),
