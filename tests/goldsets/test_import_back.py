@@ -59,20 +59,38 @@ def apply(kind: str, path, bench):
     return kind_named(kind).apply(bench.project, source_of(path), options, actor=bench.lead, at=AT)
 
 
-def test_queries_of_parquet_are_those_that_are_here(bench, export):
+@pytest.mark.parametrize(
+    "name",
+    [
+        "jsonl/queries.jsonl",
+        "parquet/queries.parquet",
+        "trec/topics.txt",
+        "beir/queries.jsonl",
+        "huggingface/queries/queries.parquet",
+    ],
+)
+def test_queries_are_read_back_as_those_that_are_here(bench, export, name):
     before = list(Query.objects.order_by("pk").values())
 
-    plan = preview("queries", export / "parquet/queries.parquet", bench)
+    plan = preview("queries", export / name, bench)
 
     assert not plan.errors
     assert plan.rows == 3
-    apply("queries", export / "parquet/queries.parquet", bench)
+    apply("queries", export / name, bench)
     texts = {row["outside_id"]: row["text"] for row in before}
     assert dict(Query.objects.values_list("outside_id", "text")) == texts
 
 
 @pytest.mark.parametrize(
-    "name", ["parquet/triples.parquet", "yaml/triples.yaml", "jsonl/triples.jsonl", "rag/{split}.jsonl"]
+    "name",
+    [
+        "parquet/triples.parquet",
+        "yaml/triples.yaml",
+        "jsonl/triples.jsonl",
+        "rag/{split}.jsonl",
+        "ragas/{split}.jsonl",
+        "huggingface/triples/{split}.parquet",
+    ],
 )
 def test_triples_are_read_back_as_drafts_that_say_the_same(bench, export, name):
     split = next(path.stem for path in (export / "rag").iterdir())
@@ -83,16 +101,40 @@ def test_triples_are_read_back_as_drafts_that_say_the_same(bench, export, name):
     assert plan.rows == 1
 
 
-@pytest.mark.parametrize("name", ["trec/qrels.txt", "parquet/judgements.parquet", "csv/judgements.csv"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "jsonl/judgements.jsonl",
+        "trec/qrels.txt",
+        "parquet/judgements.parquet",
+        "csv/judgements.csv",
+        "beir/qrels/*.tsv",
+        "huggingface/default/*.parquet",
+    ],
+)
 def test_grades_are_read_back_as_the_same_grades(bench, export, name):
     before = {(pair.query_id, pair.version_id, pair.grade) for pair in resolved_grades(bench.round)}
 
-    plan = apply("judgements", export / name, bench)
+    plans = [apply("judgements", path, bench) for path in sorted(export.glob(name))]
+
+    assert plans
+    assert not any(plan.errors for plan in plans)
+    imported = bench.project.rounds.exclude(pk=bench.round.pk)
+    read = {(pair.query_id, pair.version_id, pair.grade) for round_ in imported for pair in resolved_grades(round_)}
+    assert read == before
+
+
+@pytest.mark.parametrize("name", ["jsonl/corpus.jsonl", "parquet/corpus.parquet", "huggingface/corpus/corpus.parquet"])
+def test_passages_are_read_back_as_those_that_are_here(bench, export, name):
+    options = {"format": "auto", "recipe": "headings", "ids": "file", "mode": "replace", "base_url": ""}
+    options |= {"corpus": bench.snapshot.corpus.slug, "name": "", "also_text": ""}
+
+    with (export / name).open("rb") as stream:
+        source = TableFile(name.split("/")[-1], stream, path=export / name)
+        plan = kind_named("corpus").preview(bench.project, source, options, lambda done: None)
 
     assert not plan.errors
-    imported = bench.project.rounds.latest("pk")
-    assert imported != bench.round
-    assert {(pair.query_id, pair.version_id, pair.grade) for pair in resolved_grades(imported)} == before
+    assert {word: number for word, number in plan.counts.items() if number} == {"unchanged": bench.snapshot.block_count}
 
 
 @pytest.mark.parametrize("name", ["judgements/judgements.csv", "judgements/judgements.parquet"])

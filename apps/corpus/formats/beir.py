@@ -1,6 +1,7 @@
 """BEIR's corpus.jsonl: `_id`, `title`, `text`, `metadata`. Each record is its own document.
 
-Other fields are common in such files and are stored in the metadata.
+Other fields are common in such files and are stored in the metadata. Karat's own files have the document, headings and
+pages of a passage in the metadata, and nothing else.
 """
 
 from collections.abc import Iterator
@@ -8,9 +9,11 @@ from collections.abc import Iterator
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
 from apps.common.files.tabular import TableFile, read_jsonl
+from apps.corpus.formats.jsonl import row_of
 from apps.corpus.formats.rows import BlockRow, rows_from
 
 KNOWN = frozenset({"_id", "title", "text", "metadata"})
+OWN_METADATA = {"document_id", "section", "page_start", "page_end"}
 
 
 def read_beir(source: TableFile, errors: ErrorList) -> Iterator[BlockRow]:
@@ -22,11 +25,15 @@ def _row(fields: Fields) -> BlockRow:
         raise fields.wrong("text", "is missing")
     block_id = fields.outside_id("_id")
     others = {name: value for name, value in fields.values.items() if name not in KNOWN}
+    metadata = fields.mapping("metadata")
+    if metadata.keys() == OWN_METADATA and not others:
+        texts = {name: fields.values[name] for name in ("title", "text") if name in fields.values}
+        return row_of(Fields(fields.source, fields.line, {"block_id": block_id, **texts, **metadata}))
     return BlockRow(
         line=fields.line,
         block_id=block_id,
         document_id=block_id,
         title=fields.text("title"),
         text=fields.text("text"),
-        metadata=fields.mapping("metadata") | others,
+        metadata=metadata | others,
     )

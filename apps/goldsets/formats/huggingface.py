@@ -13,8 +13,8 @@ import pyarrow
 import yaml
 
 from apps.goldsets.formats.content import Content, FrozenBlock, FrozenQuery, GradeRow, in_order
-from apps.goldsets.formats.parquet import TRIPLES, triple_values
-from apps.goldsets.formats.parquet_files import TEXT, TEXTS, WHOLE, json_text, parquet_file
+from apps.goldsets.formats.parquet import TRIPLES, block_values, query_values, triple_values
+from apps.goldsets.formats.parquet_files import TEXT, TEXTS, WHOLE, parquet_file
 
 FOLDER = "huggingface"
 CORPUS = {
@@ -27,17 +27,20 @@ CORPUS = {
     "page_start": WHOLE,
     "page_end": WHOLE,
     "metadata": TEXT,
+    "redacted": TEXT,
 }
 QUERIES = {
     "_id": TEXT,
     "text": TEXT,
     "split": TEXT,
+    "label": TEXT,
     "intent": TEXT,
     "description": TEXT,
     "source": TEXT,
     "difficulty": TEXT,
     "domain": TEXT,
     "query_type": TEXT,
+    "group": TEXT,
     "tags": TEXTS,
     "metadata": TEXT,
 }
@@ -67,13 +70,13 @@ def _splits(content: Content) -> list[str]:
 
 
 def _document(row: FrozenBlock) -> dict[str, Any]:
-    own = {name: getattr(row, name) for name in CORPUS if hasattr(row, name)}
-    return {**own, "_id": row.block_id, "metadata": json_text(row.metadata)}
+    own = block_values(row)
+    return {name: row.block_id if name == "_id" else own[name] for name in CORPUS}
 
 
 def _query(row: FrozenQuery) -> dict[str, Any]:
-    own = {name: getattr(row, name) for name in QUERIES if hasattr(row, name)}
-    return {**own, "_id": row.query_id, "metadata": json_text(row.metadata)}
+    own = query_values(row)
+    return {name: row.query_id if name == "_id" else own[name] for name in QUERIES}
 
 
 def _qrels(content: Content, split: str) -> Iterator[dict[str, Any]]:

@@ -6,13 +6,14 @@ scores wrong. So columns are named, and a grade map must cover every grade in th
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
-from apps.common.files.tabular import TableFile, read_csv, read_lines
+from apps.common.files.parquet import parquet_records
+from apps.common.files.tabular import TableFile, read_csv, read_jsonl, read_lines
 from apps.judging.formats.qrels_headings import cells_of, heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings
 
@@ -20,12 +21,19 @@ RATINGS = "ratings"
 FORMATS = {
     "qrels": "TREC or BEIR qrels, or other columns separated by spaces",
     "csv": "CSV (query_id, query_text, block_id, doc_title, grade, split, notes)",
+    "jsonl": "JSONL, as a version has its judgements",
+    "parquet": "Parquet, as a version or a Hugging Face folder has its judgements",
     RATINGS: "Ratings of several people, CSV: a column for each, or a row for each rating",
 }
 QRELS_COLUMNS = ("query_id", "iteration", "doc_id", "grade")
 COLUMN_NAMES = frozenset({"query_id", "iteration", "doc_id", "grade", "skip"})
 NEEDED = ("query_id", "doc_id", "grade")
 FLAT_KNOWN = ("query_id", "query_text", *BLOCK_NAMES, "doc_title", "grade", "split", "notes")
+RECORD_NEEDED = ("query_id", "block_id", "grade")
+RECORD_LEFT = ("resolution", "judges")
+"""Of an export: how the grade came about, which here is that it was imported."""
+RECORD_KNOWN = (*RECORD_NEEDED, *RECORD_LEFT, "split")
+HUB_NAMES = {"query-id": "query_id", "corpus-id": "block_id", "score": "grade"}
 SKIP = "skip"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4}\Z")
 ASCII_BLANKS = " \t\v\f"
@@ -109,7 +117,7 @@ def read_judgements(
         ratings = read_ratings(source, errors, columns=columns, grade=lambda fields, name: _grade(fields, grades, name))
         yield from map(_rated, ratings)
         return
-    rows = _read_columns(source, errors, columns) if format == "qrels" else _read_flat(source, errors)
+    rows = _read_columns(source, errors, columns) if format == "qrels" else RECORDS[format](source, errors)
     first_lines: dict[tuple[str, str], int] = {}
     for line, values in rows:
         fields = Fields(source, line, values)
@@ -145,6 +153,36 @@ def _read_columns(source: TableFile, errors: ErrorList, columns: Sequence[str]) 
 
 def _read_flat(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
     return read_csv(source, errors, required=("query_id", BLOCK_NAMES, "grade"), known=FLAT_KNOWN)
+
+
+def _read_lines(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+    return _records_of(source, errors, read_jsonl(source, errors))
+
+
+def _read_parquet(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, dict]]:
+    return _records_of(source, errors, parquet_records(source))
+
+
+def _records_of(
+    source: TableFile, errors: ErrorList, records: Iterable[tuple[int, dict[str, Any]]]
+) -> Iterator[tuple[int, dict]]:
+    """The fields of a judgement as texts; records without one of them, or with others, are added to `errors`."""
+    for line, values in records:
+        given = {HUB_NAMES.get(name, name): value for name, value in values.items()}
+        missing = next((name for name in RECORD_NEEDED if name not in given), "")
+        unknown = next((name for name in given if name not in RECORD_KNOWN), "")
+        if missing or unknown:
+            message = "is missing" if missing else f"unknown field; known are {', '.join(RECORD_KNOWN)}"
+            errors.add(source.error(line, missing or unknown, given.get(unknown, ""), message))
+            continue
+        yield line, {name: str(value) for name, value in given.items() if name not in RECORD_LEFT}
+
+
+RECORDS: Mapping[str, Callable[[TableFile, ErrorList], Iterator[tuple[int, dict]]]] = {
+    "csv": _read_flat,
+    "jsonl": _read_lines,
+    "parquet": _read_parquet,
+}
 
 
 def _row(fields: Fields, grades: GradeMap | None) -> JudgementRow:

@@ -4,8 +4,9 @@ import csv
 import re
 
 from apps.common.files.anytable import is_packed_table
+from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tabular import TableFile
-from apps.judging.formats.judgements import FLAT_KNOWN, RATINGS
+from apps.judging.formats.judgements import FLAT_KNOWN, HUB_NAMES, RATINGS, RECORD_KNOWN, RECORD_NEEDED
 from apps.judging.formats.qrels_headings import heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES
 
@@ -20,6 +21,9 @@ def recognise(source: TableFile) -> str:
     The source is at its beginning, before and after.
     """
     head = source.head(HEAD_BYTES)
+    if is_parquet(head):
+        names = {HUB_NAMES.get(name, name) for name in parquet_names(source)}
+        return "parquet" if set(RECORD_NEEDED) <= names <= set(RECORD_KNOWN) else TABLE
     if is_packed_table(head):
         return TABLE
     lines = [
@@ -29,6 +33,8 @@ def recognise(source: TableFile) -> str:
     shown = [line for line in lines if not line.startswith("#")][:50]
     if shown and (all(map(_QRELS.match, shown)) or heading_of(shown[0])):
         return "qrels"
+    if lines and lines[0].startswith("{"):
+        return "jsonl"
     return _by_headings(lines[0]) if lines else TABLE
 
 

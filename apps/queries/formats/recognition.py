@@ -9,7 +9,7 @@ from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import plain_heading
 from apps.queries.core.table_roles import TEXT_HEADINGS
-from apps.queries.formats.structured import KNOWN, METADATA, SPLIT
+from apps.queries.formats.structured import HUB_ID, KNOWN, METADATA, SPLIT
 
 AUTO, TABLE, LINES, PARQUET = "auto", "table", "lines", "parquet"
 HEAD_BYTES = 16_384
@@ -22,7 +22,7 @@ def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
     """
     head = source.head(HEAD_BYTES)
     if is_parquet(head):
-        names = set(parquet_names(source))
+        names = {"query_id" if name == HUB_ID else name for name in parquet_names(source)}
         return PARQUET if {"query_id", "text"} <= names <= {*KNOWN, SPLIT} else TABLE
     if is_packed_table(head):
         return TABLE

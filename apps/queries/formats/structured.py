@@ -31,6 +31,7 @@ KNOWN = frozenset(
 )
 METADATA = "metadata."
 SPLIT = "split"
+HUB_ID = "_id"
 
 
 def read_query_csv(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
@@ -44,11 +45,16 @@ def read_query_lines(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]
 
 
 def read_query_parquet(source: TableFile, errors: ErrorList) -> Iterator[QueryRow]:
-    """As an export of a version has them: metadata as JSON in one cell, the split in a column of its own."""
+    """As an export of a version has them: metadata as JSON in one cell, the split in a column of its own.
+
+    A folder for Hugging Face calls the id `_id`.
+    """
     return rows_from(source, errors, ((row, _unpacked(values)) for row, values in parquet_records(source)), _row)
 
 
 def _unpacked(values: dict[str, Any]) -> dict[str, Any]:
+    if HUB_ID in values:
+        values["query_id"] = values.pop(HUB_ID)
     split = {SPLIT: values.pop(SPLIT)} if SPLIT in values else {}
     metadata = object_in(values.get("metadata", {}))
     if isinstance(metadata, dict) and (split or metadata):

@@ -13,15 +13,15 @@ from apps.corpus.formats import read_blocks
 from apps.corpus.formats.documents import SourceFile
 from apps.corpus.formats.documents.parquet import read_parquet
 from apps.corpus.formats.rows import BlockRow
-from apps.goldsets.formats import beir, flat, jsonl, judgements, parquet, rag, trec, triples_yaml
-from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, TripleRow
+from apps.goldsets.formats import beir, flat, huggingface, jsonl, judgements, parquet, rag, trec, triples_yaml
+from apps.goldsets.formats.content import ExpectedBlock, FrozenBlock, FrozenQuery, GradeRow, TripleRow
 from apps.judging.formats.judgements import columns_of, read_judgements
 from apps.judging.formats.recognition import recognise as recognise_grades
 from apps.queries.formats import read_queries
 from apps.queries.formats.recognition import recognise as recognise_queries
 from apps.triples.formats import read_entries
 from apps.triples.formats.recognition import recognise as recognise_triples
-from tests.goldsets.content import SMALL
+from tests.goldsets.content import SMALL, ListContent
 from tests.goldsets.formats.contents import versions
 
 
@@ -81,7 +81,7 @@ def rows_of(data: bytes, recognise: Callable[[TableFile], str], reader: Callable
 
 
 def blocks_read(data: bytes) -> list[FrozenBlock]:
-    return blocks_from(rows_of(data, lambda source: "jsonl", read_blocks))
+    return blocks_from(rows_of(data, lambda source: "beir" if b'{"_id"' in data[:9] else "jsonl", read_blocks))
 
 
 def packed_blocks_read(data: bytes) -> list[FrozenBlock]:
@@ -105,6 +105,13 @@ def queries_read(data: bytes) -> list[FrozenQuery]:
         split = metadata.pop("split", "")
         queries.append(FrozenQuery(group=fields.pop("group_key", ""), metadata=metadata, split=split, **fields))
     return queries
+
+
+def grades_read(*files: bytes, queries: list[FrozenQuery]) -> list[GradeRow]:
+    """The grades of these files, each in the split of its query."""
+    rows = [row for data in files if data for row in rows_of(data, recognise_grades, read_judgements)]
+    splits = {query.query_id: query.split for query in queries}
+    return sorted(GradeRow(row.query_id, row.doc_id, row.grade, splits.get(row.query_id, "")) for row in rows)
 
 
 def triples_read(data: bytes) -> list[TripleRow]:
@@ -150,6 +157,41 @@ def test_yaml_read_back_is_written_as_the_same_bytes(version):
     again = replace(version, triple_rows=triples_read(once["yaml/triples.yaml"]))
 
     assert written(triples_yaml.files(again)) == once
+
+
+@settings(max_examples=25)
+@given(versions())
+def test_beir_read_back_is_written_as_the_same_bytes(version):
+    once = written(beir.files(version))
+
+    queries = queries_read(once["beir/queries.jsonl"])
+    qrels = [data for path, data in once.items() if "qrels" in path]
+    again = ListContent(queries, blocks_read(once["beir/corpus.jsonl"]), grades_read(*qrels, queries=queries))
+
+    assert written(beir.files(again)) == once
+
+
+@settings(max_examples=25)
+@given(versions())
+def test_trec_read_back_is_written_as_the_same_bytes(version):
+    """The split of a query is in the names of the qrels alone."""
+    once = written(trec.files(version))
+
+    splits = {query.query_id: query.split for query in version.query_rows}
+    queries = [row._replace(split=splits[row.query_id]) for row in queries_read(once["trec/topics.txt"])]
+    again = ListContent(queries, grade_rows=grades_read(once["trec/qrels.txt"], queries=queries))
+
+    assert written(trec.files(again)) == once
+
+
+@settings(max_examples=25)
+@given(versions())
+def test_grades_of_jsonl_read_back_are_those_that_were_written(version):
+    data = written(jsonl.files(version))["jsonl/judgements.jsonl"]
+
+    read = grades_read(data, queries=version.query_rows)
+
+    assert [row[:4] for row in read] == [row[:4] for row in sorted(version.grade_rows)]
 
 
 @pytest.mark.parametrize("name", ["csv", "trec", "beir"])
@@ -232,3 +274,22 @@ def test_parquet_read_back_is_written_as_the_same_bytes(place):
     )
 
     assert written(parquet.files(again)) == once
+
+
+@pytest.mark.parametrize("place", range(2))
+def test_a_folder_for_hugging_face_read_back_is_written_as_the_same_bytes(place):
+    version = [SMALL, MANY][place]
+    facts = {"gold_set": {"name": "Handbook"}, "version": "v1"}
+    once = written(huggingface.files(version, facts))
+
+    queries = queries_read(once["huggingface/queries/queries.parquet"])
+    grades = [data for path, data in once.items() if path.startswith("huggingface/default/")]
+    triples = [data for path, data in once.items() if path.startswith("huggingface/triples/")]
+    again = ListContent(
+        queries,
+        packed_blocks_read(once["huggingface/corpus/corpus.parquet"]),
+        grades_read(*grades, queries=queries),
+        [row for data in triples for row in triples_read(data)],
+    )
+
+    assert written(huggingface.files(again, facts)) == once

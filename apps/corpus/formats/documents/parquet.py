@@ -1,4 +1,7 @@
-"""Parquet: its columns are the fields of records, by their names; those of an exported version are read as they are."""
+"""Parquet: its columns are the fields of records, by their names; those of an exported version are read as they are.
+
+A folder for Hugging Face calls the id of a passage `_id`.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +15,8 @@ from apps.corpus.formats.documents.records import Record, read_records
 from apps.corpus.formats.jsonl import KNOWN, row_of
 from apps.corpus.formats.rows import BlockRow, rows_from
 
-OWN = frozenset({"block_id", "document_id", "text"})
+BLOCK, HUB_ID = "block_id", "_id"
+OWN = frozenset({BLOCK, "document_id", "text"})
 METADATA = "metadata"
 
 
@@ -27,14 +31,15 @@ def read_parquet(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Docume
 
 
 def _found(source: SourceFile, lines: Iterator[list[Any]]) -> Iterator[Document | BlockRow | ReadingNote]:
-    names = next(lines, [])
+    given = next(lines, [])
+    names = [BLOCK if name == HUB_ID else name for name in given]
     errors = ErrorList()
     if OWN <= set(names) <= KNOWN:
         yield ReadingNote("read as the passages of an exported version")
         table = TableFile(source.path, source.stream)
         yield from rows_from(table, errors, map(_unpacked, _records(names, lines)), row_of)
     else:
-        yield from read_records(source, "parquet", names, _records(names, lines), errors)
+        yield from read_records(source, "parquet", given, _records(given, lines), errors)
     if errors:
         raise all_of(errors)
 
