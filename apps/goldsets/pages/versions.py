@@ -117,8 +117,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "former": former_of(version),
         "revoked": versions.revoked_sources(version, at=timezone.now()),
         "signing_key": current_key(version.gold_set.project),
-        "forms": (forms := _forms(version, member_of(request))),
-        "losses": [(name, LOSSES[form].words) for form, name, _ in forms if form in LOSSES],
+        "forms": _forms(version, member_of(request)),
         "release_refusal": rules.release_refusal(version),
         "blind_refusal": blind_refusal,
         "released": version.gold_set.versions.filter(state="released").first(),
@@ -131,15 +130,15 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "left_out": rules.counted_losses(version.manifest["left_out"]),
         "public_file": is_public(version),
         "panels": panels_of(version),
-        "has_slices": version.slices.exists(),
     }
     return render(request, "goldsets/version.html", context)
 
 
-def _forms(version: Version, member: Member) -> list[tuple[str, str, str]]:
-    """The files that this person may have."""
+def _forms(version: Version, member: Member) -> list[tuple[str, str, str, str]]:
+    """The files that this person may have, each with what it loses."""
     hidden = {"judgements"} if rules.answers_refusal(member, version) else set()
-    return [words for words in FORM_WORDS if words[0] not in hidden]
+    lost = {form: loss.words for form, loss in LOSSES.items()}
+    return [(*words, lost.get(words[0], "")) for words in FORM_WORDS if words[0] not in hidden]
 
 
 @member_view(Role.LEAD)
