@@ -324,6 +324,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "reports:request-stability": write(LEADS),
     "reports:negatives": read(MEMBERS),
     "reports:negatives-file": read(DONE_JUDGING),
+    "reports:measure-negatives": write(LEADS),
     # The API
     "api:not-found": Endpoint(get=frozenset(), post=frozenset()),
     "jobs-api:job": read(MEMBERS),

@@ -197,7 +197,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "score runs; record and close decisions; request analyses and more grades",
             "evaluation:score evaluation:score-rest evaluation:run-again evaluation:ledger-note evaluation:decide"
             " evaluation:close evaluation:judge-again evaluation:request-grades reports:request-bias"
-            " reports:judge-first reports:request-stability",
+            " reports:judge-first reports:request-stability reports:measure-negatives",
         ),
         may(
             "set, import and retire gates; publish badges",

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.django_db
 KEPT = {
     "calibration_calibration": {"state": "closed"},
     "reports_biasreport": {"computed_at": "2026-01-01"},
+    "reports_negativesreport": {"computed_at": "2026-01-01"},
     "evaluation_evaluation": {"scored_at": "2026-01-01"},
     "reports_stabilityreport": {"computed_at": "2026-01-01"},
     "goldsets_version": {"state": "released"},

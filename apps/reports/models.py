@@ -5,6 +5,7 @@ from django.db import models
 from apps.accounts.models import Project
 from apps.evaluation.models import Requested
 from apps.goldsets.models import Version
+from apps.retrieval.models import Run
 
 
 class Report(Requested):
@@ -61,3 +62,19 @@ class StabilityReport(Report):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["version", "digest"], name="stability_report_once")]
+
+
+class NegativesReport(Report):
+    """Scores on one split of a version without its hard negatives and with them.
+
+    `baseline` is the run that finds them: among its first `depth` results.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="negatives_reports")
+    version = models.ForeignKey(Version, models.PROTECT, related_name="negatives_reports")
+    baseline = models.ForeignKey(Run, models.PROTECT, related_name="+")
+    depth = models.PositiveIntegerField()
+    result = models.JSONField(default=dict, help_text="As `execution.negatives` writes it.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["version", "digest"], name="negatives_report_once")]

@@ -63,5 +63,18 @@ def negatives_refusal(run: Run, version: Version, split: str, choice: NegativesC
     return request_refusal(run, version, split)
 
 
+def effect_refusal(
+    version: Version, split: str, runs: Sequence[Run], measures: Sequence[str], baseline_id: int, depth: int
+) -> str | None:
+    """Why it cannot be measured what the hard negatives of this baseline do to the scores of these runs."""
+    if baseline_id not in {run.pk for run in runs}:
+        return "The baseline must be one of the runs on the snapshot of the version."
+    if len(runs) > MOST_RUNS:
+        return f"Hard negatives are measured on at most {MOST_RUNS} runs. Choose fewer."
+    if not 1 <= depth <= DEEPEST_REPORT:
+        return f"The depth must be a whole number from 1 to {DEEPEST_REPORT:,}."
+    return next((reason for run in runs if (reason := request_refusal(run, version, split))), None)
+
+
 class ReportHidden(Refusal):
     """The report shows single people's grades, and a round is still open."""

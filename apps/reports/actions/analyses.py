@@ -1,4 +1,4 @@
-"""Request an analysis of the order of runs: bias, or stability under each annotator's grades."""
+"""Request an analysis of runs: bias, stability under each annotator's grades, or what hard negatives do to scores."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from apps.evaluation.actions.scoring import EvaluationRefused, names_of
 from apps.evaluation.rules import DEFAULT_MEASURES
 from apps.goldsets.selectors.versions import frozen_in
 from apps.reports import rules
-from apps.reports.models import BiasReport, Report, StabilityReport
+from apps.reports.models import BiasReport, NegativesReport, Report, StabilityReport
 from apps.reports.selectors.analyses import AnyReport
 from apps.retrieval.selectors import run_in
 
@@ -49,6 +49,12 @@ ANALYSES: dict[type[Report], Analysis] = {
         rules.stability_refusal,
         lambda measures: [sorted(measures)],
     ),
+    NegativesReport: Analysis(
+        RequestKind("negatives_report.requested", "reports.negatives", "report_id"),
+        "Measure the hard negatives of {}",
+        rules.effect_refusal,
+        lambda measures, baseline_id, depth: [sorted(measures), baseline_id, depth],
+    ),
 }
 
 
@@ -65,7 +71,9 @@ def request_report(
     at: datetime,
     **parameters: int,
 ) -> AnyReport:
-    """Request an analysis of these runs on one split of a version; a job computes it. Bias has a parameter, `depth`.
+    """Request an analysis of these runs on one split of a version; a job computes it.
+
+    Bias has a parameter, `depth`; hard negatives have two, `baseline_id` and `depth`.
 
     The same request, with the runs in any order, returns the existing report. It is queued again when its job failed or
     was cancelled.

@@ -13,6 +13,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.rules import blind_refusal
 from apps.goldsets.selectors.versions import frozen_in, seen_by
+from apps.reports.actions.negatives import measure_negatives
 from apps.reports.forms import NegativesForm
 from apps.reports.rules import negatives_refusal
 from apps.reports.selectors import negatives
@@ -52,6 +53,22 @@ def proposal_of(member: Member, version: Version, form: NegativesForm) -> Negati
     return NegativesProposal(version, run, splits, form.choice, timezone.now())
 
 
+def _valid_form(member: Member, version: Version, query: Any) -> NegativesForm:
+    form = negatives_form(member, version, query)
+    if not form.is_valid():
+        faults = "; ".join(f"{name}: {' '.join(map(str, words))}" for name, words in form.errors.items())
+        raise NegativesRefused(f"These negatives cannot be proposed. {faults}", code="bad_choice")
+    return form
+
+
+def request_measurement(member: Member, version: Version, query: Any) -> None:
+    """Request what the hard negatives of the form do to scores, for a lead. Raises NegativesRefused."""
+    values = _valid_form(member, version, query).cleaned_data
+    measure_negatives(
+        version=version, baseline_id=values["run"], depth=values["depth"], actor=member.user, at=timezone.now()
+    )
+
+
 def file_response(member: Member, version: Version, query: Any) -> StreamingHttpResponse:
     """The file, streamed; `query` is the query string. Raises Forbidden and NegativesRefused."""
     if reason := blind_refusal(member):
@@ -61,11 +78,7 @@ def file_response(member: Member, version: Version, query: Any) -> StreamingHttp
     shape = query.get("format", "jsonl")
     if shape not in CONTENT_TYPES:
         raise NegativesRefused(f"Use one of {', '.join(CONTENT_TYPES)}.", code="unknown_form")
-    form = negatives_form(member, version, query)
-    if not form.is_valid():
-        faults = "; ".join(f"{name}: {' '.join(map(str, words))}" for name, words in form.errors.items())
-        raise NegativesRefused(f"These negatives cannot be proposed. {faults}", code="bad_choice")
-    proposal = proposal_of(member, version, form)
+    proposal = proposal_of(member, version, _valid_form(member, version, query))
     log_export(
         version=version,
         actor=member.user,

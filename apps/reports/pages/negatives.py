@@ -1,20 +1,32 @@
-"""Negatives for training: the page with a preview, and the file."""
+"""Negatives for training: the page with a preview and with what they do to scores, and the file."""
 
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
+from apps.goldsets.models import Version
 from apps.goldsets.rules import blind_refusal
+from apps.reports.core.negative_parts import effect_table, found_table
 from apps.reports.core.negatives import EASY, HARD
-from apps.reports.edges.negatives import file_response, negatives_form, proposal_of, visible_version
+from apps.reports.edges.negatives import (
+    file_response,
+    negatives_form,
+    proposal_of,
+    request_measurement,
+    visible_version,
+)
+from apps.reports.edges.version_reports.negatives import measured_splits
+from apps.reports.models import NegativesReport
+from apps.reports.selectors.analyses import reports_on
 
 SECTION = {"section": "Versions"}
 QUERIES_A_PAGE = 20
@@ -41,8 +53,28 @@ def negatives(request: HttpRequest, project: Project, version_pk: int) -> HttpRe
             "choice": urlencode(form.cleaned_data),
             "has_signatures": proposal.signatures is not None,
             "shows_test": Split.TEST in proposal.splits,
+            **_measured(version),
         }
     return render(request, "reports/negatives.html", context)
+
+
+def _measured(version: Version) -> dict[str, Any]:
+    """What the hard negatives do to scores, as far as it has been measured."""
+    measured = measured_splits(version)
+    return {
+        "measured": [(one, effect_table(one)) for one in measured],
+        "found": found_table(measured) if measured else None,
+        "in_progress": list(reports_on(NegativesReport, version).filter(computed_at=None)),
+    }
+
+
+@require_POST
+@member_view(Role.LEAD)
+def measure(request: HttpRequest, project: Project, version_pk: int) -> HttpResponse:
+    member = member_of(request)
+    version = visible_version(member, version_pk)
+    request_measurement(member, version, request.POST)
+    return redirect("reports:negatives", slug=project.slug, version_pk=version.pk)
 
 
 @require_safe

@@ -15,5 +15,6 @@ urlpatterns = [
     path("stability/<int:pk>/", stability.stability_page, name="stability"),
     path("version/<int:version_pk>/stability/", stability.request_stability, name="request-stability"),
     path("version/<int:version_pk>/negatives/", negatives.negatives, name="negatives"),
+    path("version/<int:version_pk>/negatives/measure/", negatives.measure, name="measure-negatives"),
     path("version/<int:version_pk>/negatives/file/", negatives.negatives_file, name="negatives-file"),
 ]

@@ -9,7 +9,7 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import scorable_versions
-from apps.reports.models import Report
+from apps.reports.models import NegativesReport, Report
 from apps.reports.rules import ReportHidden, people_refusal
 from apps.retrieval.models import Run
 
@@ -50,3 +50,9 @@ def latest_version_of_pool(pool_id: int, project: Project) -> Version | None:
     """Of the versions with a round on the pool, the one frozen last."""
     versions = scorable_versions(project).filter(rounds__pool=pool_id)
     return versions.order_by("-frozen_at", "-pk").first()
+
+
+def latest_negatives(version: Version) -> dict[str, NegativesReport]:
+    """The newest computed report on hard negatives of each split."""
+    computed = reports_on(NegativesReport, version).filter(computed_at__isnull=False)
+    return {report.split: report for report in computed.select_related("baseline").order_by("pk")}

@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 
 from apps.common.files.csvsafe import safe_cell
 from apps.corpus.core.near_duplicates import Signatures
+from apps.corpus.models import Snapshot
 from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.bytewise import bytewise
@@ -150,12 +151,17 @@ class NegativesProposal:
         empty = np.empty(0, dtype=np.int64)
         columns = [column for one in sampled for column in (one.relevant, one.hard, one.easy)]
         wanted = np.unique(np.concatenate([empty, *columns])).tolist()
-        names: dict[int, BlockName] = {}
-        for start in range(0, len(wanted), 5_000):
-            rows = self.version.snapshot.entries.filter(position__in=wanted[start : start + 5_000])
-            for position, *name in rows.values_list("position", "block__outside_id", "version__text_digest"):
-                names[position] = BlockName(*name)
-        return names
+        return names_at(self.version.snapshot, wanted)
+
+
+def names_at(snapshot: Snapshot, positions: Sequence[int]) -> dict[int, BlockName]:
+    """The blocks at these positions of a snapshot."""
+    names: dict[int, BlockName] = {}
+    for start in range(0, len(positions), 5_000):
+        rows = snapshot.entries.filter(position__in=positions[start : start + 5_000])
+        for position, *name in rows.values_list("position", "block__outside_id", "version__text_digest"):
+            names[position] = BlockName(*name)
+    return names
 
 
 def lines(proposal: NegativesProposal, form: str) -> Iterator[str]:
