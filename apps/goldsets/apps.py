@@ -9,6 +9,7 @@ class GoldsetsConfig(AppConfig):
         from apps.audit.selectors.sealed_kinds import digest_check
         from apps.goldsets.enums import SliceKind
         from apps.goldsets.execution.integrity import faults_in
+        from apps.goldsets.execution.public_files import public_faults
         from apps.goldsets.execution.revoked import VersionsOnPermissions
         from apps.goldsets.selectors.questions import QUESTION_SETS
         from apps.goldsets.selectors.resting import version_resting_on
@@ -19,6 +20,7 @@ class GoldsetsConfig(AppConfig):
 
         rests_on_permissions(VersionsOnPermissions())
         digest_check("versions", faults_in)
+        digest_check("public releases", public_faults)
         add_resting_check(version_resting_on)
         offer_question_sets(QUESTION_SETS)
         finds_for(SliceKind.CHALLENGE, disputed_in)

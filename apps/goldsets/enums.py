@@ -98,6 +98,8 @@ class LossReason(models.TextChoices):
 class PublicState(models.TextChoices):
     """Where a public release of a version stands."""
 
+    PREPARING = "preparing", "being prepared"
+    FAILED = "failed", "not prepared"
     PREPARED = "prepared", "prepared"
     SIGNED = "signed", "signed"
     RELEASED = "released", "released"
@@ -105,9 +107,18 @@ class PublicState(models.TextChoices):
 
 
 class PublicStep(models.TextChoices):
+    PREPARE = "prepare", "prepare"
+    BUILD = "build", "build"
+    FAIL = "fail", "fail"
     SIGN = "sign", "sign"
     RELEASE = "release", "release"
     WITHDRAW = "withdraw", "withdraw"
+
+
+PREPARE_PUBLIC = "goldsets.prepare_public"
+SIGN_PUBLIC = "goldsets.sign_public"
+RELEASE_PUBLIC = "goldsets.release_public"
+"""The kinds of job that build the files of a public release: to keep them, and to see whether they are still those."""
 
 
 class StayKind(models.TextChoices):

@@ -174,10 +174,10 @@ class PublicForm(KaratForm):
         help_text="Then it is no longer sealed: anybody can tune a system on it.",
     )
 
-    def order(self, release: PublicRelease | None = None) -> Order:
+    def order(self) -> Order:
         splits = (Split.DEV.value, Split.TEST.value) if self.cleaned_data["with_test"] else (Split.DEV.value,)
-        chosen = {name: " ".join(self.cleaned_data[name].split()) for name in ("title", "holder", "licence")}
-        return Order(splits=splits, card=release.card if release else None, **chosen)
+        title, holder, licence = (" ".join(self.cleaned_data[name].split()) for name in ("title", "holder", "licence"))
+        return Order(title, holder, licence, splits)
 
 
 def public_initial(version: Version, release: PublicRelease | None) -> dict[str, Any]:

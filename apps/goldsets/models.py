@@ -20,6 +20,7 @@ from apps.goldsets.enums import (
     StayReason,
     VersionState,
 )
+from apps.jobs.models import Job
 from apps.judging.models import Guideline, Round
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
@@ -288,19 +289,22 @@ def person(*, null: bool = False) -> "models.ForeignKey[Any, Any]":
 class PublicRelease(models.Model):
     """What of a version goes out to the public: prepared by one lead, signed by another, then fixed for good.
 
-    `digest` is the SHA-256 of the zip file. Its bytes are kept from the release on, in parts.
+    `digest` is the SHA-256 of the zip file, empty until it is built. Its bytes are kept from then on, in parts.
     """
 
     version = models.ForeignKey(Version, models.PROTECT, related_name="public_releases")
-    state = models.CharField(max_length=12, choices=PublicState.choices, default=PublicState.PREPARED)
+    state = models.CharField(max_length=12, choices=PublicState.choices, default=PublicState.PREPARING)
+    job = models.ForeignKey(
+        Job, models.PROTECT, null=True, related_name="+", help_text="The last one that built the files."
+    )
     title = models.CharField(max_length=120)
     holder = models.CharField(max_length=120, blank=True, help_text="Who is credited; empty for nobody.")
     licence = models.CharField(max_length=40)
     splits = models.JSONField(default=list)
     card = models.JSONField(default=dict, help_text="The text of each section of the data card.")
     report = models.JSONField(default=dict, help_text="What goes, what stays, and what was taken out, in counts.")
-    digest = models.CharField(max_length=64)
-    size = models.PositiveBigIntegerField()
+    digest = models.CharField(max_length=64, blank=True)
+    size = models.PositiveBigIntegerField(default=0)
     prepared_by = person()
     prepared_at = models.DateTimeField()
     asked = person(null=True)
@@ -324,10 +328,16 @@ class PublicRelease(models.Model):
             ),
             models.CheckConstraint(
                 name="public_release_state_fits_its_times",
-                condition=Q(state="prepared", signed_at=None, released_at=None, withdrawn_at=None)
+                condition=Q(
+                    state__in=["preparing", "failed", "prepared"], signed_at=None, released_at=None, withdrawn_at=None
+                )
                 | Q(state="signed", signed_at__isnull=False, released_at=None, withdrawn_at=None)
                 | Q(state="released", signed_at__isnull=False, released_at__isnull=False, withdrawn_at=None)
                 | Q(state="withdrawn", withdrawn_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="public_release_has_a_digest",
+                condition=Q(state__in=["preparing", "failed", "withdrawn"]) | ~Q(digest=""),
             ),
             models.CheckConstraint(
                 name="public_release_signature_has_a_signer",
@@ -339,8 +349,22 @@ class PublicRelease(models.Model):
         return f"{self.title} {self.version.label}, public"
 
     @property
+    def is_preparing(self) -> bool:
+        return self.state == PublicState.PREPARING
+
+    @property
     def is_prepared(self) -> bool:
         return self.state == PublicState.PREPARED
+
+    @property
+    def is_built(self) -> bool:
+        """Whether its files are there, and are those of its choices."""
+        return self.state not in {PublicState.PREPARING, PublicState.FAILED}
+
+    @property
+    def open_job(self) -> Job | None:
+        """The job that builds its files now, or waits to."""
+        return self.job if self.job is not None and not self.job.is_ended else None
 
 
 class PublicStay(models.Model):

@@ -71,8 +71,14 @@ class PublicEdge(NamedTuple):
 
 
 PUBLIC_EDGES = (
+    PublicEdge(PublicState.PREPARING, PublicStep.BUILD, PublicState.PREPARED),
+    PublicEdge(PublicState.PREPARING, PublicStep.FAIL, PublicState.FAILED),
+    PublicEdge(PublicState.FAILED, PublicStep.PREPARE, PublicState.PREPARING),
+    PublicEdge(PublicState.PREPARED, PublicStep.PREPARE, PublicState.PREPARING),
     PublicEdge(PublicState.PREPARED, PublicStep.SIGN, PublicState.SIGNED),
     PublicEdge(PublicState.SIGNED, PublicStep.RELEASE, PublicState.RELEASED),
+    PublicEdge(PublicState.PREPARING, PublicStep.WITHDRAW, PublicState.WITHDRAWN),
+    PublicEdge(PublicState.FAILED, PublicStep.WITHDRAW, PublicState.WITHDRAWN),
     PublicEdge(PublicState.PREPARED, PublicStep.WITHDRAW, PublicState.WITHDRAWN),
     PublicEdge(PublicState.SIGNED, PublicStep.WITHDRAW, PublicState.WITHDRAWN),
     PublicEdge(PublicState.RELEASED, PublicStep.WITHDRAW, PublicState.WITHDRAWN),
@@ -80,9 +86,12 @@ PUBLIC_EDGES = (
 
 
 def move_public(
-    release: PublicRelease, step: PublicStep, *, actor: User, at: datetime, **changes: Any
+    release: PublicRelease, step: PublicStep, *, actor: User | None, at: datetime, **changes: Any
 ) -> PublicRelease:
-    """Apply `step` to a public release that the caller has locked, and write the audit event."""
+    """Apply `step` to a public release that the caller has locked, and write the audit event.
+
+    `changes` are fields saved together with the state.
+    """
     edge = next((edge for edge in PUBLIC_EDGES if (edge.source, edge.step) == (release.state, step)), None)
     if edge is None:
         raise IllegalStep(f"{release} is {release.state}; there is no step “{step}” from there.")

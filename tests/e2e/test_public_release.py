@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from apps.goldsets.models import PublicRelease, Version
-from tests.e2e.waiting import go, press, turned
+from tests.e2e.waiting import go, press, turned, worked
 from tests.e2e.worlds import shared
 from tests.goldsets.factories import make_bench
 from tests.goldsets.public.factories import make_publishable, make_second_lead
@@ -34,6 +34,10 @@ def test_two_leads_release_a_version_to_the_public(page, publishable, signed_in,
     page.get_by_label("The test split too").check()
     with turned(page):
         page.get_by_role("button", name="Prepare").click()
+    page.get_by_role("heading", name="v1 is being prepared for the public.").wait_for()
+    axe_clean(page)
+    look_at(page, "public-release-preparing")
+    worked(page)
     page.get_by_role("heading", name="2 of 2 Q&As can go out; one signature is missing.").wait_for()
     assert page.get_by_role("button", name="Release to the public").get_attribute("aria-disabled") == "true"
     axe_clean(page)
@@ -44,6 +48,7 @@ def test_two_leads_release_a_version_to_the_public(page, publishable, signed_in,
     page.get_by_label("11. Known gaps").fill("Nothing on suppliers.")
     with turned(page):
         page.get_by_role("button", name="Save the card").click()
+    worked(page)
     with turned(page):
         press(page, "s")
     page.get_by_text("Ines Okonjo-Vale is asked to read the preview and sign.").wait_for()
@@ -65,13 +70,18 @@ def test_two_leads_release_a_version_to_the_public(page, publishable, signed_in,
         page.get_by_role("link", name="Back to the release").click()
     with turned(page):
         press(page, "s")
-    page.get_by_text("Signed. It can be released to the public now.").wait_for()
+    page.get_by_text("Your signature is noted.").wait_for()
+    page.get_by_role("heading", name="Before Ines Okonjo-Vale’s signature counts").wait_for()
+    axe_clean(page)
+    worked(page)
+    page.get_by_text("A second lead has signed.").wait_for()
 
     signed_in(version.created_by)
     go(page, address)
     press(page, "r")
     with turned(page):
         page.get_by_role("dialog").get_by_role("button", name="Release").click()
+    worked(page)
     page.get_by_role("heading", name="2 of 2 Q&As are public.").wait_for()
     axe_clean(page)
     with page.expect_download() as coming:

@@ -20,7 +20,8 @@ from apps.common.database.replacement_guards import PREFIX
 class Guard:
     """One rule: `event` (UPDATE, DELETE or INSERT) on `table` is refused with `message` when `condition` is true.
 
-    `condition` is SQL over OLD and NEW that both databases understand. An empty condition is always true.
+    `condition` is SQL over OLD and NEW that both databases understand. An empty condition is always true. A guard on
+    deletion without a condition, or with `and_truncation`, refuses to truncate the table too.
     """
 
     table: str
@@ -28,6 +29,7 @@ class Guard:
     message: str
     condition: str = ""
     name: str = ""
+    and_truncation: bool = False
 
     @property
     def trigger(self) -> str:
@@ -51,7 +53,7 @@ class Guard:
             f'CREATE TRIGGER "{self.trigger}" BEFORE {self.event} ON "{self.table}" FOR EACH ROW '
             f'EXECUTE FUNCTION "{self.trigger}"()',
         ]
-        if self.event == "DELETE" and not self.condition:
+        if self.event == "DELETE" and (self.and_truncation or not self.condition):
             statements += [
                 f'CREATE FUNCTION "{self.trigger}_all"() RETURNS trigger LANGUAGE plpgsql AS $guard$ BEGIN '
                 f"RAISE EXCEPTION '{message.replace('%', '%%')}' "

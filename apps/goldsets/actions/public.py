@@ -1,5 +1,6 @@
 """Prepare, sign, publish and withdraw the public release of a version."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from django.db import transaction
@@ -9,14 +10,17 @@ from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.goldsets import rules
-from apps.goldsets.enums import PublicStep
-from apps.goldsets.execution.publishing import Built, built, order_of, parts_of
+from apps.goldsets.enums import PREPARE_PUBLIC, RELEASE_PUBLIC, SIGN_PUBLIC, PublicStep
+from apps.goldsets.execution.publishing import order_of
 from apps.goldsets.formats.public.files import Order
-from apps.goldsets.models import PublicLook, PublicPart, PublicRelease, PublicStay, Version
+from apps.goldsets.models import PublicLook, PublicRelease, Version
+from apps.goldsets.selectors.public import live_release, locked_release
 from apps.goldsets.workflow import move_public
+from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.notifications import notify
+from apps.jobs.selectors.job_kinds import kind_named
 
-BATCH = 1_000
+TITLE_LENGTH = 200
 
 
 class PublicReleaseRefused(Refusal):
@@ -25,45 +29,43 @@ class PublicReleaseRefused(Refusal):
 
 @transaction.atomic
 def prepare_public_release(*, version_id: int, order: Order, actor: User, at: datetime) -> PublicRelease:
-    """Build what of a version goes out, and store what stays in with its reasons. A version has one live release."""
+    """Have a worker build what of a version goes out. A version has one live release.
+
+    While one with the same choices is being prepared, it is that one.
+    """
     version = _locked_version(version_id)
+    live = live_release(version)
+    if live is not None and _is_being_prepared_so(live, order):
+        return live
     if reason := rules.prepare_refusal(version):
         raise PublicReleaseRefused(reason, code="prepare_refused")
-    with built(version, order, at=at) as files:
-        _check_something_goes(files)
-        release = PublicRelease.objects.create(
-            version=version, prepared_by=actor, prepared_at=at, **_chosen(order), **_outcome(files)
-        )
-        _store_stays(release, files)
-    _log(release, "public_release.prepared", actor, at)
-    return release
+    release = PublicRelease(version=version, prepared_by=actor, prepared_at=at, **_chosen(order))
+    release.save()
+    _log(release, "public_release.preparing", actor, at)
+    return _queue(release, PREPARE_PUBLIC, actor, at)
 
 
 @transaction.atomic
 def prepare_again(*, release_id: int, order: Order, actor: User, at: datetime) -> PublicRelease:
-    """Build it again with other choices, or because permissions, words or names changed; whoever looked looks again.
+    """Have it built again with other choices, or because permissions, words or names changed.
 
-    The one who does so has prepared it from then on.
+    The one who does so has prepared it from then on. Whoever has opened the preview has to open it again when what goes
+    out is not the same.
     """
-    release = _locked(release_id)
-    if reason := rules.change_public_refusal(release):
+    release = locked_release(release_id)
+    if _is_being_prepared_so(release, order):
+        return release
+    if reason := rules.change_public_refusal(release) or rules.texts_refusal(release.version):
         raise PublicReleaseRefused(reason, code="not_prepared")
-    with built(release.version, order, at=at) as files:
-        _check_something_goes(files)
-        release.stays.all().delete()
-        changes = {**_chosen(order), **_outcome(files), "prepared_by": actor, "prepared_at": at}
-        for name, value in changes.items():
-            setattr(release, name, value)
-        release.save(update_fields=list(changes))
-        _store_stays(release, files)
-    _log(release, "public_release.prepared", actor, at)
-    return release
+    changes = {**_chosen(order), "report": {}, "digest": "", "size": 0, "prepared_by": actor, "prepared_at": at}
+    move_public(release, PublicStep.PREPARE, actor=actor, at=at, **changes)
+    return _queue(release, PREPARE_PUBLIC, actor, at)
 
 
 @transaction.atomic
 def ask_to_sign(*, release_id: int, lead: User, actor: User, at: datetime) -> PublicRelease:
     """Ask another lead to read the preview and sign; it is on their Home and among their notifications."""
-    release = _locked(release_id)
+    release = locked_release(release_id)
     if reason := rules.ask_refusal(release, lead):
         raise PublicReleaseRefused(reason, code="ask_refused")
     release.asked, release.asked_at = lead, at
@@ -93,43 +95,40 @@ def log_public_look(*, release: PublicRelease, actor: User, at: datetime) -> Non
 
 @transaction.atomic
 def sign_public_release(*, release_id: int, actor: User, at: datetime) -> PublicRelease:
-    """A second lead, who has opened the preview, signs what goes out."""
-    release = _locked(release_id)
-    if reason := rules.sign_refusal(release, actor):
+    """A second lead, who has opened the preview, signs what goes out: once a worker has seen that it is still that."""
+    release = locked_release(release_id)
+    if _is_waiting_for(release, SIGN_PUBLIC, actor):
+        return release
+    if reason := rules.busy_refusal(release) or rules.sign_refusal(release, actor):
         raise PublicReleaseRefused(reason, code="sign_refused")
-    with built(release.version, order_of(release), at=at) as files:
-        _check_is_as_prepared(release, files)
-    return move_public(release, PublicStep.SIGN, actor=actor, at=at, signed_by=actor, signed_at=at)
+    return _queue(release, SIGN_PUBLIC, actor, at)
 
 
 @transaction.atomic
 def publish_release(*, release_id: int, actor: User, at: datetime) -> PublicRelease:
-    """Keep the bytes that were signed, for good. From then on the release can only be withdrawn."""
-    release = _locked(release_id)
-    if reason := rules.publish_refusal(release):
+    """Release what was signed, once a worker has seen that it is still that. Then it can only be withdrawn."""
+    release = locked_release(release_id)
+    if _is_waiting_for(release, RELEASE_PUBLIC, actor):
+        return release
+    if reason := rules.busy_refusal(release) or rules.publish_refusal(release):
         raise PublicReleaseRefused(reason, code="publish_refused")
-    with built(release.version, order_of(release), at=at) as files:
-        _check_is_as_prepared(release, files)
-        for number, data in enumerate(parts_of(files.path)):
-            PublicPart.objects.create(release=release, number=number, data=data)
-    return move_public(release, PublicStep.RELEASE, actor=actor, at=at, released_by=actor, released_at=at)
+    return _queue(release, RELEASE_PUBLIC, actor, at)
 
 
 @transaction.atomic
 def withdraw_public_release(*, release_id: int, reason: str, actor: User, at: datetime) -> PublicRelease:
-    """Take a release back, in whatever state: nobody downloads it any more. Copies outside stay where they are."""
-    release = _locked(release_id)
+    """Take a release back, in whatever state: nobody downloads it any more. Copies outside stay where they are.
+
+    The files of one that was never out are removed. A job that works on it ends without an effect.
+    """
+    release = locked_release(release_id)
     if refusal := rules.withdraw_public_refusal(release, reason):
         raise PublicReleaseRefused(refusal, code="withdraw_refused")
-    return move_public(
-        release,
-        PublicStep.WITHDRAW,
-        actor=actor,
-        at=at,
-        withdrawn_by=actor,
-        withdrawn_at=at,
-        withdrawal_reason=reason.strip(),
-    )
+    changes = {"withdrawn_by": actor, "withdrawn_at": at, "withdrawal_reason": reason.strip()}
+    move_public(release, PublicStep.WITHDRAW, actor=actor, at=at, **changes)
+    if release.released_at is None:
+        release.parts.all().delete()
+    return release
 
 
 @transaction.atomic
@@ -137,41 +136,41 @@ def log_public_download(*, release: PublicRelease, actor: User, at: datetime) ->
     _log(release, "public_release.downloaded", actor, at)
 
 
-def _check_something_goes(files: Built) -> None:
-    if not files.selection.queries and not files.selection.triples:
-        raise PublicReleaseRefused(rules.nothing_goes(files.selection.stays), code="nothing_goes")
+def _queue(release: PublicRelease, kind: str, actor: User, at: datetime) -> PublicRelease:
+    """Queue the job that builds the files, in the transaction in which the release waits for it."""
+    project = release.version.gold_set.project
+    title = f"{kind_named(kind).title}: {release.version}"
+    release.job = enqueue(
+        kind=kind, params={"release_id": release.pk}, project=project, actor=actor, at=at, title=title[:TITLE_LENGTH]
+    )
+    release.save(update_fields=["job"])
+    return release
 
 
-def _check_is_as_prepared(release: PublicRelease, files: Built) -> None:
-    if files.digest != release.digest:
-        raise PublicReleaseRefused(rules.changed_since(release), code="changed_since")
+def _is_being_prepared_so(release: PublicRelease, order: Order) -> bool:
+    """Whether it is being prepared with these choices: pressed twice, it is prepared once."""
+    wanted = replace(order, splits=tuple(sorted(order.splits)), card=order.card or None)
+    return release.is_preparing and order_of(release) == wanted
+
+
+def _is_waiting_for(release: PublicRelease, kind: str, actor: User) -> bool:
+    job = release.open_job
+    return job is not None and job.kind == kind and job.created_by_id == actor.pk
 
 
 def _chosen(order: Order) -> dict[str, object]:
-    return {"title": order.title, "holder": order.holder, "licence": order.licence, "splits": sorted(order.splits)}
-
-
-def _outcome(files: Built) -> dict[str, object]:
-    return {"card": files.card, "report": files.report, "digest": files.digest, "size": files.size}
-
-
-def _store_stays(release: PublicRelease, files: Built) -> None:
-    rows = (
-        PublicStay(release=release, kind=stay.kind, name=stay.name, reason=stay.reason, detail=stay.detail[:200])
-        for stay in files.selection.stays
-    )
-    PublicStay.objects.bulk_create(rows, batch_size=BATCH)
+    return {
+        "title": order.title,
+        "holder": order.holder,
+        "licence": order.licence,
+        "splits": sorted(order.splits),
+        "card": order.card or {},
+    }
 
 
 def _locked_version(version_id: int) -> Version:
     list(Version.objects.select_for_update(no_key=True).filter(pk=version_id).values_list("pk", flat=True))
     return Version.objects.select_related("gold_set__project", "snapshot__corpus", "guideline").get(pk=version_id)
-
-
-def _locked(release_id: int) -> PublicRelease:
-    list(PublicRelease.objects.select_for_update().filter(pk=release_id).values_list("pk", flat=True))
-    related = ("version__gold_set__project", "version__snapshot__corpus", "version__guideline", "prepared_by")
-    return PublicRelease.objects.select_related(*related).get(pk=release_id)
 
 
 def _page_of(version: Version) -> str:

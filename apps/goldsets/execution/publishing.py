@@ -1,16 +1,16 @@
-"""Builds the files of a public release, and gives back those that were released."""
+"""Builds the files of a public release in a temporary folder."""
 
 from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
+from itertools import count
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.utils.text import slugify
@@ -24,14 +24,12 @@ from apps.goldsets.formats.content import Content, FrozenBlock
 from apps.goldsets.formats.folder import zip_folder
 from apps.goldsets.formats.public import card, licences
 from apps.goldsets.formats.public.files import Labels, Order, digest_of_file, first_forbidden, write_public_folder
-from apps.goldsets.formats.public.preview import PreviewLine, preview_lines
 from apps.goldsets.formats.public.scrub import KINDS, PAIRS, PASSAGES, PublicContent, Selection, Terms, month_of, select
 from apps.goldsets.formats.recomputed_digests import PUBLIC
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.public import terms_of
 
-PART_BYTES = 1 << 20
 FIGURE = ("name", "value", "low", "high", "n", "method", "reason")
 
 
@@ -39,6 +37,7 @@ FIGURE = ("name", "value", "low", "high", "n", "method", "reason")
 class Built:
     """A release that was built; its zip file is at `path` for as long as the context lasts."""
 
+    terms: Terms
     selection: Selection
     card: dict[str, str]
     report: dict[str, Any]
@@ -47,14 +46,32 @@ class Built:
     path: Path
 
 
+STEPS = (
+    "checking the version",
+    "choosing what goes out",
+    "writing the files",
+    "looking for words in each file",
+    "packing the files",
+)
+Progress = Callable[[int, int, str], None]
+
+
 @contextmanager
-def built(version: Version, order: Order, *, at: datetime) -> Iterator[Built]:
+def built(version: Version, order: Order, *, at: datetime, progress: Progress) -> Iterator[Built]:
     """Build the zip of a release in a temporary folder, which is gone afterwards.
 
-    Raises ExportRefused when the stored version is not what was frozen.
+    Raises ExportRefused when the stored version is not what was frozen. `progress` is called before each step.
     """
+    steps = count()
+
+    def begin_step() -> None:
+        number = next(steps)
+        progress(number, len(STEPS), STEPS[number])
+
+    begin_step()
     if fault := fault_of(version):
         raise ExportRefused(f"{fault} {FORGED}", code="not_as_frozen")
+    begin_step()
     terms = terms_of(version, order.splits, at=at)
     whole = VersionContent(version)
     selection = select(whole, terms)
@@ -62,15 +79,18 @@ def built(version: Version, order: Order, *, at: datetime) -> Iterator[Built]:
     facts = _facts(version, content, selection, terms, order)
     texts = dict(order.card) if order.card is not None else card.draft(_card_facts(facts, content, selection, order))
     labels = labels_of(version, order)
+    begin_step()
     with tempfile.TemporaryDirectory(prefix="karat-public-") as place:
         folder, path = Path(place) / "files", Path(place) / labels.file_name
         folder.mkdir()
         write_public_folder(content, folder, labels=labels, card_texts=texts, facts=facts)
+        begin_step()
         found = first_forbidden(folder, labels, terms.search)
+        begin_step()
         with path.open("wb") as stream:
             zip_folder(folder, stream)
         report = _report(selection, terms, found)
-        yield Built(selection, texts, report, digest_of_file(path), path.stat().st_size, path)
+        yield Built(terms, selection, texts, report, digest_of_file(path), path.stat().st_size, path)
 
 
 def labels_of(version: Version, order: Order | PublicRelease) -> Labels:
@@ -79,22 +99,7 @@ def labels_of(version: Version, order: Order | PublicRelease) -> Labels:
 
 
 def order_of(release: PublicRelease) -> Order:
-    return Order(release.title, release.holder, release.licence, tuple(release.splits), release.card)
-
-
-def parts_of(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as stream:
-        while chunk := stream.read(PART_BYTES):
-            yield chunk
-
-
-def stored_zip(release: PublicRelease) -> IO[bytes]:
-    """The bytes that were released, as an open temporary file at its beginning. The caller closes it."""
-    stream = tempfile.TemporaryFile()  # noqa: SIM115 - handed to the response, which closes it
-    for data in release.parts.order_by("number").values_list("data", flat=True).iterator(chunk_size=8):
-        stream.write(data)
-    stream.seek(0)
-    return stream
+    return Order(release.title, release.holder, release.licence, tuple(release.splits), release.card or None)
 
 
 def _report(selection: Selection, terms: Terms, found: tuple[str, str] | None) -> dict[str, Any]:
@@ -206,63 +211,3 @@ def _splits(content: Content, splits: tuple[str, ...]) -> dict[str, Any]:
 def _agreement(agreement: Mapping[str, Any]) -> dict[str, Any]:
     named = {"grades": agreement.get("grades"), "verdicts": agreement.get("verdicts")}
     return {about: {key: figure[key] for key in FIGURE if key in figure} for about, figure in named.items() if figure}
-
-
-class PreviewRecord(NamedTuple):
-    """A record of one kind, numbered from 1, of so many."""
-
-    kind: str
-    number: int
-    total: int
-    lines: list[PreviewLine]
-
-
-PREVIEWED = ("triples", "queries")
-
-
-def preview_record(release: PublicRelease, kind: str, number: int, *, at: datetime) -> PreviewRecord:
-    """The record with this number among those that go out, or the nearest there is."""
-    version = release.version
-    whole = VersionContent(version)
-    terms = terms_of(version, release.splits, at=at)
-    public = PublicContent(whole, terms, _stored_selection(release, whole))
-    total = release.report["counts"][kind]["going"]
-    number = max(1, min(number, total))
-    pairs = _triple_pairs(whole, public) if kind == "triples" else _query_pairs(whole, public)
-    before, after = next(islice(pairs, number - 1, None), ({}, {}))
-    return PreviewRecord(kind, number if total else 0, total, preview_lines(before, after))
-
-
-def _stored_selection(release: PublicRelease, whole: VersionContent) -> Selection:
-    """What was chosen when the release was built, from what it kept in. Passages are not in it."""
-    staying = set(release.stays.exclude(kind=PASSAGES).values_list("kind", "name"))
-    chosen = Selection()
-    chosen.queries = {row.query_id for row in whole.queries() if ("queries", row.query_id) not in staying}
-    chosen.triples = {row.triple_id for row in whole.triples() if ("triples", row.triple_id) not in staying}
-    for row in whole.triples():
-        if row.triple_id in chosen.triples:
-            for name in (row.added_by, *row.reviewed_by):
-                chosen.pseudonym(name)
-    return chosen
-
-
-def _triple_pairs(whole: Content, public: PublicContent) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    for row in whole.triples():
-        if row.triple_id in public.chosen.triples:
-            yield jsonl.triple_entry(row), jsonl.triple_entry(public.triple(row))
-
-
-def _query_pairs(whole: Content, public: PublicContent) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    for row in whole.queries():
-        if row.query_id in public.chosen.queries:
-            yield jsonl.query_entry(row), jsonl.query_entry(public.query(row))
-
-
-def zip_as_prepared(release: PublicRelease, *, at: datetime) -> IO[bytes]:
-    """The zip as it would be released now, as an open temporary file. The caller closes it."""
-    stream = tempfile.TemporaryFile()  # noqa: SIM115 - handed to the response, which closes it
-    with built(release.version, order_of(release), at=at) as files:
-        for data in parts_of(files.path):
-            stream.write(data)
-    stream.seek(0)
-    return stream

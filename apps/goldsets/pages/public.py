@@ -1,10 +1,11 @@
 """Pages of the public release of a version."""
 
-from typing import cast
+from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -14,18 +15,24 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import member_user
-from apps.common.errors import Forbidden
 from apps.corpus.actions.publishing import allow_public_texts, end_public_texts
 from apps.goldsets import actions, rules
 from apps.goldsets.actions import PublicReleaseRefused
+from apps.goldsets.edges.public import (
+    built_release_of,
+    open_preview,
+    prepare_public,
+    public_release_of,
+    public_zip_response,
+)
 from apps.goldsets.enums import PublicState, StayKind, StayReason
-from apps.goldsets.execution import publishing
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.forms import CardForm, PublicForm, public_initial
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.pages.public_facts import public_facts
 from apps.goldsets.pages.versions import PER_PAGE, SECTION
 from apps.goldsets.selectors import public, versions
+from apps.goldsets.selectors.public_preview import PREVIEWED
 
 
 @require_safe
@@ -49,7 +56,12 @@ def _page(
         "withdrawn": public.public_releases_of(version).filter(state=PublicState.WITHDRAWN),
         "release": release,
     }
+    if release is None or not release.is_built:
+        context["sources"] = public.public_sources(version, at=timezone.now())
     if release is not None:
+        context["busy_refusal"] = rules.busy_refusal(release)
+        context["why_not_prepared"] = rules.why_not_prepared(release)
+    if release is not None and release.is_built:
         context |= public_facts(release, member_of(request), at=timezone.now())
     return render(request, "goldsets/public.html", context, status=status)
 
@@ -63,12 +75,8 @@ def prepare(request: HttpRequest, project: Project, gold_set: str, number: int) 
     form = PublicForm(request.POST)
     if not form.is_valid():
         return _page(request, version, release, form, status=400)
-    at, actor = timezone.now(), member_of(request).user
-    if release is None:
-        release = actions.prepare_public_release(version_id=version.pk, order=form.order(), actor=actor, at=at)
-    else:
-        actions.prepare_again(release_id=release.pk, order=form.order(release), actor=actor, at=at)
-    messages.success(request, "The public release is prepared. Another lead has to read the preview and sign.")
+    prepare_public(version, form.order(), actor=member_of(request).user, at=timezone.now())
+    messages.success(request, "Karat is preparing it. Then another lead has to read the preview and sign.")
     return _back(version)
 
 
@@ -91,12 +99,12 @@ def texts(request: HttpRequest, project: Project, gold_set: str, number: int) ->
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def card(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    release = _release(project, gold_set, number)
+    release = _built_release(project, gold_set, number)
     form = CardForm(request.POST or None, initial=release.card)
     if request.method == "POST" and form.is_valid():
         order = Order(release.title, release.holder, release.licence, tuple(release.splits), form.texts)
         actions.prepare_again(release_id=release.pk, order=order, actor=member_of(request).user, at=timezone.now())
-        messages.success(request, "The data card is saved, and the release prepared with it.")
+        messages.success(request, "The data card is saved, and the release is being prepared with it.")
         return _back(release.version)
     context = {
         "section": SECTION,
@@ -111,18 +119,14 @@ def card(request: HttpRequest, project: Project, gold_set: str, number: int) -> 
 @require_safe
 @member_view(Role.LEAD)
 def preview(request: HttpRequest, project: Project, gold_set: str, number: int, kind: str, record: int) -> HttpResponse:
-    """One record as it goes out. Opening it is what a lead does before signing, and is on the record."""
-    release = _release(project, gold_set, number)
-    if kind not in publishing.PREVIEWED:
-        raise Http404("No such records.")
-    shown = publishing.preview_record(release, kind, record, at=timezone.now())
-    actions.log_public_look(release=release, actor=member_of(request).user, at=timezone.now())
+    release = _built_release(project, gold_set, number)
+    shown = open_preview(release, kind, record, actor=member_of(request).user, at=timezone.now())
     context = {
         "section": SECTION,
         "version": release.version,
         "release": release,
         "shown": shown,
-        "kinds": [(one, StayKind(one).label) for one in publishing.PREVIEWED],
+        "kinds": [(one, StayKind(one).label) for one in PREVIEWED],
     }
     return render(request, "goldsets/public_preview.html", context)
 
@@ -130,7 +134,7 @@ def preview(request: HttpRequest, project: Project, gold_set: str, number: int, 
 @require_safe
 @member_view(Role.LEAD)
 def stays(request: HttpRequest, project: Project, gold_set: str, number: int, kind: str, reason: str) -> HttpResponse:
-    release = _release(project, gold_set, number)
+    release = _built_release(project, gold_set, number)
     if kind not in StayKind.values or reason not in StayReason.values:
         raise Http404("No such list.")
     context = {
@@ -139,7 +143,9 @@ def stays(request: HttpRequest, project: Project, gold_set: str, number: int, ki
         "release": release,
         "kind": StayKind(kind).label,
         "reason": StayReason(reason).label,
-        "page": Paginator(public.stays_because(release, kind, reason), PER_PAGE).get_page(request.GET.get("page")),
+        "page": Paginator(public.stays_in(release, kind=kind, reason=reason), PER_PAGE).get_page(
+            request.GET.get("page")
+        ),
     }
     return render(request, "goldsets/public_stays.html", context)
 
@@ -147,63 +153,53 @@ def stays(request: HttpRequest, project: Project, gold_set: str, number: int, ki
 @require_POST
 @member_view(Role.LEAD)
 def ask(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    release = _release(project, gold_set, number)
     chosen = request.POST.get("lead", "")
     if not chosen.isdecimal():
         raise PublicReleaseRefused("Choose the lead who is to sign.", code="lead_missing")
     lead = member_user(project, int(chosen))
-    actions.ask_to_sign(release_id=release.pk, lead=lead, actor=member_of(request).user, at=timezone.now())
-    messages.success(request, f"{lead} is asked to read the preview and sign.")
-    return _back(release.version)
+    done = f"{lead} is asked to read the preview and sign."
+    return _step(request, _release(project, gold_set, number), actions.ask_to_sign, done, lead=lead)
 
 
 @require_POST
 @member_view(Role.LEAD)
 def sign(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    release = _release(project, gold_set, number)
-    actions.sign_public_release(release_id=release.pk, actor=member_of(request).user, at=timezone.now())
-    messages.success(request, "Signed. It can be released to the public now.")
-    return _back(release.version)
+    done = "Your signature is noted. It counts once Karat has seen that what goes out is what you read."
+    return _step(request, _release(project, gold_set, number), actions.sign_public_release, done)
 
 
 @require_POST
 @member_view(Role.LEAD)
 def publish(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    release = _release(project, gold_set, number)
-    actions.publish_release(release_id=release.pk, actor=member_of(request).user, at=timezone.now())
-    messages.success(request, "Released to the public. Hand on the zip file: its bytes no longer change.")
-    return _back(release.version)
+    done = "It goes out once Karat has seen that it is what was signed."
+    return _step(request, _release(project, gold_set, number), actions.publish_release, done)
 
 
 @require_POST
 @member_view(Role.LEAD)
 def withdraw(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    release = _release(project, gold_set, number)
-    reason = request.POST.get("reason", "")
-    actions.withdraw_public_release(
-        release_id=release.pk, reason=reason, actor=member_of(request).user, at=timezone.now()
-    )
-    messages.success(request, "The public release is withdrawn. Copies that others have stay where they are.")
+    release, reason = _release(project, gold_set, number), request.POST.get("reason", "")
+    done = "The public release is withdrawn."
+    if release.released_at is not None:
+        done = f"{done} Copies that others have stay where they are."
+    return _step(request, release, actions.withdraw_public_release, done, reason=reason)
+
+
+def _step(
+    request: HttpRequest, release: PublicRelease, act: Callable[..., PublicRelease], done: str, **inputs: Any
+) -> HttpResponse:
+    """Do one step of a release, say what was done, and go back to its page."""
+    act(release_id=release.pk, actor=member_of(request).user, at=timezone.now(), **inputs)
+    messages.success(request, done)
     return _back(release.version)
 
 
 @require_safe
 @member_view()
 def file(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
-    """The zip of the public release; before it is released leads get it as it would be now."""
+    """The zip of the public release; before it is released leads get what is prepared."""
     release, member = _release(project, gold_set, number), member_of(request)
-    if reason := rules.download_refusal(member, release):
-        raise Forbidden(reason, code="not_public")
-    at = timezone.now()
-    if release.state == PublicState.RELEASED:
-        stream = publishing.stored_zip(release)
-    else:
-        stream = publishing.zip_as_prepared(release, at=at)
-    actions.log_public_download(release=release, actor=member.user, at=at)
-    name = publishing.labels_of(release.version, release).file_name
-    answer = FileResponse(stream, as_attachment=True, filename=name, content_type="application/zip")
-    answer["X-Content-Type-Options"] = "nosniff"
-    return cast(HttpResponse, answer)  # a streamed answer is one in all but its class
+    return public_zip_response(release, member, at=timezone.now())
 
 
 def _released(project: Project, gold_set: str, number: int) -> Version:
@@ -213,11 +209,12 @@ def _released(project: Project, gold_set: str, number: int) -> Version:
     return version
 
 
+def _built_release(project: Project, gold_set: str, number: int) -> PublicRelease:
+    return built_release_of(versions.version_in(project, gold_set, number))
+
+
 def _release(project: Project, gold_set: str, number: int) -> PublicRelease:
-    release = public.live_release(_released(project, gold_set, number))
-    if release is None:
-        raise Http404("There is no public release of this version.")
-    return release
+    return public_release_of(versions.version_in(project, gold_set, number))
 
 
 def _back(version: Version) -> HttpResponse:

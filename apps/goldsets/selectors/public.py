@@ -14,28 +14,44 @@ from apps.accounts.selectors import members_of, policy
 from apps.corpus.models import PublicTexts
 from apps.goldsets.enums import PublicState, StayKind, StayReason
 from apps.goldsets.formats.public.scrub import SourceTerms, Terms
-from apps.goldsets.formats.public.words import ForbiddenWords, WordSearch
+from apps.goldsets.formats.public.words import ForbiddenWords
 from apps.goldsets.models import PublicRelease, PublicStay, Version, VersionQuery, VersionTriple
 from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Permission, Source
 
-LIVE = (PublicState.PREPARED, PublicState.SIGNED, PublicState.RELEASED)
-
 
 def public_releases_of(version: Version) -> QuerySet[PublicRelease]:
     """Newest first, with the people who had a part in them."""
-    people = ("prepared_by", "asked", "signed_by", "released_by", "withdrawn_by")
-    releases = PublicRelease.objects.filter(version=version).select_related("version__gold_set__project", *people)
+    related = ("version__gold_set__project", "job", "prepared_by", "asked", "signed_by", "released_by", "withdrawn_by")
+    releases = PublicRelease.objects.filter(version=version).select_related(*related)
     return releases.order_by("-pk")
 
 
 def live_release(version: Version) -> PublicRelease | None:
-    return public_releases_of(version).filter(state__in=LIVE).first()
+    return public_releases_of(version).exclude(state=PublicState.WITHDRAWN).first()
+
+
+def locked_release(release_id: int) -> PublicRelease:
+    """The release as it is once nobody else writes to it. Call inside a transaction."""
+    list(PublicRelease.objects.select_for_update(no_key=True).filter(pk=release_id).values_list("pk", flat=True))
+    return public_release(release_id)
+
+
+def public_release(release_id: int) -> PublicRelease:
+    """The release with what building its files needs."""
+    related = ("version__gold_set__project", "version__snapshot__corpus", "version__guideline", "prepared_by", "job")
+    return PublicRelease.objects.select_related(*related).get(pk=release_id)
 
 
 def is_public(version: Version) -> bool:
     """Whether a public release of the version is out, and not withdrawn."""
     return version.public_releases.filter(state=PublicState.RELEASED).exists()
+
+
+def public_versions(project: Project) -> set[int]:
+    """The versions of the project of which a public release is out."""
+    out = PublicRelease.objects.filter(version__gold_set__project=project, state=PublicState.RELEASED)
+    return set(out.values_list("version", flat=True))
 
 
 def waiting_for(project: Project, user: User) -> list[PublicRelease]:
@@ -97,23 +113,46 @@ def stays_of(release: PublicRelease) -> dict[StayKind, list[StayGroup]]:
     return found
 
 
-def stays_because(release: PublicRelease, kind: str, reason: str) -> QuerySet[PublicStay]:
-    return release.stays.filter(kind=kind, reason=reason).order_by("pk")
+def stays_in(release: PublicRelease, *, kind: str, reason: str) -> QuerySet[PublicStay]:
+    """The items that stay in, of one kind and for one reason where they are given."""
+    chosen = {name: value for name, value in (("kind", kind), ("reason", reason)) if value}
+    return release.stays.filter(**chosen).order_by("pk")
+
+
+class PublicSources(NamedTuple):
+    """How many queries and Q&As of a version there are, and how many come from sources that may be published."""
+
+    queries: int
+    public_queries: int
+    triples: int
+    public_triples: int
+
+
+def public_sources(version: Version, *, at: datetime) -> PublicSources:
+    queries, triples = _terms_by_item(version, at=at)
+    counts = version.manifest["counts"]
+    may = [sum(one.reason is None for one in terms.values()) for terms in (queries, triples)]
+    return PublicSources(counts["queries"], may[0], counts["triples"], may[1])
 
 
 def terms_of(version: Version, splits: Collection[str], *, at: datetime) -> Terms:
     """What decides about the items of the version at this time: permissions as they stand, names and words."""
+    queries, triples = _terms_by_item(version, at=at)
+    words = words_of(version.gold_set.project, at=at)
+    return Terms(queries, triples, frozenset(splits), words)
+
+
+def _terms_by_item(version: Version, *, at: datetime) -> tuple[dict[str, SourceTerms], dict[str, SourceTerms]]:
+    """The terms of each query and Q&A that has a source, by its id."""
     queries = VersionQuery.objects.filter(version=version).values_list("outside_id", "query__source")
     triples = VersionTriple.objects.filter(version=version).values_list(
         "label", "triple__source", "triple__query__source"
     )
-    rows = list(triples)
     sources = _source_terms(version.gold_set.project, at=at)
-    return Terms(
-        queries={name: sources[pk] for name, pk in queries if pk},
-        triples={name: _of_triple(sources, [pk for pk in own if pk]) for name, *own in rows if any(own)},
-        splits=frozenset(splits),
-        search=WordSearch(words_of(version.gold_set.project, at=at)),
+    of_triples = [(name, [pk for pk in own if pk]) for name, *own in triples]
+    return (
+        {name: sources[pk] for name, pk in queries if pk},
+        {name: _of_triple(sources, own) for name, own in of_triples if own},
     )
 
 
@@ -177,23 +216,23 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def revoked_in(release: PublicRelease, *, at: datetime) -> list[str]:
-    """Names of sources whose permission was revoked since, and that have items in what was published."""
+def no_longer_public(release: PublicRelease, *, at: datetime) -> list[str]:
+    """Names of sources that have items in the files of the release and may not be published any more.
+
+    Their permission was revoked or has run out, or the one that is left says internal.
+    """
+    terms = _source_terms(release.version.gold_set.project, at=at)
+    ended = {pk: one.detail for pk, one in terms.items() if one.reason}
+    if not ended:
+        return []
     stays = release.stays.filter(kind__in=[StayKind.QUERIES, StayKind.TRIPLES]).values_list("kind", "name")
     inside: dict[str, set[str]] = {kind: set() for kind in StayKind}
     for kind, name in stays:
         inside[kind].add(name)
-    revoked = {
-        pk: one.detail
-        for pk, one in _source_terms(release.version.gold_set.project, at=at).items()
-        if one.reason == StayReason.REVOKED
-    }
-    if not revoked:
-        return []
-    queries = VersionQuery.objects.filter(version=release.version, query__source__in=revoked)
-    triples = VersionTriple.objects.filter(version=release.version, triple__source__in=revoked)
-    asked = VersionTriple.objects.filter(version=release.version, triple__query__source__in=revoked)
+    queries = VersionQuery.objects.filter(version=release.version, query__source__in=ended)
+    triples = VersionTriple.objects.filter(version=release.version, triple__source__in=ended)
+    asked = VersionTriple.objects.filter(version=release.version, triple__query__source__in=ended)
     out = {pk for name, pk in queries.values_list("outside_id", "query__source") if name not in inside["queries"]}
     out |= {pk for name, pk in triples.values_list("label", "triple__source") if name not in inside["triples"]}
     out |= {pk for name, pk in asked.values_list("label", "triple__query__source") if name not in inside["triples"]}
-    return sorted(revoked[pk] for pk in out)
+    return sorted(ended[pk] for pk in out)

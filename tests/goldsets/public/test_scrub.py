@@ -19,7 +19,7 @@ BOTH = frozenset({"dev", "test"})
 
 def terms(words: ForbiddenWords = ForbiddenWords(), splits=BOTH, **sources: SourceTerms) -> Terms:  # noqa: B008
     queries = {"Q01": sources.get("query", GOES), "Q02": GOES}
-    return Terms(queries, {"T-0001": sources.get("triple", GOES)}, splits, WordSearch(words))
+    return Terms(queries, {"T-0001": sources.get("triple", GOES)}, splits, words)
 
 
 def reasons(content, decided: Terms) -> dict[str, StayReason]:

@@ -17,9 +17,8 @@ from apps.accounts.models import Project, User
 from apps.cli.evaluate.release import read_release
 from apps.common.database import triggers
 from apps.config.commandline import main as karat
-from apps.goldsets import actions
 from apps.goldsets.enums import PublicState
-from apps.goldsets.execution.publishing import stored_zip, zip_as_prepared
+from apps.goldsets.execution.public_files import stored_zip
 from apps.goldsets.formats.checksums import checksums
 from apps.goldsets.formats.folder import manifest_bytes
 from apps.goldsets.formats.verification import OTHER_ZIP, NotAnExport, verify
@@ -33,6 +32,7 @@ from tests.goldsets.public.factories import (
     make_public_release,
     make_publishable,
     prepare,
+    prepare_again,
     revoke_all,
 )
 from tests.review.factories import make_accepted
@@ -45,8 +45,7 @@ WORD = "Zephyrine"
 
 def unpacked(release, folder: Path) -> Path:
     path = folder / "handbook-v1-public.zip"
-    opened = stored_zip if release.state == PublicState.RELEASED else lambda one: zip_as_prepared(one, at=AT)
-    with opened(release) as stream:
+    with stored_zip(release) as stream:
         path.write_bytes(stream.read())
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder / "handbook-v1-public")
@@ -126,13 +125,14 @@ def test_a_word_in_the_title_or_the_card_stops_the_signature():
 
     assert titled.report["forbidden"] == ["README.md", WORD.lower()]
     card = ORDER.__class__("Handbook", "", "CC0-1.0", ("dev", "test"), {"about": f"From {WORD}."})
-    again = actions.prepare_again(release_id=titled.pk, order=card, actor=version.created_by, at=AT)
+    again = prepare_again(titled, card)
+
     assert again.report["forbidden"] == ["DATA_CARD.md", WORD.lower()]
 
 
 def test_the_bytes_are_the_same_at_every_build():
     release = make_public_release(PublicState.PREPARED)
-    with zip_as_prepared(release, at=AT) as first, zip_as_prepared(release, at=AT) as second:
+    with stored_zip(release) as first, stored_zip(prepare_again(release)) as second:
         assert first.read() == second.read()
 
 

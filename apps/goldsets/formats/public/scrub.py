@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from apps.goldsets.enums import StayReason
@@ -22,7 +23,7 @@ from apps.goldsets.formats.content import (
     SliceRow,
     TripleRow,
 )
-from apps.goldsets.formats.public.words import WordSearch
+from apps.goldsets.formats.public.words import ForbiddenWords, WordSearch
 
 QUERIES, TRIPLES, PASSAGES, PAIRS = "queries", "triples", "passages", "pairs"
 KINDS = (TRIPLES, QUERIES, PAIRS, PASSAGES)
@@ -52,7 +53,11 @@ class Terms:
     queries: Mapping[str, SourceTerms]
     triples: Mapping[str, SourceTerms]
     splits: frozenset[str]
-    search: WordSearch
+    words: ForbiddenWords
+
+    @cached_property
+    def search(self) -> WordSearch:
+        return WordSearch(self.words)
 
 
 @dataclass

@@ -3,16 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from apps.accounts.models import User
 from apps.accounts.selectors import Member
 from apps.agreement.selectors.agreement import rounds_refusal
 from apps.corpus.models import Snapshot
 from apps.goldsets.core.rotation import is_quarter
-from apps.goldsets.enums import GROWING, BlockerKind, PublicState, SliceKind, StayReason, VersionState
-from apps.goldsets.formats.public.scrub import Stay
-from apps.goldsets.models import GoldSet, PublicRelease, Version
+from apps.goldsets.enums import GROWING, BlockerKind, SliceKind, VersionState
+from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.freeze_checks import Blocker
-from apps.goldsets.selectors.public import has_opened, live_release, other_leads, public_texts_of
 from apps.judging.models import Round
 from apps.judging.selectors import open_rounds_of
 
@@ -163,89 +160,3 @@ def unknown_questions(version: Version, names: Sequence[str]) -> str:
     named = ", ".join(name[:60] for name in names[:NAMED_IN_A_SENTENCE])
     more = f" and {len(names) - NAMED_IN_A_SENTENCE:,} more" if len(names) > NAMED_IN_A_SENTENCE else ""
     return f"Not among the dev questions of {version.label}: {named}{more}. Nothing was added."
-
-
-def prepare_refusal(version: Version) -> str | None:
-    """Why a public release of the version cannot be prepared."""
-    if version.released_at is None:
-        return f"{version.label} is {version.state}. Release it inside first: what goes out is a part of it."
-    if live_release(version) is not None:
-        return f"{version.label} has a public release already. Withdraw it before you prepare another."
-    return texts_refusal(version)
-
-
-def texts_refusal(version: Version) -> str | None:
-    """Why no passage of the version may go out: nobody has said so of its corpus."""
-    if public_texts_of(version) is not None:
-        return None
-    corpus = version.snapshot.corpus.name
-    return (
-        f"Nobody has said that the texts of {corpus} may be published, so none of its passages goes out. Say so first."
-    )
-
-
-def nothing_goes(stays: Sequence[Stay]) -> str:
-    """Why a release would be empty, by the reasons of its questions."""
-    counts = Counter(StayReason(stay.reason) for stay in stays if stay.kind != "passages")
-    reasons = "; ".join(f"{reason.label}: {number:,}" for reason, number in counts.most_common(3))
-    return f"Nothing would go out. {reasons}. Record a public permission for a source, or choose both splits."
-
-
-def change_public_refusal(release: PublicRelease) -> str | None:
-    if release.state != PublicState.PREPARED:
-        return f"This public release is {release.state} and no longer changes. Withdraw it and prepare another."
-    return None
-
-
-def ask_refusal(release: PublicRelease, lead: User) -> str | None:
-    if reason := change_public_refusal(release):
-        return reason
-    if not other_leads(release).filter(pk=lead.pk).exists():
-        return f"{lead} cannot sign: only a lead who did not prepare it can."
-    return None
-
-
-def sign_refusal(release: PublicRelease, user: User) -> str | None:
-    """Why this person cannot sign what goes out."""
-    if release.state != PublicState.PREPARED:
-        return f"This public release is {release.state}; only a prepared one is signed."
-    if release.prepared_by_id == user.pk:
-        return "You prepared it, so somebody else has to sign. Ask another lead."
-    if found := release.report.get("forbidden"):
-        return f"“{found[1]}” is in {found[0]} and must not go out. Take it out first."
-    if not has_opened(release, user):
-        return "Open the preview first: whoever signs has read what goes out."
-    return None
-
-
-def publish_refusal(release: PublicRelease) -> str | None:
-    """Why it cannot be released to the public."""
-    if release.state == PublicState.PREPARED:
-        return "Waits for the second lead."
-    if release.state != PublicState.SIGNED:
-        return f"This public release is {release.state} already."
-    return texts_refusal(release.version)
-
-
-def withdraw_public_refusal(release: PublicRelease, reason: str) -> str | None:
-    if release.state == PublicState.WITHDRAWN:
-        return "It is withdrawn already."
-    if not reason.strip():
-        return "Withdrawing a public release needs a reason."
-    return None
-
-
-def changed_since(release: PublicRelease) -> str:
-    again = "prepare it again" if release.state == PublicState.PREPARED else "withdraw it and prepare another"
-    return (
-        f"What would go out has changed since it was prepared: a permission, a name, a word or Karat. Please {again}."
-    )
-
-
-def download_refusal(member: Member, release: PublicRelease) -> str | None:
-    """Why the person cannot have the zip of a public release; before it is out, leads can."""
-    if release.state == PublicState.WITHDRAWN:
-        return "This public release was withdrawn and is no longer given out."
-    if release.state != PublicState.RELEASED and not member.is_lead:
-        return "It is not released yet. Only leads can read what is prepared."
-    return blind_refusal(member)
