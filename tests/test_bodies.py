@@ -81,6 +81,7 @@ GATE = {"name": "Another", "figure": "nDCG@10", "at_least": 0.1}
 REMOTE = {"url": "https://search.example/?q={{query}}", "method": "GET", "ids": "hits[*].id"}
 BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "corpus-api:snapshots": lambda project: {"corpus": Things(project).corpus.slug, "name": "Again"},
+    "goldsets-api:public": lambda project: {"title": "Handbook", "licence": "CC-BY-4.0", "splits": ["dev"]},
     "evaluation-api:list": lambda project: {"run": own_runs(project)[0], "version": version_of(project)},
     "reports-api:bias-reports": lambda project: {"runs": own_runs(project), "version": version_of(project)},
     "reports-api:stability-reports": lambda project: {"runs": own_runs(project), "version": version_of(project)},
@@ -136,6 +137,10 @@ WITHOUT_A_BODY = {
     "review-api:give-back": "none is read",
     "gates-api:retire-gate": "none is read",
     "triples-api:imports": "a file: its form is among the pages",
+    "goldsets-api:public-ask": "a lead, who leads both projects; see tests/goldsets/public/test_public_api.py",
+    "goldsets-api:public-sign": "none is read",
+    "goldsets-api:public-release": "none is read",
+    "goldsets-api:public-withdraw": "a reason; see tests/goldsets/public/test_public_api.py",
     "review-api:reseat": "people, who are in both projects; see tests/review/seating",
 }
 

@@ -22,7 +22,14 @@ pytestmark = [pytest.mark.django_db, pytest.mark.once]
 OF_PROJECTS = sorted(name for name, route in ROUTES.items() if route.startswith("api/") and "<slug:slug>" in route)
 METHODS = ("get", "head", "post")
 # Reading them is a part of the work that the scope is for: claims of one's own, and what one may be told of others.
-READ_BY_THOSE_WHO_WRITE = {Scope.JUDGING_WRITE, Scope.REVIEW_WRITE, Scope.RUNS_WRITE, Scope.TRIPLES_WRITE}
+# To open the preview of a public release is a part of signing it.
+READ_BY_THOSE_WHO_WRITE = {
+    Scope.JUDGING_WRITE,
+    Scope.REVIEW_WRITE,
+    Scope.RUNS_WRITE,
+    Scope.TRIPLES_WRITE,
+    Scope.VERSIONS_WRITE,
+}
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,17 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.goldsets import rules
 from apps.goldsets.core.blind import without_grades
-from apps.goldsets.models import Version
+from apps.goldsets.enums import Split
+from apps.goldsets.formats.public.card import SECTIONS
+from apps.goldsets.formats.public.files import Order
+from apps.goldsets.formats.public.licences import LICENCES
+from apps.goldsets.models import PublicRelease, Version
+from apps.goldsets.selectors import public
 
 
 class VersionSerializer(serializers.Serializer):
@@ -52,3 +59,145 @@ class LossSerializer(serializers.Serializer):
 class LossPageSerializer(serializers.Serializer):
     results = LossSerializer(many=True)
     next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
+
+
+class PublicRequestSerializer(serializers.Serializer):
+    """What people choose for a public release. Without a `card` the present one is kept, or Karat drafts one."""
+
+    title = serializers.CharField(max_length=120)
+    holder = serializers.CharField(max_length=120, allow_blank=True, default="", help_text="Who is credited.")
+    licence = serializers.ChoiceField(choices=[one.key for one in LICENCES])
+    splits = serializers.MultipleChoiceField(choices=Split.values, default={Split.DEV.value}, allow_empty=False)
+    card = serializers.DictField(
+        child=serializers.CharField(max_length=5_000, allow_blank=True, trim_whitespace=False),
+        allow_null=True,
+        default=None,
+        help_text=f"Sections: {', '.join(section.key for section in SECTIONS)}.",
+    )
+
+    def validate_card(self, card: dict[str, str] | None) -> dict[str, str] | None:
+        known = [section.key for section in SECTIONS]
+        if unknown := sorted(set(card or ()) - set(known)):
+            raise serializers.ValidationError(f"There is no section “{unknown[0][:40]}”. Use {', '.join(known)}.")
+        return None if card is None else {name: card.get(name, "") for name in known}
+
+    @property
+    def order(self) -> Order:
+        chosen = self.validated_data
+        title, holder = (" ".join(chosen[name].split()) for name in ("title", "holder"))
+        return Order(title, holder, chosen["licence"], tuple(sorted(chosen["splits"])), chosen["card"])
+
+
+class AskRequestSerializer(serializers.Serializer):
+    lead = serializers.IntegerField(min_value=1, help_text="The `id` of one of `leads`.")
+
+
+class WithdrawRequestSerializer(serializers.Serializer):
+    reason = serializers.CharField(max_length=2_000)
+
+
+class LeadSerializer(serializers.Serializer):
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+
+
+class StayGroupSerializer(serializers.Serializer):
+    """So many items of a kind that stay in for one reason."""
+
+    kind = serializers.CharField(help_text="triples, queries or passages")
+    reason = serializers.CharField()
+    sentence = serializers.CharField()
+    number = serializers.IntegerField()
+
+
+class PublicReleaseSerializer(serializers.Serializer):
+    """A public release. `report` counts what goes and stays; it is empty until the release is prepared."""
+
+    id = serializers.IntegerField(source="pk")
+    gold_set = serializers.CharField(source="version.gold_set.slug")
+    version = serializers.CharField(source="version.label")
+    state = serializers.CharField(help_text="preparing, failed, prepared, signed, released or withdrawn.")
+    job = serializers.IntegerField(source="job_id", allow_null=True, help_text="The last job that built its files.")
+    is_waiting = serializers.SerializerMethodField(help_text="Whether that job has not ended yet.")
+    failure = serializers.SerializerMethodField(help_text="Why it is not prepared, not signed or not released.")
+    title = serializers.CharField()
+    holder = serializers.CharField()
+    licence = serializers.CharField()
+    splits = serializers.ListField(child=serializers.CharField())
+    card = serializers.DictField(child=serializers.CharField())
+    report = serializers.DictField()
+    digest = serializers.CharField(help_text="SHA-256 of the zip file.")
+    size = serializers.IntegerField()
+    prepared_by = serializers.CharField(source="prepared_by.name")
+    prepared_at = serializers.DateTimeField()
+    asked = serializers.CharField(source="asked.name", default=None)
+    signed_by = serializers.CharField(source="signed_by.name", default=None)
+    signed_at = serializers.DateTimeField()
+    released_by = serializers.CharField(source="released_by.name", default=None)
+    released_at = serializers.DateTimeField()
+    withdrawn_by = serializers.CharField(source="withdrawn_by.name", default=None)
+    withdrawn_at = serializers.DateTimeField()
+    withdrawal_reason = serializers.CharField()
+
+    def get_is_waiting(self, release: PublicRelease) -> bool:
+        return release.open_job is not None
+
+    def get_failure(self, release: PublicRelease) -> str:
+        return rules.failure_of(release)
+
+
+class PublicReleaseDetailSerializer(PublicReleaseSerializer):
+    """The live release of a version, with what stays in, who may sign, and sources whose permission has ended."""
+
+    stays = serializers.SerializerMethodField()
+    leads = serializers.SerializerMethodField(help_text="Leads who may sign: those who did not prepare it.")
+    ended = serializers.SerializerMethodField(help_text="Sources in its files that may not be published any more.")
+
+    @extend_schema_field(StayGroupSerializer(many=True))
+    def get_stays(self, release: PublicRelease) -> list[dict[str, Any]]:
+        groups = public.stays_of(release) if release.is_built else {}
+        return [
+            {"kind": kind, "reason": group.reason, "sentence": group.reason.label, "number": group.number}
+            for kind, of_kind in groups.items()
+            for group in of_kind
+        ]
+
+    @extend_schema_field(LeadSerializer(many=True))
+    def get_leads(self, release: PublicRelease) -> list[dict[str, Any]]:
+        return list(LeadSerializer(public.other_leads(release), many=True).data)
+
+    def get_ended(self, release: PublicRelease) -> list[str]:
+        return public.no_longer_public(release, at=self.context["at"]) if release.is_built else []
+
+
+class StaySerializer(serializers.Serializer):
+    """An item that stays in."""
+
+    kind = serializers.CharField()
+    name = serializers.CharField(help_text="The id of a query or passage, the label of a Q&A.")
+    reason = serializers.CharField()
+    sentence = serializers.CharField(source="get_reason_display")
+    detail = serializers.CharField(help_text="The source, or the word that was found.")
+
+
+class StayPageSerializer(serializers.Serializer):
+    results = StaySerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
+
+
+class PreviewLineSerializer(serializers.Serializer):
+    """A field. `kept` goes out as it is; `struck` is left out, and `inserted` takes its place. Values are JSON."""
+
+    name = serializers.CharField()
+    kept = serializers.CharField()
+    struck = serializers.CharField()
+    inserted = serializers.CharField()
+
+
+class PreviewSerializer(serializers.Serializer):
+    """The record with this number, from 1, of `total`."""
+
+    kind = serializers.CharField()
+    number = serializers.IntegerField()
+    total = serializers.IntegerField()
+    lines = PreviewLineSerializer(many=True)

@@ -1,11 +1,24 @@
-from django.urls import path
+from django.urls import include, path
 
-from apps.goldsets.api import views
+from apps.goldsets.api import public, views
 
 app_name = "goldsets-api"
+PUBLIC = [
+    path("", public.PublicReleaseDetail.as_view(), name="public"),
+    path("all/", public.PublicReleaseList.as_view(), name="public-list"),
+    path("ask/", public.PublicReleaseAsk.as_view(), name="public-ask"),
+    path("sign/", public.PublicReleaseSign.as_view(), name="public-sign"),
+    path("release/", public.PublicReleaseRelease.as_view(), name="public-release"),
+    path("withdraw/", public.PublicReleaseWithdraw.as_view(), name="public-withdraw"),
+    path("preview/<slug:kind>/<int:record>/", public.PublicReleasePreview.as_view(), name="public-preview"),
+    path("stays-in/", public.PublicReleaseStays.as_view(), name="public-stays"),
+    path("file/", public.PublicReleaseFile.as_view(), name="public-file"),
+]
+
 urlpatterns = [
     path("", views.VersionList.as_view(), name="list"),
     path("<slug:gold_set>/v<int:number>/", views.VersionDetail.as_view(), name="version"),
     path("<slug:gold_set>/v<int:number>/left-out/", views.VersionLosses.as_view(), name="left-out"),
     path("<slug:gold_set>/v<int:number>/export/", views.VersionExport.as_view(), name="export"),
+    path("<slug:gold_set>/v<int:number>/public-release/", include(PUBLIC)),
 ]

@@ -1,0 +1,185 @@
+"""Public releases in the API: the same steps as on their pages, for the same people."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.accounts.selectors import member_user
+from apps.common.web.negotiation import OneForm
+from apps.common.web.paging import cut_list, only_known
+from apps.goldsets import actions
+from apps.goldsets.edges.public import (
+    built_release_of,
+    open_preview,
+    prepare_public,
+    public_release_of,
+    public_zip_response,
+)
+from apps.goldsets.enums import StayKind, StayReason
+from apps.goldsets.models import PublicRelease, Version
+from apps.goldsets.selectors import public, versions
+from apps.goldsets.serializers import (
+    AskRequestSerializer,
+    PreviewSerializer,
+    PublicReleaseDetailSerializer,
+    PublicReleaseSerializer,
+    PublicRequestSerializer,
+    StayPageSerializer,
+    WithdrawRequestSerializer,
+)
+
+
+class PublicAPIView(ProjectAPIView):
+    """An endpoint of the live public release of a version, for leads."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
+
+    def version(self, ids: dict[str, Any]) -> Version:
+        return versions.seen_by(self.member, versions.version_in(self.project, ids["gold_set"], ids["number"]))
+
+    def facts(self, release: PublicRelease, *, status: int = 200) -> Response:
+        shown = public.public_releases_of(release.version).get(pk=release.pk)
+        return Response(PublicReleaseDetailSerializer(shown, context={"at": timezone.now()}).data, status=status)
+
+    def step(self, ids: dict[str, Any], act: Callable[..., PublicRelease], *, status: int = 200, **inputs: Any):
+        """One step of the live release; 202 where a worker has to see first that what goes out has not changed."""
+        release = public_release_of(self.version(ids))
+        return self.facts(
+            act(release_id=release.pk, actor=self.member.user, at=timezone.now(), **inputs), status=status
+        )
+
+
+class PublicReleaseList(PublicAPIView):
+    """Every public release of a version, withdrawn ones too, newest first."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+
+    @extend_schema(operation_id="public_releases_list", responses=PublicReleaseSerializer(many=True))
+    def get(self, request: Request, **ids: Any) -> Response:
+        return Response(PublicReleaseSerializer(public.public_releases_of(self.version(ids)), many=True).data)
+
+
+class PublicReleaseDetail(PublicAPIView):
+    """Reads the live public release of a version; prepares one, or prepares it again, as a job."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ, "POST": Scope.VERSIONS_WRITE}
+
+    @extend_schema(operation_id="public_release_read", responses=PublicReleaseDetailSerializer)
+    def get(self, request: Request, **ids: Any) -> Response:
+        return self.facts(public_release_of(self.version(ids)))
+
+    @extend_schema(
+        operation_id="public_release_prepare",
+        request=PublicRequestSerializer,
+        responses={202: PublicReleaseDetailSerializer},
+    )
+    def post(self, request: Request, **ids: Any) -> Response:
+        body = PublicRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        release = prepare_public(self.version(ids), body.order, actor=self.member.user, at=timezone.now())
+        return self.facts(release, status=202)
+
+
+class PublicReleaseAsk(PublicAPIView):
+    """Asks another lead to read the preview and sign."""
+
+    @extend_schema(
+        operation_id="public_release_ask", request=AskRequestSerializer, responses=PublicReleaseDetailSerializer
+    )
+    def post(self, request: Request, **ids: Any) -> Response:
+        body = AskRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return self.step(ids, actions.ask_to_sign, lead=member_user(self.project, body.validated_data["lead"]))
+
+
+class PublicReleaseSign(PublicAPIView):
+    """Signs what another lead has prepared and the signer has previewed, once a job has seen that it is still that."""
+
+    @extend_schema(operation_id="public_release_sign", request=None, responses={202: PublicReleaseDetailSerializer})
+    def post(self, request: Request, **ids: Any) -> Response:
+        return self.step(ids, actions.sign_public_release, status=202)
+
+
+class PublicReleaseRelease(PublicAPIView):
+    """Releases what was signed to the public, once a job has seen that it is still that."""
+
+    @extend_schema(operation_id="public_release_release", request=None, responses={202: PublicReleaseDetailSerializer})
+    def post(self, request: Request, **ids: Any) -> Response:
+        return self.step(ids, actions.publish_release, status=202)
+
+
+class PublicReleaseWithdraw(PublicAPIView):
+    """Withdraws the live public release, in whatever state it is."""
+
+    @extend_schema(
+        operation_id="public_release_withdraw",
+        request=WithdrawRequestSerializer,
+        responses=PublicReleaseDetailSerializer,
+    )
+    def post(self, request: Request, **ids: Any) -> Response:
+        body = WithdrawRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return self.step(ids, actions.withdraw_public_release, reason=body.validated_data["reason"])
+
+
+class PublicReleasePreview(PublicAPIView):
+    """One record as it goes out, beside what the version has. Reading one is what a lead does before signing: it is
+    logged.
+    """
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_WRITE}
+
+    @extend_schema(operation_id="public_release_preview", responses=PreviewSerializer)
+    def get(self, request: Request, kind: str, record: int, **ids: Any) -> Response:
+        release = built_release_of(self.version(ids))
+        shown = open_preview(release, kind, record, actor=self.member.user, at=timezone.now())
+        return Response(PreviewSerializer(shown).data)
+
+
+class PublicReleaseStays(PublicAPIView):
+    """The items that the live release keeps in, each with its reason."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+
+    @extend_schema(
+        operation_id="public_release_stays",
+        parameters=[
+            OpenApiParameter("kind", enum=StayKind.values),
+            OpenApiParameter("reason", enum=StayReason.values),
+            OpenApiParameter("after", str),
+            OpenApiParameter("limit", int),
+        ],
+        responses=StayPageSerializer,
+    )
+    def get(self, request: Request, **ids: Any) -> Response:
+        params = request.query_params
+        only_known(params, {"kind", "reason", "after", "limit"})
+        rows = public.stays_in(
+            built_release_of(self.version(ids)), kind=params.get("kind", ""), reason=params.get("reason", "")
+        )
+        cut = cut_list(rows, params)
+        return Response(StayPageSerializer({"results": cut.rows, "next": cut.next}).data)
+
+
+class PublicReleaseFile(PublicAPIView):
+    """The zip of the live public release: for members once it is released, for leads once it is prepared."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+    content_negotiation_class = OneForm
+
+    @extend_schema(operation_id="public_release_file", responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    def get(self, request: Request, **ids: Any):
+        return public_zip_response(public_release_of(self.version(ids)), self.member, at=timezone.now())
