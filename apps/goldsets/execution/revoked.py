@@ -10,6 +10,11 @@ from apps.goldsets.models import PublicRelease, Version
 from apps.queries.execution.revoking import Resting
 from apps.queries.models import Source
 
+FATES = {
+    (PublicState.RELEASED,): "marked, for you to withdraw",
+    (PublicState.PREPARED, PublicState.SIGNED): "marked, and can no longer go out as it is",
+}
+
 
 class VersionsOnPermissions:
     """Versions with items of a source, and those that are public. Exports leave the items out from then on."""
@@ -19,12 +24,13 @@ class VersionsOnPermissions:
         items = Q(queries__query__source=source) | Q(triples__triple__source=source)
         with_items = frozen.filter(items | Q(triples__triple__query__source=source)).distinct()
         found = list(with_items.select_related("gold_set").order_by("gold_set__name", "number"))
-        public = PublicRelease.objects.filter(version__in=found, state=PublicState.RELEASED).select_related("version")
+        public = PublicRelease.objects.filter(version__in=found).select_related("version__gold_set").order_by("pk")
         rows = []
         if found:
             rows.append(Resting(_named(found), "marked, and later downloads leave its items out"))
-        if out := [release.version for release in public.order_by("pk")]:
-            rows.append(Resting(f"the public release of {_named(out)}", "marked, for you to withdraw"))
+        for states, fate in FATES.items():
+            if of_state := [release.version for release in public if release.state in states]:
+                rows.append(Resting(f"the public release of {_named(of_state)}", fate))
         return rows
 
     def act(self, source: Source, *, actor: User, at: datetime) -> None:

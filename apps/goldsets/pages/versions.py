@@ -29,7 +29,7 @@ from apps.goldsets.pages.drafts import draft_facts, type_rows
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
 from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
-from apps.goldsets.selectors.public import is_public
+from apps.goldsets.selectors.public import is_public, public_versions
 from apps.goldsets.selectors.signing import current_key
 
 SECTION = "Versions"
@@ -57,8 +57,14 @@ def version_list(request: HttpRequest, project: Project) -> HttpResponse:
         (gold_set, [version for version in gold_set.versions.all() if is_lead or version.released_at])
         for gold_set in versions.gold_sets_of(project)
     ]
-    is_blind = rules.blind_refusal(member_of(request)) is not None
-    return render(request, "goldsets/list.html", {"section": SECTION, "sets": sets, "is_blind": is_blind})
+    context = {
+        "section": SECTION,
+        "sets": sets,
+        "is_blind": rules.blind_refusal(member_of(request)) is not None,
+        "revoked": versions.resting_on_revoked(project, at=timezone.now()),
+        "public": public_versions(project),
+    }
+    return render(request, "goldsets/list.html", context)
 
 
 @member_view(Role.LEAD)

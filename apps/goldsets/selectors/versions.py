@@ -20,7 +20,7 @@ from apps.judging.models import Round, Seat
 from apps.judging.selectors import rounds_in
 from apps.metrics.estimate import Estimate
 from apps.queries.models import Source
-from apps.queries.selectors import permission_reasons
+from apps.queries.selectors import lost_permissions, permission_reasons
 from apps.triples.enums import State
 from apps.triples.models import Triple
 
@@ -159,6 +159,18 @@ def revoked_sources(version: Version, *, at: datetime) -> dict[int, str]:
     sources = list(Source.objects.filter(used))
     reasons = permission_reasons(sources, at=at)
     return {pk: reason for pk, reason in reasons.items() if "revoked" in reason}
+
+
+def resting_on_revoked(project: Project, *, at: datetime) -> set[int]:
+    """The frozen versions of the project with items of a source whose permission was revoked."""
+    revoked = [pk for pk, reason in lost_permissions(project, at=at).items() if "revoked" in reason]
+    if not revoked:
+        return set()
+    of_project = {"version__gold_set__project": project}
+    queries = VersionQuery.objects.filter(**of_project, query__source__in=revoked)
+    triples = VersionTriple.objects.filter(**of_project)
+    triples = triples.filter(Q(triple__source__in=revoked) | Q(triple__query__source__in=revoked))
+    return {pk for rows in (queries, triples) for pk in rows.order_by().values_list("version", flat=True).distinct()}
 
 
 def losses_of(version: Version) -> Sequence[Loss] | QuerySet[VersionLoss]:
