@@ -19,7 +19,6 @@ from apps.accounts.models import Invitation, Project, User
 from apps.accounts.selectors import secrets_in
 from apps.common.web.stylesheet import stylesheet_url
 from apps.corpus.actions.imports import confirm_import, start_import
-from apps.corpus.actions.publishing import allow_public_texts
 from apps.corpus.enums import FREEZE
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
 from apps.dashboard.actions.demo import request_demo
@@ -27,8 +26,6 @@ from apps.evaluation.actions import request_evaluation
 from apps.evaluation.models import Evaluation
 from apps.gates.actions import make_badge
 from apps.gates.models import Badge, Gate
-from apps.goldsets.actions import prepare_public_release
-from apps.goldsets.formats.public.files import Order
 from apps.goldsets.models import Version
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.webhooks import add_webhook, try_webhook
@@ -488,14 +485,6 @@ def request_bias(project: Project, lead: User) -> None:
     run_jobs()
 
 
-def _prepare_for_the_public(project: Project, lead: User, snapshot: Snapshot) -> None:
-    now = timezone.now()
-    allow_public_texts(corpus_id=snapshot.corpus_id, owner="Tarnwick", evidence="", actor=lead, at=now)
-    version = Version.objects.filter(gold_set__project=project).latest("pk")
-    order = Order("Handbook", "Tarnwick", "CC-BY-4.0", ("dev",))
-    prepare_public_release(version_id=version.pk, order=order, actor=lead, at=now)
-
-
 def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     now = timezone.now()
     lead = User.objects.get(email=ROLE_HOLDERS["lead"])
@@ -513,7 +502,6 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     enqueue(kind=FREEZE, params={"corpus_id": snapshot.corpus_id, "name": ""}, project=project, actor=lead, at=now)
     push_run(**handed_in, trec="Q001 Q0 nowhere 1 2.5 pushed\n", skip_unknown=False, at_once=False)
     request_bias(project, lead)
-    _prepare_for_the_public(project, lead, snapshot)
     invite(project=project, actor=lead, roles=[Role.VIEWER], at=now)
     save_secret(project=project, name="search-key", value=SECRET, actor=lead, at=now)
     create_remote_system(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from apps.dashboard.execution.demo import corpora, grading, reviews, runs, scores, slices
+from apps.dashboard.execution.demo import corpora, grading, releases, reviews, runs, scores, slices
 from apps.dashboard.execution.demo.stage import RELEASED, Stage, add_host_roles
 from apps.goldsets.actions import create_gold_set, draft_version, freeze_version, release_version
 from apps.jobs.execution.context import JobContext
@@ -99,4 +99,5 @@ CHAPTERS = (
     Chapter("The second version of the handbooks", read_the_second_handbooks),
     Chapter("A second round, still open", open_a_second_round),
     Chapter("Q&As to review", write_open_triples),
+    Chapter("A public release to sign", releases.prepare_public_release_of_first),
 )
