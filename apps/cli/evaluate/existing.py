@@ -70,7 +70,12 @@ def _graded(path: str, judged: Judged, blocks: Vocabulary, fits_ids: bool, relea
 
 
 def _remark_on_strangers(path: str, found: Answers, release: ReleaseSplit) -> None:
-    """Say which questions of the file the release does not have. Raises InputError where it has none of them."""
+    """Say that a file is empty, and which of its questions the release does not have.
+
+    Raises InputError where it has none of them.
+    """
+    if not found.by_name:
+        print(f"{name_of(path)}: has no results, so that every question counts as missed.", file=sys.stderr)
     asked = {query.query_id for query in release.asked}
     strangers = [query for query in found.unknown if query not in asked]
     if not strangers:

@@ -62,7 +62,7 @@ def _miss_parts(sheet: ResultSheet) -> Iterator[ReportSection]:
             for one in shown
         ]
         blocks: list[Block] = [Paragraph(f"{missed_words(side)}.", quiet=True)]
-        blocks.append(Table("Missed questions", head, rows, words=2, code=frozenset({0}), prose=frozenset({2, 4})))
+        blocks.append(Table("Missed questions", head, rows, words=3, code=frozenset({0}), prose=frozenset({1, 4})))
         if more := len(side.missed) - len(shown):
             blocks.append(Paragraph(f"{more:,} more are not shown; --misses FILE lists all.", quiet=True))
         whose = "on Q&As" if side.hit else "by grades"

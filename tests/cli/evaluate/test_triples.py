@@ -287,6 +287,17 @@ def test_faults_are_named(at, capsys, options, code, words):
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", [["--run", "empty.run"], ["--results", "empty.jsonl"]])
+def test_a_file_without_results_is_scored_and_said_to_be_empty(at, capsys, option):
+    (at / option[1]).write_text("")
+
+    assert evaluate("alone", *option) == 0
+
+    out, err = capsys.readouterr()
+    assert "0.0000" in out
+    assert f"{option[1]}: has no results, so that every question counts as missed." in err
+
+
 def test_a_program_that_tells_nothing_of_a_passage_is_refused(at, capsys):
     (at / "own.py").write_text("print('[{\"pages\": [1, 1]}]')")
     assert evaluate("alone", *own("--tries", "1")) == 3
