@@ -86,8 +86,8 @@ def ten_lines(labels: Labels, counts: Mapping[str, int]) -> list[str]:
         " answers are read with `--run` and `--results`.",
         _own_line(counts, score, example),
         f"See what was missed, and what came first instead: `{score} --run example.trec --misses misses.jsonl`",
-        f"Compare two systems question by question, here a system with itself: `{score} --run example.trec --baseline"
-        " example.trec`; in a pipeline add `--gates gates.toml`, and a missed gate ends with code 1.",
+        "In a pipeline add `--gates gates.toml`: a missed gate ends with code 1. Compare two systems question by"
+        f" question, here a system with itself: `{score} --run example.trec --baseline example.trec`",
         "Cite it as in CITATION.cff, with the version. DATA_CARD.md says what is in it and what is not.",
     ]
 
