@@ -36,19 +36,22 @@ def version():
     return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.5)
 
 
-def run_on(version, system, *, depth=DEPTH, tag=""):
-    """The system on the questions of the version, on its snapshot."""
+def request_on(version, system, *, depth=DEPTH):
+    """A run of the system on the questions of the version, on its snapshot, that waits for its job."""
     project = version.gold_set.project
-    run = request_run(
+    return request_run(
         project=project,
         system_id=system.pk,
         snapshot_id=version.snapshot_id,
         choice=QueryChoice(questions=f"{version.gold_set.slug}/{version.label}"),
         depth=depth,
-        tag=tag,
         actor=lead_of(project),
         at=AT,
     )
+
+
+def run_on(version, system, *, depth=DEPTH):
+    run = request_on(version, system, depth=depth)
     run_jobs()
     return Run.objects.select_related("system", "snapshot").get(pk=run.pk)
 
@@ -157,15 +160,7 @@ def test_a_run_that_is_about_to_answer_them_is_not_made_again_either(version):
     system = scored_system(version)
     draft = drafted_after(version, newer_snapshot(version))
     frozen = goldsets.freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
-    request_run(
-        project=version.gold_set.project,
-        system_id=system.pk,
-        snapshot_id=frozen.snapshot_id,
-        choice=QueryChoice(questions=f"{frozen.gold_set.slug}/{frozen.label}"),
-        depth=DEPTH,
-        actor=draft.created_by,
-        at=AT,
-    )
+    request_on(frozen, system)
 
     goldsets.release_version(version_id=frozen.pk, actor=draft.created_by, at=AT)
 
@@ -279,11 +274,16 @@ def test_a_fusion_of_a_system_elsewhere_waits_for_a_lead_too(version, remote):
     ours = make_system(project)
     fusion = create_fusion(project=project, name="Both", system_ids=[ours.pk, remote.pk], actor=lead_of(project), at=AT)
     score(version, run_on(version, fusion), measures="RR")
+    draft = drafted_after(version, newer_snapshot(version))
+    frozen = goldsets.freeze_version(version_id=draft.pk, actor=draft.created_by, at=AT)
 
-    again = run_again_of(release_on_newer(version))
+    again = run_again_of(frozen)
+    request_on(frozen, remote)  # a fusion cannot take a run that is not complete
+    pending = run_again_of(frozen)
 
     assert [(one.system.name, one.cause.name) for one in again.elsewhere] == [("Both", "Search"), ("Search", "Search")]
-    assert again.own == []
+    assert names(pending.elsewhere) == ["Both"]
+    assert again.own == pending.own == []
 
 
 def test_a_lead_runs_systems_again_that_the_release_had_no_chance_to(version):

@@ -108,10 +108,15 @@ def _requested_runs(version: Version) -> list[Run]:
 class _WholeRuns(NamedTuple):
     """By system the depth of its deepest run on a snapshot that has all questions of a version, or will have them."""
 
-    depths: dict[int, int]
+    complete: dict[int, int]
+    pending: dict[int, int]
 
     def have(self, system: System, depth: int) -> bool:
-        return self.depths.get(system.pk, 0) >= depth
+        return self.can_fuse(system, depth) or self.pending.get(system.pk, 0) >= depth
+
+    def can_fuse(self, system: System, depth: int) -> bool:
+        """A fusion takes complete runs alone, and makes what it lacks."""
+        return self.complete.get(system.pk, 0) >= depth
 
 
 def _whole_runs(version: Version) -> _WholeRuns:
@@ -121,13 +126,11 @@ def _whole_runs(version: Version) -> _WholeRuns:
     large = on.filter(state=RunState.COMPLETE, query_count__gte=len(ids))
     rankings = Ranking.objects.filter(run__in=large.values("pk"), query__in=asked.values("pk")).order_by()
     whole = rankings.values("run").annotate(n=Count("pk")).filter(n=len(ids)).values("run")
-    rows = [*on.filter(pk__in=whole).values_list("system", "depth")]
-    pending = on.filter(state=RunState.PENDING).values_list("system", "depth", "job__params__query_ids")
-    rows += [(system, depth) for system, depth, queries in pending if ids <= set(queries or ())]
-    depths: dict[int, int] = {}
-    for system, depth in rows:
-        depths[system] = max(depth, depths.get(system, 0))
-    return _WholeRuns(depths)
+    complete = on.filter(pk__in=whole).order_by("depth").values_list("system", "depth")
+    waiting = on.filter(state=RunState.PENDING).order_by("depth")
+    rows = waiting.values_list("system", "depth", "job__params__query_ids")
+    pending = {system: depth for system, depth, queries in rows if ids <= set(queries or ())}
+    return _WholeRuns(dict(complete), pending)
 
 
 def _fused_systems(project: Project, former: list[FormerRun]) -> dict[str, System]:
@@ -142,7 +145,7 @@ def _cause(system: System, depth: int, whole: _WholeRuns, by_digest: dict[str, S
     if system.kind != SystemKind.FUSION:
         return system
     parts = [by_digest[digest] for digest in system.config["engine"]["systems"]]
-    causes = [_cause(part, depth, whole, by_digest) for part in parts if not whole.have(part, depth)]
+    causes = [_cause(part, depth, whole, by_digest) for part in parts if not whole.can_fuse(part, depth)]
     outside = {_kind_of(cause): cause for cause in reversed(causes)}
     return outside.get("uploaded") or outside.get("elsewhere") or system
 
