@@ -230,7 +230,7 @@ def test_a_comparison_on_questions_of_the_demo_has_graded_results_beside_it(demo
 
     page = client.get(reverse("evaluation:compare", args=[demo.slug, *(one.pk for one in pair)]))
 
-    assert page.context["sheet"].graded is not None
+    assert page.context["comparison"].graded is not None
     assert "Graded results" in page.text
 
 
