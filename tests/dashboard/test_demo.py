@@ -20,7 +20,8 @@ from apps.dashboard.execution.demo import material
 from apps.dashboard.pages.drift import drift
 from apps.evaluation.models import Evaluation, RunNote
 from apps.gates.models import GateResult
-from apps.goldsets.models import Version
+from apps.goldsets.enums import PublicState
+from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.models import Job
 from apps.jobs.selectors.database_clock import from_now
@@ -179,6 +180,20 @@ def test_who_loads_the_demo_finds_pairs_to_grade_on_g_and_pairs_to_decide(demo, 
     assert 'data-key="g"' in client.get(reverse("dashboard:home", args=[demo.slug])).text
     assert len(claim_seats(round_=round_, annotator=host, n=10, at=now())) == 10
     assert len(adjudicable(round_, host)) > 0
+
+
+@pytest.mark.once
+@pytest.mark.slow
+def test_who_loads_the_demo_is_asked_to_sign_a_public_release(demo, client):
+    release = PublicRelease.objects.get(version__gold_set__project=demo)
+    host = User.objects.get(is_operator=True)
+    client.force_login(host)
+    counts = release.report["counts"]
+
+    assert (release.state, release.asked) == (PublicState.PREPARED, host)
+    assert 0 < counts["triples"]["going"] < counts["triples"]["inside"], "some go out, and some stay in"
+    home = client.get(reverse("dashboard:home", args=[demo.slug])).text
+    assert f"Sign the public release of {release.version}" in home
 
 
 @pytest.mark.once
