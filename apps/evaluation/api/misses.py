@@ -41,7 +41,7 @@ class Misses(ProjectAPIView):
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
         params = request.query_params
         only_known(params, {"measure", "after", "limit"})
-        listed = self._listed(pk, params.get("measure", ""))
+        listed = self._listed(self._scored(pk), params.get("measure", ""))
         page = cut_list(listed.missed, params)
         if any(one.row.split != Split.DEV for one in page.rows):
             version = listed.evaluation.version
@@ -51,19 +51,23 @@ class Misses(ProjectAPIView):
 
     @extend_schema(operation_id="evaluations_misses_propose", request=ProposalInput, responses={201: ProposalOut})
     def post(self, request: Request, pk: int, **ids: Any) -> Response:
+        evaluation = self._scored(pk)
         body = ProposalInput(data=request.data)
         body.is_valid(raise_exception=True)
         values = body.validated_data
-        listed = self._listed(pk, values["measure"])
+        listed = self._listed(evaluation, values["measure"])
         found = listed.of(values["triple"], values["rank"])
-        version = self._version(listed.evaluation, values["block_id"]) if values["block_id"] else None
+        version = self._version(evaluation, values["block_id"]) if values["block_id"] else None
         candidate = propose(listed, found, version=version, quote=values["quote"].strip(), at=timezone.now())
         return Response(ProposalOut(candidate).data, status=201)
 
-    def _listed(self, pk: int, measure: str) -> MissList:
+    def _scored(self, pk: int) -> Evaluation:
         evaluation = evaluation_in(self.project, pk)
         if not (evaluation.is_scored and evaluation.hit):
             raise Http404("This evaluation has no misses.")
+        return evaluation
+
+    def _listed(self, evaluation: Evaluation, measure: str) -> MissList:
         if measure and measure not in evaluation.measures:
             raise ValidationError({"measure": [f"One of {', '.join(evaluation.measures)}."]})
         return MissList(evaluation, self.member, measure=measure)
