@@ -218,9 +218,11 @@ class Steps:
         return self.attempt(note_miss, triple, kind=NoteKind.UNCLEAR, person=self.person(who))
 
     def reword(self, triple: Triple, who: int) -> bool:
-        """Sometimes on a question that somebody finds unclear."""
+        """Mostly on a question that somebody has just found unclear."""
         if EVIDENCE not in self.texts["access"]:
             return False
+        if who % 4:
+            self.doubt(triple, who + 1)
         wording = make_wording(self.snapshot, question=question(next(self.number)))
         return self.attempt(reword, triple, person=self.person(who, triple), snapshot=self.snapshot, wording=wording)
 
