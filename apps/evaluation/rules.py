@@ -1,6 +1,6 @@
 """Reasons against scoring, comparing or seeing something, or None."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from django.db.models import Max
 
@@ -12,24 +12,20 @@ from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.selectors.evaluations import part_of
 from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Slice, Version, VersionGrade, VersionTriple
-from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.metrics.comparison import Regressions
 from apps.metrics.expected import BY_GRADES, DEFAULT_HIT_MEASURES, HIT_MEASURES, parse_hit_rule, refuse_without_hits
 from apps.metrics.measures import GRADES_ALONE, REGISTRY, Measure, parse_measures, refuse_above, refuse_unmet
 from apps.metrics.measures.notation import MeasureError
 from apps.retrieval.enums import RunState
 from apps.retrieval.models import Run
-from apps.retrieval.rules import OPEN_ROUND, own_passages_refusal
-from apps.retrieval.selectors.blinding import queries_to_judge
-from apps.review.selectors.candidate_blocks import asked_of, to_decide
-from apps.triples.models import Triple
+from apps.retrieval.rules import own_passages_refusal
+from apps.retrieval.selectors.blinding import hidden_queries
 
 EVERY_SPLIT = ""
 SPLITS = (*Split.values, EVERY_SPLIT)
 SPLIT_WORDS = {Split.DEV: "dev split", Split.TEST: "test split", EVERY_SPLIT: "dev and test together"}
 CLOSED = "This comparison is closed. Its decisions can no longer be changed."
 NO_GRADES_HERE = "No grade makes a miss. Where the Q&A is wrong, go to the misses: “Wrong”, “Also right” or “Unclear”."
-RANKS_HIDDEN = OPEN_ROUND
 SEALED = "The test split is sealed: only leads see scores query by query, everybody else sees means."
 
 
@@ -145,47 +141,17 @@ def rejudging_refusal(member: Member) -> str | None:
     return None if member.holds(Role.LEAD) else "Only leads can have pairs judged again."
 
 
-def hidden_rankings(user: User, query_ids: Iterable[int], snapshot: Snapshot) -> set[int]:
-    """Those of the queries that are in a pool that the person judges in an open round: no ranks for them."""
-    return queries_to_judge(user, snapshot, query_ids)
-
-
 def ranking_refusal(user: User, query_id: int, snapshot: Snapshot) -> str | None:
-    """Why the rankings of a query are hidden from the person."""
-    if hidden_rankings(user, [query_id], snapshot):
-        return RANKS_HIDDEN
-    return None
+    """Why the rankings of a query are hidden from the person, and every value that tells of them."""
+    return hidden_queries(user, snapshot, [query_id]).get(query_id)
 
 
-ASKED_BLINDLY = (
-    "You are asked whether another passage answers this question as well. What systems returned is hidden from you"
-    " until that is settled."
-)
-BLINDED = "You review this Q&A once more, blindly. What is known about it is hidden from you until you have answered."
-
-
-def miss_refusal(member: Member, triple: Triple, query_id: int | None, snapshot: Snapshot) -> str | None:
-    """Why the person may not read what was returned for the question of a triple, or None."""
-    person, project = member.user, member.project
-    if Triple.objects.filter(hidden_by_id(person, "pk"), pk=triple.pk).exists():
-        return BLINDED
-    is_asked = member.holds(Role.REVIEWER) and asked_of(person, project).filter(triple=triple).exists()
-    if is_asked or (member.is_lead and to_decide(person, project).filter(triple=triple).exists()):
-        return ASKED_BLINDLY
-    return ranking_refusal(person, query_id, snapshot) if query_id is not None else None
-
-
-def hidden_questions(member: Member, asked: Mapping[int, int | None], snapshot: Snapshot) -> set[int]:
-    """Those of the triples, each with its query if it has one, that `miss_refusal` would refuse the person."""
-    person, project = member.user, member.project
-    queries = hidden_rankings(person, [query for query in asked.values() if query is not None], snapshot)
-    hidden = {triple for triple, query in asked.items() if query in queries}
-    hidden.update(Triple.objects.filter(hidden_by_id(person, "pk"), pk__in=list(asked)).values_list("pk", flat=True))
-    if member.holds(Role.REVIEWER):
-        hidden.update(asked_of(person, project).filter(triple__in=list(asked)).values_list("triple_id", flat=True))
-    if member.is_lead:
-        hidden.update(to_decide(person, project).filter(triple__in=list(asked)).values_list("triple_id", flat=True))
-    return hidden
+def hidden_words(reasons: Sequence[str], noun: str) -> str:
+    """Why queries or questions of a page are not shown one by one, by the reason of each; "" where all are."""
+    if not reasons:
+        return ""
+    many = f"One of these {noun} is" if len(reasons) == 1 else f"{len(reasons):,} of these {noun} are"
+    return " ".join([f"{many} not shown one by one.", *dict.fromkeys(reasons)])
 
 
 def also_right_refusal(entry: SnapshotBlock | None, known: str) -> str:

@@ -12,6 +12,7 @@ from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations, expected, rankings
 from apps.goldsets.models import Version
+from apps.triples.selectors.asked import asked_queries
 
 
 class DecisionRefused(Refusal):
@@ -76,10 +77,11 @@ def _check(
     """Raise DecisionRefused unless the person may make this decision on a query of both evaluations."""
     if reason := rules.comparison_refusal(baseline, candidate):
         raise DecisionRefused(reason, code="comparison_refused")
-    split = _splits(candidate).get(query_id)
-    if split is None or query_id not in candidate.query_ids or measure not in candidate.measures:
+    split, query = _items(candidate).get(query_id, ("", None))
+    if not split or query_id not in candidate.query_ids or measure not in candidate.measures:
         raise DecisionRefused("This comparison has no such query or measure.", code="no_such_drop")
-    if reason := rules.decision_refusal(member, split):
+    hidden = rules.ranking_refusal(member.user, query, candidate.version.snapshot) if query is not None else None
+    if reason := rules.decision_refusal(member, split) or hidden:
         raise DecisionRefused(reason, code="decision_refused")
     if decision not in RegressionNote.Decision.values:
         raise DecisionRefused("Choose Accept, Fix or Grades wrong.", code="bad_decision")
@@ -89,8 +91,11 @@ def _check(
         raise DecisionRefused(reason, code="explanation_missing")
 
 
-def _splits(candidate: Evaluation) -> dict[str, str]:
-    """The split of each item by its name: the id of a query, or the label of a Q&A."""
+def _items(candidate: Evaluation) -> dict[str, tuple[str, int | None]]:
+    """Split and key of the query of each item by its name: the id of a query, or the label of a Q&A."""
     if candidate.hit:
-        return {row.label: row.split for row in expected.version_triples(candidate.version, "")}
-    return {row.outside_id: row.split for row in rankings.version_queries(candidate.version, "")}
+        rows = expected.version_triples(candidate.version, "")
+        asked = asked_queries([row.revision_id for row in rows])
+        keys = {revision: one.query_id for revision, one in asked.items()}
+        return {row.label: (row.split, keys.get(row.revision_id)) for row in rows}
+    return {row.outside_id: (row.split, row.query_id) for row in rankings.version_queries(candidate.version, "")}

@@ -17,7 +17,7 @@ from apps.goldsets.models import VersionQuery
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison, QueryChange, SupplementaryTests
 from apps.metrics.statistics.power import MOST_PLANNED, round_up
-from apps.metrics.statistics.significance import FEWEST_QUERIES
+from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT
 
 
 class DropRow(NamedTuple):
@@ -50,7 +50,7 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
         """How many more queries would settle the headline's measure, and the difference that so many can detect; both
         empty where they are not defined and of too few queries, the first where it is settled.
         """
-        if self.headline is None or self.headline.difference.n < FEWEST_QUERIES:
+        if self.headline is None or self.headline.difference.n < FEWEST_FOR_A_VERDICT:
             return "", ""
         supplement = self.headline.supplement
         if not supplement.tests.spread:
@@ -91,17 +91,6 @@ class ComparisonSheet(PairSheet[EvaluationSheet, DropRow]):
             for change in self.changes
             if change.is_drop
         ]
-
-    @cached_property
-    def hidden(self) -> set[int]:
-        """Keys of the queries whose rankings are hidden from this person: their pages do not open."""
-        queries = [self.candidate.queries[change.place].query_id for change in self.changes]
-        return rules.hidden_rankings(self.candidate.member.user, queries, self.candidate.evaluation.version.snapshot)
-
-    @property
-    def hidden_words(self) -> str:
-        """Why some of the drops have no link."""
-        return rules.RANKS_HIDDEN if any(drop.query.query_id in self.hidden for drop in self.drops) else ""
 
     @property
     def judged_curve(self) -> str:

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from apps.accounts.selectors import Member
-from apps.common.text.wording import number, p_value
+from apps.common.text.wording import interval, number, p_value, signed
 from apps.evaluation import rules
 from apps.evaluation.edges.hit_sheets import HitSheet, KindRow, is_clear, is_yes_or_no, kind_rows, right_of, rule_name
 from apps.evaluation.edges.pair_sheets import PairSheet
@@ -16,9 +16,6 @@ from apps.goldsets.models import VersionTriple
 from apps.metrics.comparison import MeasureComparison, QueryChange
 from apps.metrics.expected import KINDS
 from apps.metrics.measures import parse_measure
-from apps.triples.selectors.asked import asked_queries
-
-HIDDEN = "You still judge or review some of these questions. Their ranks are hidden from you until that is over."
 
 
 class OtherRule(NamedTuple):
@@ -33,17 +30,13 @@ class OtherRule(NamedTuple):
 
 
 class HitDrop(NamedTuple):
-    """A triple that the two answer differently, with the first right rank of both, 0 for none.
-
-    `is_hidden`: the person still judges or reviews it, and sees no ranks until that is over.
-    """
+    """A triple that the two answer differently, with the first right rank of both, 0 for none."""
 
     change: QueryChange
     triple: VersionTriple
     before: int
     after: int
     note: RegressionNote | None
-    is_hidden: bool
 
     @property
     def pk(self) -> int:
@@ -80,25 +73,29 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
 
     @property
     def lead(self) -> str:
-        """What follows from it: whether the difference is clear, and the kind of question that goes against it."""
+        """What follows from it: whether the difference is clear, and the kind of question that goes against it.
+
+        A kind goes against a clear difference only where as many of its questions differ as a verdict needs; its
+        interval is named.
+        """
         assert self.headline is not None
         difference = self.headline.difference
         if not difference.mean:
             return "There is no difference."
-        words = "The difference is clear." if is_clear(difference) else "The difference is not settled."
-        against = [
-            row for row in self.kinds[1:] if row.difference is not None and row.difference.mean * difference.mean < 0
-        ]
+        if not is_clear(difference):
+            return "The difference is not settled."
+        against = [(kind, other) for kind in self.kinds[1:] if (other := kind.against(difference)) is not None]
         if not against:
-            return words
-        row = max(against, key=lambda one: one.n)
+            return "The difference is clear."
+        row, opposite = max(against, key=lambda one: one[0].n)
         first, second = row.summaries
         if is_yes_or_no(self.measure):
             left, right = (round((one.mean or 0) * one.n) for one in (first, second))
             figures = f"{self.names[1]} {right:,} of {row.n:,}, {self.names[0]} {left:,}"
         else:
             figures = f"{self.names[1]} {number(second.mean)}, {self.names[0]} {number(first.mean)}"
-        return f"{words} Against it: {row.label[0].lower()}{row.label[1:]} ({figures})."
+        between = f"difference {signed(opposite.mean)}, {interval(opposite.interval, 3, differences=True)}"
+        return f"The difference is clear. Against it: {row.label[0].lower()}{row.label[1:]} ({figures}; {between})."
 
     @property
     def method(self) -> str:
@@ -170,26 +167,10 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
                 before[row.place],
                 after[row.place],
                 self.notes.get(row.query_id),
-                self.candidate.triples[row.place].triple_id in self.hidden,
             )
             for row in self.all_changes
             if self.candidate.visible[row.place] and row.change
         ]
-
-    @cached_property
-    def hidden(self) -> set[int]:
-        """Keys of the triples whose ranks are hidden from this person."""
-        rows = self.candidate.triples
-        queries = asked_queries([row.revision_id for row in rows])
-        asked = {
-            row.triple_id: queries[row.revision_id].query_id if row.revision_id in queries else None for row in rows
-        }
-        return rules.hidden_questions(self.candidate.member, asked, self.candidate.evaluation.version.snapshot)
-
-    @property
-    def hidden_words(self) -> str:
-        """Why some of the questions have no ranks."""
-        return HIDDEN if any(one.is_hidden for one in self.changes) else ""
 
     @cached_property
     def drops(self) -> list[HitDrop]:

@@ -18,8 +18,9 @@ from apps.metrics.expected import YES_OR_NO, HitRule, RankBin
 from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES
 from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.measures import parse_measure
-from apps.metrics.statistics.significance import Difference, Summary, differences
+from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Difference, Summary, differences
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
+from apps.triples.selectors.asked import asked_queries
 
 RULE_NAMES = {
     BLOCK: "Same passage",
@@ -44,6 +45,8 @@ def rule_name(hit: str) -> str:
 class HitSheet(ScoredSheet):
     """One evaluation by a hit rule with its triples."""
 
+    noun = "questions"
+
     @cached_property
     def triples(self) -> list[VersionTriple]:
         """The measured triples in the order of the values."""
@@ -53,6 +56,11 @@ class HitSheet(ScoredSheet):
     @property
     def splits(self) -> list[str]:
         return [row.split for row in self.triples]
+
+    @cached_property
+    def asked(self) -> list[int | None]:
+        queries = asked_queries([row.revision_id for row in self.triples])
+        return [queries[key].query_id if (key := row.revision_id) in queries else None for row in self.triples]
 
     @property
     def rule(self) -> HitRule:
@@ -79,9 +87,12 @@ class HitSheet(ScoredSheet):
         return ranks
 
     def missed(self, measure: str) -> list[int]:
-        """The places of the questions without a hit within the cutoff of a measure, as far as the person sees them."""
+        """The places of the questions without a hit within the cutoff of a measure, in splits that the person sees.
+
+        One whose ranks are hidden from the person is among them: the page of misses names it without any.
+        """
         cutoff = parse_measure(measure).cutoff or 1
-        return [place for place, shown in enumerate(self.visible) if shown and not 0 < self.ranks[place] <= cutoff]
+        return [place for place, seen in enumerate(self._seen) if seen and not 0 < self.ranks[place] <= cutoff]
 
     @property
     def bins(self) -> list[RankBin]:
@@ -123,6 +134,15 @@ class KindRow(NamedTuple):
     @property
     def is_clear(self) -> bool:
         return self.difference is not None and is_clear(self.difference)
+
+    def against(self, overall: Difference) -> Difference | None:
+        """The difference of this kind where it goes the other way than that of all questions; None where it does not,
+        or where so few of its questions differ that nothing could be said of them.
+        """
+        own = self.difference
+        if own is None or own.mean * overall.mean >= 0 or own.tally.moved < FEWEST_FOR_A_VERDICT:
+            return None
+        return own
 
 
 def is_clear(difference: Difference) -> bool:

@@ -129,6 +129,11 @@ class PairSheet(Generic[S, D]):
         raise NotImplementedError
 
     @property
+    def misses(self) -> int:
+        """How many questions to go through for their misses; by grades there are none."""
+        return 0
+
+    @property
     def explained(self) -> int:
         return sum(drop.note is not None for drop in self.drops)
 

@@ -26,6 +26,7 @@ from apps.metrics.expected import Returned
 from apps.queries.models import Query
 from apps.retrieval.edges.panels import RunPanel
 from apps.retrieval.models import Run
+from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.returned import returned_of
 
 QUERIES_A_PAGE = 10
@@ -201,8 +202,9 @@ class RunResults:
 
     @cached_property
     def values(self) -> dict[int, float]:
-        """The value of each query by the main measure, where this person sees it."""
-        seen = {pk: row.outside_id for pk, row in self.version_queries.items() if self._sees(row)}
+        """The value of each query found by the main measure, where this person may know it."""
+        rows = [row for pk, row in self.version_queries.items() if self._sees(row) and pk not in self.hidden]
+        seen = {row.query_id: row.outside_id for row in rows}
         return {pk: self.scored.values[name] for pk, name in seen.items() if name in self.scored.values}
 
     @property
@@ -210,8 +212,17 @@ class RunResults:
         return WORST_FIRST if self.values and self.request.GET.get("order") == WORST_FIRST else BY_ID
 
     @cached_property
+    def found(self) -> list[QueryOfRun]:
+        return run_results.queries_of(self.run, self.find, self.only)
+
+    @cached_property
+    def hidden(self) -> dict[int, str]:
+        """The queries found whose results this person may not see for now, each with the reason."""
+        return hidden_queries(self.request.user, self.run.snapshot, [one.query_id for one in self.found])
+
+    @cached_property
     def page(self) -> Page[QueryOfRun]:
-        queries = run_results.queries_of(self.run, self.find, self.only)
+        queries = list(self.found)
         if self.order == WORST_FIRST:
             sign = -1 if is_lower_better(self.scored.measure) else 1
             queries.sort(key=lambda row: sign * self.values.get(row.query_id, sign * math.inf))
@@ -222,7 +233,7 @@ class RunResults:
         """The queries of this page, each with its first results."""
         listed = list(self.page.object_list)
         keys = [one.query_id for one in listed]
-        hidden = rules.hidden_rankings(self.request.user, keys, self.run.snapshot)
+        hidden = self.hidden
         results = self._results([one for one in listed if one.query_id not in hidden])
         seen = [row for key in keys if (row := self.version_queries.get(key)) is not None and self._sees(row)]
         grades = run_results.grades_by_query(row for row in seen if row.query_id not in hidden)
@@ -233,9 +244,9 @@ class RunResults:
                 query=queries[one.query_id],
                 length=one.length,
                 results=results(one.query_id, grades.get(one.query_id, {})),
-                value=None if one.query_id in hidden else self.values.get(one.query_id),
+                value=self.values.get(one.query_id),
                 grades=grades.get(one.query_id),
-                hidden=rules.RANKS_HIDDEN if one.query_id in hidden else "",
+                hidden=hidden.get(one.query_id, ""),
                 grades_hidden=self._why_no_grades(one.query_id),
             )
             for one in listed

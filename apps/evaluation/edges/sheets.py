@@ -21,6 +21,7 @@ from apps.goldsets.models import VersionQuery
 from apps.metrics.columns import Floats
 from apps.metrics.measures import parse_measure
 from apps.metrics.scoring import conventions
+from apps.retrieval.selectors.blinding import hidden_queries
 
 DEPTH = 10
 
@@ -35,10 +36,16 @@ class ScoredSheet:
 
     evaluation: Evaluation
     member: Member
+    noun = "queries"
 
     @property
     def splits(self) -> list[str]:
         """The split of each scored item, in the order of the values."""
+        raise NotImplementedError
+
+    @property
+    def asked(self) -> list[int | None]:
+        """The key of the query that asks each scored item, in the order of the values."""
         raise NotImplementedError
 
     @cached_property
@@ -50,12 +57,37 @@ class ScoredSheet:
         return {score.measure: score for score in self.evaluation.scores.all()}
 
     @cached_property
-    def visible(self) -> list[bool]:
+    def _seen(self) -> list[bool]:
+        """Whether the split of each item is open to this person."""
         return [rules.sees_split(self.member, split) for split in self.splits]
 
+    @cached_property
+    def _hidden(self) -> list[str]:
+        """For each item why the person may know no rank of it; "" where they may."""
+        snapshot = self.evaluation.version.snapshot
+        queries = hidden_queries(self.member.user, snapshot, [key for key in self.asked if key is not None])
+        return ["" if key is None else queries.get(key, "") for key in self.asked]
+
+    @cached_property
+    def visible(self) -> list[bool]:
+        """Whether this person may see values of each item by itself: the one place that decides."""
+        return [seen and not hidden for seen, hidden in zip(self._seen, self._hidden, strict=True)]
+
     @property
-    def hidden_count(self) -> int:
-        return self.visible.count(False)
+    def sealed(self) -> str:
+        """Why the items of the test split are not shown one by one; "" where they are."""
+        return "" if all(self._seen) else rules.SEALED
+
+    @property
+    def hidden_words(self) -> str:
+        """Why some items of an open split are not shown one by one; "" where all are."""
+        reasons = [why for why, seen in zip(self._hidden, self._seen, strict=True) if why and seen]
+        return rules.hidden_words(reasons, self.noun)
+
+    @property
+    def withheld(self) -> list[str]:
+        """The sentences that say what is not shown one by one, and why."""
+        return [words for words in (self.sealed, self.hidden_words) if words]
 
     @property
     def shows_test(self) -> bool:
@@ -70,6 +102,10 @@ class EvaluationSheet(ScoredSheet):
     @property
     def splits(self) -> list[str]:
         return [query.split for query in self.queries]
+
+    @property
+    def asked(self) -> list[int | None]:
+        return [query.query_id for query in self.queries]
 
     @cached_property
     def queries(self) -> list[VersionQuery]:

@@ -85,7 +85,6 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
         "comparison": sheet,
         "evaluation": evaluation,
         "split_words": rules.ground_words(evaluation),
-        "sealed": rules.SEALED if sheet.candidate.hidden_count else "",
         "decides": _decides(sheet),
         "tally": comparison.tally(sheet.changes),
         **strata_context(
@@ -114,7 +113,6 @@ def compare_by_hits(request: HttpRequest, project: Project, baseline: int, candi
         "rank_figures": rank_figures(sheet.names, bins),
         "kind_chart": kind_chart(sheet.measure, sheet.names, sheet.kinds),
         "kind_figures": kind_figures(sheet.measure, sheet.names, sheet.kinds),
-        "sealed": rules.SEALED if sheet.candidate.hidden_count else "",
         "decides": _decides(sheet),
     }
     return render(request, "evaluation/compare_hits.html", context)
@@ -165,14 +163,11 @@ def _decides(sheet: ComparisonSheet | HitComparison) -> bool:
 
 
 def _after_decision(sheet: ComparisonSheet | HitComparison, query_id: str, *, goes_on: bool) -> str:
-    """The URL after a decision: with `goes_on` the next open drop, or the table where its ranks are hidden; else the
-    row.
-    """
+    """The URL after a decision: with `goes_on` the next open drop, or the table where it has no page; else the row."""
     first, second = sheet.baseline.evaluation, sheet.candidate.evaluation
     place, measure = [first.project.slug, first.pk, second.pk], urlencode({"measure": sheet.measure})
     following = sheet.open_after(query_id) if goes_on and isinstance(sheet, ComparisonSheet) else None
-    user, snapshot = sheet.candidate.member.user, second.version.snapshot
-    if following and not rules.ranking_refusal(user, following.query.query_id, snapshot):
+    if following:
         return f"{reverse('evaluation:query', args=[*place, following.query.pk])}?{measure}"
     here = None if goes_on else sheet.drop_of(query_id)
     return f"{reverse('evaluation:compare', args=place)}?{measure}#{f'drop-{here.pk}' if here else 'drops'}"

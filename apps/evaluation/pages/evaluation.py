@@ -52,7 +52,6 @@ def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "conventions": pages.conventions_of(evaluation.measures),
         "queries": _query_rows(sheet, measure, request.GET.get("page", "")),
         "split_words": rules.ground_words(evaluation),
-        "sealed": rules.SEALED if sheet.hidden_count else "",
         **strata_context(request.GET.get("by", ""), [sheet], measure, [evaluation.run.tag]),
     }
     return render(request, "evaluation/evaluation.html", context)
@@ -90,7 +89,6 @@ def by_hits(request: HttpRequest, evaluation: Evaluation) -> HttpResponse:
         "misses": len(sheet.missed(measure)),
         "lower_end": LOWER_END,
         "split_words": rules.ground_words(evaluation),
-        "sealed": rules.SEALED if sheet.hidden_count else "",
     }
     return render(request, "evaluation/by_hits.html", context)
 

@@ -133,9 +133,8 @@ class SideBySide:
     @cached_property
     def neighbours(self) -> tuple[VersionQuery | None, VersionQuery | None]:
         """The queries before and after this one whose pages open too, worst first."""
-        queries, hidden = self.comparison.candidate.queries, self.comparison.hidden
-        places = [change.place for change in self.comparison.changes]
-        order = [place for place in places if queries[place].query_id not in hidden]
+        queries = self.comparison.candidate.queries
+        order = [change.place for change in self.comparison.changes]
         at = order.index(self.place)
         before = queries[order[at - 1]] if at else None
         after = queries[order[at + 1]] if at + 1 < len(order) else None

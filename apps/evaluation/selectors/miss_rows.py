@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from apps.accounts.selectors import Member
 from apps.corpus.models import SnapshotBlock
-from apps.evaluation import rules
 from apps.evaluation.core.misses import finding, known_of
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.misses import ReadPassage, candidate_states, live_notes, versions_expected_now
 from apps.goldsets.models import VersionTriple
 from apps.metrics.expected import Returned
 from apps.retrieval.models import Run
+from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.returned import returned_of
 from apps.review.enums import NoteKind
 from apps.triples.selectors.asked import asked_queries
@@ -60,7 +60,9 @@ def miss_rows(evaluation: Evaluation, missed: Sequence[Missed], member: Member) 
     triple_ids = [one.row.triple_id for one in missed]
     asked = asked_queries(one.row.revision_id for one in missed)
     query_of = {one.row.triple_id: _query_of(asked, one.row) for one in missed}
-    hidden = rules.hidden_questions(member, query_of, evaluation.version.snapshot)
+    queries = [query for query in query_of.values() if query is not None]
+    from_them = hidden_queries(member.user, evaluation.version.snapshot, queries)
+    hidden = {triple for triple, query in query_of.items() if query in from_them}
     shown = {triple: query for triple, query in query_of.items() if triple not in hidden and query is not None}
     run = evaluation.run
     returned = dict(returned_of(run, list(shown.values()), with_text=run.returns_passages))

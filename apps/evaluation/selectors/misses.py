@@ -107,7 +107,9 @@ class Miss:
     @cached_property
     def hidden(self) -> str:
         """Why ranks of this question are hidden from the person for now; "" where they are not."""
-        return rules.miss_refusal(self.member, self.row.triple, self._query, self.evaluation.version.snapshot) or ""
+        if self._query is None:
+            return ""
+        return rules.ranking_refusal(self.member.user, self._query, self.evaluation.version.snapshot) or ""
 
     # Expected
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from apps.evaluation import rules
 from apps.evaluation.core.question_kinds import FIELDS
 from apps.evaluation.edges.hit_comparison import HitComparison
 from apps.evaluation.edges.hit_sheets import HitSheet, kind_rows
@@ -27,7 +26,7 @@ def hit_evaluation_report(sheet: HitSheet) -> Document:
     measures = {name: parse_measure(name) for name in evaluation.measures}
     card = _card([sheet], [evaluation.run.tag], measures)._replace(with_queries=True)
     title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on the Q&As of {ground_of(evaluation)}"
-    return scored_document(card, title=title, about=_sealed(sheet), basis=basis_of([evaluation]))
+    return scored_document(card, title=title, about=sheet.withheld, basis=basis_of([evaluation]))
 
 
 def hit_comparison_report(sheet: HitComparison) -> Document:
@@ -39,7 +38,7 @@ def hit_comparison_report(sheet: HitComparison) -> Document:
     card = _card(sides, list(sheet.names), {name: parse_measure(name) for name in names})
     card = card._replace(comparisons=[replace(compared, measures=[*first, *others])])
     title = f"{sheet.names[1]} against {sheet.names[0]} on the Q&As of {ground_of(sheet.candidate.evaluation)}"
-    about = [sheet.finding, sheet.lead, sheet.method, *_sealed(sheet.candidate)]
+    about = [sheet.finding, sheet.lead, sheet.method, *sheet.candidate.withheld]
     return scored_document(card, title=title, about=about, basis=basis_of([side.evaluation for side in sides]))
 
 
@@ -80,7 +79,3 @@ def _strata(sheets: Sequence[HitSheet], names: Sequence[str]) -> Iterator[Stratu
         one = rows[0]
         summaries = tuple([row.summaries[place] for row in rows] for place in range(len(sheets)))
         yield StratumScores(FIELDS[one.field].lower(), one.name, one.n, summaries)
-
-
-def _sealed(sheet: HitSheet) -> list[str]:
-    return [rules.SEALED] if sheet.hidden_count else []

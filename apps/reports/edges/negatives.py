@@ -10,7 +10,7 @@ from apps.common.errors import Forbidden, Refusal
 from apps.evaluation import rules
 from apps.goldsets.actions import log_export
 from apps.goldsets.enums import Split
-from apps.goldsets.models import Version
+from apps.goldsets.models import Version, VersionQuery
 from apps.goldsets.rules import blind_refusal
 from apps.goldsets.selectors.versions import frozen_in, seen_by
 from apps.reports.actions.negatives import measure_negatives
@@ -19,6 +19,7 @@ from apps.reports.rules import negatives_refusal
 from apps.reports.selectors import negatives
 from apps.reports.selectors.negatives import CONTENT_TYPES, NegativesProposal
 from apps.retrieval.selectors import run_in
+from apps.retrieval.selectors.blinding import hidden_queries
 
 
 class NegativesRefused(Refusal):
@@ -40,6 +41,13 @@ def negatives_form(member: Member, version: Version, query: Any) -> NegativesFor
 def visible_version(member: Member, pk: int) -> Version:
     """A frozen version; only leads see one that is not released. Raises Http404."""
     return seen_by(member, frozen_in(member.project, pk))
+
+
+def ranks_refusal(member: Member, version: Version) -> str | None:
+    """Why the person may see no negatives of the version now: each is shown with its grade and its rank."""
+    queries = VersionQuery.objects.filter(version=version).values_list("query_id", flat=True)
+    hidden = hidden_queries(member.user, version.snapshot, queries)
+    return blind_refusal(member) or next(iter(hidden.values()), None)
 
 
 def proposal_of(member: Member, version: Version, form: NegativesForm) -> NegativesProposal:
@@ -71,7 +79,7 @@ def request_measurement(member: Member, version: Version, query: Any) -> None:
 
 def file_response(member: Member, version: Version, query: Any) -> StreamingHttpResponse:
     """The file, streamed; `query` is the query string. Raises Forbidden and NegativesRefused."""
-    if reason := blind_refusal(member):
+    if reason := ranks_refusal(member, version):
         raise Forbidden(reason, code="still_judging")
     if query.get("split") not in {None, Split.DEV} and not member.is_lead:
         raise Forbidden(rules.SEALED, code="test_is_sealed")

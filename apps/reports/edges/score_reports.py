@@ -37,7 +37,7 @@ def evaluation_report(sheet: EvaluationSheet) -> Document:
     run = _scored(evaluation.run.tag, sheet, list(measures))
     card = _card(sheet, measures, [run])._replace(strata=list(_strata(sheet, [run])), with_queries=True)
     title = f"{evaluation.run.system.name}, {evaluation.run.tag}, on {ground_of(evaluation)}"
-    document = scored_document(card, title=title, about=_sealed(sheet), basis=basis_of([evaluation]))
+    document = scored_document(card, title=title, about=sheet.withheld, basis=basis_of([evaluation]))
     results = map(_gate_result, gates.results_on(evaluation))
     return document._replace(parts=[*gates_parts(results), *document.parts])
 
@@ -63,7 +63,7 @@ def comparison_report(sheet: ComparisonSheet) -> Document:
         strata=list(_strata(sheet.candidate, runs)),
     )
     title = f"{sheet.names[1]} against {sheet.names[0]} on {ground_of(sheet.candidate.evaluation)}"
-    about = _closing(sheet) + _sealed(sheet.candidate)
+    about = _closing(sheet) + sheet.candidate.withheld
     return scored_document(card, title=title, about=about, basis=basis_of([side.evaluation for side in sides]))
 
 
@@ -124,10 +124,6 @@ def _decisions(sheet: ComparisonSheet) -> dict[tuple[str, str], str]:
         (note.measure, note.query_id_text): ": ".join(filter(None, [note.get_decision_display(), note.explanation]))
         for note in notes
     }
-
-
-def _sealed(sheet: EvaluationSheet) -> list[str]:
-    return [rules.SEALED] if sheet.hidden_count else []
 
 
 def ground_of(evaluation: Evaluation) -> str:

@@ -14,13 +14,13 @@ from apps.accounts.models import Project
 from apps.goldsets.actions import log_test_look
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
-from apps.goldsets.rules import blind_refusal
 from apps.reports.core.negative_parts import effect_table, found_table
 from apps.reports.core.negatives import EASY, HARD
 from apps.reports.edges.negatives import (
     file_response,
     negatives_form,
     proposal_of,
+    ranks_refusal,
     request_measurement,
     visible_version,
 )
@@ -39,7 +39,7 @@ def negatives(request: HttpRequest, project: Project, version_pk: int) -> HttpRe
     member = member_of(request)
     version = visible_version(member, version_pk)
     form = negatives_form(member, version, request.GET)
-    context: dict[str, Any] = {**SECTION, "version": version, "form": form, "refusal": blind_refusal(member)}
+    context: dict[str, Any] = {**SECTION, "version": version, "form": form, "refusal": ranks_refusal(member, version)}
     if context["refusal"] is None and form.is_valid():
         proposal = proposal_of(member, version, form)
         page = Paginator(proposal.queries(), QUERIES_A_PAGE).get_page(request.GET.get("page", ""))

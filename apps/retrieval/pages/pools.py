@@ -23,7 +23,7 @@ from apps.retrieval.enums import ADAPTIVE, PoolKind
 from apps.retrieval.forms import GrowForm, PoolForm
 from apps.retrieval.models import Pool, Run
 from apps.retrieval.pages.charts import sizes_chart
-from apps.retrieval.selectors.blinding import has_pairs_to_judge
+from apps.retrieval.selectors.blinding import has_pairs_to_judge, hidden_queries
 from apps.retrieval.selectors.withdrawn import is_withdrawn
 
 SECTION = {"section": "Runs"}
@@ -170,6 +170,8 @@ def provenance(request: MemberRequest, project: Project, pk: int) -> HttpRespons
         raise Http404("The pool covers no query.")
     wanted = request.GET.get("q", "")
     place = next((at for at, query in enumerate(queries) if query.outside_id == wanted), 0)
+    if reason := hidden_queries(request.user, shown.snapshot, [queries[place].pk]).get(queries[place].pk):
+        raise Forbidden(reason, code="ranks_hidden")
     runs = selectors.pool_runs(shown)
     context = {
         **SECTION,

@@ -13,7 +13,7 @@ from apps.common.errors import Forbidden
 from apps.retrieval import rules, selectors
 from apps.retrieval.core.passages import as_stored
 from apps.retrieval.models import Run
-from apps.retrieval.selectors.blinding import queries_to_judge
+from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.returned import returned_of
 
 
@@ -24,8 +24,8 @@ def results_jsonl(request: MemberRequest, project: Project, pk: int) -> Streamin
     run = selectors.run_in(project, pk)
     names = selectors.names_of_ranked(run)
     refusal = rules.results_refusal(request.member.roles, run)
-    if refusal is None and queries_to_judge(request.user, run.snapshot, names):
-        refusal = rules.OPEN_ROUND
+    if refusal is None:
+        refusal = next(iter(hidden_queries(request.user, run.snapshot, names).values()), None)
     if refusal is not None:
         raise Forbidden(refusal, code="results_hidden")
     answer = StreamingHttpResponse(_lines(run, names), content_type="application/jsonl; charset=utf-8")

@@ -10,10 +10,10 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.pages import leaderboard_context
-from apps.evaluation.rules import RANKS_HIDDEN
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.retrieval.models import Pool
+from apps.retrieval.rules import OPEN_ROUND
 from apps.retrieval.selectors import blinding
 from tests.evaluation.factories import BAD, GOOD, add_run, ask, make_scene, qrels_of, score
 from tests.factories import lead_of, make_member, make_project
@@ -442,7 +442,7 @@ def test_an_interval_over_too_few_queries_says_so_wherever_it_is_shown(client):
 
     said = [words(open_page(client, scene.lead, address)) for address in [*pages, run]]
 
-    assert ["n 4: too few queries for an interval" in page for page in said] == [True] * 5
+    assert ["n 4: too few for an interval" in page for page in said] == [True] * 5
 
 
 def test_the_worst_query_is_first_where_a_lower_value_is_better(client):
@@ -456,23 +456,23 @@ def test_the_worst_query_is_first_where_a_lower_value_is_better(client):
 
 
 def test_rankings_stay_hidden_from_who_still_has_pairs_to_grade(client, scene, pair, monkeypatch):
-    monkeypatch.setattr(blinding, "_checks", [lambda user: set(Pool.objects.values_list("pk", flat=True))])
+    monkeypatch.setattr(blinding, "_pool_checks", [lambda user: set(Pool.objects.values_list("pk", flat=True))])
 
     response = open_page(client, scene.lead, url(scene, "query", pair[0].pk, pair[1].pk, dev_query(scene).pk))
 
     assert response.status_code == 409
-    assert RANKS_HIDDEN in words(response)
+    assert OPEN_ROUND in words(response)
 
 
 def test_a_comparison_links_to_no_query_that_it_would_refuse_and_says_why(client, scene, pair, monkeypatch):
     address = url(scene, "compare", pair[0].pk, pair[1].pk)
     open_to_all = words(open_page(client, scene.lead, address))
-    monkeypatch.setattr(blinding, "_checks", [lambda user: set(Pool.objects.values_list("pk", flat=True))])
+    monkeypatch.setattr(blinding, "_pool_checks", [lambda user: set(Pool.objects.values_list("pk", flat=True))])
 
     closed = words(open_page(client, scene.lead, address))
 
-    assert (RANKS_HIDDEN in open_to_all, RANKS_HIDDEN in closed) == (False, True)
-    assert ("/queries/" in open_to_all, "/queries/" in closed.split('id="drops"')[1]) == (True, False)
+    assert (OPEN_ROUND in open_to_all, OPEN_ROUND in closed) == (False, True)
+    assert ('id="drop-' in open_to_all, 'id="drop-' in closed) == (True, False)
 
 
 def test_strangers_find_nothing(client, scene, pair):

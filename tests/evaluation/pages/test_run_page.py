@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.corpus.actions.corpora import freeze_snapshot
-from apps.evaluation import rules
 from apps.evaluation.edges import run_panels
 from apps.evaluation.edges.sheets import block_names
 from apps.goldsets.enums import Split, VersionState
@@ -18,6 +17,7 @@ from apps.goldsets.models import VersionQuery
 from apps.goldsets.selectors.versions import looks_at_test
 from apps.judging.actions import close_round
 from apps.retrieval.actions import request_run
+from apps.retrieval.rules import OPEN_ROUND
 from tests.corpus.factories import import_text, make_corpus
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 from tests.factories import AT, lead_of, make_member, make_project
@@ -129,10 +129,10 @@ def test_the_page_asks_as_much_of_the_database_for_four_queries_as_for_one(
     client.force_login(scene.lead)
     client.get(address)
 
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(25):
         client.get(address)
     monkeypatch.setattr(run_panels, "QUERIES_A_PAGE", 1)
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(25):
         client.get(address)
 
 
@@ -144,7 +144,7 @@ def test_who_still_has_pairs_of_a_query_to_judge_sees_neither_its_ranks_nor_its_
     run = import_lines(project, snapshot, trec([(query.outside_id, name, 3.0)])).run
 
     said = open_page(client, run, annotator)
-    assert rules.RANKS_HIDDEN in said
+    assert OPEN_ROUND in said
     assert "run-rank" not in said
     assert "run-rank" in open_page(client, run, lead_of(project))
 
