@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote
 from apps.goldsets.enums import VersionState
+from apps.retrieval.models import System
 from tests.e2e import looking
 from tests.e2e.waiting import go, press, turned
 from tests.evaluation.hits import places, run_that, score
@@ -14,6 +15,7 @@ from tests.goldsets.factories import make_bench, make_version
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db(transaction=True)
+LONG = "BM25, long passages damped and titles counted twice as much as the text below them"
 
 
 def test_the_rule_is_changed_a_drop_explained_and_the_comparison_closed_by_keys(page, signed_in):
@@ -26,6 +28,7 @@ def test_the_rule_is_changed_a_drop_explained_and_the_comparison_closed_by_keys(
     looking.look_at(page, "hit-comparison", full=False)
     looking.clean_in_both_themes(page)
     assert [fault for width in (390, 1024, 1280) for fault in looking.faults_at_width(page, width)] == []
+    assert page.locator(".button.primary:visible").count() == 1
     page.set_viewport_size(looking.WIDE)
 
     with turned(page):
@@ -51,3 +54,22 @@ def test_the_rule_is_changed_a_drop_explained_and_the_comparison_closed_by_keys(
         press(page, "3")
     run_jobs()
     assert {one.run_id for one in Evaluation.objects.filter(hit="pages")} == {run.pk for run in runs}
+
+
+def test_a_system_with_a_long_name_makes_no_page_scroll_sideways(page, signed_in):
+    version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
+    runs = [run_that(version, tag, places(version, *ranks)) for tag, ranks in (("base", (1, 2, 2)), ("new", (0, 2, 1)))]
+    System.objects.filter(runs=runs[1]).update(name=LONG)
+    pair = [score(version, run, measures="Success@1 RR") for run in runs]
+    project = version.gold_set.project
+    signed_in(lead_of(project))
+
+    for name, keys in (
+        ("compare", [one.pk for one in pair]),
+        ("evaluation", [pair[1].pk]),
+        ("misses", [pair[1].pk, 1]),
+    ):
+        go(page, reverse(f"evaluation:{name}", args=[project.slug, *keys]))
+        faults = [fault for width in (390, 1024, 1280) for fault in looking.faults_at_width(page, width)]
+        assert (name, faults) == (name, [])
+        page.set_viewport_size(looking.WIDE)
