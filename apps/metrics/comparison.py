@@ -12,6 +12,7 @@ from apps.common.text.wording import number, signed
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import BCA, PERCENTILE, Estimate
 from apps.metrics.expected.measures import YES_OR_NO
+from apps.metrics.items import QUERIES, Items
 from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.paired_tests import Paired, paired_tests
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed
@@ -19,7 +20,7 @@ from apps.metrics.statistics.significance import (
     DEFAULT_CONFIDENCE,
     DEFAULT_SEED,
     EQUAL,
-    FEWEST_QUERIES,
+    FEWEST_FOR_A_VERDICT,
     NO_INTERVAL,
     Difference,
     WinTally,
@@ -179,7 +180,7 @@ class RunComparison:
 
     `measures` are in the requested order. `left_out` are measures without a value for some query of either run: they
     have no paired difference. `family` is the number of differences that p was corrected over, including those of other
-    candidates.
+    candidates. `items` is what the values are of, for sentences.
     """
 
     baseline: RunValues
@@ -190,6 +191,7 @@ class RunComparison:
     family: int = 1
     confidence: float = DEFAULT_CONFIDENCE
     bar: float = DROP_BAR
+    items: Items = QUERIES
 
     @property
     def names(self) -> tuple[str, str]:
@@ -213,7 +215,7 @@ class RunComparison:
 
     def verdict_lines(self, measure: MeasureComparison, fell: Regressions | None = None) -> tuple[str, str]:
         """The sentence for everybody, and the line below it, as in the function `verdict_lines`."""
-        return verdict_lines(*self.names, measure, self.family, fell, self.confidence)
+        return verdict_lines(*self.names, measure, self.family, fell, self.confidence, self.items)
 
 
 def compare_runs(
@@ -227,12 +229,13 @@ def compare_runs(
     interval: str = PERCENTILE,
     strata: Ints | None = None,
     bar: float = DROP_BAR,
+    items: Items = QUERIES,
 ) -> list[RunComparison]:
     """Each candidate against the baseline, p corrected by Holm over all measures of all candidates.
 
     Row i of all values is query `queries[i]`. A measure that either run lacks, or without a value for some query of the
     pair, is left out of that pair. `interval` is one of INTERVALS; `strata` are as in `differences`. A query that got
-    worse by more than `bar` is a drop.
+    worse by more than `bar` is a drop. `items` is what the values are of, for sentences.
     """
     shared = [_shared(baseline, run, measures) if len(queries) else [] for run in candidates]
     pairs = [(run, name) for run, names in zip(candidates, shared, strict=True) for name in names]
@@ -247,6 +250,7 @@ def compare_runs(
             len(pairs),
             confidence,
             bar,
+            items,
         )
         for run, names in zip(candidates, shared, strict=True)
     ]
@@ -356,6 +360,7 @@ def verdict_lines(
     family: int = 1,
     fell: Regressions | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
+    items: Items = QUERIES,
 ) -> tuple[str, str]:
     """The verdict as a sentence for everybody, and the line below it: method, p, and the number of drops.
 
@@ -364,15 +369,17 @@ def verdict_lines(
     """
     bounds = row.difference.interval
     if bounds is None:
-        return f"One query is too few to compare {candidate} with {baseline}.", ""
+        return f"One {items.one} is too few to compare {candidate} with {baseline}.", ""
     ending = f"; {fell.words}." if fell else "."
     share = f"{confidence * 100:g}\N{NO-BREAK SPACE}%"
-    method = f"{share} interval, {p_words(row.difference.holm, family)}{handful_words(row.difference.tally)}{ending}"
+    method = (
+        f"{share} interval, {p_words(row.difference.holm, family)}{handful_words(row.difference.tally, items)}{ending}"
+    )
     mean = row.difference.mean
     span = f"could be {signed(bounds[0])} to {signed(bounds[1])}"
-    if row.difference.n < FEWEST_QUERIES:
-        few = f"{row.difference.n} queries are too few to tell {candidate} and {baseline} apart on {row.measure}"
-        return f"{few}: {signed(mean)} so far. At least {FEWEST_QUERIES} are needed, better 50.", method
+    if row.difference.n < FEWEST_FOR_A_VERDICT:
+        few = f"{row.difference.n} {items.many} are too few to tell {candidate} and {baseline} apart on {row.measure}"
+        return f"{few}: {signed(mean)} so far. At least {FEWEST_FOR_A_VERDICT} are needed, better 50.", method
     if not row.difference.is_settled:
         both = f"{candidate} and {baseline}"
         return f"No clear difference yet between {both} on {row.measure}: {signed(mean)}, {span}.", method
@@ -381,11 +388,11 @@ def verdict_lines(
     return f"{better}; the difference {span}.", method
 
 
-def handful_words(counts: WinTally) -> str:
+def handful_words(counts: WinTally, items: Items = QUERIES) -> str:
     """`, only 3 of 100 queries differ (exact sign test p = 0.250)` where it does; "" otherwise."""
     if counts.rests_on is None:
         return ""
-    of = f"{counts.n:,} {'query' if counts.n == 1 else 'queries'}"
+    of = items.counted(counts.n)
     if counts.sign_p is None:
         return f", none of {of} differs"
     differ = "differs" if counts.rests_on == 1 else "differ"
@@ -393,16 +400,16 @@ def handful_words(counts: WinTally) -> str:
 
 
 HANDFUL_WORDS = (
-    "With so few queries that differ, the interval is less reliable than it claims; the exact sign test counts only "
+    "With so few that differ, the interval is less reliable than it claims; the exact sign test counts only "
     "the direction of each difference."
 )
 
 
-def handfuls(rows: Sequence[MeasureComparison]) -> list[str]:
-    """Measures that differ on a handful of queries only, each with its exact sign test; empty without any."""
+def handfuls(rows: Sequence[MeasureComparison], items: Items = QUERIES) -> list[str]:
+    """Measures that differ on a handful of items only, each with its exact sign test; empty without any."""
     return [
         f"{row.measure}: {counts.better:,} better, {counts.worse:,} worse, {counts.equal:,} equal"
-        f"{handful_words(counts)}."
+        f"{handful_words(counts, items)}."
         for row in rows
         if (counts := row.difference.tally).rests_on is not None
     ]

@@ -11,6 +11,7 @@ from apps.metrics.columns import Ints
 from apps.metrics.comparison import DROP_BAR, RunComparison, RunValues, compare_runs
 from apps.metrics.estimate import BCA, NONE, PERCENTILE
 from apps.metrics.expected import HitRule
+from apps.metrics.items import QUERIES, Items, items_of
 from apps.metrics.measures import Measure
 from apps.metrics.scoring import RunScores, conventions
 from apps.metrics.statistics.bootstrap import Interval
@@ -83,6 +84,11 @@ class Scorecard(NamedTuple):
     undefined: Sequence[str] = ()
     unreadable: int = 0
 
+    @property
+    def items(self) -> Items:
+        """What the values are of, for sentences."""
+        return items_of(self.hit)
+
     def shown_strata(self, field: str) -> list[StratumScores]:
         """The strata of a field that are large enough to show."""
         return [one for one in self.strata if one.field == field and one.n >= self.fewest]
@@ -92,7 +98,7 @@ class Scorecard(NamedTuple):
         small = sum(one.field == field and one.n < self.fewest for one in self.strata)
         noun = "stratum" if small == 1 else "strata"
         left = "is" if small == 1 else "are"
-        return f"{small:,} {noun} of fewer than {self.fewest} queries {left} left out." if small else ""
+        return f"{small:,} {noun} of fewer than {self.fewest} {self.items.many} {left} left out." if small else ""
 
     @property
     def strata_fields(self) -> list[str]:
@@ -123,12 +129,22 @@ def compared_with_first(
     interval: str = PERCENTILE,
     strata: Ints | None = None,
     bar: float = DROP_BAR,
+    items: Items = QUERIES,
 ) -> list[RunComparison]:
     """All runs but the first against it, as `comparison.compare_runs` does; columns are in the order of `measures`."""
     first, *others = (RunValues(run.tag, run.scores.columns(measures)) for run in runs)
     names = list(measures)
     return compare_runs(
-        first, others, names, queries, confidence=confidence, seed=seed, interval=interval, strata=strata, bar=bar
+        first,
+        others,
+        names,
+        queries,
+        confidence=confidence,
+        seed=seed,
+        interval=interval,
+        strata=strata,
+        bar=bar,
+        items=items,
     )
 
 
@@ -160,9 +176,9 @@ def notes_of(card: Scorecard) -> Iterator[str]:
     if card.interval != NONE:
         if card.hit:
             yield "Intervals of yes-or-no measures: Wilson's score interval."
-        over = f"queries within each stratum of {card.stratified}" if card.stratified else "queries"
+        over = f"{card.items.many} within each stratum of {card.stratified}" if card.stratified else card.items.many
         how, which = INTERVAL_WORDS[card.interval], "Other intervals" if card.hit else "Intervals"
-        yield f"{which}: {how} over {over}, {EVERY_RESAMPLE}, widened for few queries."
+        yield f"{which}: {how} over {over}, {EVERY_RESAMPLE}, widened for few of them."
     if any(run.people for run in card.runs):
         yield (
             "The interval with people allows for others having judged, as far as those who did differ; "
@@ -206,14 +222,15 @@ def _of_unjudged(card: Scorecard) -> Iterator[str]:
 
 
 def _of_comparisons(card: Scorecard) -> Iterator[str]:
+    many = card.items.many
     family = "1 difference" if card.family == 1 else f"{card.family} differences"
     yield (
-        "Differences: candidate minus baseline, paired over queries; p by a two-sided sign-flip randomisation test of "
+        f"Differences: candidate minus baseline, paired over {many}; p by a two-sided sign-flip randomisation test of "
         f"{RESAMPLES:,} resamples, seed {card.seed}, corrected by Holm over {family}."
     )
     yield (
-        "Detectable is the smallest true difference that so many queries show with 80 % power at level 0.05; queries "
+        f"Detectable is the smallest true difference that so many {many} show with 80 % power at level 0.05; {many} "
         "needed are those for the difference seen."
     )
     if any(comparison.left_out for comparison in card.comparisons):
-        yield "A measure without a value for some query of either run has no paired difference."
+        yield f"A measure without a value for some {card.items.one} of either run has no paired difference."

@@ -3,7 +3,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats import contingency_tables
 
-from apps.metrics.comparison import MeasureComparison, Regressions, changes, handfuls, tally, verdict
+from apps.metrics.comparison import MeasureComparison, Regressions, changes, handfuls, tally, verdict, verdict_lines
+from apps.metrics.items import QUESTIONS
 from apps.metrics.statistics.paired_tests import paired_tests
 from apps.metrics.statistics.significance import EQUAL, Difference, WinTally, change_of, sign_test_p
 from tests.metrics.compared import compare, stated
@@ -228,3 +229,16 @@ def test_the_exact_mcnemar_test_has_the_p_of_statsmodels(counts):
     ours = sign_test_p(*counts)
     theirs = contingency_tables.mcnemar([[101, counts[0]], [counts[1], 33]], exact=True)
     assert ours == pytest.approx(float(theirs.pvalue), rel=1e-9)
+
+
+def test_sentences_name_what_the_values_are_of():
+    row = few(2, 1, 100)
+    settled, method = verdict_lines("BM25", "Hybrid", row, items=QUESTIONS)
+
+    assert "only 3 of 100 questions differ" in method
+    assert "only 3 of 100 questions differ" in handfuls([row], QUESTIONS)[0]
+    assert "quer" not in settled + method
+    (single,) = compare(["AP"], {"AP": np.array([0.5])}, {"AP": np.array([0.7])})
+    assert verdict_lines("BM25", "Hybrid", single, items=QUESTIONS)[0].startswith("One question is too few")
+    (three,) = compare(["AP"], {"AP": np.full(3, 0.5)}, {"AP": np.array([0.7, 0.6, 0.4])})
+    assert verdict_lines("BM25", "Hybrid", three, items=QUESTIONS)[0].startswith("3 questions are too few")

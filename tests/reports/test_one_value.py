@@ -23,7 +23,7 @@ from apps.metrics.comparison import MeasureComparison, Regressions, RunCompariso
 from apps.metrics.measures import parse_measure
 from apps.metrics.scorecard import Scorecard, ScoredRun, compared_with_first
 from apps.metrics.scoring import RunScores
-from apps.metrics.statistics.significance import EQUAL, FEWEST_QUERIES, summaries
+from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT, summaries
 from apps.reports.core.document import ReportChart, Table
 from apps.reports.core.score_document import scored_document
 
@@ -84,10 +84,10 @@ def test_the_sentence_says_what_the_api_says(measure, card):
     figure = told["difference"]
 
     if figure["low"] is None:
-        assert (figure["n"], figure["reason"]) == (1, "One query is too few for an interval.")
+        assert (figure["n"], figure["reason"]) == (1, "One value is too few for an interval.")
         assert sentence == "One query is too few to compare dense with bm25."
         return
-    if figure["n"] < FEWEST_QUERIES:
+    if figure["n"] < FEWEST_FOR_A_VERDICT:
         assert sentence.startswith(f"{figure['n']} queries are too few to tell dense and bm25 apart on {measure}")
         assert told["verdict"] == "not settled"
         return

@@ -79,7 +79,7 @@ def test_what_has_no_value_says_so():
 
     rows = rows_of(part(card_of(empty), "Measures"))
 
-    assert {row[2] for row in rows} == {"not defined for any query"}
+    assert {row[2] for row in rows} == {"not defined"}
     assert scored_document(card_of(empty)).lead == "nDCG@10 is not defined for any query."
 
 
@@ -90,7 +90,7 @@ def test_definitions_denominators_seed_and_digests_are_there():
 
     assert MEASURES["nDCG@10"].entry.source.split(",")[0] in written
     assert "20 queries judged, 19 with a relevant block." in written
-    assert "every resample there could be, widened for few queries." in written
+    assert "every resample there could be, widened for few of them." in written
     assert "f" * 64 in written
 
 
@@ -124,7 +124,7 @@ def test_sealed_queries_are_in_no_table():
 
     assert "Q10" in written
     assert "Q11" not in written
-    assert "1 sealed queries are counted in the means and not shown here" in written
+    assert "1 query not shown here, but counted in the means" in written
 
 
 def test_strata_are_drawn_side_by_side_on_one_scale():

@@ -11,6 +11,7 @@ from apps.metrics.estimate import NONE, PERCENTILE
 from apps.metrics.expected import HitRule, Question, Returned, find_hits, measure_hits
 from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.files.strata import QueryDivision
+from apps.metrics.items import QUESTIONS
 from apps.metrics.measures import Measure
 from apps.metrics.scorecard import Input, Scorecard, ScoredRun, StratumScores, compared_with_first
 from apps.metrics.scoring import RunScores
@@ -80,7 +81,13 @@ def card_of(
     if not is_compared:
         return card
     compared = compared_with_first(
-        runs, ground.measures, ground.asked, confidence=confidence, seed=seed, interval=interval
+        runs,
+        ground.measures,
+        ground.asked,
+        confidence=confidence,
+        seed=seed,
+        interval=interval,
+        items=QUESTIONS,
     )
     return card._replace(comparisons=compared)
 

@@ -91,15 +91,15 @@ def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
     yield aligned(rows)
     if exact := [f"{row.measure}: {row.mcnemar.words}." for row in compared.measures if row.mcnemar]:
         yield "\n".join(exact)
-    if few := comparison.handfuls(compared.measures):
+    if few := comparison.handfuls(compared.measures, card.items):
         yield "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in [*few, comparison.HANDFUL_WORDS])
     if compared.measures:
-        yield aligned(_supplement_rows(compared))
+        yield aligned(_supplement_rows(card, compared))
         yield from _fell(compared, compared.measures[0].measure)
 
 
-def _supplement_rows(compared: RunComparison) -> list[list[str]]:
-    rows = [["other tests", "p, t test", "p, Wilcoxon", "effect size", "detectable", "queries needed"]]
+def _supplement_rows(card: Scorecard, compared: RunComparison) -> list[list[str]]:
+    rows = [["other tests", "p, t test", "p, Wilcoxon", "effect size", "detectable", f"{card.items.many} needed"]]
     for row in compared.measures:
         supplement, tests = row.supplement, row.supplement.tests
         p_values = [p_value(test.p) if test else "undefined" for test in (tests.t, tests.wilcoxon)]
@@ -116,7 +116,7 @@ def _fell(compared: RunComparison, measure: str) -> Iterator[str]:
 
 
 def _query_rows(card: Scorecard, run: ScoredRun) -> list[list[str]]:
-    rows = [[f"{run.tag}, query", *card.measures]]
+    rows = [[f"{run.tag}, {card.items.one}", *card.measures]]
     for query, values in zip(card.queries, run.scores.values.tolist(), strict=True):
         rows.append([query, *("undefined" if math.isnan(value) else number(value, 4) for value in values)])
     return rows

@@ -19,7 +19,7 @@ from apps.gates.selectors.gates import GateStatus
 from apps.judging.models import Round
 from apps.metrics.agreement import Coefficient
 from apps.metrics.estimate import Estimate
-from apps.metrics.statistics.significance import few_words
+from apps.metrics.statistics.significance import NO_VALUE, few_words
 
 MOST_GATES = 3
 GRADES_NOT_READ = Estimate.of(None, None, 0, reason="The grades are loading. Open Agreement in a minute.")
@@ -91,7 +91,7 @@ def _newest(project: Project) -> list[ScoreLine]:
     if score is None:
         return []
     summary, evaluation = score.summary, score.evaluation
-    figure = Estimate.of(summary.mean, summary.interval, score.n, reason="No query has a value.")
+    figure = Estimate.of(summary.mean, summary.interval, score.n, reason=NO_VALUE)
     title = f"{evaluation.run.tag} on {evaluation.version.label}"
     words = f"{score.measure} {_words(figure)}; no gate holds it to a threshold yet"
     return [ScoreLine(title, words, "", path("evaluation:evaluation", project, pk=evaluation.pk))]

@@ -11,7 +11,7 @@ from apps.metrics.columns import Floats
 from apps.metrics.statistics.bootstrap import DEFAULT_CONFIDENCE, DEFAULT_SEED, Interval, resampled_means
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.rank_correlation import EQUAL_PLACES, kendall_taus, tau_interval
-from apps.metrics.statistics.significance import EQUAL, FEWEST_QUERIES
+from apps.metrics.statistics.significance import EQUAL, FEWEST_FOR_A_VERDICT
 
 RESAMPLES = 1_000
 NEARLY, LARGELY = 0.9, 0.7
@@ -56,7 +56,7 @@ def signal_of(values: Floats, inside: NDArray[np.bool_], *, seed: int = DEFAULT_
     whole = _rounded(everything.mean(axis=0))[None]
     tau = float(kendall_taus(whole, _rounded(part.mean(axis=0))[None])[0])
     spread = None
-    if _told_apart(part) >= FEWEST_QUERIES:
+    if _told_apart(part) >= FEWEST_FOR_A_VERDICT:
         draws = _rounded(resampled_means(part, seed=seed, resamples=RESAMPLES))
         spread = tau_interval(tau, kendall_taus(whole, draws), widened(DEFAULT_CONFIDENCE, n))
     return SliceSignal(None if np.isnan(tau) else tau, spread, n, runs)

@@ -11,6 +11,7 @@ from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations
 from apps.metrics.columns import Floats
 from apps.metrics.comparison import MeasureComparison, Regressions, RunComparison, RunValues, compare_runs
+from apps.metrics.items import items_of
 from apps.retrieval.models import Run
 
 NO_MEASURE = "These two share no measure. Score both with the same list."
@@ -46,7 +47,13 @@ class EvaluationPair:
         first, second = map(RunValues, names_of(self.baseline.run, self.candidate.run), self.values)
         shared = [name for name in self.candidate.measures if name in first.values]
         (comparison,) = compare_runs(
-            first, [second], shared, self.candidate.query_ids, seed=self.candidate.seed, bar=self.bar
+            first,
+            [second],
+            shared,
+            self.candidate.query_ids,
+            seed=self.candidate.seed,
+            bar=self.bar,
+            items=items_of(self.candidate.hit),
         )
         return comparison
 

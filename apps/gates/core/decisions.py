@@ -14,6 +14,7 @@ from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
 from apps.metrics.estimate import PERCENTILE, Estimate
 from apps.metrics.expected.summaries import hit_summaries
+from apps.metrics.items import Items, items_of
 from apps.metrics.statistics.significance import DEFAULT_SEED, RESAMPLES, change_of, summaries, tally_of
 
 ROUNDING = 1e-9
@@ -117,10 +118,10 @@ def _rows(rule: GateRule, evidence: RunEvidence) -> Ints:
         labels = evidence.strata.get(rule.slice.field)
         if labels is None:
             fields = ", ".join(sorted(evidence.strata)) or "no field"
-            raise _NotKnown(NO_QUERIES, f"no query carries {rule.slice.field}; here there is {fields}.")
+            raise _NotKnown(NO_QUERIES, f"no {_items(rule).one} carries {rule.slice.field}; here there is {fields}.")
         rows = rows[[labels[row] == rule.slice.value for row in rows.tolist()]]
     if not len(rows):
-        raise _NotKnown(NO_QUERIES, f"there is no query{where(rule)}.")
+        raise _NotKnown(NO_QUERIES, f"there is no {_items(rule).one}{where(rule)}.")
     return rows
 
 
@@ -129,7 +130,7 @@ def _rows_of_slice(rule: GateRule, name: str, evidence: RunEvidence) -> Ints:
         raise _NotKnown(NO_QUERIES, f"there is no {name} slice yet.")
     rows = [place for place, query in enumerate(evidence.query_ids) if query in evidence.slices[name]]
     if not rows:
-        raise _NotKnown(NO_QUERIES, f"there is no query{where(rule)}.")
+        raise _NotKnown(NO_QUERIES, f"there is no {_items(rule).one}{where(rule)}.")
     return np.array(rows, dtype=np.int64)
 
 
@@ -144,7 +145,7 @@ def _figure(rule: GateRule, evidence: RunEvidence, rows: Ints) -> _Figure:
     column = _column(evidence.values, rule, rows)[:, None]
     summary = hit_summaries([rule.measure], column)[0] if rule.hit and rule.measure else summaries(column)[0]
     if summary.mean is None:
-        raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any query{where(rule)}.")
+        raise _NotKnown(NO_VALUES, f"{rule.figure} has no value for any {_items(rule).one}{where(rule)}.")
     return _Figure(summary.mean, summary.interval, summary.n)
 
 
@@ -184,7 +185,9 @@ def _against_bound(rule: GateRule, estimate: _Figure) -> GateVerdict:
     compared = estimate.value
     if rule.on == INTERVAL:
         if estimate.interval is None:
-            raise _NotKnown(FEW_QUERIES, f"one query{where(rule)} is too few for an interval of {rule.figure}.")
+            raise _NotKnown(
+                FEW_QUERIES, f"one {_items(rule).one}{where(rule)} is too few for an interval of {rule.figure}."
+            )
         compared = estimate.interval[0] if at_least else estimate.interval[1]
     state = PASSED if (compared - bound if at_least else bound - compared) >= -ROUNDING else FAILED
     figure = f"{_called(rule)}{where(rule)} is {_rounded(rule, estimate.value, bound)}{unit(rule)}"
@@ -201,7 +204,9 @@ def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> Gate
     change = change_of(evidence.baseline[rule.figure][rows], _column(evidence.values, rule, rows))
     summary = summaries(change[:, None])[0]
     if summary.mean is None or summary.interval is None:
-        raise _NotKnown(FEW_QUERIES, f"fewer than two queries{where(rule)} have {rule.figure} in both runs.")
+        raise _NotKnown(
+            FEW_QUERIES, f"fewer than two {_items(rule).many}{where(rule)} have {rule.figure} in both runs."
+        )
     low, high = summary.interval
     best, least = (-low, -high) if _falls(rule) else (high, low)
     is_worse = best < -ROUNDING if rule.margin is None else least < -rule.margin - ROUNDING
@@ -209,7 +214,7 @@ def _against_baseline(rule: GateRule, evidence: RunEvidence, rows: Ints) -> Gate
         f"{rule.figure}{where(rule)} differs from the baseline by {signed(summary.mean, 4)}, "
         f"95 % interval {signed(low, 4)} to {signed(high, 4)}, n = {summary.n:,}"
     )
-    words += handful_words(tally_of(change[~np.isnan(change)]))
+    words += handful_words(tally_of(change[~np.isnan(change)]), _items(rule))
     state = FAILED if is_worse else PASSED
     return GateVerdict(
         state,
@@ -232,6 +237,10 @@ def bound_of(rule: GateRule) -> float:
 def _falls(rule: GateRule) -> bool:
     """Whether a lower value of the measure is the better one."""
     return rule.measure is not None and rule.measure.entry.is_lower_better
+
+
+def _items(rule: GateRule) -> Items:
+    return items_of(rule.hit)
 
 
 def where(rule: GateRule) -> str:
@@ -263,7 +272,7 @@ def _interval_words(rule: GateRule, estimate: _Figure, bound: float) -> str:
     if rule.figure == COST:
         return ""
     if estimate.interval is None:
-        return f", too few queries for an interval, n = {estimate.n:,}"
+        return f", too few {_items(rule).many} for an interval, n = {estimate.n:,}"
     low, high = (_rounded(rule, end, bound) for end in estimate.interval)
     return f", 95 % interval {low} to {high}{unit(rule)}, n = {estimate.n:,}"
 

@@ -30,6 +30,7 @@ from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.context import JobContext
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import Floats, Ranked
+from apps.metrics.items import items_of
 from apps.metrics.measures import Measure, measure_run
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.retrieval.models import Ranking, Run
@@ -160,7 +161,7 @@ def _verdict(
     verdict = decisions.decide(rule, evidence)
     if rule.slice is not None and not rule.slice.is_named and 0 < verdict.n < FEWEST_IN_STRATUM:
         # As on the score pages: the mean of so few would reveal scores of single queries, sealed ones too.
-        few = f"fewer than {FEWEST_IN_STRATUM} queries where {rule.slice} have a figure here"
+        few = f"fewer than {FEWEST_IN_STRATUM} {items_of(rule.hit).many} where {rule.slice} have a figure here"
         return decisions.not_known(rule, decisions.FEW_QUERIES, f"{few}; a slice needs at least that many.")
     return verdict
 

@@ -27,7 +27,7 @@ NAMES_SHOWN = 12
 OFF_TARGET = 0.05
 OFF_AIM = 0.15
 FEWEST_TO_SPLIT = 4
-FEWEST_QUERIES = 25
+FEWEST_GRADED = 25
 FEWEST_IN_TEST = 5
 SEED_OR_LESS = "Try another seed in the draft, or keep less together"
 TIE_WORDS = {
@@ -206,9 +206,9 @@ def find_warnings(gathered: Gathered) -> list[str]:
 
 def _few_queries(gathered: Gathered) -> Iterator[str]:
     graded = len({pair.query.pk for pair in gathered.pairs})
-    if 0 < graded < FEWEST_QUERIES:
+    if 0 < graded < FEWEST_GRADED:
         rest = f"{'One query is' if graded == 1 else f'{graded} queries are'} graded"
-        yield f"{rest}. With fewer than {FEWEST_QUERIES}, a difference between two systems is rarely more than chance."
+        yield f"{rest}. With fewer than {FEWEST_GRADED}, a difference between two systems is rarely more than chance."
 
 
 def _missing_grades(gathered: Gathered) -> Iterator[str]:

@@ -12,6 +12,7 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import policy
 from apps.goldsets.enums import Answer, LeadCheckKind
 from apps.goldsets.selectors.assembly import Gathered
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.queries.enums import PermissionScope
 from apps.queries.models import Permission
 from apps.retrieval.models import PoolEntry
@@ -20,7 +21,6 @@ RELEVANT_FROM = 2
 MOST_RELEVANT = 3
 FEWEST_CONFUSERS = 10
 RANKED_HIGH = 20
-FEWEST_IN_STRATUM = 5
 NAMED = 12
 STRATA = (("domain", "Domain"), ("difficulty", "Difficulty"), ("query_type", "Query type"))
 

@@ -31,17 +31,17 @@ from apps.metrics.statistics.exact_sums import on_grid
 
 EQUAL = 1e-9
 """Values of a query that differ by no more are equal: the one rule for better, equal and worse."""
-NO_VALUE, NO_INTERVAL = "No query has a value.", "One query is too few for an interval."
+NO_VALUE, NO_INTERVAL = "There is no value.", "One value is too few for an interval."
 HANDFUL = 10
 """If fewer queries differ, and the others are equal, the interval covers the true value less often than it claims."""
 
-FEWEST_QUERIES = 6
+FEWEST_FOR_A_VERDICT = 6
 """Of fewer queries no paired test can fall below p = 0.05, and an interval covers far less often than it claims."""
 
 
 def few_words(n: int) -> str:
     """The warning beside an interval over n queries where they are too few; else empty."""
-    return f"n {n}: too few queries for an interval" if 1 < n < FEWEST_QUERIES else ""
+    return f"n {n}: too few for an interval" if 1 < n < FEWEST_FOR_A_VERDICT else ""
 
 
 class Summary(NamedTuple):
@@ -149,7 +149,7 @@ class Difference(NamedTuple):
     @property
     def is_settled(self) -> bool:
         """Whether the interval excludes zero, over enough queries to say so."""
-        return self.n >= FEWEST_QUERIES and excludes_zero(self.interval)
+        return self.n >= FEWEST_FOR_A_VERDICT and excludes_zero(self.interval)
 
     @property
     def tally(self) -> WinTally:

@@ -35,7 +35,7 @@ def lead_of_comparisons(card: Scorecard) -> str:
     (compared,) = card.comparisons
     if not compared.measures:
         baseline, candidate = compared.names
-        return f"{candidate} and {baseline} share no measure with a value for every query."
+        return f"{candidate} and {baseline} share no measure with a value for every {card.items.one}."
     return verdict_of(card, compared)
 
 
@@ -46,7 +46,10 @@ def verdict_of(card: Scorecard, compared: RunComparison) -> str:
     if card.interval == NONE:
         baseline, candidate = compared.names
         words = f"{candidate} minus {baseline} on {row.measure} is {signed(row.difference.mean)}"
-        p, few = comparison.p_words(row.difference.holm, card.family), comparison.handful_words(row.difference.tally)
+        p, few = (
+            comparison.p_words(row.difference.holm, card.family),
+            comparison.handful_words(row.difference.tally, card.items),
+        )
         return f"{words}, {p}{few}; {_regressions(fell)}."
     if card.decisions is None:
         return f"{compared.verdict(row).removesuffix('.')}; {_regressions(fell)}."
@@ -75,12 +78,15 @@ def _measures_part(card: Scorecard, compared: RunComparison) -> ReportSection:
     if rows:
         drawn, narrow = dots(name, rows, signs=True), stacked(name, rows, signs=True)
         blocks += [ReportChart([drawn], _measures_table(card, compared, name), [narrow])]
-        if few := comparison.handfuls(compared.measures):
+        blocks += [Paragraph(f"{row.measure}: {row.mcnemar.words}.") for row in compared.measures if row.mcnemar]
+        if few := comparison.handfuls(compared.measures, card.items):
             blocks += [Paragraph(line) for line in [*few, comparison.HANDFUL_WORDS]]
         blocks += [_supplement_table(card, compared), Paragraph(SUPPLEMENT_WORDS, quiet=True)]
     if compared.left_out:
-        blocks.append(Paragraph(f"Without a value for every query, so not compared: {', '.join(compared.left_out)}."))
-    note = f"paired over {count(len(card.queries))} queries; hollow: the interval contains zero"
+        blocks.append(
+            Paragraph(f"Without a value for every {card.items.one}, so not compared: {', '.join(compared.left_out)}.")
+        )
+    note = f"paired over {card.items.counted(len(card.queries))}; hollow: the interval contains zero"
     return ReportSection(f"{candidate} against {baseline}", blocks, note=note)
 
 
@@ -108,7 +114,16 @@ def _measures_table(card: Scorecard, compared: RunComparison, name: str) -> Tabl
 def _supplement_table(card: Scorecard, compared: RunComparison) -> Table:
     baseline, candidate = compared.names
     effect_head = ["Effect size", f"{card.confidence * 100:g} % interval"]
-    head = ["Measure", "t", "p, t test", "Wilcoxon", "p, Wilcoxon", *effect_head, "Detectable", "Queries needed"]
+    head = [
+        "Measure",
+        "t",
+        "p, t test",
+        "Wilcoxon",
+        "p, Wilcoxon",
+        *effect_head,
+        "Detectable",
+        f"{card.items.many.capitalize()} needed",
+    ]
     rows = []
     for row in compared.measures:
         supplement, tests = row.supplement, row.supplement.tests
@@ -126,16 +141,17 @@ def _queries_part(card: Scorecard, compared: RunComparison) -> ReportSection:
     """The difference of every query that may be shown, worst first, by the first measure."""
     measure, visible = compared.measures[0].measure, set(card.visible_queries)
     changes = [change for change in compared.changes(measure) if change.place in visible]
-    title = f"Every query, {measure}"
+    noun, plural = card.items
+    title = f"Every {noun}, {measure}"
     if not changes:
-        return ReportSection(title, [Paragraph("The queries are sealed: only their means are shown.")])
+        return ReportSection(title, [Paragraph(f"No {noun} may be shown by itself: only the means are.")])
     baseline, candidate = compared.names
-    name = f"Difference in {measure} by query, {candidate} minus {baseline}"
-    head = ["Query", baseline, candidate, "Difference"]
+    name = f"Difference in {measure} by {noun}, {candidate} minus {baseline}"
+    head = [noun.capitalize(), baseline, candidate, "Difference"]
     figures = Table(name, head, [_cells(change) for change in changes], code=CODE)
     note = "worst first"
     if len(changes) < len(card.queries):
-        note += f"; {len(card.queries) - len(changes):,} sealed queries are not shown"
+        note += f"; {len(card.queries) - len(changes):,} {plural} are not shown"
     return ReportSection(title, [ReportChart([delta_bars(measure, changes, width=WIDTH)], figures)], note=note)
 
 
@@ -160,22 +176,24 @@ def _fell_part(card: Scorecard, compared: RunComparison) -> ReportSection:
         if change.place in visible
     ]
     title = f"Drops of {compared.candidate.name}"
-    others = [] if card.decisions is None else _fell_by_others(fell, first)
+    others = [] if card.decisions is None else _fell_by_others(card, fell, first)
     if not rows:
         which = "any measure" if card.decisions is None else first
         shown = " that is shown here" if any(listed.values()) else ""
-        none = f"No query{shown} got worse by more than {compared.bar:g} on {which}."
+        none = f"No {card.items.one}{shown} got worse by more than {compared.bar:g} on {which}."
         return ReportSection(title, [Paragraph(none), *others])
-    head = ["Measure", "Query", *compared.names, "Difference"]
+    head = ["Measure", card.items.one.capitalize(), *compared.names, "Difference"]
     head += [] if card.decisions is None else ["Decision"]
     table = Table(title, head, rows, words=2, code=frozenset({0, 1}), prose=frozenset({5}))
-    return ReportSection(title, [table, *others], note=f"queries that got worse by more than {compared.bar:g}")
+    return ReportSection(
+        title, [table, *others], note=f"{card.items.many} that got worse by more than {compared.bar:g}"
+    )
 
 
-def _fell_by_others(fell: Mapping[str, Sequence[QueryChange]], first: str) -> list[Block]:
+def _fell_by_others(card: Scorecard, fell: Mapping[str, Sequence[QueryChange]], first: str) -> list[Block]:
     """How many queries fell by each of the other measures."""
     counts = [f"{measure} {count(len(drops))}" for measure, drops in fell.items() if drops and measure != first]
-    words = "Each measure is explained and closed separately. Queries that got worse by others"
+    words = f"Each measure is explained and closed separately. {card.items.many.capitalize()} that got worse by others"
     return [Paragraph(f"{words}: {', '.join(counts)}.", quiet=True)] if counts else []
 
 

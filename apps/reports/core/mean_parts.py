@@ -13,7 +13,7 @@ from apps.reports.core.charts import dots, stacked
 from apps.reports.core.document import ReportChart, Table
 
 PLACES = 4
-UNDEFINED = "not defined for any query"
+UNDEFINED = "not defined"
 
 
 class Mean(NamedTuple):

@@ -41,7 +41,7 @@ def lead_of_means(card: Scorecard) -> str:
     """The first measure in one sentence: of the only run, or of the best one and those whose intervals overlap it."""
     name, best = next(iter(card.measures)), _best(card)
     if best is None:
-        return f"{name} is not defined for any query."
+        return f"{name} is not defined for any {card.items.one}."
     place, summary = best
     tag, figure = card.runs[place].tag, f"{number(summary.mean, PLACES)}{_bracket(card, summary)}, n {summary.n:,}"
     if len(card.runs) == 1:
@@ -114,7 +114,9 @@ def _strata_part(card: Scorecard, field: str) -> ReportSection:
     if small := card.small_words(field):
         blocks.append(Paragraph(small, quiet=True))
     if outside > 0:
-        blocks.append(Paragraph(f"{outside:,} of {len(card.queries):,} queries are in no {words}.", quiet=True))
+        blocks.append(
+            Paragraph(f"{outside:,} of {len(card.queries):,} {card.items.many} are in no {words}.", quiet=True)
+        )
     return ReportSection(f"By {words}", blocks, note=f"{first}; one scale for all" if strata else "")
 
 
@@ -122,18 +124,19 @@ def query_parts(card: Scorecard) -> Iterator[ReportSection]:
     """One table of the visible queries for each run; nothing without `with_queries`."""
     if not card.with_queries:
         return
+    noun = card.items.one
     for run in card.runs:
         values = run.scores.values.tolist()
         rows = [
             [card.queries[place], *(number(value, PLACES) for value in values[place])] for place in card.visible_queries
         ]
-        table = Table(f"Every query of {run.tag}", ["Query", *card.measures], rows, code=CODE)
-        yield ReportSection(f"Every query, {run.tag}", [table], note=_hidden_words(card))
+        table = Table(f"Every {noun} of {run.tag}", [noun.capitalize(), *card.measures], rows, code=CODE)
+        yield ReportSection(f"Every {noun}, {run.tag}", [table], note=_hidden_words(card))
 
 
 def _hidden_words(card: Scorecard) -> str:
     hidden = len(card.queries) - len(card.visible_queries)
-    return f"{hidden:,} sealed queries are counted in the means and not shown here" if hidden else ""
+    return f"{card.items.counted(hidden)} not shown here, but counted in the means" if hidden else ""
 
 
 def definitions_of(measures: Mapping[str, Measure], *, with_judged: bool = True) -> ReportSection:
