@@ -48,12 +48,13 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
     """Two runs on the same triples under one hit rule."""
 
     @property
-    def figures(self) -> list[tuple[MeasureComparison, Score, Score, bool]]:
-        """Each measure with both scores, and whether it is a count of questions."""
-        return [
-            (row, self.baseline.scores[row.measure], self.candidate.scores[row.measure], is_yes_or_no(row.measure))
-            for row in self.rows
-        ]
+    def figures(self) -> list[tuple[MeasureComparison, Score, Score, bool, tuple[int, int]]]:
+        """Each measure with both scores, whether it is a count of questions, and then both counts."""
+        rows = []
+        for row in self.rows:
+            before, after = self.baseline.scores[row.measure], self.candidate.scores[row.measure]
+            rows.append((row, before, after, is_yes_or_no(row.measure), (right_of(before), right_of(after))))
+        return rows
 
     @property
     def cutoff(self) -> int | None:
