@@ -12,7 +12,7 @@ from apps.common.text.wording import count, percent
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.goldsets.enums import LeadCheckKind, LossKind, LossReason, Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
-from apps.goldsets.selectors.freeze_checks import FEWEST_QUERIES, OFF_TARGET
+from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED, OFF_TARGET
 from apps.goldsets.selectors.lead_checks import FEWEST_CONFUSERS, MOST_RELEVANT, RELEVANT_FROM
 from apps.judging.core.resolution import Resolution
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
@@ -110,10 +110,10 @@ def _of_questions(questions: VersionQuestions) -> Iterator[Gap]:
         where = SPLIT_WORDS[split]
         if bare:
             yield "Queries", f"{_of_all(bare, n + bare, 'query', 'queries')} on the {where} {_have(bare)} no grade."
-        if 0 < n < FEWEST_QUERIES:
+        if 0 < n < FEWEST_GRADED:
             yield (
                 "Queries",
-                f"The {where} has {_counted(n, 'graded query', 'graded queries')}. With fewer than {FEWEST_QUERIES}, a"
+                f"The {where} has {_counted(n, 'graded query', 'graded queries')}. With fewer than {FEWEST_GRADED}, a"
                 " difference between two systems is rarely more than chance.",
             )
     for by_triples, noun in ((False, "queries"), (True, "Q&As")):
