@@ -89,8 +89,8 @@ OWN_PLANS = {
         "web",
     },
     "metrics": {
-        "agreement", "columns", "comparison", "estimate", "expected", "files", "measures", "scorecard", "scoring",
-        "statistics", "vocabulary",
+        "agreement", "columns", "comparison", "estimate", "expected", "files", "items", "measures", "scorecard",
+        "scoring", "statistics", "vocabulary",
     },
     "cli": {"agree", "arguments", "evaluate", "score", "scorecards", "tables", "verify"},
     "config": {
