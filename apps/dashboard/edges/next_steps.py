@@ -38,19 +38,19 @@ def after_run(run: Run) -> NextStep | None:
     released = Version.objects.filter(gold_set__project=project, snapshot=run.snapshot_id, state=VersionState.RELEASED)
     scored = Evaluation.objects.filter(run=run, version=OuterRef("pk"))
     version = released.annotate(is_scored=Exists(scored)).order_by("-released_at", "-pk").first()
+    if version is not None and version.is_scored:
+        return None
     if run.returns_passages:
-        return _score_on_triples(project, version)
+        return _score_on_triples(project, version) if version is not None else None
     if version is None:
         is_pooled = PoolRun.objects.filter(run=run).exists()
         url = f"{path('pool', project)}?snapshot={run.snapshot_id}"
         return None if is_pooled else NextStep("Choose results to judge", url)
-    if version.is_scored:
-        return None
     return NextStep(f"Score it on {version.label}", f"{path('score', project)}?version={version.pk}#score-runs")
 
 
-def _score_on_triples(project: Project, version: Version | None) -> NextStep | None:
-    if version is None or version.is_scored or not version.triples.exists():  # type: ignore[attr-defined]
+def _score_on_triples(project: Project, version: Version) -> NextStep | None:
+    if not version.triples.exists():
         return None
     url = f"{path('score', project)}?version={version.pk}&hit=evidence#score-runs"
     return NextStep(f"Score it on the Q&As of {version.label}", url)

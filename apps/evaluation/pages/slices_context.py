@@ -1,5 +1,7 @@
 """Context of the page of a version's slices: what each can tell, how the quarter's is balanced, how it rotates."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -92,7 +94,7 @@ class SlicesPage:
         return slices.questions_for_slices(self.version)
 
     @cached_property
-    def parts(self) -> dict[str, Slice]:
+    def parts(self) -> dict[str, slices.CountedSlice]:
         """The newest slice of each kind."""
         return {part.kind: part for part in slices.newest_slices(self.version)}
 
@@ -151,8 +153,7 @@ class SlicesPage:
         changes = CHANGES.get(kind) or f"{self.next_day:%-d %B}"
         if part is None:
             return SliceRow(kind, ABOUT[kind], None, 0, self.found[kind], changes)
-        count = part.questions  # type: ignore[attr-defined]  # annotated by the selector
-        row = SliceRow(kind, ABOUT[kind], part, count, self.found[kind], changes)
+        row = SliceRow(kind, ABOUT[kind], part, part.questions, self.found[kind], changes)
         if self.stored is None:
             return row
         inside = self.inside(part)

@@ -34,7 +34,7 @@ class SlicePart(NamedTuple):
 def part_named(version: Version, name: str) -> SlicePart | None:
     """A slice of the version as it is now, by its kind or its quarter."""
     found = slice_named(version, name)
-    return SlicePart(found, found.questions) if found else None  # type: ignore[attr-defined]  # annotated there
+    return SlicePart(found, found.questions) if found else None
 
 
 def part_of(evaluation: Evaluation) -> SlicePart | None:

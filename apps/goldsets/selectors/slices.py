@@ -1,11 +1,16 @@
 """Reads of slices: the questions that can be in one, the slices of a version, and what is found for those that grow."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from django.db.models import Max, QuerySet
 from django.http import Http404
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
 
 from apps.goldsets.core.rotation import Candidate
 from apps.goldsets.enums import SliceKind, Split
@@ -34,6 +39,15 @@ class FoundQuestion(NamedTuple):
     name: str
     why: str
 
+
+class SliceCount(TypedDict):
+    """What `slices_of` adds to a slice: the number of its questions."""
+
+    questions: int
+
+
+if TYPE_CHECKING:
+    CountedSlice = WithAnnotations[Slice, SliceCount]
 
 Finder = Callable[[Version], Iterable[FoundQuestion]]
 
@@ -81,7 +95,7 @@ def names_by_item(questions: Iterable[SliceQuestion], version: Version) -> dict[
     return names
 
 
-def slices_of(version: Version) -> list[Slice]:
+def slices_of(version: Version) -> list[CountedSlice]:
     """The slices of a version in the order of their kinds, each rotating one, newest quarter first.
 
     `questions` is the number of questions in each.
@@ -92,20 +106,20 @@ def slices_of(version: Version) -> list[Slice]:
     return sorted(by_quarter, key=lambda row: order.index(row.kind))
 
 
-def newest_slices(version: Version) -> list[Slice]:
+def newest_slices(version: Version) -> list[CountedSlice]:
     """One slice of each kind: of the rotating ones that of the newest quarter."""
-    newest: dict[str, Slice] = {}
+    newest: dict[str, CountedSlice] = {}
     for one in slices_of(version):
         newest.setdefault(one.kind, one)
     return list(newest.values())
 
 
-def slice_named(version: Version, name: str) -> Slice | None:
+def slice_named(version: Version, name: str) -> CountedSlice | None:
     """A slice by its kind (the newest rotating one) or its quarter, with its number of `questions`."""
     return next((one for one in slices_of(version) if name in (one.kind, one.name)), None)
 
 
-def slice_in(version: Version, name: str) -> Slice:
+def slice_in(version: Version, name: str) -> CountedSlice:
     found = slice_named(version, name)
     if found is None:
         raise Http404("No such slice.")
