@@ -1,13 +1,17 @@
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from numpy.typing import ArrayLike
 
 from apps.accounts.models import Project
+from apps.evaluation.core import packing
 from apps.goldsets.models import Slice, Version
 from apps.jobs.models import Job
 from apps.metrics.estimate import WILSON
 from apps.metrics.expected import BY_GRADES, YES_OR_NO, HitRule, parse_hit_rule
-from apps.metrics.measures import parse_measure
+from apps.metrics.measures import Measure, parse_measure
 from apps.metrics.statistics.significance import DEFAULT_SEED, Summary, few_words
 from apps.retrieval.models import Pool, Run
 
@@ -124,6 +128,35 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return f"{self.measure} {'undefined' if self.mean is None else format(self.mean, '.4f')}"
+
+    @classmethod
+    def of(
+        cls,
+        evaluation: Evaluation,
+        order: int,
+        measure: Measure,
+        summary: Summary,
+        values: ArrayLike,
+        people: tuple[float, float] | None = None,
+    ) -> Self:
+        """The row, not saved yet."""
+        low, high = summary.interval or (None, None)
+        bca_low, bca_high = summary.bca or (None, None)
+        people_low, people_high = people or (None, None)
+        return cls(
+            evaluation=evaluation,
+            measure=str(measure),
+            order=order,
+            mean=summary.mean,
+            ci_low=low,
+            ci_high=high,
+            bca_low=bca_low,
+            bca_high=bca_high,
+            people_low=people_low,
+            people_high=people_high,
+            n=summary.n,
+            values=packing.pack(values),
+        )
 
     @property
     def summary(self) -> Summary:

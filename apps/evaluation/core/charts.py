@@ -20,10 +20,12 @@ class Bounds(NamedTuple):
 
     low: float
     high: float
+    width: float = CELL_WIDTH
+    inset: float = INSET
 
     @property
     def place(self) -> Scale:
-        return scale(self.low, self.high, INSET, CELL_WIDTH - INSET)
+        return scale(self.low, self.high, self.inset, self.width - self.inset)
 
 
 def bounds_of(values: Sequence[float], *, with_zero: bool = False) -> Bounds:

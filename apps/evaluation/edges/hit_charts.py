@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from django.utils.safestring import SafeString
 
 from apps.common.drawing.charts import (
-    DrawnEstimate,
     Scale,
     clip,
     figures,
-    plain,
     plot,
     scale,
     svg,
@@ -17,48 +15,17 @@ from apps.common.drawing.charts import (
     text,
     ticks,
     title,
-    whisker,
 )
 from apps.common.text.wording import interval, number, percent, percent_interval, signed
-from apps.evaluation.core.charts import Bounds
 from apps.evaluation.edges.hit_sheets import KindRow, is_yes_or_no
 from apps.metrics.expected import RankBin
-from apps.metrics.statistics.significance import Difference
 
 WIDTH, RANKS_HEIGHT = 592.0, 220.0
 BASE, TOP, TALLEST = 188.0, 16.0, 150.0
 BAR, GAP = 24.0, 2.0
-SIDE, SIDE_INSET, SIDE_HEIGHT = 112.0, 12.0, 24.0
 LONGEST_KIND = 26
 KINDS_FROM, KINDS_TO, KIND_STEP = 200.0, 432.0, 36.0
 WORDS_AT, COUNTS_AT = 448.0, 188.0
-
-
-def side_place(bounds: Bounds) -> Scale:
-    return scale(bounds.low, bounds.high, SIDE_INSET, SIDE - SIDE_INSET)
-
-
-def side_head(bounds: Bounds) -> SafeString:
-    """The axis above a narrow column of differences; the figures are in the cells."""
-    place = side_place(bounds)
-    inner = ticks(bounds.low, bounds.high, 3)
-    words = [text(place(value), 11, plain_signed(value), anchor="middle") for value in inner]
-    return svg(SIDE, 14, "Axis", words)
-
-
-def plain_signed(value: float) -> str:
-    return f"+{plain(value)}" if value > 0 else plain(value)
-
-
-def side_cell(measure: str, difference: Difference, bounds: Bounds) -> SafeString:
-    """A difference with its interval in a narrow column; filled when the interval excludes zero."""
-    place = side_place(bounds)
-    low, high = difference.interval or (None, None)
-    words = f"{measure}: difference {signed(difference.mean)}, {interval(difference.interval, 3, differences=True)}"
-    zero = tag("path", class_="zero", d=f"M{place(0.0):.1f} -8V32")
-    row = DrawnEstimate(measure, difference.mean, low, high, difference.n)
-    css = "point" if difference.is_settled else "open"
-    return svg(SIDE, SIDE_HEIGHT, words, [zero, whisker(row, place, SIDE_HEIGHT / 2, class_=css)])
 
 
 def rank_chart(names: Sequence[str], runs: Sequence[Sequence[RankBin]], cutoff: int | None) -> SafeString:

@@ -36,9 +36,9 @@ LINE = 15.0
 def head_cell(bounds: Bounds, *, signs: bool = False) -> SafeString:
     """The axis numbers above a column of small charts; hidden from screen readers, as the figures are in the cells."""
     write = (lambda value: f"+{plain(value)}" if value > 0 else plain(value)) if signs else plain
-    inner = ticks(bounds.low, bounds.high, 6)
+    inner = ticks(bounds.low, bounds.high, 6 if bounds.width >= CELL_WIDTH else 3)
     words = [text(bounds.place(value), 11, write(value), anchor="middle") for value in inner]
-    return svg(CELL_WIDTH, 14, "Axis", words)
+    return svg(bounds.width, 14, "Axis", words)
 
 
 def score_cell(name: str, score: Score, bounds: Bounds) -> SafeString:
@@ -55,7 +55,7 @@ def difference_cell(measure: str, difference: Difference, bounds: Bounds) -> Saf
     css = "point" if difference.is_settled else "open"
     point = DrawnEstimate(measure, difference.mean, low, high, difference.n)
     mark = whisker(point, bounds.place, CELL_HEIGHT / 2, radius=5, class_=css)
-    return svg(CELL_WIDTH, CELL_HEIGHT, words, [zero, mark])
+    return svg(bounds.width, CELL_HEIGHT, words, [zero, mark])
 
 
 def difference_bounds(rows: Sequence[MeasureComparison]) -> Bounds:

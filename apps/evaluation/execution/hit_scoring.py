@@ -3,19 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from apps.evaluation.core import packing
 from apps.evaluation.execution.hit_values import HitTable
 from apps.evaluation.execution.listeners import ScoredByHits, follow_hits
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.evaluations import names_of
 from apps.jobs.execution.context import JobContext, JobFailed
-from apps.metrics.columns import Floats
 from apps.metrics.expected import Hits, rank_bins
 from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.measures import Measure, parse_measures
-from apps.metrics.statistics.significance import Summary
 
 RECIPROCAL_RANK = Measure("RR")
 """Stored with every score by triples, requested or not: the first right rank of each question."""
@@ -49,7 +44,7 @@ def computed_by_hits(evaluation: Evaluation) -> Save:
 
     def save(ctx: JobContext) -> dict[str, Any]:
         rows = zip(measures, overall, values.T, strict=True)
-        Score.objects.bulk_create(_score(evaluation, order, *row) for order, row in enumerate(rows))
+        Score.objects.bulk_create(Score.of(evaluation, order, *row) for order, row in enumerate(rows))
         evaluation.scored_at = ctx.at
         evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
         for follow in saves:
@@ -74,20 +69,3 @@ def _counted(hits: Hits) -> dict[str, Any]:
         "unreadable": hits.unreadable,
         "ranks": [list(one) for one in bins],
     }
-
-
-def _score(evaluation: Evaluation, order: int, measure: Measure, summary: Summary, values: Floats) -> Score:
-    low, high = summary.interval or (None, None)
-    bca_low, bca_high = summary.bca or (None, None)
-    return Score(
-        evaluation=evaluation,
-        measure=str(measure),
-        order=order,
-        mean=summary.mean,
-        ci_low=low,
-        ci_high=high,
-        bca_low=bca_low,
-        bca_high=bca_high,
-        n=summary.n,
-        values=packing.pack(np.ascontiguousarray(values)),
-    )

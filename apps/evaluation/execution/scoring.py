@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from apps.evaluation.core import packing
 from apps.evaluation.core.annotator_grades import GivenGrades, shared_rows, sheets_of
 from apps.evaluation.execution.hit_scoring import Save, computed_by_hits
 from apps.evaluation.execution.listeners import Scored, follow_scores
@@ -18,7 +17,7 @@ from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
 from apps.metrics.measures import Measure, measure_run, parse_measures
 from apps.metrics.scoring import JUDGED_AT_10, queries_with_relevant
 from apps.metrics.statistics.bootstrap import Interval, people_intervals
-from apps.metrics.statistics.significance import Summary, mean_of, summaries
+from apps.metrics.statistics.significance import mean_of, summaries
 
 JUDGED_DEPTH = 20
 
@@ -96,8 +95,8 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     saves = follow_scores(Scored(evaluation, ground, ranked, by_measure))
 
     def save(ctx: JobContext) -> dict[str, Any]:
-        rows = zip(measures, overall, people, scores.T, strict=True)
-        Score.objects.bulk_create(score_row(evaluation, order, *row) for order, row in enumerate(rows))
+        rows = zip(measures, overall, scores.T, people, strict=True)
+        Score.objects.bulk_create(Score.of(evaluation, order, *row) for order, row in enumerate(rows))
         evaluation.scored_at = ctx.at
         evaluation.save(update_fields=["query_ids", "counts", "scored_at"])
         for follow in saves:
@@ -154,28 +153,6 @@ def _counted(judged: Judged, judged_at_10: Floats, shares: Floats) -> dict[str, 
 def _people_counted(judged: Judged, given: GivenGrades) -> dict[str, int]:
     """How many people's grades the version uses here, and how many pairs two or more of them graded."""
     return {"people": len(given.people), "shared": shared_rows(given, len(judged.grade))}
-
-
-def score_row(
-    evaluation: Evaluation, order: int, measure: Measure, summary: Summary, people: Interval | None, values: Floats
-) -> Score:
-    low, high = summary.interval or (None, None)
-    bca_low, bca_high = summary.bca or (None, None)
-    people_low, people_high = people or (None, None)
-    return Score(
-        evaluation=evaluation,
-        measure=str(measure),
-        order=order,
-        mean=summary.mean,
-        ci_low=low,
-        ci_high=high,
-        bca_low=bca_low,
-        bca_high=bca_high,
-        people_low=people_low,
-        people_high=people_high,
-        n=summary.n,
-        values=packing.pack(values),
-    )
 
 
 def ground_of(version: Version, split: str, only: Collection[str] | None = None) -> ScoringGround:

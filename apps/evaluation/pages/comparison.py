@@ -23,12 +23,10 @@ from apps.evaluation.edges.hit_charts import (
     kind_figures,
     rank_chart,
     rank_figures,
-    side_cell,
-    side_head,
 )
 from apps.evaluation.edges.hit_comparison import HitComparison, hit_comparison_of
 from apps.evaluation.edges.hit_sheets import LOWER_END
-from apps.evaluation.edges.score_charts import difference_bounds
+from apps.evaluation.edges.score_charts import difference_bounds, difference_cell, head_cell
 from apps.evaluation.edges.sheets import log_look
 from apps.evaluation.edges.strata import strata_context
 from apps.evaluation.enums import STRATA
@@ -43,6 +41,9 @@ from apps.goldsets.enums import Split
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison
 from apps.retrieval.models import Pool
+
+SIDE_WIDTH, SIDE_INSET = 112.0, 12.0
+"""Of the drawn differences where two tables stand side by side."""
 
 
 @require_safe
@@ -99,14 +100,15 @@ def compare_by_hits(request: HttpRequest, project: Project, baseline: int, candi
     sheet = hit_comparison_of(member_of(request), baseline, candidate, request.GET.get("measure", ""))
     log_look(sheet.candidate, "comparison by question")
     bins, cutoff = [sheet.baseline.bins, sheet.candidate.bins], sheet.cutoff
-    bounds = difference_bounds([*sheet.rows, *(sheet.graded.comparison.measures if sheet.graded else ())])
+    rows = [*sheet.rows, *(sheet.graded.comparison.measures if sheet.graded else ())]
+    bounds = difference_bounds(rows)._replace(width=SIDE_WIDTH, inset=SIDE_INSET)
     context = {
         **SECTION,
         "comparison": sheet,
         "evaluation": sheet.candidate.evaluation,
         "split_words": rules.ground_words(sheet.candidate.evaluation),
-        "head": side_head(bounds),
-        "known": [(*one, side_cell(one[0].measure, one[0].difference, bounds)) for one in sheet.figures],
+        "head": head_cell(bounds, signs=True),
+        "known": [(*one, difference_cell(one[0].measure, one[0].difference, bounds)) for one in sheet.figures],
         "graded": graded_rows(sheet, bounds),
         "lower_end": LOWER_END,
         "rank_chart": rank_chart(sheet.names, bins, cutoff),
@@ -126,7 +128,7 @@ def graded_rows(sheet: HitComparison, bounds: Bounds) -> list[tuple[MeasureCompa
         {s.measure: s for s in one.scores.all()} for one in (sheet.graded.baseline, sheet.graded.candidate)
     )
     return [
-        (row, first[row.measure], second[row.measure], side_cell(row.measure, row.difference, bounds))
+        (row, first[row.measure], second[row.measure], difference_cell(row.measure, row.difference, bounds))
         for row in sheet.graded.comparison.measures
     ]
 
