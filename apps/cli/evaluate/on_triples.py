@@ -8,6 +8,7 @@ from typing import Protocol
 from apps.cli.evaluate.evidence import divisions_of
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.score.measuring import TripleGround, card_of
+from apps.cli.score.triple_files import kind_divisions
 from apps.metrics.expected import HitRule, Returned
 from apps.metrics.measures import Measure
 from apps.metrics.scorecard import Scorecard
@@ -39,7 +40,12 @@ def measured_on_triples(
     return card_of(
         ground,
         [run for run, _ in measured],
-        ground.divided(divisions_of([one.fields for one in release.triples])),
+        ground.divided(
+            [
+                *divisions_of([one.fields for one in release.triples]),
+                *kind_divisions([one.kinds for one in release.triples]),
+            ]
+        ),
         confidence=confidence,
         seed=seed,
         is_compared=len(measured) > 1,

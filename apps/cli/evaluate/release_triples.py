@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from apps.cli.evaluate.release_files import ReleaseFiles
 from apps.cli.evaluate.released import STRATA, ReleasedQuery, ReleasedTriple
 from apps.cli.score.returned import facts_in
-from apps.cli.score.triple_files import entries_in, question_of, with_texts
+from apps.cli.score.triple_files import entries_in, kinds_in, question_of, with_texts
 from apps.metrics.expected import Returned
 from apps.triples.formats.entry import Entry
 
@@ -35,7 +35,7 @@ def triples_of(
     questions = with_texts([question_of(entry) for entry in entries], blocks)
     asked = _asked(entries, {query.query_id: query for query in queries})
     return [
-        ReleasedTriple(question, query, _fields(entry, query))
+        ReleasedTriple(question, query, _fields(entry, query), tuple(kinds_in(entry)))
         for entry, question, query in zip(entries, questions, asked, strict=True)
     ]
 

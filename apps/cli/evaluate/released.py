@@ -29,11 +29,12 @@ class Grade(NamedTuple):
 
 
 class ReleasedTriple(NamedTuple):
-    """A triple of the release. It is asked as its query where it has one, else under its own id."""
+    """A triple of the release, with its kinds. It is asked as its query where it has one, else under its own id."""
 
     question: Question
     asked: ReleasedQuery
     fields: dict[str, str]
+    kinds: tuple[str, ...] = ()
 
 
 class ReleaseSplit(NamedTuple):

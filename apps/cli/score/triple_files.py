@@ -13,12 +13,13 @@ from apps.common.errors import InputError
 from apps.common.files.faults import MOST_LISTED, ErrorList, all_of
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile
+from apps.evaluation.core.question_kinds import KIND, kinds_of_answer
 from apps.metrics.expected import ExpectedBlock, Question, Returned
 from apps.metrics.files.strata import QueryDivision
 from apps.triples.formats import read_entries
 from apps.triples.formats.entry import ALL, Entry
 
-DIVISIONS = ("domain", "difficulty")
+DIVISIONS = ("domain", "difficulty", "source")
 
 
 class TripleFile(NamedTuple):
@@ -35,8 +36,27 @@ def load_triples(path: str) -> TripleFile:
     if not entries:
         raise InputError(name_of(path), None, "", "", "the file contains no triples.")
     labels = {field: tuple(getattr(entry, field) for entry in entries) for field in DIVISIONS}
-    divisions = tuple(QueryDivision(field, named) for field, named in labels.items() if len(set(named) - {""}) > 1)
-    return TripleFile([question_of(entry) for entry in entries], divisions)
+    divisions = [QueryDivision(field, named) for field, named in labels.items() if len(set(named) - {""}) > 1]
+    return TripleFile(
+        [question_of(entry) for entry in entries], (*divisions, *kind_divisions([kinds_in(entry) for entry in entries]))
+    )
+
+
+def kinds_in(entry: Entry) -> list[str]:
+    """The kinds of an entry's question: numeric, compound, once disputed, written by machine."""
+    return kinds_of_answer(
+        entry.expected_answer,
+        needs_all=entry.match == ALL,
+        resolution=entry.resolution,
+        is_machine_written=entry.is_machine_written,
+    )
+
+
+def kind_divisions(kinds: Sequence[Sequence[str]]) -> list[QueryDivision]:
+    """One division for each kind that some of the questions are of and others are not: a question can be of several."""
+    names = dict.fromkeys(name for row in kinds for name in row)
+    divided = {name: tuple(name if name in row else "" for row in kinds) for name in names}
+    return [QueryDivision(KIND, labels) for labels in divided.values() if "" in labels]
 
 
 def entries_in(source: TableFile) -> list[Entry]:

@@ -10,7 +10,10 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.accounts.selectors import Member
 from apps.evaluation import actions
+from apps.evaluation.edges.hit_sheets import kind_facts
+from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.serializers.evaluations import (
     EvaluationDetailSerializer,
@@ -66,7 +69,7 @@ class EvaluationList(ProjectAPIView):
             actor=self.member.user,
             at=timezone.now(),
         )
-        return Response(EvaluationDetailSerializer(evaluation).data, status=200 if evaluation.is_scored else 202)
+        return Response(detail_of(evaluation, self.member), status=200 if evaluation.is_scored else 202)
 
 
 class EvaluationDetail(ProjectAPIView):
@@ -77,4 +80,8 @@ class EvaluationDetail(ProjectAPIView):
 
     @extend_schema(operation_id="evaluations_read", responses=EvaluationDetailSerializer)
     def get(self, request: Request, pk: int, **ids: Any) -> Response:
-        return Response(EvaluationDetailSerializer(evaluations.evaluation_in(self.project, pk)).data)
+        return Response(detail_of(evaluations.evaluation_in(self.project, pk), self.member))
+
+
+def detail_of(evaluation: Evaluation, member: Member) -> dict[str, Any]:
+    return EvaluationDetailSerializer(evaluation, context={"kinds": kind_facts(evaluation, member)}).data

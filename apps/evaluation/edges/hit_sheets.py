@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from apps.accounts.selectors import Member
 from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.edges.sheets import ScoredSheet
 from apps.evaluation.execution.hit_scoring import RECIPROCAL_RANK
-from apps.evaluation.models import Score
-from apps.evaluation.selectors.expected import version_triples
+from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.selectors.expected import flags_of, version_triples
 from apps.goldsets.models import VersionTriple
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.expected import YES_OR_NO, HitRule, RankBin
@@ -100,7 +101,8 @@ class HitSheet(ScoredSheet):
 
     @cached_property
     def kinds(self) -> list[list[tuple[str, str]]]:
-        return [kinds_of(row.content, source_of(row)) for row in self.triples]
+        flags = flags_of(self.evaluation.version, self.triples)
+        return [kinds_of(row.content, source_of(row), flags.get(row.triple_id, ())) for row in self.triples]
 
 
 def source_of(row: VersionTriple) -> str:
@@ -163,6 +165,26 @@ def kind_rows(sheets: Sequence[HitSheet], measure: str) -> list[KindRow]:
             rows.append(_kind_row(field, name, [run[inside] for run in runs], measure))
     fields = list(FIELDS)
     return [everything, *sorted(rows, key=lambda row: (fields.index(row.field), -row.n, row.name))]
+
+
+def kind_facts(evaluation: Evaluation, member: Member) -> list[dict[str, Any]]:
+    """The kinds of questions of a scored evaluation as the API has them; empty for one by grades."""
+    if not evaluation.hit or not evaluation.is_scored:
+        return []
+    sheet = HitSheet(evaluation, member)
+    by_measure = [kind_rows([sheet], measure)[1:] for measure in evaluation.measures]
+    return [
+        {
+            "field": rows[0].field,
+            "name": rows[0].name,
+            "n": rows[0].n,
+            "scores": [
+                {"measure": measure, **row.summaries[0].estimate().as_json}
+                for measure, row in zip(evaluation.measures, rows, strict=True)
+            ],
+        }
+        for rows in zip(*by_measure, strict=True)
+    ]
 
 
 def _kind_row(field: str, name: str, runs: Sequence[Floats], measure: str) -> KindRow:

@@ -4,13 +4,18 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from apps.common.database.bulk import chunks
 from apps.goldsets.models import Version, VersionGrade, VersionTriple
 from apps.metrics.expected import ExpectedBlock, HitRule, Question, Returned
 from apps.metrics.expected.rules import EVIDENCE
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.returned import returned_of
+from apps.review.enums import VerdictChoice
+from apps.review.models import Verdict
 from apps.triples.models import ExpectedBlock as PinnedBlock
 from apps.triples.selectors.asked import asked_queries
+
+AT_ONCE = 500
 
 
 class ExpectedGround(NamedTuple):
@@ -38,6 +43,17 @@ def version_triples(version: Version, split: str) -> list[VersionTriple]:
     rows = VersionTriple.objects.filter(version=version)
     rows = rows.filter(split=split) if split else rows
     return sorted(rows.select_related("triple__source", "triple__query__source"), key=lambda row: row.label.encode())
+
+
+def flags_of(version: Version, rows: Collection[VersionTriple]) -> dict[int, set[str]]:
+    """The categories of the flags that the triples got before the version was frozen, by key of the triple."""
+    found: defaultdict[int, set[str]] = defaultdict(set)
+    for part in chunks([row.triple_id for row in rows], AT_ONCE):
+        flags = Verdict.objects.filter(revision__triple__in=part, choice=VerdictChoice.FLAG, superseded_by=None)
+        flags = flags.exclude(category="").filter(given_at__lte=version.frozen_at)
+        for triple, category in flags.values_list("revision__triple", "category"):
+            found[triple].add(category)
+    return found
 
 
 def expected_of(version: Version, split: str, only: Collection[str] | None = None) -> ExpectedGround:

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.common.web.estimates import EstimateSerializer
@@ -90,17 +91,41 @@ class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
         read_only_fields: ClassVar[tuple[str, ...]] = fields
 
 
+class KindScoreSerializer(EstimateSerializer):
+    """The mean of a measure over the questions of a kind."""
+
+    measure = serializers.CharField()
+
+
+class KindSerializer(serializers.Serializer[Any]):
+    """The questions of one kind: `field` is kind, domain, difficulty or source, `name` its value."""
+
+    field = serializers.CharField()
+    name = serializers.CharField()
+    n = serializers.IntegerField()
+    scores = KindScoreSerializer(many=True)
+
+
 class EvaluationDetailSerializer(EvaluationSerializer):
-    """The same, with the number of looks at the sealed test split of the version."""
+    """The same, with the number of looks at the sealed test split of the version.
+
+    `kinds` breaks scores on Q&As down by kind of question, without kinds of fewer than five; empty by grades. A
+    question can be of several kinds.
+    """
 
     test_looks = serializers.SerializerMethodField()
+    kinds = serializers.SerializerMethodField()
 
     class Meta(EvaluationSerializer.Meta):
-        fields = (*EvaluationSerializer.Meta.fields, "test_looks")
+        fields = (*EvaluationSerializer.Meta.fields, "kinds", "test_looks")
         read_only_fields: ClassVar = fields
 
     def get_test_looks(self, evaluation: Evaluation) -> int:
         return looks_at_test(evaluation.version).number
+
+    @extend_schema_field(KindSerializer(many=True))
+    def get_kinds(self, evaluation: Evaluation) -> list[dict[str, Any]]:
+        return self.context["kinds"]
 
 
 class EvaluationListSerializer(serializers.Serializer[Any]):

@@ -103,7 +103,7 @@ def test_the_card_names_rule_counts_and_methods(capsys):
         "Success@1": "wilson",
         "RR": "percentile",
     }
-    assert set(card["runs"][0]["strata"]) == {"domain", "difficulty"}
+    assert set(card["runs"][0]["strata"]) == {"domain", "difficulty", "kind"}
     assert "judged@10" not in card["runs"][0]
 
 

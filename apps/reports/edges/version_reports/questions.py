@@ -12,7 +12,7 @@ import numpy as np
 from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.edges.hit_sheets import source_of
 from apps.evaluation.edges.strata import SPLIT, fields_of, stratum_of
-from apps.evaluation.selectors.expected import version_triples
+from apps.evaluation.selectors.expected import flags_of, version_triples
 from apps.evaluation.selectors.rankings import version_queries
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.metrics.columns import Floats, Ints
@@ -54,7 +54,11 @@ class VersionQuestions:
         """Without a field that has one value for all: it divides nothing."""
         words = {SPLIT: SPLIT.capitalize(), **FIELDS}
         rows = [row for row in self.triples if split in ("", row.split)]
-        kinds = {row.label: [(SPLIT, row.split), *kinds_of(row.content, source_of(row))] for row in rows}
+        flags = flags_of(self.version, rows)
+        kinds = {
+            row.label: [(SPLIT, row.split), *kinds_of(row.content, source_of(row), flags.get(row.triple_id, ()))]
+            for row in rows
+        }
         values = {field: {name for own in kinds.values() for of, name in own if of == field} for field in words}
         divides = {field for field in words if field == KIND or len(values[field]) > 1}
         return {label: [(words[of], name) for of, name in own if of in divides] for label, own in kinds.items()}
