@@ -178,7 +178,7 @@ def notes_of(card: Scorecard) -> Iterator[str]:
             yield "Intervals of yes-or-no measures: Wilson's score interval."
         over = f"{card.items.many} within each stratum of {card.stratified}" if card.stratified else card.items.many
         how, which = INTERVAL_WORDS[card.interval], "Other intervals" if card.hit else "Intervals"
-        yield f"{which}: {how} over {over}, {EVERY_RESAMPLE}, widened for few of them."
+        yield f"{which}: {how} over {over}, {EVERY_RESAMPLE}, widened for few {card.items.many}."
     if any(run.people for run in card.runs):
         yield (
             "The interval with people allows for others having judged, as far as those who did differ; "

@@ -90,7 +90,7 @@ def test_definitions_denominators_seed_and_digests_are_there():
 
     assert MEASURES["nDCG@10"].entry.source.split(",")[0] in written
     assert "20 queries judged, 19 with a relevant block." in written
-    assert "every resample there could be, widened for few of them." in written
+    assert "every resample there could be, widened for few queries." in written
     assert "f" * 64 in written
 
 
