@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from apps.common.drawing.svg import DrawnEstimate
 from apps.common.text.wording import count, interval, number, signed
-from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, FEWEST_QUERIES
+from apps.metrics.statistics.significance import DEFAULT_CONFIDENCE, FEWEST_FOR_A_VERDICT
 from apps.reports.core.charts import dots, stacked
 from apps.reports.core.document import Block, Paragraph, ReportChart, Table
 from apps.reports.core.mean_parts import PLACES, interval_head
@@ -92,7 +92,7 @@ def effect_chart(one: MeasuredSplit) -> ReportChart:
 
 def _drawn(tag: str, effect: NegativeEffect) -> DrawnEstimate:
     change = effect.change
-    is_settled = change.n >= FEWEST_QUERIES and change.high is not None and change.high < 0
+    is_settled = change.n >= FEWEST_FOR_A_VERDICT and change.high is not None and change.high < 0
     return DrawnEstimate(tag, change.value, change.low, change.high, change.n, effect.measure, open=not is_settled)
 
 
