@@ -407,4 +407,5 @@ ENDPOINTS: dict[str, Endpoint] = {
     "reports-api:stability-reports": write(LEADS),
     "reports-api:stability": read(WATCHERS),
     "reports-api:negatives": read(DONE_JUDGING),
+    "reports-api:negative-effects": Endpoint(get=DONE_JUDGING, post=LEADS),
 }

@@ -85,6 +85,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "evaluation-api:list": lambda project: {"run": own_runs(project)[0], "version": version_of(project)},
     "reports-api:bias-reports": lambda project: {"runs": own_runs(project), "version": version_of(project)},
     "reports-api:stability-reports": lambda project: {"runs": own_runs(project), "version": version_of(project)},
+    "reports-api:negative-effects": lambda project: {"run": own_runs(project)[0]},
     "gates-api:gates": lambda project: {
         "gold_set": Things(project).version.gold_set.slug,
         "system": Things(project).any__system_pk(),

@@ -1,4 +1,4 @@
-"""Bias and stability reports in the API: the request, and the report."""
+"""Reports on bias, stability and hard negatives in the API: the request, and the report."""
 
 from typing import Any, ClassVar
 
@@ -7,10 +7,11 @@ from rest_framework import serializers
 from apps.agreement.selectors.agreement import names_for
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
 from apps.goldsets.enums import Split
-from apps.reports.models import BiasReport, StabilityReport
+from apps.reports.models import BiasReport, NegativesReport, StabilityReport
 from apps.reports.rules import DEEPEST_REPORT, MOST_RUNS
 from apps.reports.selectors.analyses import AnyReport
 
+USUAL_DEPTH = 100
 REQUEST_FIELDS = ("id", "version", "version_digest", "split", "runs", "measures")
 RESULT_FIELDS = ("result", "job", "requested_at", "computed_at")
 
@@ -37,6 +38,13 @@ class StabilityRequestSerializer(ReportRequestSerializer):
     """At least two runs, at most as many as a stability report compares."""
 
     runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=MOST_RUNS)
+
+
+class NegativesRequestSerializer(serializers.Serializer[Any]):
+    """The baseline that finds the hard negatives, among its first `depth` results."""
+
+    run = serializers.IntegerField(min_value=1)
+    depth = serializers.IntegerField(min_value=1, max_value=DEEPEST_REPORT, default=USUAL_DEPTH)
 
 
 class ReportSerializer(serializers.ModelSerializer[AnyReport]):
@@ -76,3 +84,15 @@ class StabilityReportSerializer(ReportSerializer[StabilityReport]):
             return {}
         names = names_for(self.context["member"], report.result["people"])
         return {**report.result, "people": [names[person] for person in report.result["people"]]}
+
+
+class NegativesReportSerializer(ReportSerializer[NegativesReport]):
+    """`result` is empty until `computed_at` is set; until then follow `job`. It names no query and no passage."""
+
+    class Meta:
+        model = NegativesReport
+        fields = (*REQUEST_FIELDS, "baseline", "depth", *RESULT_FIELDS)
+        read_only_fields: ClassVar = fields
+
+    def get_result(self, report: NegativesReport) -> dict[str, Any]:
+        return dict(report.result)

@@ -255,3 +255,32 @@ def test_a_wrong_choice_is_refused(client, fields):
 
     assert answer.status_code == 409
     assert not NegativesReport.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_lead_measures_and_everybody_reads_over_the_api(client):
+    scene = make_scene(queries=8, test_share=0.0)
+    client.force_login(scene.lead)
+    path = reverse("reports-api:negative-effects", args=(scene.version.gold_set.project.slug, scene.version.pk))
+
+    asked = client.post(path, {"run": scene.runs["better"].pk}, content_type="application/json")
+    run_jobs()
+    [report] = client.get(path).json()
+
+    assert asked.status_code == 202
+    assert [(one["id"], one["result"]) for one in asked.json()] == [(report["id"], {})]
+    assert (report["baseline"], report["depth"], report["split"]) == (scene.runs["better"].pk, 100, "dev")
+    assert report["result"]["found"]["hard"] == 8
+
+
+@pytest.mark.django_db
+def test_a_baseline_that_is_no_run_of_the_version_is_refused_with_a_sentence(client):
+    scene = make_scene(queries=2, test_share=0.0)
+    client.force_login(scene.lead)
+    path = reverse("reports-api:negative-effects", args=(scene.version.gold_set.project.slug, scene.version.pk))
+
+    answer = client.post(path, {"run": 999_999}, content_type="application/json")
+
+    assert answer.status_code == 409
+    assert "The baseline must be one of the runs" in answer.content.decode()
+    assert not NegativesReport.objects.exists()

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.reports.api import analyses, documents, negatives
+from apps.reports.api import analyses, documents, negative_effect, negatives
 
 app_name = "reports-api"
 urlpatterns = [
@@ -12,4 +12,9 @@ urlpatterns = [
     path("stability/", analyses.StabilityReportList.as_view(), name="stability-reports"),
     path("stability/<int:pk>/", analyses.StabilityReportDetail.as_view(), name="stability"),
     path("versions/<int:version_pk>/negatives/", negatives.Negatives.as_view(), name="negatives"),
+    path(
+        "versions/<int:version_pk>/negatives/measured/",
+        negative_effect.NegativeEffects.as_view(),
+        name="negative-effects",
+    ),
 ]
