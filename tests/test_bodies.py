@@ -142,6 +142,8 @@ WITHOUT_A_BODY = {
     "goldsets-api:public-sign": "none is read",
     "goldsets-api:public-release": "none is read",
     "goldsets-api:public-withdraw": "a reason; see tests/goldsets/public/test_public_api.py",
+    "evaluation-api:misses": "a label and a passage, which both projects use; see tests/evaluation/api/test_misses.py",
+    "review-api:candidate-answer": "none is read",
     "review-api:reseat": "people, who are in both projects; see tests/review/seating",
 }
 
