@@ -167,6 +167,10 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "goldsets:new goldsets:new-version goldsets:change goldsets:freeze goldsets:release goldsets:discard"
             " goldsets:left-out",
         ),
+        may(
+            "read and retire training manifests, see which items of a version they have",
+            "goldsets:training goldsets:retire-training goldsets:training-found",
+        ),
         may("see the questions of a slice", "goldsets:slice"),
         may(
             "draw a quarter’s slice; add questions to slices",

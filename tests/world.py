@@ -26,7 +26,10 @@ from apps.evaluation.actions import request_evaluation
 from apps.evaluation.models import Evaluation
 from apps.gates.actions import make_badge
 from apps.gates.models import Badge, Gate
-from apps.goldsets.models import Version
+from apps.goldsets.actions import add_training_manifest
+from apps.goldsets.core.training import Entry
+from apps.goldsets.enums import EntryKind
+from apps.goldsets.models import TrainingManifest, Version
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.webhooks import add_webhook, try_webhook
 from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
@@ -326,6 +329,9 @@ class Things:
     reports_judge_first__pk = reports_bias__pk
     reports_api_bias__pk = reports_bias__pk
 
+    def goldsets_retire_training__pk(self) -> int:
+        return TrainingManifest.objects.get(project=self.project).pk
+
     def gates__pk(self) -> int:
         return Gate.objects.filter(gold_set__project=self.project).order_by("pk").first().pk
 
@@ -502,6 +508,14 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     enqueue(kind=FREEZE, params={"corpus_id": snapshot.corpus_id, "name": ""}, project=project, actor=lead, at=now)
     push_run(**handed_in, trec="Q001 Q0 nowhere 1 2.5 pushed\n", skip_unknown=False, at_once=False)
     request_bias(project, lead)
+    add_training_manifest(
+        project=project,
+        name="Ranker",
+        file="trained.txt",
+        entries=[Entry(EntryKind.QUESTION, "elsewhere-1")],
+        actor=lead,
+        at=now,
+    )
     invite(project=project, actor=lead, roles=[Role.VIEWER], at=now)
     save_secret(project=project, name="search-key", value=SECRET, actor=lead, at=now)
     create_remote_system(

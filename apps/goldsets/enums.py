@@ -57,7 +57,25 @@ class BlockerKind(models.TextChoices):
     MACHINE = "machine", "machine-written Q&A"
     PERMISSION = "permission", "source without permission"
     LEAK = "leak", "leak between dev and test"
+    TRAINING = "training", "question in training and in test"
     CHECK = "check", "check of this project that is not met"
+
+
+class EntryKind(models.TextChoices):
+    """What an entry of a training manifest is."""
+
+    QUESTION = "question", "id of a question"
+    BLOCK = "block", "id of a passage"
+    DOCUMENT = "document", "id of a document"
+    TEXT = "text", "text hash"
+
+
+class KnownBy(models.TextChoices):
+    """By what a training manifest has a question."""
+
+    ID = "id", "by its id"
+    WORDS = "words", "by its words"
+    PAIR = "pair", "by its words with those of a passage"
 
 
 class LeadCheckKind(models.TextChoices):

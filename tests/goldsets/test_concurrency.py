@@ -3,8 +3,9 @@
 import pytest
 
 from apps.goldsets import actions
-from apps.goldsets.enums import VersionState
-from apps.goldsets.models import Version
+from apps.goldsets.core.training import Entry
+from apps.goldsets.enums import EntryKind, VersionState
+from apps.goldsets.models import TrainingEntry, Version
 from apps.judging.actions import adjudicate
 from apps.judging.models import Seat
 from apps.triples.actions.triples import retire_triple
@@ -26,6 +27,22 @@ def test_a_version_is_frozen_once():
 
     assert refusals(results) == ["v1 is frozen. A frozen version never changes."] * 2
     assert Version.objects.get().grades.count() == 9
+
+
+def test_of_two_leads_who_bring_the_same_training_manifest_one_is_told():
+    bench = make_bench(queries=1, judge=False, triples=0)
+
+    results = at_once(*[lambda: bring_manifest(bench)] * 2)
+
+    assert refusals(results) == ["“Ranker” lists exactly the same and is in use. Nothing was added."]
+    assert TrainingEntry.objects.count() == 1
+
+
+def bring_manifest(bench):
+    entries = [Entry(EntryKind.QUESTION, "Q1")]
+    return actions.add_training_manifest(
+        project=bench.project, name="Ranker", file="f", entries=entries, actor=bench.lead, at=AT
+    )
 
 
 def split(bench):

@@ -107,6 +107,10 @@ TERMS: dict[str, Term] = {
     "version": Term(
         "One frozen release of a gold set; every score belongs to exactly one version.", "reference/gold-versions.md"
     ),
+    "training manifest": Term(
+        "A list of what a system was trained on, as ids or text hashes. Nothing of it goes to test.",
+        "reference/gold-versions.md#training-manifests",
+    ),
     "split": Term(
         "The dev or test part of a version: dev to improve a system, test to report it; related queries never cross.",
         "reference/gold-versions.md#splits",

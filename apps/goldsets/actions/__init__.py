@@ -1,4 +1,5 @@
-"""Everything that writes gold sets: versions, their slices and public releases, and the log of exports and looks."""
+"""Everything that writes gold sets: versions, their slices and public releases, training manifests, and the log of
+exports and looks."""
 
 from apps.goldsets.actions.public import (
     PublicReleaseRefused,
@@ -18,6 +19,7 @@ from apps.goldsets.actions.slices import (
     add_to_slice,
     make_rotating_slice,
 )
+from apps.goldsets.actions.training import TrainingRefused, add_training_manifest, retire_training_manifest
 from apps.goldsets.actions.versions import (
     GoldSetRefused,
     VersionRefused,
@@ -35,9 +37,11 @@ __all__ = [
     "GoldSetRefused",
     "PublicReleaseRefused",
     "SliceRefused",
+    "TrainingRefused",
     "VersionRefused",
     "add_found",
     "add_to_slice",
+    "add_training_manifest",
     "ask_to_sign",
     "change_draft",
     "create_gold_set",
@@ -54,6 +58,7 @@ __all__ = [
     "prepare_public_release",
     "publish_release",
     "release_version",
+    "retire_training_manifest",
     "sign_public_release",
     "withdraw_public_release",
 ]

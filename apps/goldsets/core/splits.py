@@ -28,13 +28,17 @@ NOT_A_WORD = re.compile(r"[^\w]+")
 
 
 class SplitItem(NamedTuple):
-    """An item to split. `former` is its split in an earlier version, which it keeps; `at` is its time, if known."""
+    """An item to split. `former` is its split in an earlier version, which it keeps; `at` is its time, if known.
+
+    `is_trained` marks one that a system was trained on.
+    """
 
     name: str
     text: str
     keys: tuple[tuple[str, str], ...] = ()
     former: str = ""
     at: datetime | None = None
+    is_trained: bool = False
 
 
 class TimeSplit(NamedTuple):
@@ -66,6 +70,12 @@ def normalised(text: str) -> str:
     return " ".join(NOT_A_WORD.sub(" ", letters).split())
 
 
+def words_digest(text: str) -> str:
+    """SHA-256 of the words of a text, however they are written; "" for a text without words."""
+    words = normalised(text)
+    return hashlib.sha256(words.encode()).hexdigest() if words else ""
+
+
 def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
     """The items, each with a key for every other that asks nearly the same."""
     keys: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
@@ -87,8 +97,8 @@ def near_documents(texts: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def ties_of(item: SplitItem) -> list[Tie]:
-    words = normalised(item.text)
-    same_words = [Tie("text", hashlib.sha256(words.encode()).hexdigest())] if words else []
+    digest = words_digest(item.text)
+    same_words = [Tie("text", digest)] if digest else []
     return [*(Tie(kind, value) for kind, value in item.keys if value), *same_words]
 
 
@@ -118,7 +128,7 @@ def split(items: Sequence[SplitItem], *, test_share: float, seed: int) -> dict[s
 
     Whole groups are added to test in the order of their hash, as long as that brings the share of items in test nearer
     to `test_share`. A group that an earlier version had in one split stays in it; one in both keeps its items where
-    they were (`leaks` reports it), with its new ones in dev.
+    they were (`leaks` reports it), with its new ones in dev. A group that a system was trained on is dev.
     """
     splits, free = _placed(items)
     wanted = test_share * len(items)
@@ -136,7 +146,7 @@ def split_by_time(items: Sequence[SplitItem], *, test_share: float, seed: int) -
     The time of a group is that of its newest item, so nothing in dev that is free to go either way is newer than the
     boundary, the oldest time of a group that went to test. Groups of one time stand in the order of their hash, and as
     many of the newest go to test as bring its share of items nearest to `test_share`. Groups without any time are dev.
-    Groups of an earlier version are placed as `split` places them.
+    Groups of an earlier version, and those that a system was trained on, are placed as `split` places them.
     """
     splits, free = _placed(items)
     wanted = test_share * len(items)
@@ -159,12 +169,25 @@ def time_of(group: Iterable[SplitItem]) -> datetime | None:
     return max((item.at for item in group if item.at is not None), default=None)
 
 
+def held_by_training(items: Sequence[SplitItem]) -> list[str]:
+    """The items that are dev because a system was trained on them or on another of their group, by name."""
+    return [
+        item.name
+        for group in groups(items)
+        if any(item.is_trained for item in group) and not any(item.former for item in group)
+        for item in group
+    ]
+
+
 def _placed(items: Sequence[SplitItem]) -> tuple[dict[str, str], list[list[SplitItem]]]:
-    """The splits of the groups that an earlier version had, and the groups that are free."""
+    """The splits of the groups that an earlier version had or a system was trained on, and the groups that are free."""
     splits: dict[str, str] = {}
     free = []
     for group in groups(items):
         former = sorted({item.former for item in group if item.former})
+        if not former and any(item.is_trained for item in group):
+            splits.update({item.name: DEV for item in group})
+            continue
         if not former:
             free.append(group)
             continue

@@ -172,6 +172,10 @@ def split_facts(gathered: Gathered) -> dict[str, Any]:
         "boundary": utc_second(gathered.boundary) if gathered.boundary else None,
         "undated": sum(time.at is None for time in gathered.times.values()),
         "leaks": len(gathered.leaks),
+        "training": {
+            "manifests": [{"name": m.name, "digest": m.digest, "entries": m.size} for m in gathered.manifests],
+            "in_dev": sum(gathered.splits[name] == Split.DEV for name in gathered.known.questions),
+        },
     }
 
 

@@ -16,7 +16,7 @@ from apps.goldsets.forms import ChangelogForm
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import Gathered, gather
-from apps.goldsets.selectors.freeze_checks import Blocker, find_blockers, find_warnings
+from apps.goldsets.selectors.freeze_checks import Blocker, find_blockers, find_warnings, listed
 from apps.goldsets.selectors.lead_checks import find_lead_checks
 from apps.goldsets.selectors.losses import Loss, losses_by_cure, losses_facts
 from apps.goldsets.selectors.numbering import number_of
@@ -69,6 +69,8 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "counted": rules.counted(blockers),
         "warnings": find_warnings(gathered),
         "checks": [check for check in find_lead_checks(gathered) if check.answer is Answer.WARN],
+        "manifests": gathered.manifests,
+        "training": _training(gathered),
         "former": gathered.former,
         "numbered": numbered.numbered,
         "changelog": ChangelogForm(initial={"changelog": numbered.changelog}),
@@ -89,6 +91,28 @@ def _dates(gathered: Gathered) -> str:
         for time in gathered.times.values()
     )
     return ", ".join(f"{kinds[word]:,} {word}" for word in ("as asked", "as added", "unreadable") if kinds[word])
+
+
+def _training(gathered: Gathered) -> list[str]:
+    """What the training manifests have of the draft and what follows from it, as sentences."""
+    if not gathered.manifests:
+        return []
+    names = [name.partition(" ")[2] for name in gathered.known.questions if gathered.splits[name] == Split.DEV]
+    sentences = []
+    if names:
+        is_ = "1 item known from training is" if len(names) == 1 else f"{len(names):,} items known from training are"
+        sentences.append(f"{is_} in dev: {listed(names)}.")
+    if beside := [name.partition(" ")[2] for name in gathered.held if name not in gathered.known.questions]:
+        go = "1 item goes to dev with it" if len(beside) == 1 else f"{len(beside):,} items go to dev with them"
+        sentences.append(f"{go}, since no group is divided: {listed(beside)}.")
+    if not gathered.known.questions:
+        sentences.append("No item of this draft is known from training.")
+    for manifest, items in gathered.known.passages.items():
+        expect = "1 item expects" if len(items) == 1 else f"{len(items):,} items expect"
+        sentences.append(
+            f"{expect} a passage that “{manifest}” has. That is no leak: systems are trained on the corpus."
+        )
+    return sentences
 
 
 def _by_kind(version: Version, blockers: Sequence[Blocker]) -> list[dict[str, Any]]:

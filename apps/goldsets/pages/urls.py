@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from apps.goldsets.pages import public, signing, slices, versions
+from apps.goldsets.pages import public, signing, slices, training, versions
 
 PUBLIC: list[URLPattern | URLResolver] = [
     path("", public.public_page, name="public"),
@@ -30,6 +30,7 @@ VERSION: list[URLPattern | URLResolver] = [
     path("slices/<slug:part>/pick/", slices.pick, name="pick-questions"),
     path("slices/<slug:part>/found/", slices.add_found, name="add-found"),
     path("public/", include(PUBLIC)),
+    path("training/", training.training_found, name="training-found"),
     path("items/<slug:split>/<slug:kind>/", versions.items, name="items"),
 ]
 
@@ -39,6 +40,8 @@ urlpatterns = [
     path("new/", versions.new_gold_set, name="new"),
     path("signing-key/", signing.signing, name="signing"),
     path("signing-key/new/", signing.make_key, name="make-key"),
+    path("training/", training.training_list, name="training"),
+    path("training/<int:pk>/retire/", training.retire, name="retire-training"),
     path("<slug:gold_set>/new/", versions.new_version, name="new-version"),
     path("<slug:gold_set>/v<int:number>/", include(VERSION)),
 ]

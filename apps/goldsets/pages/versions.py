@@ -31,6 +31,7 @@ from apps.goldsets.selectors.assembly import former_of
 from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
 from apps.goldsets.selectors.public import is_public, public_versions
 from apps.goldsets.selectors.signing import current_key
+from apps.goldsets.selectors.training import training_leaks
 
 SECTION = "Versions"
 PER_PAGE = 100
@@ -136,6 +137,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "left_out": rules.counted_losses(version.manifest["left_out"]),
         "public_file": is_public(version),
         "panels": panels_of(version),
+        "training_leaks": training_leaks(version),
     }
     return render(request, "goldsets/version.html", context)
 

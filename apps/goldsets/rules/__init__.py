@@ -1,4 +1,4 @@
-"""What is allowed with versions, their slices and public releases: the reason against it, or None."""
+"""What is allowed with versions, slices, public releases and training manifests: the reason against it, or None."""
 
 from apps.goldsets.rules.public import (
     ask_refusal,
@@ -18,6 +18,7 @@ from apps.goldsets.rules.public import (
     why_not_prepared,
     withdraw_public_refusal,
 )
+from apps.goldsets.rules.training import retire_training_refusal, training_name_refusal, training_refusal
 from apps.goldsets.rules.versions import (
     answers_refusal,
     blind_refusal,
@@ -62,11 +63,14 @@ __all__ = [
     "prepare_refusal",
     "publish_refusal",
     "release_refusal",
+    "retire_training_refusal",
     "rotation_refusal",
     "sealed_refusal",
     "sign_refusal",
     "slicing_refusal",
     "texts_refusal",
+    "training_name_refusal",
+    "training_refusal",
     "unknown_questions",
     "why_not_prepared",
     "withdraw_public_refusal",

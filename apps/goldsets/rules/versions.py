@@ -80,7 +80,15 @@ def _several(count: int, kind: BlockerKind) -> str:
     return f"{count} {head}s {tail}".rstrip()
 
 
-PLURAL_FIRST_WORD = frozenset({BlockerKind.NOT_ACCEPTED, BlockerKind.PERMISSION, BlockerKind.LEAK, BlockerKind.CHECK})
+PLURAL_FIRST_WORD = frozenset(
+    {
+        BlockerKind.NOT_ACCEPTED,
+        BlockerKind.PERMISSION,
+        BlockerKind.LEAK,
+        BlockerKind.TRAINING,
+        BlockerKind.CHECK,
+    }
+)
 
 
 def release_refusal(version: Version) -> str | None:

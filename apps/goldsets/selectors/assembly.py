@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,19 +10,19 @@ from typing import NamedTuple
 from apps.audit.selectors.events import recorded_objects
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.corpus.selectors.corpora import TextKey, block_names, replaced_in, texts_of
-from apps.goldsets.core.item_times import ItemTime, query_time, triple_time
+from apps.goldsets.core.item_times import ItemTime
 from apps.goldsets.core.splits import (
-    VARIANT_OF,
     Leak,
     SplitItem,
+    held_by_training,
     leaks,
-    near_documents,
     split,
     split_by_time,
     with_near,
 )
+from apps.goldsets.core.training import Known
 from apps.goldsets.enums import GroupBy, LossReason, SplitBy, VersionState
-from apps.goldsets.models import Version, VersionQuery, VersionTriple
+from apps.goldsets.models import TrainingManifest, Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.losses import (
     JudgedIn,
     Loss,
@@ -33,6 +32,15 @@ from apps.goldsets.selectors.losses import (
     Ways,
     kept_elsewhere,
     pairs_before,
+)
+from apps.goldsets.selectors.split_items import near_documents_of, query_keys, times_of, triple_keys
+from apps.goldsets.selectors.training import (
+    NOTHING,
+    known_in_draft,
+    live_manifests,
+    lowest_relevant,
+    query_name,
+    triple_name,
 )
 from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
@@ -75,7 +83,8 @@ class Gathered:
     """The items of a version, their splits, and what is left out.
 
     `times` are those of the items by name, and `boundary` is the time that divides dev and test; both only where the
-    version is split by time.
+    version is split by time. `known` is what the training `manifests` in use have of it, `held` are the items that are
+    dev for that, and `sides` are the splits of earlier versions, by name.
     """
 
     version: Version
@@ -87,6 +96,10 @@ class Gathered:
     splits: dict[str, str] = field(default_factory=dict)
     times: dict[str, ItemTime] = field(default_factory=dict)
     boundary: datetime | None = None
+    manifests: list[TrainingManifest] = field(default_factory=list)
+    known: Known = NOTHING
+    held: list[str] = field(default_factory=list)
+    sides: dict[str, str] = field(default_factory=dict)
     leaks: list[Leak] = field(default_factory=list)
     former: Version | None = None
     losses: list[Loss] = field(default_factory=list)
@@ -102,14 +115,6 @@ def wording_of(triple: Triple) -> Revision:
     """The accepted revision; every accepted triple has one."""
     assert triple.current is not None
     return triple.current
-
-
-def query_name(outside_id: str) -> str:
-    return f"query {outside_id}"
-
-
-def triple_name(label: str) -> str:
-    return f"triple {label}"
 
 
 def gather(version: Version) -> Gathered:
@@ -202,10 +207,13 @@ def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int,
 def _split(gathered: Gathered) -> None:
     """Find the split of each item, and what leaks."""
     version = gathered.version
+    _find_trained(gathered)
     items = _items(gathered)
+    gathered.held = held_by_training(items) if gathered.known.questions else []
+    gathered.sides = {item.name: item.former for item in items if item.former}
     share, seed = version.test_share, version.seed
     if version.split_by == SplitBy.TIME:
-        gathered.times = _times(gathered)
+        gathered.times = times_of(gathered.queries.values(), gathered.triples)
         items = [item._replace(at=gathered.times[item.name].at) for item in items]
         gathered.splits, gathered.boundary = split_by_time(items, test_share=share, seed=seed)
     else:
@@ -213,28 +221,27 @@ def _split(gathered: Gathered) -> None:
     gathered.leaks = leaks(items, gathered.splits)
 
 
-def _times(gathered: Gathered) -> dict[str, ItemTime]:
-    """The time of each item. A triple that came from a query is as old as that."""
-    times = {query_name(q.outside_id): query_time(q.metadata, q.created_at) for q in gathered.queries.values()}
-    for triple in gathered.triples:
-        query, entry = triple.query, getattr(triple, "imported", None)
-        if query:
-            time = query_time(query.metadata, query.created_at)
-        else:
-            time = triple_time(entry.claims if entry else {}, triple.created_at)
-        times[triple_name(triple.label)] = time
-    return times
+def _find_trained(gathered: Gathered) -> None:
+    project = gathered.version.gold_set.project
+    gathered.manifests = live_manifests(project)
+    lowest = lowest_relevant(project)
+    gathered.known = known_in_draft(
+        gathered.manifests,
+        queries=gathered.queries.values(),
+        triples=gathered.triples,
+        pairs=((p.query.outside_id, p.place.version_id) for p in gathered.pairs if p.grade >= lowest),
+    )
 
 
 def _items(gathered: Gathered) -> list[SplitItem]:
     former_queries, former_triples = _former_splits(gathered.version)
     group_by = set(gathered.version.group_by)
-    near = _near_documents(gathered) if GroupBy.DOCUMENT in group_by else {}
+    near = near_documents_of(gathered.version.snapshot, gathered.triples) if GroupBy.DOCUMENT in group_by else {}
     items = [
         SplitItem(
             name=query_name(query.outside_id),
             text=query.text,
-            keys=tuple(_query_keys(query, group_by)),
+            keys=tuple(query_keys(query, group_by)),
             former=former_queries.get(query.pk, ""),
         )
         for query in gathered.queries.values()
@@ -243,23 +250,12 @@ def _items(gathered: Gathered) -> list[SplitItem]:
         item = SplitItem(
             name=triple_name(triple.label),
             text=wording_of(triple).question,
-            keys=tuple(_triple_keys(triple, group_by, near)),
+            keys=tuple(triple_keys(triple, group_by, near)),
             former=former_triples.get(triple.pk, ""),
         )
         items.append(item)
-    return with_near(items)
-
-
-def _near_documents(gathered: Gathered) -> dict[str, list[str]]:
-    """Pairs of documents with nearly the same text in the snapshot, among those that the triples expect."""
-    expected = {
-        block.version.block.document_id for t in gathered.triples for block in wording_of(t).expected_blocks.all()
-    }
-    rows = SnapshotBlock.objects.filter(snapshot=gathered.version.snapshot, block__document__in=expected)
-    texts: defaultdict[str, list[str]] = defaultdict(list)
-    for document, text in rows.order_by("position").values_list("block__document__outside_id", "version__text"):
-        texts[document].append(text)
-    return near_documents({document: "\n".join(parts) for document, parts in texts.items()})
+    trained = gathered.known.questions
+    return with_near([item._replace(is_trained=item.name in trained) for item in items])
 
 
 def _former_splits(version: Version) -> tuple[dict[int, str], dict[int, str]]:
@@ -268,27 +264,3 @@ def _former_splits(version: Version) -> tuple[dict[int, str], dict[int, str]]:
     queries = VersionQuery.objects.filter(version__in=earlier).order_by("version__number")
     triples = VersionTriple.objects.filter(version__in=earlier).order_by("version__number")
     return dict(queries.values_list("query_id", "split")), dict(triples.values_list("triple_id", "split"))
-
-
-def _query_keys(query: Query, group_by: set[str]) -> Iterable[tuple[str, str]]:
-    """The keys that tie a query to others: a variant is always tied to its original, whatever the grouping."""
-    yield "query", query.outside_id
-    if original := query.metadata.get(VARIANT_OF):
-        yield "query", str(original)
-    if GroupBy.GROUP in group_by:
-        yield "group", query.group_key
-    if GroupBy.SOURCE in group_by and query.source:
-        yield "source", query.source.slug
-
-
-def _triple_keys(triple: Triple, group_by: set[str], near: Mapping[str, list[str]]) -> Iterable[tuple[str, str]]:
-    if triple.query:
-        yield from _query_keys(triple.query, group_by)
-    if GroupBy.SOURCE in group_by and triple.source:
-        yield "source", triple.source.slug
-    if GroupBy.DOCUMENT in group_by:
-        for expected in wording_of(triple).expected_blocks.all():
-            document = expected.version.block.document.outside_id
-            yield "document", document
-            for pair in near.get(document, ()):
-                yield "near_document", pair

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from django.urls import reverse
+
 from apps.common.text.wording import percent
 from apps.goldsets.core.splits import DEV, TEST, Leak
 from apps.goldsets.enums import Answer, BlockerKind, SplitBy
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, OpenPair, wording_of
 from apps.goldsets.selectors.lead_checks import find_lead_checks
+from apps.goldsets.selectors.training import query_name, triple_name
 from apps.judging.core.resolution import PairState
 from apps.judging.enums import RoundState
 from apps.judging.selectors.progress import planned_pairs
@@ -65,6 +68,7 @@ def find_blockers(gathered: Gathered, *, at: datetime) -> list[Blocker]:
         *_machine_written(gathered),
         *_without_permission(gathered, at),
         *(Blocker(BlockerKind.LEAK, _leak(leak)) for leak in gathered.leaks),
+        *_trained(gathered),
         *(
             Blocker(BlockerKind.CHECK, check.sentence, place=check.place)
             for check in find_lead_checks(gathered)
@@ -157,7 +161,7 @@ def _without_permission(gathered: Gathered, at: datetime) -> Iterator[Blocker]:
         resting[source.pk].append(name)
         sources[source.pk] = source
     for pk, reason in sorted(permission_reasons(sources.values(), at=at).items()):
-        yield Blocker(BlockerKind.PERMISSION, f"{sources[pk].name} {reason}: {_listed(resting[pk])}.", pk)
+        yield Blocker(BlockerKind.PERMISSION, f"{sources[pk].name} {reason}: {listed(resting[pk])}.", pk)
 
 
 def _sourced_items(gathered: Gathered) -> Iterator[tuple[str, Source]]:
@@ -173,10 +177,28 @@ def _sourced_items(gathered: Gathered) -> Iterator[tuple[str, Source]]:
 def _leak(leak: Leak) -> str:
     tie = TIE_WORDS[leak.tie.kind].format(leak.tie.value)
     dev, test = ([name.partition(" ")[2] for name in names] for names in (leak.dev, leak.test))
-    return f"{_listed(dev)} in dev and {_listed(test)} in test share {tie}."
+    return f"{listed(dev)} in dev and {listed(test)} in test share {tie}."
 
 
-def _listed(names: Sequence[str]) -> str:
+def _trained(gathered: Gathered) -> Iterator[Blocker]:
+    """Items of test that a system was trained on. What no version had in test is in dev already."""
+    slug = gathered.version.gold_set.project.slug
+    places = {query_name(query.outside_id): ("queries:query", query.pk) for query in gathered.queries.values()}
+    places |= {triple_name(triple.label): ("review:triple", triple.pk) for triple in gathered.triples}
+    for item, matches in gathered.known.questions.items():
+        if gathered.splits[item] != TEST:
+            continue
+        name, found = item.partition(" ")[2], " and ".join(match.words for match in matches)
+        if gathered.sides.get(item) == TEST:
+            why, cure = "is in test since an earlier version", "Retire it"
+        else:
+            why, cure = "is in test with its group, which an earlier version had there", "Take it out of the group"
+        sentence = f"{name} {why}, and in the training manifest {found}. {cure}, or retire the manifest."
+        page, pk = places[item]
+        yield Blocker(BlockerKind.TRAINING, sentence, pk, place=reverse(page, args=[slug, pk]))
+
+
+def listed(names: Sequence[str]) -> str:
     """The names in order, at most the first dozen."""
     names = sorted(names)
     if len(names) <= NAMES_SHOWN:
@@ -190,7 +212,7 @@ def find_warnings(gathered: Gathered) -> list[str]:
     sourceless = [query.outside_id for query in gathered.queries.values() if query.source is None]
     if sourceless:
         verb = "names" if len(sourceless) == 1 else "name"
-        warnings.append(f"{_listed(sourceless)} {verb} no source, so the terms of use are unknown.")
+        warnings.append(f"{listed(sourceless)} {verb} no source, so the terms of use are unknown.")
     return [
         *_few_queries(gathered),
         *_missing_grades(gathered),
@@ -218,10 +240,10 @@ def _missing_grades(gathered: Gathered) -> Iterator[str]:
     untouched = [each.outside_id for each in planned if not each.done]
     partly = [f"{each.outside_id} ({each.done:,} of {each.pairs:,})" for each in planned if 0 < each.done < each.pairs]
     if untouched:
-        yield f"{len(untouched):,} of {len(planned):,} queries of the rounds have no grade: {_listed(untouched)}."
+        yield f"{len(untouched):,} of {len(planned):,} queries of the rounds have no grade: {listed(untouched)}."
     if partly:
         only = "1 query has" if len(partly) == 1 else f"{len(partly):,} queries have"
-        yield f"{only} a grade for some pairs only, and most measures take the rest as not relevant: {_listed(partly)}."
+        yield f"{only} a grade for some pairs only, and most measures take the rest as not relevant: {listed(partly)}."
 
 
 def _tiny_test(gathered: Gathered) -> Iterator[str]:
@@ -256,7 +278,7 @@ def _undated(gathered: Gathered) -> Iterator[str]:
         given = [f"{name} (“{written[:40]}”)" for name, written in undated.items()]
         has = "1 item has" if len(undated) == 1 else f"{len(undated):,} items have"
         yield (
-            f"{has} a date that cannot be read: {_listed(given)}. What is tied to nothing with a date goes to dev."
+            f"{has} a date that cannot be read: {listed(given)}. What is tied to nothing with a date goes to dev."
             " Write dates as 2026-03-14."
         )
 

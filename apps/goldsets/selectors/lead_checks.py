@@ -12,12 +12,12 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import policy
 from apps.goldsets.enums import Answer, LeadCheckKind
 from apps.goldsets.selectors.assembly import Gathered
+from apps.goldsets.selectors.training import lowest_relevant
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.queries.enums import PermissionScope
 from apps.queries.models import Permission
 from apps.retrieval.models import PoolEntry
 
-RELEVANT_FROM = 2
 MOST_RELEVANT = 3
 FEWEST_CONFUSERS = 10
 RANKED_HIGH = 20
@@ -57,8 +57,7 @@ def answer_to(project: Project, kind: LeadCheckKind) -> Answer:
 
 
 def relevant_from(gathered: Gathered) -> int:
-    """The lowest relevant grade: 2, which answers at least a part; 1 on a scale of no and yes."""
-    return min(RELEVANT_FROM, max(gathered.version.gold_set.project.grades))
+    return lowest_relevant(gathered.version.gold_set.project)
 
 
 def _relevant(gathered: Gathered) -> Iterator[_Found]:

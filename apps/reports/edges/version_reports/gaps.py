@@ -13,7 +13,8 @@ from apps.evaluation.rules import SPLIT_WORDS
 from apps.goldsets.enums import LeadCheckKind, LossKind, LossReason, Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED, OFF_TARGET
-from apps.goldsets.selectors.lead_checks import FEWEST_CONFUSERS, MOST_RELEVANT, RELEVANT_FROM
+from apps.goldsets.selectors.lead_checks import FEWEST_CONFUSERS, MOST_RELEVANT
+from apps.goldsets.selectors.training import RELEVANT_FROM
 from apps.judging.core.resolution import Resolution
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.reports.core.document import Block, Paragraph, Table

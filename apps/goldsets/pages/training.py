@@ -1,0 +1,54 @@
+"""Pages of training manifests: what drafts are checked against, and what of a version they have."""
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import member_of, member_view
+from apps.accounts.enums import Role
+from apps.accounts.models import Project
+from apps.goldsets import actions
+from apps.goldsets.selectors import versions
+from apps.goldsets.selectors.training import manifests_of, training_leaks
+
+SECTION = "Versions"
+PER_PAGE = 50
+LOOKED_AT = "items known from training"
+
+
+@require_safe
+@member_view(Role.LEAD)
+def training_list(request: HttpRequest, project: Project) -> HttpResponse:
+    page = Paginator(manifests_of(project), PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "goldsets/training.html", {"section": SECTION, "page": page})
+
+
+@member_view(Role.LEAD)
+@require_POST
+def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    manifest = manifests_of(project).filter(pk=pk).first()
+    if manifest is None:
+        raise Http404("No such training manifest.")
+    manifest = actions.retire_training_manifest(
+        manifest_id=manifest.pk, actor=member_of(request).user, at=timezone.now()
+    )
+    messages.success(request, f"{manifest.name} is retired. No draft is checked against it any more.")
+    return redirect("goldsets:training", slug=project.slug)
+
+
+@require_safe
+@member_view(Role.LEAD)
+def training_found(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    """The items of a frozen version that are in a training manifest, by name: a look at test, which is logged."""
+    version = versions.version_in(project, gold_set, number)
+    if version.is_draft:
+        raise Http404("A draft names them on its own page.")
+    found = training_leaks(version)
+    if found.in_test:
+        actions.log_test_look(version=version, actor=member_of(request).user, what=LOOKED_AT, at=timezone.now())
+    page = Paginator(found.items, PER_PAGE).get_page(request.GET.get("page"))
+    context = {"section": SECTION, "version": version, "found": found, "page": page}
+    return render(request, "goldsets/training_found.html", context)

@@ -1,0 +1,61 @@
+"""What ties the items of a version to each other, and how old they are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.goldsets.core.item_times import ItemTime, query_time, triple_time
+from apps.goldsets.core.splits import VARIANT_OF, near_documents
+from apps.goldsets.enums import GroupBy
+from apps.goldsets.selectors.training import query_name, triple_name
+from apps.queries.models import Query
+from apps.triples.models import Triple
+
+
+def times_of(queries: Iterable[Query], triples: Iterable[Triple]) -> dict[str, ItemTime]:
+    """The time of each item. A triple that came from a query is as old as that."""
+    times = {query_name(q.outside_id): query_time(q.metadata, q.created_at) for q in queries}
+    for triple in triples:
+        query, entry = triple.query, getattr(triple, "imported", None)
+        if query:
+            time = query_time(query.metadata, query.created_at)
+        else:
+            time = triple_time(entry.claims if entry else {}, triple.created_at)
+        times[triple_name(triple.label)] = time
+    return times
+
+
+def near_documents_of(snapshot: Snapshot, triples: Sequence[Triple]) -> dict[str, list[str]]:
+    """Pairs of documents with nearly the same text in the snapshot, among those that the triples expect."""
+    expected = {block.version.block.document_id for t in triples for block in t.revision.expected_blocks.all()}
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__document__in=expected)
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    for document, text in rows.order_by("position").values_list("block__document__outside_id", "version__text"):
+        texts[document].append(text)
+    return near_documents({document: "\n".join(parts) for document, parts in texts.items()})
+
+
+def query_keys(query: Query, group_by: set[str]) -> Iterable[tuple[str, str]]:
+    """The keys that tie a query to others: a variant is always tied to its original, whatever the grouping."""
+    yield "query", query.outside_id
+    if original := query.metadata.get(VARIANT_OF):
+        yield "query", str(original)
+    if GroupBy.GROUP in group_by:
+        yield "group", query.group_key
+    if GroupBy.SOURCE in group_by and query.source:
+        yield "source", query.source.slug
+
+
+def triple_keys(triple: Triple, group_by: set[str], near: Mapping[str, list[str]]) -> Iterable[tuple[str, str]]:
+    if triple.query:
+        yield from query_keys(triple.query, group_by)
+    if GroupBy.SOURCE in group_by and triple.source:
+        yield "source", triple.source.slug
+    if GroupBy.DOCUMENT in group_by:
+        for expected in triple.revision.expected_blocks.all():
+            document = expected.version.block.document.outside_id
+            yield "document", document
+            for pair in near.get(document, ()):
+                yield "near_document", pair

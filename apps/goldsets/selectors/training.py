@@ -1,0 +1,215 @@
+"""Which questions are in the training manifests of a project: of a draft, of a frozen version, and of all there are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from django.db.models import F, QuerySet
+
+from apps.accounts.models import Project
+from apps.common.database.bulk import chunks
+from apps.corpus.models import BlockVersion
+from apps.goldsets.core.training import Entry, Known, Lookup, Match, Passage, Traceable, find_known
+from apps.goldsets.enums import EntryKind, Split
+from apps.goldsets.models import TrainingEntry, TrainingManifest, Version, VersionGrade, VersionQuery, VersionTriple
+from apps.queries.models import Query
+from apps.triples.enums import State
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors.triples import WITH_BLOCKS, triples_of
+
+LOOKED_UP = 5_000
+RELEVANT_FROM = 2
+NOTHING = Known({}, {})
+
+
+def manifests_of(project: Project) -> QuerySet[TrainingManifest]:
+    """Every training manifest of a project, those in use first, then newest first."""
+    found = TrainingManifest.objects.filter(project=project).select_related("added_by", "retired_by")
+    return found.order_by(F("retired_at").desc(nulls_first=True), "-added_at", "-pk")
+
+
+def live_manifests(project: Project) -> list[TrainingManifest]:
+    return list(TrainingManifest.objects.filter(project=project, retired_at=None).order_by("name"))
+
+
+def lowest_relevant(project: Project) -> int:
+    """The lowest relevant grade: 2, which answers at least a part; 1 on a scale of no and yes."""
+    return min(RELEVANT_FROM, max(project.grades))
+
+
+def query_name(outside_id: str) -> str:
+    return f"query {outside_id}"
+
+
+def triple_name(label: str) -> str:
+    return f"triple {label}"
+
+
+def known_in_draft(
+    manifests: Collection[TrainingManifest],
+    *,
+    queries: Iterable[Query],
+    triples: Iterable[Triple],
+    pairs: Iterable[tuple[str, int]],
+) -> Known:
+    """What of a draft is in the manifests. `pairs` are the relevant ones: the id of the query, the block version."""
+    if not manifests:
+        return NOTHING
+    passages = _passages_of(manifests, pairs)
+    items = [_query(query.outside_id, query.text, passages) for query in queries]
+    return _known(manifests, [*items, *(_triple(triple, triple.current) for triple in triples)])
+
+
+class FoundItem(NamedTuple):
+    """A query or triple of a frozen version that is in a training manifest."""
+
+    name: str
+    kind: str
+    split: str
+    matches: tuple[Match, ...]
+
+
+class TrainingLeaks(NamedTuple):
+    """The items of a frozen version that are in training manifests in use now, those of test first."""
+
+    items: list[FoundItem]
+
+    @property
+    def in_test(self) -> list[FoundItem]:
+        return [item for item in self.items if item.split == Split.TEST]
+
+    @property
+    def in_dev(self) -> list[FoundItem]:
+        return [item for item in self.items if item.split == Split.DEV]
+
+    @property
+    def sentence(self) -> str:
+        """One sentence for whoever reads scores on test; "" where no item of test is concerned."""
+        if not (found := self.in_test):
+            return ""
+        counted = "1 item of test is" if len(found) == 1 else f"{len(found):,} items of test are"
+        named = ", ".join(f"“{name}”" for name in sorted({match.manifest for item in found for match in item.matches}))
+        return f"{counted} known from training ({named}), so scores on test may be too high for what was trained on it."
+
+
+def training_leaks(version: Version) -> TrainingLeaks:
+    """The items of a frozen version that are in a manifest in use now, be it from after the freeze."""
+    project = version.gold_set.project
+    manifests = live_manifests(project)
+    if not manifests:
+        return TrainingLeaks([])
+    relevant = VersionGrade.objects.filter(version=version, grade__gte=lowest_relevant(project))
+    passages = _passages_of(manifests, relevant.values_list("query__outside_id", "block_version_id"))
+    queries = list(VersionQuery.objects.filter(version=version).only("outside_id", "text", "split"))
+    rows = VersionTriple.objects.filter(version=version).select_related("triple__query", "triple__imported", "revision")
+    triples = list(rows.prefetch_related(*_blocks_of("revision")))
+    items = [_query(row.outside_id, row.text, passages) for row in queries]
+    items += [_triple(row.triple, row.revision) for row in triples]
+    known = _known(manifests, items).questions
+    kinds = {query_name(row.outside_id): (row.outside_id, "query", row.split) for row in queries}
+    kinds |= {triple_name(row.label): (row.label, "triple", row.split) for row in triples}
+    found = [FoundItem(*kinds[name], matches) for name, matches in known.items()]
+    return TrainingLeaks(sorted(found, key=lambda item: (item.split != Split.TEST, item.kind, item.name)))
+
+
+class KnownQuestion(NamedTuple):
+    """A question of the project that a list has, by what, and the versions that have it in test."""
+
+    name: str
+    text: str
+    words: str
+    in_test_of: tuple[str, ...]
+
+
+def questions_in(project: Project, entries: Collection[Entry]) -> list[KnownQuestion]:
+    """The queries and accepted triples that a list has, for its preview: those in test of a version first."""
+    queries = list(Query.objects.filter(project=project, retired_at=None))
+    accepted = triples_of(project).filter(state=State.ACCEPTED).select_related("query", "imported", "current")
+    triples = list(accepted.prefetch_related(WITH_BLOCKS))
+    items = [_query(query.outside_id, query.text, {}) for query in queries]
+    items += [_triple(triple, triple.current) for triple in triples]
+    listed = set(entries)
+    known = find_known(items, lambda asked: ((entry, "") for entry in asked if entry in listed)).questions
+    tested = _versions_with_in_test(project)
+    texts = {item.name: item.texts[0] for item in items}
+    found = [
+        KnownQuestion(name.partition(" ")[2], texts[name], matches[0].by.label, tuple(tested.get(name, ())))
+        for name, matches in known.items()
+    ]
+    return sorted(found, key=lambda each: (not each.in_test_of, each.name))
+
+
+def _versions_with_in_test(project: Project) -> dict[str, list[str]]:
+    """By item the frozen versions that have it in test."""
+    tested: defaultdict[str, list[str]] = defaultdict(list)
+    columns = ("version__gold_set__name", "version__number")
+    in_test = {"version__gold_set__project": project, "split": Split.TEST}
+    for name, gold_set, number in VersionQuery.objects.filter(**in_test).values_list("outside_id", *columns):
+        tested[query_name(name)].append(f"{gold_set} v{number}")
+    for name, gold_set, number in VersionTriple.objects.filter(**in_test).values_list("label", *columns):
+        tested[triple_name(name)].append(f"{gold_set} v{number}")
+    return tested
+
+
+def _known(manifests: Collection[TrainingManifest], items: Iterable[Traceable]) -> Known:
+    return find_known(items, _lookup_in(manifests), with_hashes=EntryKind.TEXT in _kinds(manifests))
+
+
+def _kinds(manifests: Iterable[TrainingManifest]) -> set[str]:
+    """The kinds of entries that some manifest has."""
+    return {kind for manifest in manifests for kind, number in manifest.counts.items() if number}
+
+
+def _lookup_in(manifests: Collection[TrainingManifest]) -> Lookup:
+    names = {manifest.pk: manifest.name for manifest in manifests}
+
+    def found(entries: Collection[Entry]) -> Iterator[tuple[Entry, str]]:
+        for values in chunks(sorted({entry.value for entry in entries}), LOOKED_UP):
+            rows = TrainingEntry.objects.filter(manifest__in=names, value__in=values)
+            for kind, value, manifest in rows.values_list("kind", "value", "manifest_id"):
+                yield Entry(kind, value), names[manifest]
+
+    return found
+
+
+def _passages_of(manifests: Collection[TrainingManifest], pairs: Iterable[tuple[str, int]]) -> dict[str, list[Passage]]:
+    """The relevant passages of each query, where a manifest may know them; their texts only where it has hashes."""
+    kinds = _kinds(manifests)
+    if kinds <= {EntryKind.QUESTION}:
+        return {}
+    listed = list(pairs)
+    columns = ["pk", "block__outside_id", "block__document__outside_id"]
+    columns += ["text"] if EntryKind.TEXT in kinds else []
+    passages: dict[int, Passage] = {}
+    for ids in chunks(sorted({version for _, version in listed}), LOOKED_UP):
+        for pk, block, document, *texts in BlockVersion.objects.filter(pk__in=ids).values_list(*columns):
+            passages[pk] = Passage(block, document, tuple(texts))
+    found: defaultdict[str, list[Passage]] = defaultdict(list)
+    for query, version in listed:
+        found[query].append(passages[version])
+    return found
+
+
+def _query(outside_id: str, text: str, passages: dict[str, list[Passage]]) -> Traceable:
+    return Traceable(query_name(outside_id), (outside_id,), (text,), tuple(passages.get(outside_id, ())))
+
+
+def _triple(triple: Triple, revision: Revision | None) -> Traceable:
+    """A triple is known by its label, by the id in the file it came from, and by the query that it came from."""
+    assert revision is not None
+    entry: Any = getattr(triple, "imported", None)
+    outside = str(entry.claims.get("id") or "") if entry else ""
+    ids = [triple.label, outside, triple.query.outside_id if triple.query else ""]
+    passages = []
+    for expected in revision.expected_blocks.all():
+        text, block = expected.version.text, expected.version.block
+        texts = [text, *(text[start:end] for start, end in expected.spans)]
+        passages.append(Passage(block.outside_id, block.document.outside_id, tuple(dict.fromkeys(texts))))
+    ids = list(dict.fromkeys(filter(None, ids)))
+    return Traceable(triple_name(triple.label), tuple(ids), (revision.question,), tuple(passages))
+
+
+def _blocks_of(path: str) -> list[str]:
+    return [f"{path}__expected_blocks__version__block__document"]
