@@ -92,7 +92,7 @@ OWN_PLANS = {
         "agreement", "columns", "comparison", "estimate", "expected", "files", "items", "measures", "scorecard",
         "scoring", "statistics", "vocabulary",
     },
-    "cli": {"agree", "arguments", "evaluate", "score", "scorecards", "tables", "verify"},
+    "cli": {"agree", "arguments", "evaluate", "hash_texts", "score", "scorecards", "tables", "verify"},
     "config": {
         "apps", "asgi", "celery", "checks", "commandline", "patience", "secrets", "servers", "serving", "settings",
         "supervisor", "up", "upgrade", "urls", "wsgi",

@@ -46,6 +46,7 @@ PURE = {
     "eval": Command(
         "apps.cli.evaluate.command", "run an external system against a released gold set, and check its gates"
     ),
+    "hash-texts": Command("apps.cli.hash_texts", "hash texts for a training manifest, so that nobody has to show them"),
     "verify": Command("apps.cli.verify.command", "check an exported gold version against its manifest"),
 }
 
@@ -56,6 +57,7 @@ MANAGED = {
     ("import", "triples"): Command("import_triples", "import triples as drafts, machine-written ones as candidates"),
     ("import", "judgements"): Command("import_judgements", "import judgements: qrels or flat CSV"),
     ("import", "run"): Command("import_run", "import a run: a table with a heading, or TREC's six columns"),
+    ("import", "training"): Command("import_training", "import a list of what a system was trained on"),
     ("freeze",): Command("freeze", "freeze a snapshot of a corpus"),
     ("run",): Command("run", "run a system on the queries, or on the questions of a gold version"),
     ("pool",): Command("pool", "pool runs to a depth"),
@@ -150,7 +152,7 @@ def run_pure(arguments: list[str]) -> int:
     try:
         try:
             options = parser.parse_args(arguments)
-            if options.format != "table":
+            if getattr(options, "format", "table") != "table":
                 write_any_letter("utf-8")
             return module.run(options)
         finally:
