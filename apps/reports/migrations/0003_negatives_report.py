@@ -5,6 +5,9 @@ from django.db import migrations, models
 from apps.common.database.triggers import InstallGuards, frozen_when
 
 
+GUARDS = frozen_when("reports_negativesreport", 'OLD."computed_at" IS NOT NULL', "a finished report on negatives")
+
+
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0005_archived_by"),
@@ -70,7 +73,5 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("version", "digest"), name="negatives_report_once")],
             },
         ),
-        InstallGuards(
-            frozen_when("reports_negativesreport", 'OLD."computed_at" IS NOT NULL', "a finished report on negatives")
-        ),
+        InstallGuards(GUARDS),
     ]
