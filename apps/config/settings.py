@@ -298,10 +298,13 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "ENUM_NAME_OVERRIDES": {
+        "CandidateChoice": "apps.review.enums.CandidateChoice",
         "GateState": "apps.gates.enums.GateState",
         "JobState": "apps.jobs.enums.JobState",
         "RunState": "apps.retrieval.enums.RunState",
+        "Split": "apps.goldsets.enums.Split",
         "TripleState": "apps.triples.enums.State",
+        "VerdictChoice": "apps.review.enums.VerdictChoice",
     },
 }
 
