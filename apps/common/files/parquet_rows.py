@@ -17,7 +17,8 @@ DAMAGED, TOO_MANY, TOO_LARGE = 3, 4, 5
 """Exit codes; any other than 0 is a limit of the system, or a crash."""
 
 
-def main(rows: int, columns: int, seconds: int, memory: int) -> None:
+def main(rows: int, columns: int, seconds: int, memory: int) -> int:
+    """Print the rows; returns the exit code."""
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
     _limit(seconds, memory)
     import pyarrow
@@ -29,17 +30,18 @@ def main(rows: int, columns: int, seconds: int, memory: int) -> None:
         file = pyarrow.parquet.ParquetFile(sys.stdin.buffer, memory_map=False)
         names = list(file.schema_arrow.names)
         if file.metadata.num_rows > rows or len(names) > columns:
-            sys.exit(TOO_MANY)
+            return TOO_MANY
         _write(names)
         for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
             for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 _write([_plain(value) for value in values])
     except MemoryError:
-        sys.exit(TOO_LARGE)
+        return TOO_LARGE
     except OSError as error:
-        sys.exit(TOO_LARGE if error.errno in (errno.ENOMEM, errno.EAGAIN) else DAMAGED)
+        return TOO_LARGE if error.errno in (errno.ENOMEM, errno.EAGAIN) else DAMAGED
     except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, ValueError, KeyError, TypeError):
-        sys.exit(DAMAGED)
+        return DAMAGED
+    return 0
 
 
 def _limit(seconds: int, memory: int) -> None:
@@ -72,4 +74,8 @@ def _plain(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    code = main(*map(int, sys.argv[1:]))
+    sys.stdout.flush()
+    # Without taking the interpreter down: a thread of Arrow that still holds the file may crash it on a busy machine,
+    # and all that was to be said has been said.
+    os._exit(code)
