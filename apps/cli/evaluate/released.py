@@ -37,6 +37,9 @@ class ReleasedTriple(NamedTuple):
     kinds: tuple[str, ...] = ()
 
 
+WITH_SLICES = "An export has its slices when it is asked for them: karat export --slices."
+
+
 class ReleaseSplit(NamedTuple):
     """One split of a release: the queries with a grade and the triples, each by the bytes of their ids.
 
@@ -79,8 +82,8 @@ class ReleaseSplit(NamedTuple):
     def in_slice(self, name: str) -> ReleaseSplit:
         """The questions of one slice. Raises NotAnExport where the release has no such slice, or none of them."""
         if name not in self.slices:
-            known = ", ".join(sorted(self.slices)) or "none"
-            raise NotAnExport(f"{self.name} has no slice called {name}. It has: {known}.")
+            known = f"It has: {', '.join(sorted(self.slices))}." if self.slices else f"It has none. {WITH_SLICES}"
+            raise NotAnExport(f"{self.name} has no slice called {name}. {known}")
         part = self.only(self.slices[name], self.slices[name])._replace(slice=name)
         if not part.asked:
             raise NotAnExport(f"No question of the {name} slice of {self.name} is in this split.")

@@ -1,4 +1,4 @@
-"""The download of a version, for pages and the API."""
+"""The forms that a version is downloaded in, and the download, for pages and the API."""
 
 from django.http import FileResponse
 from django.utils import timezone
@@ -9,8 +9,30 @@ from apps.goldsets import actions, rules
 from apps.goldsets.enums import Split
 from apps.goldsets.execution import exporting
 from apps.goldsets.formats.folder import CHOICES
+from apps.goldsets.formats.losses import LOSSES
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
+
+FORM_WORDS = (
+    ("all", "Everything", "All formats below, and the manifest"),
+    ("jsonl", "JSONL", "Q&As, queries, judgements and corpus, one object per line"),
+    ("csv", "CSV", "One row per judged pair, for spreadsheets"),
+    ("trec", "TREC", "Qrels and topics for trec_eval"),
+    ("beir", "BEIR", "Corpus, queries and qrels by split"),
+    ("parquet", "Parquet", "The tables of JSONL, for pandas and data warehouses"),
+    ("huggingface", "Hugging Face", "A folder with a data card for datasets.load_dataset"),
+    ("rag", "RAG evaluation", "Question, contexts and ground truth of each Q&A, JSONL"),
+    ("ragas", "ragas", "The same with the field names of ragas"),
+    ("yaml", "YAML", "Q&As, to read and edit by hand"),
+    ("judgements", "Single judgements", "Each person's grade, time and note, under a pseudonym"),
+)
+
+
+def offered_forms(version: Version, member: Member) -> list[tuple[str, str, str, str]]:
+    """The files that this person may have, each with what it loses."""
+    hidden = {"judgements"} if rules.answers_refusal(member, version) else set()
+    lost = {form: loss.words for form, loss in LOSSES.items()}
+    return [(*words, lost.get(words[0], "")) for words in FORM_WORDS if words[0] not in hidden]
 
 
 def export_response(

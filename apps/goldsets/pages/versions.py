@@ -14,15 +14,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.accounts.selectors import Member
 from apps.common.errors import Forbidden
 from apps.goldsets import actions, rules
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.core.split_words import split_words
-from apps.goldsets.edges.exports import export_response
+from apps.goldsets.edges.exports import export_response, offered_forms
 from apps.goldsets.edges.panels import panels_of
 from apps.goldsets.enums import Split
-from apps.goldsets.formats.losses import LOSSES
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
 from apps.goldsets.pages.drafts import draft_facts, type_rows
@@ -35,19 +33,6 @@ from apps.goldsets.selectors.training import training_leaks
 
 SECTION = "Versions"
 PER_PAGE = 100
-FORM_WORDS = (
-    ("all", "Everything", "All formats below, and the manifest"),
-    ("jsonl", "JSONL", "Q&As, queries, judgements and corpus, one object per line"),
-    ("csv", "CSV", "One row per judged pair, for spreadsheets"),
-    ("trec", "TREC", "Qrels and topics for trec_eval"),
-    ("beir", "BEIR", "Corpus, queries and qrels by split"),
-    ("parquet", "Parquet", "The tables of JSONL, for pandas and data warehouses"),
-    ("huggingface", "Hugging Face", "A folder with a data card for datasets.load_dataset"),
-    ("rag", "RAG evaluation", "Question, contexts and ground truth of each Q&A, JSONL"),
-    ("ragas", "ragas", "The same with the field names of ragas"),
-    ("yaml", "YAML", "Q&As, to read and edit by hand"),
-    ("judgements", "Single judgements", "Each person's grade, time and note, under a pseudonym"),
-)
 
 
 @require_safe
@@ -124,7 +109,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "former": former_of(version),
         "revoked": versions.revoked_sources(version, at=timezone.now()),
         "signing_key": current_key(version.gold_set.project),
-        "forms": _forms(version, member_of(request)),
+        "forms": offered_forms(version, member_of(request)),
         "release_refusal": rules.release_refusal(version),
         "blind_refusal": blind_refusal,
         "released": version.gold_set.versions.filter(state="released").first(),
@@ -140,13 +125,6 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "training_leaks": training_leaks(version),
     }
     return render(request, "goldsets/version.html", context)
-
-
-def _forms(version: Version, member: Member) -> list[tuple[str, str, str, str]]:
-    """The files that this person may have, each with what it loses."""
-    hidden = {"judgements"} if rules.answers_refusal(member, version) else set()
-    lost = {form: loss.words for form, loss in LOSSES.items()}
-    return [(*words, lost.get(words[0], "")) for words in FORM_WORDS if words[0] not in hidden]
 
 
 @member_view(Role.LEAD)

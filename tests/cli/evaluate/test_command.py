@@ -358,7 +358,10 @@ def test_gates_that_are_all_on_another_slice_are_refused(at, capsys):
 
 def test_a_slice_that_the_release_has_not_is_refused(at, capsys):
     assert evaluate("--run", "mine.run", "--slice", "canary") == 3
-    assert "Doors v2 has no slice called canary. It has: none." in capsys.readouterr().err
+
+    said = capsys.readouterr().err
+    assert "Doors v2 has no slice called canary. It has none." in said
+    assert "karat export --slices" in said
 
 
 def test_the_deep_tier_takes_every_split(at, capsys):
