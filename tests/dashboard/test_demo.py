@@ -30,6 +30,7 @@ from apps.judging.models import Judgement, Round
 from apps.judging.selectors import adjudicable
 from apps.metrics.expected import KINDS
 from apps.queries.models import Query
+from apps.reports.models import NegativesReport
 from apps.retrieval.models import Run
 from apps.retrieval.selectors import ranked_queries
 from apps.retrieval.selectors.returned import returned_of
@@ -151,7 +152,8 @@ def test_the_demo_shows_the_whole_workflow(demo):
     assert Verdict.objects.filter(revision__triple__project=demo).values("reviewer").distinct().count() == 2
     assert Version.objects.get(gold_set__project=demo).state == "released"
     scored = Evaluation.objects.filter(project=demo, scored_at__isnull=False)
-    assert Counter(scored.values_list("hit", flat=True)) == {"": 8, **dict.fromkeys(KINDS, 4)}
+    assert Counter(scored.values_list("hit", flat=True)) == dict.fromkeys(["", *KINDS], 4)
+    assert NegativesReport.objects.filter(project=demo, computed_at__isnull=False).count() == 2
     assert RunNote.objects.filter(run__project=demo).exclude(cost=None).count() == 8
     states = GateResult.objects.filter(gate__gold_set__project=demo).values_list("state", flat=True)
     assert set(states) == {"passed", "failed"}

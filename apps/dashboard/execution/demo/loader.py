@@ -64,14 +64,14 @@ def release_first_version(stage: Stage) -> None:
     )
     freeze_version(version_id=version.pk, actor=stage.lead, at=stage.at(41))
     version = release_version(version_id=version.pk, actor=stage.lead, at=stage.at(RELEASED))
-    ranked = stage.ranked()
     slices.cut_slices(stage, version)
-    scores.fill_ledger(stage, ranked, day=41.5)
-    scores.add_gates(stage, version, ranked)
-    scores.score_runs(stage, version, ranked)
+    scores.fill_ledger(stage, stage.ranked(), day=41.5)
     runs.run_questions(stage, version)
-    scores.fill_ledger(stage, stage.asked(), day=42)
-    scores.score_questions(stage, version, stage.asked())
+    asked = stage.asked()
+    scores.add_gates(stage, version, asked)
+    scores.fill_ledger(stage, asked, day=42)
+    scores.score_runs(stage, version, asked)
+    scores.measure_hard_negatives(stage, version, asked)
 
 
 def read_the_second_handbooks(stage: Stage) -> None:

@@ -9,6 +9,7 @@ from apps.evaluation.actions import request_evaluation, write_ledger
 from apps.gates.actions import create_gate
 from apps.goldsets.models import Version
 from apps.metrics.expected import BY_GRADES, KINDS
+from apps.reports.actions.negatives import measure_negatives
 from apps.retrieval.models import Run
 
 
@@ -65,9 +66,9 @@ def fill_ledger(stage: Stage, runs: list[Run], *, day: float) -> None:
         write_ledger(run=run, commit=run.commit, cost=line.cost, actor=stage.lead, at=stage.at(day), **words)
 
 
-def add_gates(stage: Stage, version: Version, ranked: list[Run]) -> None:
+def add_gates(stage: Stage, version: Version, asked: list[Run]) -> None:
     """Create gates for one system before any score, so that each score is checked against them."""
-    runs = {run.system.name: run for run in ranked}
+    runs = {run.system.name: run for run in asked}
     for facts in GATES:
         baseline = runs[BASELINE].pk if "no_worse_than" in facts else None
         create_gate(
@@ -80,26 +81,27 @@ def add_gates(stage: Stage, version: Version, ranked: list[Run]) -> None:
         )
 
 
-def score_questions(stage: Stage, version: Version, asked: list[Run]) -> None:
+def score_runs(stage: Stage, version: Version, asked: list[Run]) -> None:
     """Score the runs on the version's questions by its grades, and by its Q&As under every hit rule.
 
     On the same splits, so that a comparison on Q&As shows what the grades say beside it.
     """
-    for run, hit in product(asked, (BY_GRADES, *KINDS)):
+    for hit, run in product((BY_GRADES, *KINDS), asked):
         evaluation = request_evaluation(
             project=stage.project,
             run_id=run.pk,
             version_id=version.pk,
             hit=hit,
             actor=stage.lead,
-            at=stage.at(42.1),
-        )
-        finish(evaluation.job, at=stage.at(42.1))
-
-
-def score_runs(stage: Stage, version: Version, ranked: list[Run]) -> None:
-    for run in ranked:
-        evaluation = request_evaluation(
-            project=stage.project, run_id=run.pk, version_id=version.pk, actor=stage.lead, at=stage.at(42)
+            at=stage.at(42),
         )
         finish(evaluation.job, at=stage.at(42))
+
+
+def measure_hard_negatives(stage: Stage, version: Version, asked: list[Run]) -> None:
+    """Measure what the hard negatives that the baseline finds do to scores, for the report of the version."""
+    baseline = next(run for run in asked if run.system.name == BASELINE)
+    for report in measure_negatives(
+        version=version, baseline_id=baseline.pk, depth=100, actor=stage.lead, at=stage.at(42.1)
+    ):
+        finish(report.job, at=stage.at(42.1))
