@@ -419,6 +419,14 @@ RESULTS = {
         "The key that signs every download. Give its public part to those who use your versions.",
         "reference/gold-versions.md#signatures",
     ),
+    "goldsets:training": PageHelp(
+        "What your systems were trained on. Nothing of it goes to test; retire a list that no longer counts.",
+        "reference/gold-versions.md#training-manifests",
+    ),
+    "goldsets:training-found": PageHelp(
+        "The items of this version that a system was trained on, by name. A view of test is logged.",
+        "reference/gold-versions.md#training-manifests",
+    ),
     "goldsets:new-version": PageHelp(
         "Choose snapshot and rounds for the next version. It begins as a draft, which lists what is missing.",
         "reference/gold-versions.md",
