@@ -19,6 +19,8 @@ ANNOTATORS = frozenset({"annotator"})
 REVIEWERS = frozenset({"reviewer"})
 DONE_JUDGING = MEMBERS - ANNOTATORS
 """Every member once their own judging is over. The annotator that the matrix asks as is still judging."""
+DONE_ANSWERING = DONE_JUDGING - REVIEWERS
+"""The same where reviews count too. The reviewer that the matrix asks as is asked about a Q&A."""
 
 
 class Endpoint(NamedTuple):
@@ -326,7 +328,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "reports:stability": read(WATCHERS),
     "reports:request-stability": write(LEADS),
     "reports:negatives": read(MEMBERS),
-    "reports:negatives-file": read(DONE_JUDGING),
+    "reports:negatives-file": read(DONE_ANSWERING),
     "reports:measure-negatives": write(LEADS),
     # The API
     "api:not-found": Endpoint(get=frozenset(), post=frozenset()),
@@ -409,6 +411,6 @@ ENDPOINTS: dict[str, Endpoint] = {
     "reports-api:bias": read(WATCHERS),
     "reports-api:stability-reports": write(LEADS),
     "reports-api:stability": read(WATCHERS),
-    "reports-api:negatives": read(DONE_JUDGING),
+    "reports-api:negatives": read(DONE_ANSWERING),
     "reports-api:negative-effects": Endpoint(get=DONE_JUDGING, post=LEADS),
 }

@@ -16,14 +16,18 @@ COLUMNS = ("lead", "annotator", "reviewer", "viewer")
 
 
 class Right(NamedTuple):
-    """What somebody may do, and the pages that it takes. `name.get` or `name.post` is half of a page."""
+    """What somebody may do, and the pages that it takes. `name.get` or `name.post` is half of a page.
+
+    `once_answered`: who may not now may when they have answered all that they are asked.
+    """
 
     sentence: str
     pages: tuple[str, ...]
+    once_answered: bool = False
 
 
-def may(sentence: str, pages: str) -> Right:
-    return Right(sentence, tuple(pages.split()))
+def may(sentence: str, pages: str, *, once_answered: bool = False) -> Right:
+    return Right(sentence, tuple(pages.split()), once_answered)
 
 
 RIGHTS: dict[str, tuple[Right, ...]] = {
@@ -159,9 +163,10 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         may("make or replace the signing key", "goldsets:make-key"),
         may("see single items of a version", "goldsets:items"),
         may(
-            "read what changed between versions; download a version or training negatives",
-            "goldsets:difference goldsets:export reports:negatives-file",
+            "read what changed between versions; download a version",
+            "goldsets:difference goldsets:export",
         ),
+        may("download training negatives", "reports:negatives-file", once_answered=True),
         may(
             "put together, freeze and release versions",
             "goldsets:new goldsets:new-version goldsets:change goldsets:freeze goldsets:release goldsets:discard"
@@ -245,7 +250,8 @@ def _table(rights: tuple[Right, ...]) -> str:
     lines = [f"| | {' | '.join(COLUMNS)} |", "| --- |" + " :-: |" * len(COLUMNS)]
     for right in rights:
         who = columns_of(right)
-        cells = ("✓" if role in who else "when done" if who == DONE_JUDGING else "" for role in COLUMNS)
+        others = "when done" if right.once_answered or who == DONE_JUDGING else ""
+        cells = ("✓" if role in who else others for role in COLUMNS)
         lines.append(f"| {right.sentence} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
