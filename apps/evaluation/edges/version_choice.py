@@ -45,6 +45,18 @@ def requested_split(request: HttpRequest, version: Version, hit: str = BY_GRADES
     return next((split for split in (Split.DEV, rules.EVERY_SPLIT, Split.TEST) if split in scored), Split.DEV)
 
 
+def ledger_grounds(request: HttpRequest, version: Version) -> list[tuple[str, str]]:
+    """Split and hit rule of the scores that the ledger shows: by grades, and on Q&As by one rule.
+
+    That is the rule named in the URL, else the first in the order of the pages by which runs were scored.
+    """
+    scored = evaluations.hits_scored(version)
+    usual = sorted(filter(None, scored), key=lambda hit: (KINDS.index(parse_hit_rule(hit).kind), hit))
+    on_triples = [hit for hit in usual if hit == request.GET.get("hit")] or usual
+    hits = [*([BY_GRADES] if BY_GRADES in scored else []), *on_triples[:1]]
+    return [(requested_split(request, version, hit), hit) for hit in hits]
+
+
 def requested_part(request: HttpRequest, version: Version) -> evaluations.SlicePart | None:
     """The slice named in the URL, by its kind or quarter, as it is now; None for all questions of a split."""
     name = request.GET.get("slice", "")

@@ -1,11 +1,13 @@
 """Data of the pages of costs and of the ledger: quality of runs against latency and cost."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple, Self
 
+from apps.evaluation import rules
+from apps.evaluation.edges.hit_sheets import rule_name
 from apps.evaluation.edges.sheets import conventions_of
 from apps.evaluation.models import RunNote, Score
 from apps.evaluation.pages import leaderboard_charts as board_charts
@@ -13,6 +15,7 @@ from apps.evaluation.pages.leaderboard_charts import Worth
 from apps.evaluation.pages.leaderboard_context import interval_of
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.leaderboard import RankedRun
+from apps.goldsets.models import Version
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.statistics import pareto
 from apps.retrieval.models import Run
@@ -102,12 +105,26 @@ def _worth(row: CostRow, price: float, on_front: bool) -> Worth:
     return Worth(row.ranked.run.tag, price, row.score.mean, interval_of(row.score), row.score.n, on_front)
 
 
+class LedgerColumn(NamedTuple):
+    """The main scores of runs on one split of a version, by grades or by the hit rule `rule`; by key of the run."""
+
+    measure: str
+    rule: str
+    where: str
+    scores: Mapping[int, Score]
+
+    @property
+    def name(self) -> str:
+        """What a narrow page calls the cell."""
+        return f"{self.measure}, {self.rule.lower()}" if self.rule else self.measure
+
+
 class LedgerRow(NamedTuple):
-    """A run, its ledger entry, and its main score where it has one."""
+    """A run, its ledger entry, and for each column its score where it has one."""
 
     run: Run
     note: RunNote | None
-    score: Score | None
+    cells: list[tuple[LedgerColumn, Score | None]]
 
     @property
     def tried(self) -> str:
@@ -121,14 +138,10 @@ class LedgerRow(NamedTuple):
 
 @dataclass
 class Ledger:
-    """Some runs with their entries, and the scores of one split of a version."""
+    """Some runs with their entries, and their scores by grades and on Q&As, side by side."""
 
     runs: list[Run]
-    scored: leaderboard.ScoredRuns
-
-    @property
-    def main(self) -> str:
-        return self.scored.main
+    columns: list[LedgerColumn]
 
     @property
     def latency_places(self) -> int:
@@ -137,5 +150,22 @@ class Ledger:
     @property
     def rows(self) -> list[LedgerRow]:
         notes = leaderboard.notes_of(self.runs)
-        scores = {one.run.pk: one.scores[self.main] for one in self.scored.runs}
-        return [LedgerRow(run, notes.get(run.pk), scores.get(run.pk)) for run in self.runs]
+        return [
+            LedgerRow(run, notes.get(run.pk), [(column, column.scores.get(run.pk)) for column in self.columns])
+            for run in self.runs
+        ]
+
+
+def ledger_columns(version: Version, grounds: Iterable[tuple[str, str]]) -> list[LedgerColumn]:
+    """The first measure of what was scored on each split by each hit rule, where something was."""
+    scored = ((leaderboard.scored_runs(version, split, hit=hit), split, hit) for split, hit in grounds)
+    return [
+        LedgerColumn(
+            measure=board.main,
+            rule=rule_name(hit) if hit else "",
+            where=rules.SPLIT_WORDS[split],
+            scores={one.run.pk: one.scores[board.main] for one in board.runs},
+        )
+        for board, split, hit in scored
+        if board.runs
+    ]

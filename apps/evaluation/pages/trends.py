@@ -17,12 +17,13 @@ from apps.evaluation import actions, rules
 from apps.evaluation.edges.version_choice import (
     SECTION,
     ground_context,
+    ledger_grounds,
     requested_hit,
     requested_split,
     requested_version,
 )
 from apps.evaluation.forms import LedgerForm, RestForm
-from apps.evaluation.pages.costs_context import Costs, Ledger
+from apps.evaluation.pages.costs_context import Costs, Ledger, ledger_columns
 from apps.evaluation.pages.leaderboard_context import Trend
 from apps.evaluation.selectors import leaderboard
 from apps.evaluation.selectors.evaluations import evaluations_in
@@ -86,14 +87,12 @@ def ledger(request: HttpRequest, project: Project) -> HttpResponse:
     """Every run: what was tried, its configuration, its cost, and the outcome."""
     version = requested_version(request, project)
     page = Paginator(leaderboard.ledger_runs(project), RUNS_A_PAGE).get_page(request.GET.get("page"))
-    split = requested_split(request, version) if version else ""
-    scored = leaderboard.scored_runs(version, split) if version else leaderboard.ScoredRuns([], [])
+    columns = ledger_columns(version, ledger_grounds(request, version)) if version else []
     context = {
         "section": LEDGER,
         "page": page,
-        "ledger": Ledger(list(page.object_list), scored),
+        "ledger": Ledger(list(page.object_list), columns),
         "version": version,
-        "split_words": rules.SPLIT_WORDS[split],
     }
     return render(request, "evaluation/ledger.html", context)
 

@@ -13,9 +13,12 @@ from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.pages.costs_context import Costs
 from apps.evaluation.pages.leaderboard_context import Trend
 from apps.evaluation.selectors.leaderboard import scored_runs
+from apps.goldsets.enums import VersionState
+from tests.evaluation import hits
 from tests.evaluation.factories import BAD, GOOD, add_run, make_scene, score
 from tests.evaluation.pages.test_ledger import next_version
-from tests.factories import AT, make_member, make_project
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.goldsets.factories import make_bench, make_version
 from tests.retrieval.factories import make_run, make_snapshot
 
 pytestmark = pytest.mark.django_db
@@ -215,6 +218,23 @@ def test_the_ledger_shows_runs_with_their_lines_and_scores(client, scored):
     for part in ("Longer blocks", "a1b2c3", "Kept", "1.25", "n 6"):
         assert part in said
     assert ">Write</a>" not in said
+
+
+def test_the_ledger_shows_a_version_of_questions_alone(client):
+    version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
+    run = hits.run_that(version, "mine", hits.places(version, 1, 2, 0))
+    hits.score(version, run, hit="document", measures="Success@1")
+    client.force_login(lead_of(version.gold_set.project))
+
+    said = words(client.get(reverse("evaluation:ledger", args=[version.gold_set.project.slug])))
+
+    assert "<code>Success@1</code> on Q&amp;As (same document), dev and test together." in said
+    assert 'data-label="Success@1, same document"' in said
+    assert "by grades" not in said
+
+
+def test_the_ledger_names_each_score_by_what_it_was_measured_on(client, scored):
+    assert "<code>nDCG@10</code> by grades, dev and test together." in read(client, scored, "ledger")
 
 
 def test_a_lead_writes_a_line(client, scored):
