@@ -62,8 +62,8 @@ def test_what_needs_pages_is_refused_with_the_way_there(package, tmp_path):
 
     assert done.returncode == 2
     assert done.stderr == (
-        "This is the installed package of Karat, which has agree, score, eval, verify. `karat up` needs the folder of "
-        "Karat with its pages: get it, and run python3 manage.py up there.\n"
+        "This is the installed package of Karat, which has agree, score, eval, hash-texts, verify. `karat up` needs "
+        "the folder of Karat with its pages: get it, and run python3 manage.py up there.\n"
     )
     assert not (package / "data").exists()
     assert "  up " not in karat(package, tmp_path, "--help").stdout

@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from apps.dashboard.actions.demo import request_demo
+from apps.dashboard.execution.demo.loader import CHAPTERS
 from apps.jobs.models import Job, JobChunk
 from tests.dashboard.test_demo import test_the_demo_shows_the_whole_workflow as tells_the_whole_story
 from tests.factories import make_user
@@ -25,7 +26,7 @@ def test_the_demo_is_whole_and_single_after_kills(workers):
 
     job.refresh_from_db()
     assert (job.state, job.attempt) == ("done", 3)
-    assert JobChunk.objects.filter(job=job).count() == 9
+    assert JobChunk.objects.filter(job=job).count() == len(CHAPTERS)
     tells_the_whole_story(job.project)
 
 

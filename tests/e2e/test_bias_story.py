@@ -1,4 +1,4 @@
-"""A lead asks who is favoured by what was judged, plans a round of what matters first, and takes negatives home."""
+"""A lead asks who is favoured by what was judged and plans a round of what matters first; a viewer takes negatives."""
 
 import json
 import re
@@ -7,10 +7,12 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from apps.accounts.enums import Role
 from apps.retrieval.models import Pool
 from tests.e2e import looking, world
 from tests.e2e.waiting import go, turned, worked
 from tests.e2e.worlds import shared
+from tests.factories import make_member
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -44,6 +46,7 @@ def test_from_a_pool_to_what_to_judge_first_and_to_negatives(page, small_world, 
     assert page.get_by_label("Pool", exact=False).first.input_value() == str(chosen.pk)
     assert 1 <= chosen.entry_count <= 7
 
+    signed_in(make_member(project, Role.VIEWER))  # the lead judges too, so negatives wait until the round is closed
     go(page, reverse("goldsets:version", args=[project.slug, version.gold_set.slug, version.number]))
     with turned(page):
         page.get_by_role("link", name="Training negatives").click()

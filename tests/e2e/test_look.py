@@ -72,6 +72,7 @@ NOT_IN_THE_DEMO = {
     "goldsets:public-card",
     "goldsets:public-preview",
     "goldsets:public-stays",
+    "goldsets:training-found",
     "calibration:calibration",
     "calibration:item",
     "judging:carry",

@@ -135,12 +135,14 @@ def release_it_to_the_public(story: Story) -> None:
     push(second, "Back to the release", role="link")
     with turned(second):
         press(second, "s")
-    expect(second.get_by_text("Signed. It can be released to the public now.")).to_be_visible()
+    worked(second)
+    expect(second.get_by_text("A second lead has signed.")).to_be_visible()
 
     story.go(page, "/versions/gold/v1/public/")
     press(page, "r")
     with turned(page):
         page.get_by_role("dialog").get_by_role("button", name="Release").click()
+    worked(page)
     expect(page.get_by_role("heading", name="4 of 4 Q&As are public.")).to_be_visible()
     assert PublicRelease.objects.get().signed_by == story.team.leads[1]
 

@@ -21,6 +21,8 @@ from apps.reports.selectors.negatives import CONTENT_TYPES, NegativesProposal
 from apps.retrieval.selectors import run_in
 from apps.retrieval.selectors.blinding import hidden_queries
 
+MEASURED_BY = {"run", "depth"}
+
 
 class NegativesRefused(Refusal):
     """These negatives cannot be proposed."""
@@ -71,7 +73,10 @@ def _valid_form(member: Member, version: Version, query: Any) -> NegativesForm:
 
 def request_measurement(member: Member, version: Version, query: Any) -> None:
     """Request what the hard negatives of the form do to scores, for a lead. Raises NegativesRefused."""
-    values = _valid_form(member, version, query).cleaned_data
+    asked = query.copy()
+    for name in set(asked) - MEASURED_BY:
+        del asked[name]
+    values = _valid_form(member, version, asked).cleaned_data
     measure_negatives(
         version=version, baseline_id=values["run"], depth=values["depth"], actor=member.user, at=timezone.now()
     )
