@@ -123,7 +123,8 @@ def test_new_runs_are_scored_by_the_truths_and_on_the_splits_of_earlier_versions
     ]
 
 
-def test_the_indexes_of_the_newer_snapshot_are_built_first(version):
+def test_the_indexes_of_the_newer_snapshot_are_built_first(version, settings, tmp_path):
+    settings.DATA_DIR = tmp_path  # another test may have indexed the same texts
     system = scored_system(version)
     later = release_on_newer(version)
     assert open_built(system, later.snapshot) is None

@@ -2,14 +2,15 @@
 
 from typing import NamedTuple
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from apps.accounts.models import Project
 from apps.evaluation.enums import RUN_AGAIN
 from apps.evaluation.models import Evaluation
-from apps.goldsets.models import Version
+from apps.goldsets.models import Version, VersionGrade
 from apps.goldsets.selectors.questions import condition_of
 from apps.jobs.models import Job
+from apps.metrics.expected import BY_GRADES
 from apps.queries.models import Query
 from apps.retrieval.enums import ELSEWHERE, RunState, SystemKind
 from apps.retrieval.models import Ranking, Run, System
@@ -35,7 +36,7 @@ class RunAgain(NamedTuple):
 
     `runs` were requested again for it, in any state. Of the others, `own` can be run by Karat alone, `elsewhere` only
     with requests to systems outside, and `uploaded` not at all. Systems with a run on the version's snapshot that
-    answers all its questions, or is about to, are in none of them.
+    answers all that will be scored, or is about to, are in none of them.
     """
 
     runs: list[Run]
@@ -106,7 +107,7 @@ def _requested_runs(version: Version) -> list[Run]:
 
 
 class _WholeRuns(NamedTuple):
-    """By system the depth of its deepest run on a snapshot that has all questions of a version, or will have them."""
+    """By system the depth of its deepest run on a snapshot that answers all that will be scored, or is about to."""
 
     complete: dict[int, int]
     pending: dict[int, int]
@@ -120,7 +121,7 @@ class _WholeRuns(NamedTuple):
 
 
 def _whole_runs(version: Version) -> _WholeRuns:
-    asked = Query.everything.filter(condition_of(version), project=version.gold_set.project_id)
+    asked = _scored_queries(version)
     ids = set(asked.values_list("pk", flat=True))
     on = Run.objects.filter(snapshot=version.snapshot_id)
     large = on.filter(state=RunState.COMPLETE, query_count__gte=len(ids))
@@ -131,6 +132,15 @@ def _whole_runs(version: Version) -> _WholeRuns:
     rows = waiting.values_list("system", "depth", "job__params__query_ids")
     pending = {system: depth for system, depth, queries in rows if ids <= set(queries or ())}
     return _WholeRuns(dict(complete), pending)
+
+
+def _scored_queries(version: Version) -> QuerySet[Query]:
+    """All questions of the version; its graded queries alone where earlier versions were scored by grades alone."""
+    earlier = Evaluation.objects.filter(version__gold_set=version.gold_set_id, version__number__lt=version.number)
+    if earlier.exclude(hit=BY_GRADES).exists():
+        return Query.everything.filter(condition_of(version), project=version.gold_set.project_id)
+    graded = VersionGrade.objects.filter(version=version)
+    return Query.everything.filter(pk__in=graded.values("query__query"))
 
 
 def _fused_systems(project: Project, former: list[FormerRun]) -> dict[str, System]:
