@@ -175,9 +175,10 @@ def accompanying(app: str, name: str) -> set[str]:
 
 
 def redefined(app: str, name: str, old: Held) -> set[str]:
-    """The guards against replacing rows of the tables whose guard on deletion the migration states anew."""
+    """The guards against replacing rows, or truncation, of the tables whose guard on deletion is stated anew."""
     stated = [guard for guard in guards_of(app, name) if guard.event == "DELETE" and guard.trigger in old.guards]
-    return {trigger_name(guard.table, event) for guard in stated for event in EVENTS} & set(old.guards)
+    replacing = {trigger_name(guard.table, event) for guard in stated for event in EVENTS}
+    return (replacing | {f"{guard.trigger}_all" for guard in stated}) & set(old.guards)
 
 
 def guards_of(app: str, name: str) -> list[Guard]:
