@@ -62,7 +62,7 @@ def test_the_page_shows_the_figures_of_the_api(told, measure):
         value, low = one["value"], one["low"]
         first, *rest = cell.split()
         assert first == (f"{value * 100:.1f}" if is_share else number(value))
-        assert rest[1 if is_share else 0] == (f"{low * 100:.0f}" if is_share else number(low))
+        assert rest[2 if is_share else 0] == (f"{low * 100:.0f}" if is_share else number(low))
     assert shown[2].startswith(signed(after["value"] - before["value"]))
 
 
