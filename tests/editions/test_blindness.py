@@ -51,8 +51,10 @@ def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]
         yield world
 
 
-def test_no_answer_to_somebody_who_judges_depends_on_a_grade_that_came_along(world):
+def test_no_answer_to_somebody_who_judges_depends_on_a_grade_that_came_along(world, monkeypatch):
     now = timezone.now()
+    # Ages are words of a page, and a minute may pass between the two readings.
+    monkeypatch.setattr(timezone, "now", lambda: now)
     low, high = (answers_when_carried(world, grade, now) for grade in (0, 3))
 
     assert [where for where, words in high.items() if SECRET.encode() in words] == []
