@@ -7,7 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from apps.goldsets.enums import VersionState
+from apps.goldsets.actions import add_training_manifest
+from apps.goldsets.core.training import Entry
+from apps.goldsets.enums import EntryKind, VersionState
 from apps.goldsets.models import Version
 from apps.reports.edges.version_reports import version_report
 from apps.reports.formats.markdown import as_markdown
@@ -15,7 +17,7 @@ from apps.review.enums import Category
 from tests.evaluation.factories import make_scene
 from tests.evaluation.factories import score as score_by_grades
 from tests.evaluation.test_hit_scoring import places, run_that, score
-from tests.factories import lead_of
+from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench, make_version
 from tests.review.factories import make_disputed, reviewers_of, take_back
 
@@ -137,6 +139,23 @@ def test_a_flagged_question_is_told_by_what_the_flag_named():
     ]
     policy = ["Q&As", "policy: numeric precision", "the reviewer who had flagged, by the policy", "1", "1"]
     assert policy in [list(row) for row in tables["How it was decided"].rows]
+
+
+def test_what_a_system_was_trained_on_later_is_a_gap_that_names_no_item():
+    bench = make_bench(queries=4, triples=0)
+    version = make_version(VersionState.RELEASED, bench, test_share=0.5)
+    in_test = version.queries.filter(split="test").first().outside_id
+    assert "known from training" not in as_markdown(report(version))
+
+    entry = Entry(EntryKind.QUESTION, in_test)
+    add_training_manifest(
+        project=bench.project, name="Ranker of May", file="trained.txt", entries={entry}, actor=bench.lead, at=AT
+    )
+
+    known, blind = as_markdown(report(version)), as_markdown(report(version, is_blind=True))
+    assert "| Training | 1 item of test is known from training (“Ranker of May”)" in known
+    assert in_test not in known
+    assert "known from training" not in blind
 
 
 def test_a_version_from_before_says_that_it_does_not_know_how_far_people_differed():

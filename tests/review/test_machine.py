@@ -88,5 +88,5 @@ def test_whatever_people_do_what_is_always_true_stays_true(number):
 
     assert machine.taken >= WANTED
     never = (set(ANYTHING) | set(AROUND)) - set(machine.did)
-    rarest = {"give_back", "adjudicate", "drop", "pin_again", "reword"}
+    rarest = {"give_back", "adjudicate", "drop", "pin_again"}
     assert never <= rarest, "each kind of step succeeds somewhere, save the rarest"

@@ -14,7 +14,7 @@ from apps.goldsets.enums import LeadCheckKind, LossKind, LossReason, Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED, OFF_TARGET
 from apps.goldsets.selectors.lead_checks import FEWEST_CONFUSERS, MOST_RELEVANT
-from apps.goldsets.selectors.training import RELEVANT_FROM
+from apps.goldsets.selectors.training import RELEVANT_FROM, training_leaks
 from apps.judging.core.resolution import Resolution
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.reports.core.document import Block, Paragraph, Table
@@ -53,6 +53,7 @@ def gap_blocks(
         *_of_triples(version, manifest),
         *_of_sources(manifest),
         *(() if is_blind else _of_documents(questions, manifest)),
+        *(() if is_blind else _of_training(version)),
         *_of_checks(manifest),
     ]
     head = ["About", "What is missing"]
@@ -179,6 +180,12 @@ def _of_documents(questions: VersionQuestions, manifest: Mapping[str, Any]) -> I
             "Documents",
             f"{_of_all(bare, every, 'document', 'documents')} {_have(bare)} no passage that a question needs.",
         )
+
+
+def _of_training(version: Version) -> Iterator[Gap]:
+    """Items of test that a system may have been trained on. One known with a passage tells that passage’s grade."""
+    if sentence := training_leaks(version).sentence:
+        yield "Training", sentence
 
 
 def _of_checks(manifest: Mapping[str, Any]) -> Iterator[Gap]:
