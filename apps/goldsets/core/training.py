@@ -110,3 +110,14 @@ def _of_passages(item: Traceable, *, with_hashes: bool) -> Iterator[Entry]:
         if with_hashes:
             for text in passage.texts:
                 yield from (Entry(EntryKind.TEXT, digest) for digest in text_digests(text))
+
+
+def counted_entries(counts: Mapping[str, int]) -> str:
+    """ "3 ids of questions, 1 text hash", by kind."""
+    return ", ".join(f"{counts[kind]:,} {_of(kind, counts[kind])}" for kind in EntryKind if counts.get(kind))
+
+
+def _of(kind: EntryKind, number: int) -> str:
+    if number == 1:
+        return str(kind.label)
+    return "text hashes" if kind == EntryKind.TEXT else f"ids of {kind.label.split()[-1]}s"

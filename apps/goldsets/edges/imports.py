@@ -16,10 +16,10 @@ from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, register
 from apps.goldsets import actions, rules
-from apps.goldsets.core.training import Entry, entries_digest
+from apps.goldsets.core.training import Entry, counted_entries, entries_digest
 from apps.goldsets.enums import EntryKind
 from apps.goldsets.formats.training import AUTO, FORMATS, IDS, read_entries
-from apps.goldsets.models import TrainingManifest, counted_entries
+from apps.goldsets.models import TrainingManifest
 from apps.goldsets.selectors.training import KnownQuestion, live_manifests, questions_in
 
 CHOICES = {AUTO: "Recognise it", **FORMATS}
