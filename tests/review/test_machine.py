@@ -61,7 +61,7 @@ class Reviews(Steps, AlwaysTrue, RuleBasedStateMachine):
                 self.atomic.__exit__(None, None, None)
 
 
-EXAMPLES, STEPS = 10, 225
+EXAMPLES, STEPS = 12, 225
 WANTED = 2_000
 
 
@@ -70,8 +70,7 @@ WANTED = 2_000
 @pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.django_db
-@pytest.mark.parametrize("number", range(2))
-def test_whatever_people_do_what_is_always_true_stays_true(number):
+def test_whatever_people_do_what_is_always_true_stays_true():
     machine: Any = type("Reviews", (Reviews,), {"taken": 0, "did": {}})
     run = get_state_machine_test(
         machine,
@@ -84,7 +83,7 @@ def test_whatever_people_do_what_is_always_true_stays_true(number):
         ),
     )
 
-    seed(number)(run)()
+    seed(1)(run)()
 
     assert machine.taken >= WANTED
     never = (set(ANYTHING) | set(AROUND)) - set(machine.did)

@@ -154,7 +154,7 @@ def _show_known(plan: ImportPlan, known: list[KnownQuestion]) -> None:
         if len(known) == 1
         else f"{len(known):,} queries and Q&As of this project are"
     )
-    plan.notes.append(f"{has} in it. A draft puts what no version has in test into dev.")
+    plan.notes.append(f"{has} in it. The next draft puts each of them into dev, unless a version has it in test.")
     if tested := [each.name for each in known if each.in_test_of]:
         named = ", ".join(tested[:SHOWN]) + (f" and {len(tested) - SHOWN:,} more" if len(tested) > SHOWN else "")
         is_ = "This one is" if len(tested) == 1 else f"These {len(tested):,} are"
