@@ -131,7 +131,8 @@ def test_the_preview_says_what_matches_and_what_is_in_test(client):
     assert item.plan["notes"] == [
         "2 ids of questions, 1 text hash.",
         "1 line repeats an entry; each entry counts once.",
-        "2 queries and Q&As of this project are in it. The next draft puts each of them into dev, unless a version has it in test.",
+        "2 queries and Q&As of this project are in it. The next draft puts each of them into dev, unless a version has"
+        " it in test.",
         f"This one is in test of a version, and blocks the next freeze until it is retired: {test.outside_id}.",
     ]
     assert [(each["change"], each["id"], each["title"]) for each in item.plan["samples"]] == [
@@ -227,7 +228,8 @@ def test_karat_import_training_says_what_it_did_and_what_matches(capsys, tmp_pat
     assert capsys.readouterr().out.splitlines() == [
         "Imported, the training manifests of this project: 2 entries: 2 new, 0 unchanged.",
         "2 ids of questions.",
-        "1 query or Q&A of this project is in it. The next draft puts each of them into dev, unless a version has it in test.",
+        "1 query or Q&A of this project is in it. The next draft puts each of them into dev, unless a version has it in"
+        " test.",
     ]
     assert TrainingManifest.objects.get().file == "trained.txt"
 
