@@ -228,8 +228,7 @@ def test_karat_import_training_says_what_it_did_and_what_matches(capsys, tmp_pat
     assert capsys.readouterr().out.splitlines() == [
         "Imported, the training manifests of this project: 2 entries: 2 new, 0 unchanged.",
         "2 ids of questions.",
-        "1 query or Q&A of this project is in it. The next draft puts each of them into dev, unless a version has it in"
-        " test.",
+        "1 query or Q&A of this project is in it. The next draft puts it into dev, unless a version has it in test.",
     ]
     assert TrainingManifest.objects.get().file == "trained.txt"
 

@@ -149,12 +149,12 @@ def _show_known(plan: ImportPlan, known: list[KnownQuestion]) -> None:
     if not known:
         plan.notes.append("None of the queries and accepted Q&As of this project is in it.")
         return
-    has = (
-        "1 query or Q&A of this project is"
+    has, them = (
+        ("1 query or Q&A of this project is", "it")
         if len(known) == 1
-        else f"{len(known):,} queries and Q&As of this project are"
+        else (f"{len(known):,} queries and Q&As of this project are", "each of them")
     )
-    plan.notes.append(f"{has} in it. The next draft puts each of them into dev, unless a version has it in test.")
+    plan.notes.append(f"{has} in it. The next draft puts {them} into dev, unless a version has it in test.")
     if tested := [each.name for each in known if each.in_test_of]:
         named = ", ".join(tested[:SHOWN]) + (f" and {len(tested) - SHOWN:,} more" if len(tested) > SHOWN else "")
         is_ = "This one is" if len(tested) == 1 else f"These {len(tested):,} are"
