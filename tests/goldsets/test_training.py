@@ -20,9 +20,12 @@ from apps.goldsets.models import TrainingManifest, Version
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.training import training_leaks
 from apps.queries.models import Query
+from apps.reports.edges.version_reports import version_report
+from apps.reports.formats.markdown import as_markdown
 from apps.triples.models import ImportedEntry
 from tests.factories import AT, make_member
 from tests.goldsets.factories import Bench, draft, make_bench, make_version
+from tests.judging.factories import make_round, people_of
 from tests.review.factories import make_accepted_from
 
 pytestmark = pytest.mark.django_db
@@ -318,7 +321,7 @@ def test_a_release_tells_of_a_manifest_that_came_after_it_and_names_items_to_lea
         "1 item of test is known from training (“Ranker of May”), so scores on test may be too high for what was"
         " trained on it."
     )
-    assert training_leaks(version).sentence == sentence
+    assert training_leaks(version, is_blind=False).sentence == sentence
     client.force_login(make_member(bench.project, Role.VIEWER))
 
     assert sentence in client.get(url("version", version)).content.decode()
@@ -330,6 +333,26 @@ def test_a_release_tells_of_a_manifest_that_came_after_it_and_names_items_to_lea
     assert Event.objects.get(action="version.test_seen").after["what"] == "items known from training"
 
 
+def test_whoever_still_judges_is_not_told_of_a_question_known_with_a_passage(client):
+    bench = make_bench(queries=4, triples=0)
+    version = released(bench)
+    query = query_in_test(version)
+    passage = version.grades.filter(query__query=query, grade=3).first().block_version.text
+    train(bench, hashed(f"{query.text}\n{passage}"))
+    round_ = make_round(bench.project, pool=bench.pool, annotators=2, judge_again=True)
+    client.force_login(people_of(round_)[0])
+
+    assert "known from training" not in client.get(url("version", version)).content.decode()
+    assert "known from training" not in as_markdown(version_report(version, is_revoked=False, is_blind=True))
+
+    client.force_login(bench.lead)
+    assert "1 item of test is known from training" in client.get(url("version", version)).content.decode()
+
+    train(bench, question(query.outside_id), name="Ranker of June")
+    client.force_login(people_of(round_)[0])
+    assert "1 item of test is known from training" in client.get(url("version", version)).content.decode()
+
+
 def test_a_release_that_no_manifest_knows_says_nothing_and_logs_no_look(client):
     bench = make_bench(queries=4, triples=0)
     version = released(bench)
@@ -339,7 +362,7 @@ def test_a_release_that_no_manifest_knows_says_nothing_and_logs_no_look(client):
     assert "known from training" not in client.get(url("version", version)).content.decode()
     assert "Nothing is known from training" in client.get(url("training-found", version)).content.decode()
     assert not Event.objects.filter(action="version.test_seen").exists()
-    assert training_leaks(version).sentence == ""
+    assert training_leaks(version, is_blind=False).sentence == ""
 
 
 def test_a_lead_retires_a_manifest_on_its_page(client):
@@ -376,7 +399,7 @@ def test_a_version_costs_the_same_number_of_queries_however_many_manifests(djang
     version = Version.objects.select_related("gold_set__project").get(pk=version.pk)
 
     with django_assert_num_queries(10):
-        training_leaks(version)
+        training_leaks(version, is_blind=False)
 
 
 def test_the_manifest_of_a_version_names_no_entry():

@@ -46,7 +46,7 @@ def training_found(request: HttpRequest, project: Project, gold_set: str, number
     version = versions.version_in(project, gold_set, number)
     if version.is_draft:
         raise Http404("A draft names them on its own page.")
-    found = training_leaks(version)
+    found = training_leaks(version, is_blind=False)
     if found.in_test:
         actions.log_test_look(version=version, actor=member_of(request).user, what=LOOKED_AT, at=timezone.now())
     page = Paginator(found.items, PER_PAGE).get_page(request.GET.get("page"))

@@ -122,7 +122,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "left_out": rules.counted_losses(version.manifest["left_out"]),
         "public_file": is_public(version),
         "panels": panels_of(version),
-        "training_leaks": training_leaks(version),
+        "training_leaks": training_leaks(version, is_blind=blind_refusal is not None),
     }
     return render(request, "goldsets/version.html", context)
 

@@ -94,14 +94,18 @@ class TrainingLeaks(NamedTuple):
         return f"{counted} known from training ({named}), so scores on test may be too high for what was trained on it."
 
 
-def training_leaks(version: Version) -> TrainingLeaks:
-    """The items of a frozen version that are in a manifest in use now, be it from after the freeze."""
+def training_leaks(version: Version, *, is_blind: bool) -> TrainingLeaks:
+    """The items of a frozen version that are in a manifest in use now, be it from after the freeze.
+
+    `is_blind`: for somebody who still judges. No query is then known with a passage, which would tell its relevance.
+    """
     project = version.gold_set.project
     manifests = live_manifests(project)
     if not manifests:
         return TrainingLeaks([])
     relevant = VersionGrade.objects.filter(version=version, grade__gte=lowest_relevant(project))
-    passages = _passages_of(manifests, relevant.values_list("query__outside_id", "block_version_id"))
+    pairs = [] if is_blind else relevant.values_list("query__outside_id", "block_version_id")
+    passages = _passages_of(manifests, pairs)
     queries = list(VersionQuery.objects.filter(version=version).only("outside_id", "text", "split"))
     rows = VersionTriple.objects.filter(version=version).select_related("triple__query", "triple__imported", "revision")
     triples = list(rows.prefetch_related(*_blocks_of("revision")))

@@ -53,7 +53,7 @@ def gap_blocks(
         *_of_triples(version, manifest),
         *_of_sources(manifest),
         *(() if is_blind else _of_documents(questions, manifest)),
-        *(() if is_blind else _of_training(version)),
+        *_of_training(version, is_blind=is_blind),
         *_of_checks(manifest),
     ]
     head = ["About", "What is missing"]
@@ -182,9 +182,9 @@ def _of_documents(questions: VersionQuestions, manifest: Mapping[str, Any]) -> I
         )
 
 
-def _of_training(version: Version) -> Iterator[Gap]:
-    """Items of test that a system may have been trained on. One known with a passage tells that passage’s grade."""
-    if sentence := training_leaks(version).sentence:
+def _of_training(version: Version, *, is_blind: bool) -> Iterator[Gap]:
+    """Items of test that a system may have been trained on."""
+    if sentence := training_leaks(version, is_blind=is_blind).sentence:
         yield "Training", sentence
 
 
