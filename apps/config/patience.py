@@ -8,7 +8,6 @@ from django.db import connections
 
 _open_connections: list[sqlite3.Connection] = []
 
-WEB_LOOK_SECONDS = 0.5
 WEB_CROWD = 2
 WORKER_SECONDS = 600
 
@@ -19,7 +18,7 @@ def wait_as_a_web_server() -> None:
     for database in connections.settings.values():
         options = database["OPTIONS"]
         if "patience" in options:
-            options.update(patience=seconds, timeout=WEB_LOOK_SECONDS, crowd=WEB_CROWD)
+            options.update(patience=seconds, crowd=WEB_CROWD)
         elif database["ENGINE"] == "apps.common.database.postgresql":
             given = options.get("options", "")
             options["options"] = f"{given} -c lock_timeout={seconds * 1000:.0f}".strip()

@@ -1,32 +1,41 @@
-"""Django's SQLite backend with fair locking: writers wait for the lock, and long writers leave gaps for others.
+"""Django's SQLite backend with fair locking: writers queue for the lock, and long writers leave gaps for others.
 
-SQLite allows one writer at a time and has no queue. A waiting process polls the lock every tenth of a second, so a
-process that begins its next transaction as soon as the last one ends holds the lock at every poll: the others finally
-fail with "database is locked", though none of its transactions lasted long.
+SQLite allows one writer at a time and has no queue: whoever finds the lock taken sleeps, up to a tenth of a second at a
+time, and looks again. With many writers some find it taken at every look, and finally fail with "database is locked".
+So the threads of a process wait for their turn without sleeping, and only the one whose turn it is looks whether
+another process writes, every few milliseconds.
 """
 
 import logging
+import os
 import sqlite3
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
 from apps.common.files.private import close_database
 
 log = logging.getLogger(__name__)
 
-LONGEST_LOOK_SECONDS = 0.1
-"""The longest pause of SQLite between two attempts to take the lock."""
+LOOKS_SECONDS = ((0.05, 0.001), (1.0, 0.005), (float("inf"), 0.02))
+"""The pauses between two looks at the lock: one of 5 ms when the wait has lasted 50 ms, and so on."""
+TURN_SECONDS = 0.25
+"""How long a thread waits for its turn before it sees whether it may go on waiting. It is woken when its turn comes."""
+LONGEST_LOOK_SECONDS = LOOKS_SECONDS[-1][1]
 SHORT_SECONDS = 0.02
 SHARE_LEFT_TO_OTHERS = 0.1
 WARN_EVERY_SECONDS = 10.0
 
 GIVE_UP_SECONDS = 3.0
 """After this time without the lock, only a few threads of a process go on waiting."""
+
+BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY}
 
 T = TypeVar("T")
 
@@ -55,6 +64,11 @@ class WaitingThreads:
             if got_it:
                 self._since = now
 
+    def count(self) -> int:
+        """How many threads are waiting now."""
+        with self._lock:
+            return len(self._line)
+
     def is_given_up(self, now: float, crowd: int) -> bool:
         """Whether `crowd` threads wait already and none got the lock lately: one more tries once, without waiting."""
         with self._lock:
@@ -69,6 +83,25 @@ class WaitingThreads:
 waiting = WaitingThreads()
 
 
+class Turns:
+    """For each database file, whose turn to write it is among the threads of this process."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, Any] = defaultdict(threading.RLock)
+
+    def of(self, name: str) -> Any:
+        """The lock of this file. A thread with two connections to it does not wait for itself."""
+        return self._locks[name]
+
+    def forget(self) -> None:
+        """In a process that was forked: the threads that held them are not here."""
+        self._locks.clear()
+
+
+turns = Turns()
+os.register_at_fork(after_in_child=turns.forget)
+
+
 class PatientCursor(base.SQLiteCursorWrapper):
     """A cursor whose statements wait for the lock, up to the connection's `patience`."""
 
@@ -80,24 +113,23 @@ class PatientCursor(base.SQLiteCursorWrapper):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """The option `patience` is how many seconds to wait in all; `timeout` is how long SQLite waits at a time.
+    """The option `patience` is how many seconds to wait for the lock in all; SQLite itself does not wait.
 
     With `crowd`, patience is for all statements of a request together, and only so many threads of the process wait
     when the lock stays taken (see WaitingThreads).
     """
 
     patience = 0.0
-    busy_timeout = 0.0
     crowd = 0
     waited = 0.0
     began_at = 0.0
     ended_at = 0.0
+    turn: Any = None
 
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
         self.patience = float(params.pop("patience", 0.0))
         self.crowd = int(params.pop("crowd", 0))
-        self.busy_timeout = float(params.get("timeout", 0.0))
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
@@ -117,43 +149,35 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
         A reading transaction that has to write after another one did can never get the lock, so its error is raised.
         """
-        start = warned_at = time.monotonic()
-        is_waiting = got_it = False
-        tries_once = bool(self.crowd) and waiting.is_given_up(start, self.crowd)
-        if tries_once:
-            self._set_busy_timeout(0.0)
         try:
-            while True:
-                try:
-                    answer = do()
-                    got_it = True
-                    return answer
-                except sqlite3.OperationalError as problem:
-                    now = time.monotonic()
-                    if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                        raise
-                    if not is_waiting:
-                        waiting.join(start)
-                        is_waiting = True
-                    if not self._may_wait(now, start):
-                        raise
-                if now - warned_at >= WARN_EVERY_SECONDS:
-                    log.warning(
-                        "Other processes have been writing to the database for %.0f s. Still waiting.", now - start
-                    )
-                    warned_at = now
-                time.sleep(LONGEST_LOOK_SECONDS)
-        finally:
-            if is_waiting:
-                end = time.monotonic()
-                waiting.leave(end, got_it=got_it)
-                self.waited += end - start
-            if tries_once:
-                self._set_busy_timeout(self.busy_timeout)
+            return do()
+        except sqlite3.OperationalError as problem:
+            if problem.sqlite_errorcode not in BUSY:
+                raise
+            answers: list[T] = []
+            if self._wait(lambda seconds: _looked(do, seconds, answers)):
+                return answers[0]
+            raise
 
-    def _set_busy_timeout(self, seconds: float) -> None:
-        """How long SQLite itself waits for the lock before it raises SQLITE_BUSY."""
-        self.connection.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
+    def _wait(self, attempt: Callable[[float], bool]) -> bool:
+        """Call `attempt` with the seconds that it may take until it succeeds, or until patience ends."""
+        start = warned_at = now = time.monotonic()
+        if self.crowd and waiting.is_given_up(start, self.crowd):
+            return False
+        waiting.join(start)
+        got_it = False
+        try:
+            while not got_it and self._may_wait(now, start):
+                pause = next(pause for until, pause in LOOKS_SECONDS if now - start < until)
+                got_it = attempt(pause)
+                now = time.monotonic()
+                if not got_it and now - warned_at >= WARN_EVERY_SECONDS:
+                    log.warning("Others have been writing to the database for %.0f s. Still waiting.", now - start)
+                    warned_at = now
+        finally:
+            waiting.leave(now, got_it=got_it)
+            self.waited += now - start
+        return got_it
 
     def _may_wait(self, now: float, start: float) -> bool:
         if not self.crowd:
@@ -167,11 +191,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _start_transaction_under_autocommit(self) -> None:
         self._leave_a_gap()
-        super()._start_transaction_under_autocommit()  # type: ignore[misc]  # the stubs do not know it
+        self._take_turn()
+        try:
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]  # the stubs do not know it
+        except BaseException:
+            self._end_turn()
+            raise
         self.began_at = time.monotonic()
 
+    def _take_turn(self) -> None:
+        turn = turns.of(str(self.settings_dict["NAME"]))
+        if not turn.acquire(blocking=False) and not self._wait(lambda _: turn.acquire(timeout=TURN_SECONDS)):
+            raise OperationalError("database is locked") from _busy()
+        self.turn = turn
+
+    def _end_turn(self) -> None:
+        turn, self.turn = self.turn, None
+        if turn is not None:
+            turn.release()
+
     def _leave_a_gap(self) -> None:
-        """Leave a tenth of the time to others; after a second of writing, a gap longer than their polling interval."""
+        """Leave a tenth of the time to others; after a long write, a gap longer than their longest look."""
         wrote_seconds = self.ended_at - self.began_at
         if wrote_seconds < SHORT_SECONDS:
             return
@@ -183,7 +223,35 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def commit(self) -> None:
         super().commit()
         self.ended_at = time.monotonic()
+        self._end_turn()
 
     def rollback(self) -> None:
         super().rollback()
         self.ended_at = time.monotonic()
+        self._end_turn()
+
+    def close(self) -> None:
+        """Also after a commit and a rollback that both failed."""
+        super().close()
+        if not self.in_atomic_block:
+            self._end_turn()
+
+
+def _looked(do: Callable[[], T], seconds: float, answers: list[T]) -> bool:
+    """Pause, then run the statement; False while it is refused because another process writes."""
+    time.sleep(seconds)
+    try:
+        answers.append(do())
+    except sqlite3.OperationalError as problem:
+        if problem.sqlite_errorcode not in BUSY:
+            raise
+        return False
+    return True
+
+
+def _busy() -> sqlite3.OperationalError:
+    """What SQLite raises when the lock is taken."""
+    problem = sqlite3.OperationalError("database is locked")
+    problem.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    problem.sqlite_errorname = "SQLITE_BUSY"
+    return problem
