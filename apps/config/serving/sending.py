@@ -14,6 +14,8 @@ from typing import Any, BinaryIO
 from apps.config.serving.limits import Limits
 
 AT_ONCE = 1024 * 1024
+SMALL = 16 * 1024
+"""What is shorter waits for what comes next: the head of an answer goes out with its body."""
 
 
 class Buffer:
@@ -67,6 +69,7 @@ class Outgoing:
         self.sock = sock
         self.limits = limits
         self.pieces: deque[Buffer | Range] = deque()
+        self.held = b""
         self.in_memory = 0
         self.spool: BinaryIO | None = None
         self.spooled = 0
@@ -80,6 +83,18 @@ class Outgoing:
     # For gunicorn ---------------------------------------------------------------------------------------
 
     def sendall(self, data: bytes) -> None:
+        data = self.held + data
+        self.held = b"" if len(data) > SMALL else data
+        if not self.held:
+            self._give(data)
+
+    def push(self) -> None:
+        """Send what waits for more, at the end of an answer."""
+        data, self.held = self.held, b""
+        if data:
+            self._give(data)
+
+    def _give(self, data: bytes) -> None:
         view = memoryview(data)
         if self.flush():
             view = view[self._send_now(view) :]
@@ -93,6 +108,7 @@ class Outgoing:
     def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:
         if count is None:
             count = os.fstat(file.fileno()).st_size - offset
+        self.push()
         if count > 0:
             self._append(Range(file.fileno(), offset, count))
             self.flush()
@@ -136,6 +152,7 @@ class Outgoing:
 
     def abandon(self) -> None:
         """Drop everything that is buffered."""
+        self.held = b""
         while self.pieces:
             self.pieces.popleft().close()
         self._forget_spool()

@@ -11,7 +11,6 @@ import logging
 import selectors
 import socket
 import time
-from concurrent.futures import Future
 from enum import Enum
 from functools import partial
 from typing import Any, ClassVar
@@ -27,6 +26,7 @@ from apps.config.serving import refusals
 from apps.config.serving.limits import Limits, limits_from_settings, room_for_clients
 from apps.config.serving.reading import PIECE, Arrived, Body, Head, NoRoom, TooLarge
 from apps.config.serving.sending import Outgoing
+from apps.config.serving.threads import Threads
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +88,9 @@ class Worker(ThreadWorker):
         if cfg.is_ssl:
             raise ConfigError("Karat's web server speaks plain HTTP. End TLS in a proxy in front of it.")
 
+    def get_thread_pool(self) -> Threads[Client]:
+        return Threads(self.cfg.threads, self._answer)
+
     def init_process(self) -> None:
         self.clients = {}
         self.swept_at = time.monotonic()
@@ -107,7 +110,7 @@ class Worker(ThreadWorker):
 
     def run(self) -> None:
         self.poller.register(self.method_queue.fileno(), selectors.EVENT_READ, self.method_queue.run_callbacks)
-        while self.alive and self.is_parent_alive():
+        while self.alive:
             self._turn()
         self.alive = False
         self.set_accept_enabled(False)
@@ -125,22 +128,22 @@ class Worker(ThreadWorker):
             listener.close()
 
     def _turn(self) -> None:
-        self.notify()
         if self.alive:
             self.set_accept_enabled(self._has_place())
         self.wait_for_and_dispatch_events(timeout=SWEEP_SECONDS)
-        self._sweep()
+        now = time.monotonic()
+        if now - self.swept_at >= SWEEP_SECONDS:
+            self.swept_at = now
+            self.notify()
+            self.alive = self.alive and self.is_parent_alive()
+            self._sweep(now)
 
     def _has_place(self) -> bool:
         """Whether one more connection can be accepted: there is room, or a waiting one can be dropped."""
         is_full = len(self.clients) >= self.worker_connections
         return not is_full or any(client.phase is not Phase.WORK for client in self.clients.values())
 
-    def _sweep(self) -> None:
-        now = time.monotonic()
-        if now - self.swept_at < SWEEP_SECONDS:
-            return
-        self.swept_at = now
+    def _sweep(self, now: float) -> None:
         for client in list(self.clients.values()):
             if client.phase is Phase.WORK or client.deadline > now:
                 continue
@@ -178,6 +181,9 @@ class Worker(ThreadWorker):
     def _ready(self, client: Client, _wire: Any) -> None:
         """The client sent something, or accepts more."""
         try:
+            if client.phase is Phase.WORK:
+                self._watch(client, 0)  # more than the request: it has to wait
+                return
             if client.phase is Phase.ANSWER:
                 self._send_more(client)
                 return
@@ -236,6 +242,7 @@ class Worker(ThreadWorker):
             request._expected_100_continue = False
             if not rest:
                 client.sock.sendall(refusals.CONTINUE)
+                client.sock.push()
         self._take_body(client, rest)
 
     def _take_body(self, client: Client, data: bytes) -> None:
@@ -247,10 +254,23 @@ class Worker(ThreadWorker):
         client.body.finish()
         client.ahead = ahead
         client.phase = Phase.WORK
-        self._watch(client, 0)
-        self.enqueue_req(client)
+        self.tpool.submit(client)
 
     # Work, in a thread ----------------------------------------------------------------------------------
+
+    def _answer(self, client: Client) -> None:
+        """Answer the request, and tell the event loop."""
+        client.stays = False
+        try:
+            stays = self.handle(client)
+            client.sock.push()
+            client.stays = stays
+        except OSError as problem:
+            log.debug("%s: the client is gone: %s", client.client, problem)
+        except BaseException:
+            log.exception("A connection is closed because the server failed to answer it.")
+        finally:
+            self.method_queue.defer(self.finish_request, client)
 
     def handle(self, conn: Client) -> bool:
         """Answer the request. True when the connection stays open for the next one."""
@@ -268,10 +288,9 @@ class Worker(ThreadWorker):
 
     # Going out ------------------------------------------------------------------------------------------
 
-    def finish_request(self, conn: Client, fs: "Future[bool]") -> None:
+    def finish_request(self, conn: Client, fs: Any = None) -> None:
         """Back in the event loop: send the rest of the answer, then wait for the next request or close."""
         try:
-            conn.stays = not fs.cancelled() and fs.result()
             conn.forget_request()
             conn.phase = Phase.ANSWER
             conn.since = time.monotonic()
@@ -283,6 +302,7 @@ class Worker(ThreadWorker):
             self._drop(conn)
 
     def _send_more(self, client: Client) -> None:
+        client.sock.push()
         if not client.sock.flush():
             client.deadline = client.sock.deadline
             self._watch(client, selectors.EVENT_WRITE)

@@ -49,6 +49,7 @@ def test_unread_output_is_buffered_in_a_file_and_sent_in_order(tmp_path, pair):
     for at in range(0, len(MUCH), 100_000):
         outgoing.sendall(MUCH[at : at + 100_000])
     outgoing.sendall(b"end")
+    outgoing.push()
 
     assert outgoing.in_memory <= 1000
     assert outgoing.spooled > 1_000_000

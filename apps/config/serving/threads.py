@@ -1,0 +1,60 @@
+"""The threads that answer requests. The one that was idle last takes the next: its database connection is warm."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Generic, TypeVar
+
+Work = TypeVar("Work")
+
+
+class Threads(Generic[Work]):
+    """Up to `most` threads, started when they are needed, that call `do` on each piece of work that is submitted.
+
+    Work waits in line when all of them are busy. `do` raises nothing. Nobody waits for a result: the threads of an
+    executor have futures, locks and callbacks for that, which cost more than a small request.
+    """
+
+    def __init__(self, most: int, do: Callable[[Work], None]) -> None:
+        self._most = most
+        self._do = do
+        self._lock = threading.Lock()
+        self._count = 0
+        self._idle: list[SimpleQueue[Work | None]] = []
+        self._line: deque[Work] = deque()
+        self._is_over = False
+
+    def submit(self, work: Work) -> None:
+        with self._lock:
+            if self._idle:
+                self._idle.pop().put(work)
+            elif self._count < self._most:
+                self._count += 1
+                threading.Thread(target=self._run, args=[work], daemon=True, name=f"answers-{self._count}").start()
+            else:
+                self._line.append(work)
+
+    def shutdown(self, wait: bool = False) -> None:
+        """End the idle threads, and each busy one after its work. `wait` is what gunicorn passes: nobody waits."""
+        with self._lock:
+            self._is_over = True
+            for inbox in self._idle:
+                inbox.put(None)
+            self._idle.clear()
+
+    def _run(self, first: Work) -> None:
+        inbox: SimpleQueue[Work | None] = SimpleQueue()
+        work: Work | None = first
+        while work is not None:
+            self._do(work)
+            work = self._next(inbox)
+
+    def _next(self, inbox: "SimpleQueue[Work | None]") -> Work | None:
+        with self._lock:
+            if self._line:
+                return self._line.popleft()
+            if self._is_over:
+                return None
+            self._idle.append(inbox)
+        return inbox.get()
