@@ -45,8 +45,8 @@ def address_in(text: str) -> str | None:
 def fault_of(request: HttpRequest) -> str | None:
     """What is wrong with how this request was forwarded, or None."""
     if not settings.BEHIND_PROXY:
-        return UNEXPECTED_PROXY if "X-Forwarded-For" in request.headers and _is_from_inside(request) else None
-    if "X-Forwarded-Proto" not in request.headers:
+        return UNEXPECTED_PROXY if "HTTP_X_FORWARDED_FOR" in request.META and _is_from_inside(request) else None
+    if "HTTP_X_FORWARDED_PROTO" not in request.META:
         return NO_SCHEME
     return NO_ADDRESS if forwarded_address(request) is None else None
 
