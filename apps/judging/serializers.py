@@ -4,10 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.judging.core.answer import Answer
+from apps.judging.core.answer import MOST_TIME_MS, Answer
 from apps.judging.enums import CantJudgeReason
-
-MOST_TIME_MS = 7 * 24 * 3_600_000
 
 
 class JudgementInput(serializers.Serializer):

@@ -12,12 +12,10 @@ from apps.judging import rules
 from apps.judging.actions.follow_ups import follow_up, serialize_grades
 from apps.judging.actions.locks import locked_place
 from apps.judging.actions.seats import may_lease
-from apps.judging.core.answer import Answer
+from apps.judging.core.answer import Answer, milliseconds
 from apps.judging.core.evidence import parse_spans, spans_refusal, stored
 from apps.judging.enums import SeatState
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
-
-LONGEST_TIME_MS = 2_000_000_000
 
 
 class JudgementRefused(Refusal):
@@ -114,16 +112,12 @@ def _write(
         note=answer.note.strip(),
         spans=stored(parse_spans(answer.spans)),
         guideline_id=round_.guideline_id,
-        active_ms=_milliseconds(answer.active_ms),
-        away_ms=_milliseconds(answer.away_ms),
+        active_ms=milliseconds(answer.active_ms),
+        away_ms=milliseconds(answer.away_ms),
         idempotency_key=key,
         supersedes=before,
         given_at=at,
     )
-
-
-def _milliseconds(value: int | None) -> int | None:
-    return None if value is None else max(0, min(value, LONGEST_TIME_MS))
 
 
 def _same_answer(earlier: Judgement, seat: Seat, answer: Answer) -> Judgement:

@@ -12,11 +12,12 @@ from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import locked_place
-from apps.judging.core.seeded_order import PRIME, OwnOrder, own_order
+from apps.judging.actions.plain_rounds import RENEWED_AFTER, lease_plainly
+from apps.judging.core.seeded_order import PRIME, OwnOrder, own_order, place_in_order
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import query_in_remit
-from apps.judging.selectors.round_plan import undecided_pilot_queries
+from apps.judging.selectors.round_plan import plan_of, undecided_pilot_queries
 from apps.queries.models import Query
 from apps.retrieval.models import PoolQuery
 
@@ -30,22 +31,36 @@ class SeatsRefused(Refusal):
 def claim_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> list[Seat]:
     """Lease seats to a person until they have `n`, and return all of them in the order to grade them.
 
+    As `lease_seats`. An empty list: nothing is left for this person now.
+    """
+    lease_seats(round_=round_, annotator=annotator, n=n, at=at)
+    place = RoundAnnotator.objects.select_related("round").get(round=round_, annotator=annotator)
+    return in_order(list(leased_to(place)), place)
+
+
+def lease_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> int:
+    """Lease seats to a person until they have `n`, at most 20; return the query they have reached.
+
     A person goes through the queries one after another, from their own starting point, and sees the pairs of a query in
     their own order. What is reserved for them (a repeated pair or a check) is assigned once it is due, and before that
-    only when nothing else is left. Lapsed leases are returned to the queue first; leases that the person has are
-    extended. An empty list: nothing is left for this person now.
+    only when nothing else is left. Lapsed leases of others are returned to the queue first; leases that the person has
+    are extended once they are a minute old.
 
     Each step is a transaction that locks the person's row and leases the seats of a query in one statement: two tabs
     never get two seats of one pair, and two people never get one seat. A query's seats are read through an index, so
     the time does not depend on the pool. Where others are leasing the same seats at that time, the next step sees what
     is left.
     """
-    return_lapsed(round_, annotator, at=at)
     wanted = min(n, MOST_SEATS)
+    if plan_of(round_).is_plain:
+        reached = lease_plainly(round_=round_, annotator_id=annotator.pk, n=wanted, at=at)
+        if reached is not None:
+            return reached
+    return_lapsed(round_, annotator, at=at)
     while True:
-        seats, met_others = _claim_step(round_, annotator, wanted, at)
+        place, met_others = _lease_step(round_, annotator, wanted, at)
         if not met_others:
-            return seats
+            return place.cursor
 
 
 @transaction.atomic
@@ -89,20 +104,19 @@ def in_order(seats: list[Seat], place: RoundAnnotator) -> list[Seat]:
     due = sorted((seat for seat in reserved if (seat.due_after or 0) <= judged), key=lambda seat: seat.pk)
     early = sorted((seat for seat in reserved if (seat.due_after or 0) > judged), key=lambda seat: seat.pk)
     others = [seat for seat in seats if not seat.reserved_for_id]
-    others.sort(key=lambda seat: (seat.query_id <= place.cursor, seat.query_id, own.rank(seat.entry_id), seat.entry_id))
+    others.sort(key=lambda seat: place_in_order(seat.query_id, seat.entry_id, place.cursor, own))
     return [*due, *others, *early]
 
 
 @transaction.atomic
-def _claim_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tuple[list[Seat], bool]:
+def _lease_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tuple[RoundAnnotator, bool]:
     """Fill up with what is due, then query by query; True when others had locked the free seats of the last query."""
     place = locked_place(round_.pk, annotator)
     if reason := rules.grading_refusal(place.round):
         raise SeatsRefused(reason, code="round_not_open")
     expires = at + timedelta(minutes=place.round.lease_minutes)
-    leased = leased_to(place).update(lease_expires_at=expires)
+    room = wanted - _renew(place, expires)
     queries = undecided_pilot_queries(place.round)
-    room = wanted - leased
     met_others = False
     if room > 0:
         room -= _lease_reserved(place, queries, room, expires, is_due=True)
@@ -111,7 +125,14 @@ def _claim_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tu
         room -= added
     if room > 0 and not met_others and queries is None:
         _lease_reserved(place, queries, room, expires, is_due=False)
-    return in_order(list(leased_to(place)), place), met_others
+    return place, met_others
+
+
+def _renew(place: RoundAnnotator, expires: datetime) -> int:
+    """Extend the leases that are a minute old; return how many pairs the person has leased."""
+    leased = leased_to(place)
+    leased.filter(lease_expires_at__lt=expires - RENEWED_AFTER).update(lease_expires_at=expires)
+    return leased.count()
 
 
 def _lease_from_queries(

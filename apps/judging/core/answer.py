@@ -18,3 +18,14 @@ class Answer:
     active_ms: int | None = None
     away_ms: int | None = None
     is_again: bool = True
+
+
+MOST_TIME_MS = 7 * 24 * 3_600_000
+"""The longest time that a client may report, a week."""
+LONGEST_TIME_MS = 2_000_000_000
+"""The longest time that is stored."""
+
+
+def milliseconds(value: int | None) -> int | None:
+    """A time as it is stored: within what the column holds, whatever a browser's clock said."""
+    return None if value is None else max(0, min(value, LONGEST_TIME_MS))

@@ -47,3 +47,8 @@ def own_order(seed: int, who: int) -> OwnOrder:
     """This person's order under the seed."""
     factor = 1 + seeded_number(seed, "factor", who) % (PRIME - 1)
     return OwnOrder(factor, seeded_number(seed, "shift", who) % PRIME)
+
+
+def place_in_order(query: int, entry: int, reached: int, own: OwnOrder) -> tuple[bool, int, int, int]:
+    """A key to sort a person's pairs by: queries as they reach them, going round, and within one their own order."""
+    return query <= reached, query, own.rank(entry), entry
