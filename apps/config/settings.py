@@ -108,6 +108,7 @@ MIDDLEWARE = [
     "apps.common.web.middleware.security_headers",
     "apps.dashboard.edges.health.answer_health",
     "apps.common.web.forwarding.watch_forwarding",
+    "apps.judging.edges.plain_requests.answer_plainly",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -164,7 +165,7 @@ def _database() -> dict:
         config["CONN_MAX_AGE"] = 60
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
+            "timeout": 0,
             "patience": 60,
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32768; "

@@ -6,8 +6,11 @@ like any other; only signing out elsewhere does not end it.
 """
 
 import logging
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.backends.base import UpdateError
 from django.core import signing
@@ -76,3 +79,22 @@ class SessionStore(db.SessionStore):
 def _database_error(problem: BaseException) -> BaseException:
     """The database error behind Django's UpdateError ("the session was deleted"), when it is an outage."""
     return problem if isinstance(problem, DatabaseError) else problem.__context__ or problem
+
+
+class Login(NamedTuple):
+    """Who signed in, and the hash that their password had then."""
+
+    user_id: int
+    auth_hash: str
+
+
+@lru_cache(maxsize=4096)
+def signed_in(session_data: str) -> Login | None:
+    """The sign-in that the stored data of a session holds; None for a session of nobody, and for data not of ours.
+
+    Whether it still counts depends on the session's end, the account and the password now.
+    """
+    data = SessionStore().decode(session_data)
+    if data.get(BACKEND_SESSION_KEY) not in settings.AUTHENTICATION_BACKENDS or not str(data[SESSION_KEY]).isdigit():
+        return None
+    return Login(int(data[SESSION_KEY]), data.get(HASH_SESSION_KEY, ""))

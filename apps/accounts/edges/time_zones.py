@@ -9,15 +9,14 @@ from django.utils import timezone
 
 def reader_time_zone(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     def middleware(request: HttpRequest) -> HttpResponse:
-        with timezone.override(_zone(request)):
+        with timezone.override(zone_of(getattr(request.user, "time_zone", ""))):
             return get_response(request)
 
     return middleware
 
 
-def _zone(request: HttpRequest) -> zoneinfo.ZoneInfo | None:
-    """The person's own zone; None (the server's) for strangers and for a zone this machine does not know."""
-    name = getattr(request.user, "time_zone", "")
+def zone_of(name: str) -> zoneinfo.ZoneInfo | None:
+    """A person's own zone; None (the server's) for strangers and for a zone this machine does not know."""
     try:
         return zoneinfo.ZoneInfo(name) if name else None
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):

@@ -73,16 +73,16 @@ def readings(seats: Sequence[Seat], *, annotator_id: int, seed: int | None = Non
     own = {judgement.seat_id: judgement for judgement in judgements}
     places = [PairPlace(seat.pk, seat.query_id, seat.entry_id, seat.pass_number) for seat in seats]
     named = {} if seed is None else groups(places, seed=seed, who=annotator_id)
-    documents = _documents(full.values())
+    pools, queries = {seat.entry.pool_id for seat in full.values()}, {seat.query_id for seat in full.values()}
+    documents = document_names_of(pools, queries)
     return [reading(full[pk], documents[full[pk].entry_id], own.get(pk), named.get(pk, "")) for pk in pks]
 
 
-def _documents(seats: Collection[Seat]) -> dict[int, str]:
-    """The document of each pair, by key of its entry: its id where another one of the query's pairs has its title.
+def document_names_of(pools: Collection[int], queries: Collection[int]) -> dict[int, str]:
+    """The document of each pair of these queries, by key of its entry: its id where another pair's has its title.
 
     So a pair looks the same whichever others are served with it.
     """
-    pools, queries = {seat.entry.pool_id for seat in seats}, {seat.query_id for seat in seats}
     entries = PoolEntry.objects.filter(pool__in=pools, query__in=queries).order_by("pk")
     of_query: dict[tuple[int, int], dict[int, Place]] = {}
     for pool, query, pk, title, outside_id in entries.values_list("pool", "query", "pk", *DOCUMENT):
