@@ -155,7 +155,8 @@ class Seat(models.Model):
     `lease_expires_at`; done: judged, final. The next claim of anybody opens a seat whose lease has lapsed.
     """
 
-    round = models.ForeignKey(Round, models.PROTECT, related_name="seats")
+    # Those without an index of their own stand first in one of the indexes below.
+    round = models.ForeignKey(Round, models.PROTECT, related_name="seats", db_index=False)
     entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="seats")
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
     number = models.PositiveSmallIntegerField(help_text="From 1 to the judgements this pair gets.")
@@ -163,9 +164,11 @@ class Seat(models.Model):
         default=1, help_text="0: a check against a known answer. 2 and up: the same pair again, blindly."
     )
     state = models.CharField(max_length=8, choices=SeatState.choices, default=SeatState.OPEN)
-    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+", db_index=False)
     lease_expires_at = models.DateTimeField(null=True)
-    reserved_for = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    reserved_for = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+", db_index=False
+    )
     due_after = models.PositiveIntegerField(
         null=True, help_text="A reserved seat is offered once its person has judged so many pairs of the round."
     )
@@ -174,7 +177,7 @@ class Seat(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["round", "entry", "number"], name="judging_seat_number_once"),
             models.UniqueConstraint(
-                fields=["round", "entry", "annotator", "pass_number"],
+                fields=["round", "annotator", "entry", "pass_number"],
                 condition=Q(annotator__isnull=False),
                 name="judging_one_seat_per_person_pair_and_pass",
             ),
@@ -187,8 +190,16 @@ class Seat(models.Model):
         ]
         indexes = [
             models.Index(fields=["round", "state", "query"], name="judging_seat_open"),
-            models.Index(fields=["round", "annotator", "state"], name="judging_seat_mine"),
-            models.Index(fields=["round", "reserved_for", "state"], name="judging_seat_reserved"),
+            models.Index(
+                fields=["round", "annotator", "lease_expires_at"],
+                condition=Q(state="leased"),
+                name="judging_seat_leased",
+            ),
+            models.Index(
+                fields=["round", "reserved_for", "state"],
+                condition=Q(reserved_for__isnull=False),
+                name="judging_seat_reserved",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -201,10 +212,11 @@ class Judgement(models.Model):
     Exactly one of `grade` and `cant_judge` is set: grade 0 is a judgement, "can't judge" is a third thing.
     """
 
-    round = models.ForeignKey(Round, models.PROTECT, related_name="judgements")
+    # Those without an index of their own stand first in one of the indexes below.
+    round = models.ForeignKey(Round, models.PROTECT, related_name="judgements", db_index=False)
     seat = models.ForeignKey(Seat, models.PROTECT, related_name="judgements")
     entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="judgements")
-    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="judgements")
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="judgements", db_index=False)
     pass_number = models.PositiveSmallIntegerField(default=1)
     grade = models.SmallIntegerField(null=True)
     cant_judge = models.CharField(max_length=20, choices=CantJudgeReason.choices, blank=True)

@@ -48,7 +48,9 @@ UPDATE judging_seat SET lease_expires_at = %(expires)s
 """
 
 # The free pairs of the first query from the cursor on that has one for this person, in their own order. A pair is
-# leased through its open seat with the lowest number, and never twice to one person.
+# leased through its open seat with the lowest number, and never twice to one person. The few seats of a pair are looked
+# up by the pair: "+ 0" keeps both databases from reading all that a person or a round has had, which may have been none
+# when they last counted.
 LEASE = """
 UPDATE judging_seat SET state = 'leased', annotator_id = %(person)s, lease_expires_at = %(expires)s
  WHERE id {among}(
@@ -60,13 +62,13 @@ UPDATE judging_seat SET state = 'leased', annotator_id = %(person)s, lease_expir
                  AND f.query_id >= %(cursor)s
                  AND NOT EXISTS (
                      SELECT 1 FROM judging_seat m
-                      WHERE m.round_id = f.round_id AND m.entry_id = f.entry_id
-                        AND m.annotator_id = %(person)s AND m.pass_number = f.pass_number)
+                      WHERE m.entry_id = f.entry_id AND m.round_id + 0 = f.round_id
+                        AND m.annotator_id + 0 = %(person)s AND m.pass_number = f.pass_number)
                ORDER BY f.query_id LIMIT 1)
           AND NOT EXISTS (
               SELECT 1 FROM judging_seat m
-               WHERE m.round_id = s.round_id AND m.entry_id = s.entry_id
-                 AND m.annotator_id = %(person)s AND m.pass_number = s.pass_number)
+               WHERE m.entry_id = s.entry_id AND m.round_id + 0 = s.round_id
+                 AND m.annotator_id + 0 = %(person)s AND m.pass_number = s.pass_number)
           AND (s.number = 1 OR NOT EXISTS (
               SELECT 1 FROM judging_seat l
                WHERE l.round_id = s.round_id AND l.entry_id = s.entry_id AND l.number < s.number

@@ -13,7 +13,17 @@ from psycopg_pool import ConnectionPool
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Checks pooled connections by itself, so `CONN_HEALTH_CHECKS` is off where there is a pool."""
+    """Checks pooled connections by itself, so `CONN_HEALTH_CHECKS` is off where there is a pool.
+
+    Statements of `statements.prepared_cursor` are prepared, and planned once and not for each value. Django's own are
+    neither: they contain their values.
+    """
+
+    def get_connection_params(self) -> dict[str, Any]:
+        params = super().get_connection_params()
+        params["options"] = f"{params.get('options', '')} -c plan_cache_mode=force_generic_plan".strip()
+        params["prepare_threshold"] = params["prepare_threshold"] or 1
+        return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)
