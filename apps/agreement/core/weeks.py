@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, stdtrit
 
 from apps.agreement.core.grade_columns import EPOCH, date_of, mondays
 from apps.metrics.agreement import MISSING, Coefficient, category_counts, krippendorff_alpha
@@ -55,6 +54,8 @@ def leans(ratings: Ratings) -> NDArray[np.float64]:
 
 def lean_of(differences: NDArray[np.float64], confidence: float = 0.95) -> Estimate:
     """The mean of the differences that are not nan, with Student's interval."""
+    from scipy.special import stdtrit  # loaded on use: SciPy is slow to load
+
     defined = differences[np.isfinite(differences)]
     n = len(defined)
     if n == 0:
@@ -75,6 +76,8 @@ def median_of(values: Sequence[float] | NDArray[np.int64], confidence: float = 0
     The ends are the j-th value from either end, j as large as the binomial distribution allows (David and Nagaraja,
     Order Statistics, 2003, section 7.1). Undefined for fewer than six values.
     """
+    from scipy.special import bdtr  # loaded on use: SciPy is slow to load
+
     ordered = np.sort(np.asarray(values, dtype=float))
     n = len(ordered)
     if n == 0:

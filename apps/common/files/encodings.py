@@ -3,8 +3,6 @@
 import codecs
 from collections.abc import Iterable
 
-from charset_normalizer import from_bytes
-
 SAMPLE_BYTES = 64 * 1024
 MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 WESTERN = frozenset("äöüßéèêëàâáãåæçñíìîïóòôõøœúùûÿ€£§°©®«»‹›“”„‘’‚–—…•´·½¼²³\xa0¿¡")
@@ -45,6 +43,8 @@ def guessed(sample: bytes) -> str:
     beyond = sum(not letter.isascii() for letter in letters)
     if beyond <= MOST_LETTERS_BEYOND * len(letters) and all(one in WESTERN for one in western if not one.isascii()):
         return "cp1252"
+    from charset_normalizer import from_bytes  # slow to load, and most files are UTF-8
+
     best = from_bytes(sample, cp_isolation=list(LEGACY)).best()
     return best.encoding if best else "cp1252"
 

@@ -15,8 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from apps.corpus.core.near_duplicates import near_pairs
-
 DEV, TEST = "dev", "test"
 NEAR_FROM = 0.6
 """The share of their runs of three words from which two questions are nearly the same: one word of fourteen differs."""
@@ -78,6 +76,8 @@ def words_digest(text: str) -> str:
 
 def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
     """The items, each with a key for every other that asks nearly the same."""
+    from apps.corpus.core.near_duplicates import near_pairs  # needs NumPy, and most of this module does not
+
     keys: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
     for pair in near_pairs([item.text for item in items], NEAR_FROM):
         key = "near", f"{items[pair.one].name}, {items[pair.other].name}"
@@ -88,6 +88,8 @@ def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
 
 def near_documents(texts: Mapping[str, str]) -> dict[str, list[str]]:
     """Of each document that is nearly the same as another, its pairs, as a name that both of a pair share."""
+    from apps.corpus.core.near_duplicates import near_pairs
+
     names = sorted(texts)
     shared: defaultdict[str, list[str]] = defaultdict(list)
     for pair in near_pairs([texts[name] for name in names], NEAR_DOCUMENT_FROM):

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -55,6 +54,8 @@ def totals(size: Ints, judged: Ints, relevant: Ints, confidence: float = 0.95) -
     and never below the number of relevant blocks seen; with none, the lower end is 0. Where the extra half block has a
     much larger weight than the relevant blocks, an end is moved out to the estimate.
     """
+    from scipy.special import gammaincinv  # loaded on use: SciPy is slow to load
+
     seen = relevant.sum(axis=-1).astype(np.float64)
     partly = judged < size
     size, judged, relevant = size[partly], judged[partly], relevant[..., partly].astype(np.float64)

@@ -4,15 +4,19 @@ score(q, d) = Σ over terms t of q: n(t, q) · idf(t) · tf / (tf + k1 · (1 −
 idf(t) = ln(1 + (N − df + 0.5) / (df + 0.5)); |d| counts the terms of a block after stop words.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from apps.retrieval.core.engines.lexical import Lexical
 from apps.retrieval.core.engines.postings import Counts, Weigh
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)

@@ -4,21 +4,24 @@ Deerwester et al. 1990, "Indexing by latent semantic analysis"; the decompositio
 truncated SVD (Halko et al. 2009) with a fixed seed.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
-from threadpoolctl import threadpool_limits
 
 from apps.retrieval.core.engines import postings as lists
 from apps.retrieval.core.engines.base import Hits, Parameters, Ranked, one_by_one
 from apps.retrieval.core.engines.postings import Postings
 from apps.retrieval.core.engines.tfidf import TfIdf
 from apps.retrieval.core.engines.vectors import NOTHING, nearest, unit, unit_rows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _ROUNDS = 5
 _ROWS_AT_ONCE = 20_000
@@ -66,8 +69,9 @@ class Lsa:
         size = min(self.dimensions, *matrix.shape)
         if not size:
             return np.zeros((matrix.shape[1], 0), dtype=np.float32)
-        # This import takes a second; only building an index needs it, not every command and worker.
+        # These imports take a second; only building an index needs them, not every command and worker.
         from sklearn.utils.extmath import randomized_svd
+        from threadpoolctl import threadpool_limits
 
         with threadpool_limits(1):  # several threads add in another order
             _, _, right = randomized_svd(matrix, size, n_iter=_ROUNDS, random_state=self.seed)
@@ -96,5 +100,7 @@ class Lsa:
 
 def _matrix(postings: Postings) -> csr_array:
     """The postings as a blocks × terms matrix."""
+    from scipy.sparse import csc_array, csr_array
+
     shape = (postings.blocks, len(postings.vocabulary))
     return csr_array(csc_array((postings.weights, postings.positions, postings.indptr), shape=shape))

@@ -1,17 +1,21 @@
 """Term-major postings, the memory-mapped index of the lexical engines."""
 
+from __future__ import annotations
+
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
 
 from apps.retrieval.core.engines.analysis import Analysis
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array  # slow to load, here and in the functions that need it
 
 _BLOCKS_AT_ONCE = 20_000
 _NARROWEST_STRIPE = 4
@@ -63,7 +67,7 @@ class Counts(NamedTuple):
     lengths: NDArray[np.int64]
 
 
-Weigh = Callable[[csr_array, NDArray[np.int64]], NDArray[np.float64]]
+Weigh = Callable[["csr_array", NDArray[np.int64]], NDArray[np.float64]]
 """Turns the counts of a part into weights; the second argument has the lengths of the part's blocks."""
 
 
@@ -85,6 +89,8 @@ def _chunks(blocks: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _count_chunk(texts: Sequence[str], lexicon: _Lexicon) -> csr_array:
+    from scipy.sparse import csr_array
+
     numbers = array("i")
     ends = np.zeros(len(texts) + 1, dtype=np.int64)
     for row, text in enumerate(texts):
@@ -105,6 +111,8 @@ def from_counts(counts: Counts, weigh: Weigh, boost: NDArray[np.float64]) -> Pos
 
     The entries of each part are appended to the lists of their terms, so nothing has to be sorted.
     """
+    from scipy.sparse import csc_array
+
     indptr = np.concatenate(([0], np.cumsum(counts.holders))).astype(np.int64)
     positions, weights = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.float64)
     ends, first = indptr[:-1].copy(), 0
@@ -137,6 +145,8 @@ def scores_of(postings: Postings, terms: NDArray[np.int64], factors: NDArray[np.
     """The score of every block: the sum over terms, in ascending term order, of factor × weight."""
     if not len(terms):
         return np.zeros(postings.blocks)
+    from scipy.sparse import csc_array
+
     bounds = [slice(postings.indptr[term], postings.indptr[term + 1]) for term in terms.tolist()]
     positions = np.concatenate([postings.positions[part] for part in bounds])
     weights = np.concatenate(

@@ -1,14 +1,18 @@
 """TF-IDF with cosine similarity, in scikit-learn's smoothed form: idf = ln((1 + N) / (1 + df)) + 1."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from apps.retrieval.core.engines.lexical import Lexical
 from apps.retrieval.core.engines.postings import Counts, Weigh
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)
