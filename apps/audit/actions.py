@@ -13,8 +13,8 @@ from apps.accounts.models import Project, User
 from apps.audit.execution import heads
 from apps.audit.execution.heads import ChainHead
 from apps.audit.execution.sealing import chain_name
-from apps.audit.execution.tasks import seal_soon
 from apps.audit.execution.verification import links_hold
+from apps.audit.execution.waking import seal_soon
 from apps.audit.models import Chain, Event
 from apps.common.web.requests import current_request_id
 

@@ -6,10 +6,10 @@ class AuditConfig(AppConfig):
     label = "audit"
 
     def ready(self) -> None:
-        from apps.audit.actions import record
         from apps.audit.models import Event
         from apps.audit.selectors.sealed_kinds import event_payload, sealed_kind
+        from apps.common.discovery import later
         from apps.common.trail import set_recorder
 
         sealed_kind("event", Event, project_path="project", payload=event_payload)
-        set_recorder(record)
+        set_recorder(later("apps.audit.actions.record"))

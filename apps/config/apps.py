@@ -6,10 +6,8 @@ class ConfigConfig(AppConfig):
     label = "config"
 
     def ready(self) -> None:
-        """Load the Celery app together with Django; commands that do not load Django start without it."""
+        from apps.common.courier import set_courier
+        from apps.common.discovery import later
         from apps.config import checks  # noqa: F401  the import registers the checks
-        from apps.config.celery import app, prepare
-        from apps.jobs.execution.worker import SweepStep
 
-        app.steps["worker"].add(SweepStep)
-        prepare()
+        set_courier(later("apps.config.celery.prepare"))

@@ -1,9 +1,12 @@
+"""The Celery app, loaded by workers and by a process that sends its first message."""
+
 import os
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from celery import Celery
-from celery.signals import worker_init
+from celery.signals import import_modules, worker_init
 from django.conf import settings
 
 from apps.config.patience import wait_as_a_worker
@@ -15,6 +18,7 @@ app.autodiscover_tasks(["apps.jobs.execution", "apps.audit.execution"])
 app.set_default()
 
 
+@cache
 def prepare() -> None:
     """Create the folders of the embedded broker, readable by nobody else, before the first message is written."""
     if not settings.BROKER_URL.startswith("filesystem://"):
@@ -23,6 +27,15 @@ def prepare() -> None:
     with suppress(OSError):  # commands that need the broker report it; others work without
         for folder in (broker, broker / "messages", broker / "control"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+@import_modules.connect
+def _with_sweeper(**kwargs: object) -> None:
+    """Add the sweeper to a worker that starts, once Celery has set up Django."""
+    from apps.jobs.execution.worker import SweepStep
+
+    app.steps["worker"].add(SweepStep)
+    prepare()
 
 
 @worker_init.connect

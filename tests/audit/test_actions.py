@@ -5,7 +5,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from apps.audit.actions import record
-from apps.audit.execution import tasks
+from apps.audit.execution import tasks, waking
 from apps.audit.models import Event
 from apps.common.web.requests import reset_request_id, set_request_id
 from tests.audit.factories import make_event
@@ -84,7 +84,7 @@ def test_the_database_rejects_changes_of_events_from_any_client(statement):
 @pytest.mark.django_db(transaction=True)
 def test_recording_requests_a_seal_at_most_once_per_interval(monkeypatch):
     asked = []
-    monkeypatch.setattr(tasks, "_not_before", 0.0)
+    monkeypatch.setattr(waking, "_not_before", 0.0)
     monkeypatch.setattr(tasks.seal, "apply_async", lambda **options: asked.append(options))
 
     for _ in range(20):
@@ -101,7 +101,7 @@ def test_an_unreachable_broker_is_tried_once_and_then_left_alone(monkeypatch):
         tries.append(options)
         raise OSError("connection refused")
 
-    monkeypatch.setattr(tasks, "_not_before", 0.0)
+    monkeypatch.setattr(waking, "_not_before", 0.0)
     monkeypatch.setattr(tasks.seal, "apply_async", broken)
 
     for _ in range(20):

@@ -1,13 +1,19 @@
-"""Ends processes when their parent ends."""
+"""Processes of a worker: how they are named, and that they end when their parent ends."""
 
 import ctypes
 import os
 import signal
+import socket
 import sys
 import threading
 import time
 
 PR_SET_PDEATHSIG = 1
+
+
+def worker_name() -> str:
+    """The name of this process: its machine and its number."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def die_with_parent(number: signal.Signals = signal.SIGKILL) -> None:

@@ -1,24 +1,14 @@
 """Celery tasks. Messages contain the id of a job, never the work itself."""
 
-import logging
-import os
-import socket
 from datetime import datetime, timedelta
-from functools import partial
 
 from celery import shared_task
-from django.db import transaction
 from django.utils import timezone
 
 from apps.jobs.execution import mailing, periodic
 from apps.jobs.execution.outbox import deliver_due
 from apps.jobs.execution.performing import perform
-
-log = logging.getLogger(__name__)
-
-
-def worker_name() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
+from apps.jobs.execution.processes import worker_name
 
 
 @shared_task(name="jobs.run")
@@ -39,15 +29,3 @@ def tell_by_mail(at: datetime) -> None:
 @shared_task(name="jobs.periodic")
 def run_periodic_task(name: str) -> None:
     periodic.do(name, at=timezone.now())
-
-
-def nudge(job_id: int) -> None:
-    """Wake a worker for this job. If the broker is unreachable, the next sweep picks up the job."""
-    try:
-        run_job.apply_async((job_id,), retry=False)
-    except Exception as problem:
-        log.warning("Job %s could not be sent to the broker (%s). The next sweep picks it up.", job_id, problem)
-
-
-def nudge_on_commit(job_id: int) -> None:
-    transaction.on_commit(partial(nudge, job_id), robust=True)

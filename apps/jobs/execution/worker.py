@@ -14,9 +14,10 @@ from django.utils import timezone
 from apps.audit.execution.sealing import has_unsealed
 from apps.audit.execution.tasks import seal
 from apps.jobs.execution import periodic
-from apps.jobs.execution.processes import die_with_parent
+from apps.jobs.execution.nudging import nudge
+from apps.jobs.execution.processes import die_with_parent, worker_name
 from apps.jobs.execution.sweep import beat, close_abandoned, has_due_mail, jobs_to_nudge
-from apps.jobs.execution.tasks import deliver_outbox, nudge, run_periodic_task, worker_name
+from apps.jobs.execution.tasks import deliver_outbox, run_periodic_task
 
 log = logging.getLogger(__name__)
 

@@ -4,6 +4,7 @@ from typing import Any
 from celery import current_app
 from django.core.management.base import BaseCommand
 
+from apps.common.courier import load_courier
 from apps.jobs.execution.worker import worker_arguments
 
 
@@ -16,5 +17,6 @@ class Command(BaseCommand):
         parser.add_argument("--loglevel", default="WARNING", help="default: %(default)s")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        load_courier()
         arguments = worker_arguments(options["concurrency"], loglevel=options["loglevel"])
         current_app.worker_main(arguments)
