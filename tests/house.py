@@ -85,8 +85,8 @@ EDGES = frozenset({"pages", "api", "management"})
 
 OWN_PLANS = {
     "common": {
-        "apps", "database", "digests", "discovery", "drawing", "errors", "files", "templatetags", "text", "trail",
-        "web",
+        "apps", "courier", "database", "digests", "discovery", "drawing", "errors", "files", "templatetags", "text",
+        "trail", "web",
     },
     "metrics": {
         "agreement", "columns", "comparison", "estimate", "expected", "files", "items", "measures", "scorecard",
@@ -94,8 +94,8 @@ OWN_PLANS = {
     },
     "cli": {"agree", "arguments", "evaluate", "hash_texts", "score", "scorecards", "tables", "verify"},
     "config": {
-        "apps", "asgi", "celery", "checks", "commandline", "patience", "secrets", "servers", "serving", "settings",
-        "supervisor", "up", "upgrade", "urls", "wsgi",
+        "apps", "asgi", "celery", "checks", "commandline", "management", "patience", "secrets", "servers", "serving",
+        "settings", "supervisor", "up", "upgrade", "urls", "wsgi",
     },
 }  # fmt: skip
 """What lies at the top of the four that are no rooms of rows: helpers, measures, commands, and what wires all."""
@@ -137,7 +137,7 @@ def modules() -> dict[str, Module]:
 
 @cache
 def imports() -> dict[str, frozenset[str]]:
-    """What each module imports, wherever in its text: our own modules, and the top names of foreign packages."""
+    """What each module imports, wherever in its text or by `later`: our own modules, and the top names of others."""
     return {name: frozenset(_imports_of(module)) for name, module in modules().items()}
 
 
@@ -149,6 +149,8 @@ def _imports_of(module: Module) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             assert not node.level, f"{module.name} imports by a relative name"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif path := _path_later(node):
+            names = [path]
         else:
             continue
         for name in names:
@@ -158,6 +160,19 @@ def _imports_of(module: Module) -> Iterator[str]:
                 yield name
             elif not name.startswith("apps"):
                 yield name.split(".")[0]
+
+
+def _path_later(node: ast.AST) -> str:
+    """The path in a call of `later`; "" for anything else."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "later":
+        return str(ast.literal_eval(node.args[0]))
+    return ""
+
+
+def called_later() -> list[str]:
+    """The dotted paths of all that is loaded when it is called."""
+    trees = (ast.parse(module.path.read_text(encoding="utf-8")) for module in modules().values())
+    return sorted({path for tree in trees for node in ast.walk(tree) if (path := _path_later(node))})
 
 
 def reached_from(start: str, *, not_through: str = "") -> dict[str, str]:

@@ -7,10 +7,10 @@ class CalibrationConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.calibration.selectors import sealed
-        from apps.calibration.selectors.calibrations import blinded_among, blinded_triples
+        from apps.common.discovery import later
         from apps.jobs.selectors.hidden_objects import add_hidden
         from apps.review.selectors.blinding import add_blinding
 
         sealed.register()
-        add_blinding(blinded_among)
-        add_hidden(blinded_triples)
+        add_blinding(later("apps.calibration.selectors.calibrations.blinded_among"))
+        add_hidden(later("apps.calibration.selectors.calibrations.blinded_triples"))

@@ -7,6 +7,6 @@ class CorpusConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.audit.selectors.sealed_kinds import digest_check
-        from apps.corpus.selectors.integrity import faults_in
+        from apps.common.discovery import later
 
-        digest_check("snapshots", faults_in)
+        digest_check("snapshots", later("apps.corpus.selectors.integrity.faults_in"))

@@ -6,10 +6,10 @@ class DashboardConfig(AppConfig):
     label = "dashboard"
 
     def ready(self) -> None:
+        from apps.common.discovery import later
         from apps.common.web.next_steps import answer_next_step
         from apps.corpus.models import Import
-        from apps.dashboard.edges.next_steps import after_import, after_run
         from apps.retrieval.models import Run
 
-        answer_next_step(Import, after_import)
-        answer_next_step(Run, after_run)
+        answer_next_step(Import, later("apps.dashboard.edges.next_steps.after_import"))
+        answer_next_step(Run, later("apps.dashboard.edges.next_steps.after_run"))

@@ -6,14 +6,12 @@ class GatesConfig(AppConfig):
     label = "gates"
 
     def ready(self) -> None:
+        from apps.common.discovery import later
         from apps.evaluation.edges.panels import on_evaluation_page, on_slices_page
         from apps.evaluation.execution.listeners import on_cost, on_scored, on_scored_by_hits
-        from apps.gates.actions import check_cost_gates
-        from apps.gates.edges import results_panel, slices_panel
-        from apps.gates.execution.checks import decide_when_scored, decide_when_scored_by_hits
 
-        on_scored(decide_when_scored)
-        on_scored_by_hits(decide_when_scored_by_hits)
-        on_cost(check_cost_gates)
-        on_evaluation_page(results_panel)
-        on_slices_page(slices_panel)
+        on_scored(later("apps.gates.execution.checks.decide_when_scored"))
+        on_scored_by_hits(later("apps.gates.execution.checks.decide_when_scored_by_hits"))
+        on_cost(later("apps.gates.actions.check_cost_gates"))
+        on_evaluation_page(later("apps.gates.edges.results_panel"))
+        on_slices_page(later("apps.gates.edges.slices_panel"))

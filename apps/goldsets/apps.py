@@ -7,20 +7,17 @@ class GoldsetsConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.audit.selectors.sealed_kinds import digest_check
+        from apps.common.discovery import later
         from apps.goldsets.enums import SliceKind
-        from apps.goldsets.execution.integrity import faults_in
-        from apps.goldsets.execution.public_files import public_faults
-        from apps.goldsets.execution.revoked import VersionsOnPermissions
-        from apps.goldsets.selectors.questions import QUESTION_SETS
-        from apps.goldsets.selectors.resting import version_resting_on
         from apps.goldsets.selectors.slices import disputed_in, finds_for
         from apps.judging.selectors.resting import add_resting_check
         from apps.queries.execution.revoking import rests_on_permissions
-        from apps.retrieval.selectors.question_sets import offer_question_sets
+        from apps.retrieval.selectors.question_sets import QuestionSets, offer_question_sets
 
-        rests_on_permissions(VersionsOnPermissions())
-        digest_check("versions", faults_in)
-        digest_check("public releases", public_faults)
-        add_resting_check(version_resting_on)
-        offer_question_sets(QUESTION_SETS)
+        rests_on_permissions(later("apps.goldsets.execution.revoked.VersionsOnPermissions"))
+        digest_check("versions", later("apps.goldsets.execution.integrity.faults_in"))
+        digest_check("public releases", later("apps.goldsets.execution.public_files.public_faults"))
+        add_resting_check(later("apps.goldsets.selectors.resting.version_resting_on"))
+        offered = later("apps.goldsets.selectors.questions.sets_offered")
+        offer_question_sets(QuestionSets(offered, later("apps.goldsets.selectors.questions.set_named")))
         finds_for(SliceKind.CHALLENGE, disputed_in)

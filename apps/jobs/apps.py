@@ -6,9 +6,10 @@ class JobsConfig(AppConfig):
     label = "jobs"
 
     def ready(self) -> None:
-        # Importing the module registers its sender with the outbox.
+        from apps.common.discovery import later
         from apps.common.web.post import set_poster
-        from apps.jobs.actions import webhooks  # noqa: F401
-        from apps.jobs.execution.outbox import post_mail
+        from apps.jobs.enums import DeliveryKind
+        from apps.jobs.execution.outbox import sender
 
-        set_poster(post_mail)
+        set_poster(later("apps.jobs.execution.outbox.post_mail"))
+        sender(DeliveryKind.WEBHOOK)(later("apps.jobs.actions.webhooks.send_webhook"))

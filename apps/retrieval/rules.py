@@ -7,6 +7,7 @@ from apps.retrieval.core.engines.remote.own_passages import OwnPaths
 from apps.retrieval.core.sampling import PoolPlan, plan_of
 from apps.retrieval.enums import PoolKind, PoolState, Returns, RunState, SystemKind
 from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.selectors.blinding import OPEN_ROUND
 from apps.retrieval.selectors.queries import QueryChoice
 
 DEEPEST = 10_000
@@ -147,10 +148,6 @@ def results_refusal(roles: frozenset[str], run: Run) -> str | None:
     return None
 
 
-OPEN_ROUND = (
-    "You are a judge in a round that is still open, so the ranks of all its queries are hidden from you, graded or "
-    "not. They are shown once the round is closed; a lead closes it on its page."
-)
 RUN_DEPTH = 1_000
 
 

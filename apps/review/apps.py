@@ -6,9 +6,9 @@ class ReviewConfig(AppConfig):
     label = "review"
 
     def ready(self) -> None:
+        from apps.common.discovery import later
         from apps.retrieval.selectors.blinding import add_query_check
         from apps.review.selectors import sealed
-        from apps.review.selectors.hidden_results import results_hidden_from
 
         sealed.register()
-        add_query_check(results_hidden_from)
+        add_query_check(later("apps.review.selectors.hidden_results.results_hidden_from"))

@@ -6,12 +6,11 @@ class TriplesConfig(AppConfig):
     label = "triples"
 
     def ready(self) -> None:
+        from apps.common.discovery import later
         from apps.corpus.execution.freezing import after_freezing
         from apps.queries.execution.revoking import rests_on_permissions
         from apps.retrieval.selectors.question_sets import also_named
-        from apps.triples.actions.triples import TriplesOnPermissions, compare_with_snapshot
-        from apps.triples.selectors.asked import asked_by_label
 
-        after_freezing(compare_with_snapshot)
-        rests_on_permissions(TriplesOnPermissions())
-        also_named(asked_by_label)
+        after_freezing(later("apps.triples.actions.triples.compare_with_snapshot"))
+        rests_on_permissions(later("apps.triples.actions.triples.TriplesOnPermissions"))
+        also_named(later("apps.triples.selectors.asked.asked_by_label"))

@@ -11,7 +11,7 @@ from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors.versions import gold_sets_of
 from apps.queries.models import Query
-from apps.retrieval.selectors.question_sets import QuestionSet, QuestionSets
+from apps.retrieval.selectors.question_sets import QuestionSet
 from apps.triples.models import AskedRevision
 from apps.triples.selectors.triples import accepted_triples
 
@@ -60,7 +60,8 @@ def condition_of(version: Version) -> Q:
     return queries | Q(pk__in=asked.values("query"))
 
 
-def _offered(project: Project) -> list[QuestionSet]:
+def sets_offered(project: Project) -> list[QuestionSet]:
+    """The sets of questions of a project that runs can be made on."""
     return [one for gold_set in gold_sets_of(project) for one in _sets_of(gold_set, list(gold_set.versions.all()))]
 
 
@@ -84,7 +85,8 @@ def _present(newest: Version) -> QuestionSet:
     return QuestionSet(gold_set.slug, f"questions of {gold_set.name} as it is now", condition_of(newest))
 
 
-def _named(project: Project, key: str) -> QuestionSet | None:
+def set_named(project: Project, key: str) -> QuestionSet | None:
+    """The set with this key, None where there is none."""
     if not (match := KEY.fullmatch(key)):
         return None
     slug, number = match["slug"], match["number"]
@@ -103,7 +105,3 @@ def _each_once(rows: Iterable[tuple[int, str, str]]) -> list[VersionQuestion]:
     """The last row of each query, by outside id: the words of a version after those of the query."""
     once = {row[0]: VersionQuestion(*row) for row in rows}
     return sorted(once.values(), key=lambda question: question.outside_id)
-
-
-QUESTION_SETS = QuestionSets(_offered, _named)
-"""What `goldsets` offers runs to be made on."""

@@ -24,7 +24,7 @@ from apps.common.errors import Refusal
 from apps.common.web.addresses import BadAddress, parse_url
 from apps.common.web.outbound import Blocked, Client, Limits, OutboundError
 from apps.jobs.enums import DeliveryKind, DeliveryState
-from apps.jobs.execution.outbox import Undeliverable, Undelivered, sender
+from apps.jobs.execution.outbox import Undeliverable, Undelivered
 from apps.jobs.models import Outbox, Webhook
 
 MOST_WEBHOOKS = 20
@@ -156,7 +156,6 @@ def _post(webhook: Webhook, event: str, facts: dict[str, Any], at: datetime) -> 
     )
 
 
-@sender(DeliveryKind.WEBHOOK)
 def send_webhook(delivery: Outbox) -> None:
     """Send one message.
 

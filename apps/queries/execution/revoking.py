@@ -1,6 +1,6 @@
 """What else rests on a permission than queries: apps above this one register here, and act in the same transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -23,19 +23,20 @@ class RestsOn(Protocol):
     def act(self, source: Source, *, actor: User, at: datetime) -> None: ...
 
 
-_resting: list[RestsOn] = []
+_resting: list[Callable[[], RestsOn]] = []
 
 
-def rests_on_permissions(what: RestsOn) -> None:
+def rests_on_permissions(what: Callable[[], RestsOn]) -> None:
+    """Register a class of those that tell and act."""
     if what not in _resting:
         _resting.append(what)
 
 
 def resting_on(source: Source) -> list[Resting]:
     """What rests on the source beside its queries, in the order of registration."""
-    return [row for what in _resting for row in what.preview(source)]
+    return [row for what in _resting for row in what().preview(source)]
 
 
 def retire_resting(source: Source, *, actor: User, at: datetime) -> None:
     for what in _resting:
-        what.act(source, actor=actor, at=at)
+        what().act(source, actor=actor, at=at)

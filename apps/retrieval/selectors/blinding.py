@@ -9,11 +9,15 @@ from apps.accounts.models import Project, User
 from apps.common.database.bulk import chunks
 from apps.corpus.models import Snapshot
 from apps.retrieval.models import Pool, PoolQuery
-from apps.retrieval.rules import OPEN_ROUND
 from apps.retrieval.selectors.finding import IDS_AT_ONCE
 
 PoolCheck = Callable[[User], set[int]]
 QueryCheck = Callable[[User, Project], dict[int, str]]
+
+OPEN_ROUND = (
+    "You are a judge in a round that is still open, so the ranks of all its queries are hidden from you, graded or "
+    "not. They are shown once the round is closed; a lead closes it on its page."
+)
 
 _pool_checks: list[PoolCheck] = []
 _query_checks: list[QueryCheck] = []

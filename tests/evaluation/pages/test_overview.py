@@ -13,8 +13,8 @@ from apps.evaluation.pages import leaderboard_context
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.retrieval.models import Pool
-from apps.retrieval.rules import OPEN_ROUND
 from apps.retrieval.selectors import blinding
+from apps.retrieval.selectors.blinding import OPEN_ROUND
 from tests.evaluation.factories import BAD, GOOD, add_run, ask, make_scene, qrels_of, score
 from tests.factories import lead_of, make_member, make_project
 from tests.retrieval.factories import make_queries, make_snapshot

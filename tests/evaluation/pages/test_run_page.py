@@ -17,7 +17,7 @@ from apps.goldsets.models import VersionQuery
 from apps.goldsets.selectors.versions import looks_at_test
 from apps.judging.actions import close_round
 from apps.retrieval.actions import request_run
-from apps.retrieval.rules import OPEN_ROUND
+from apps.retrieval.selectors.blinding import OPEN_ROUND
 from tests.corpus.factories import import_text, make_corpus
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
 from tests.factories import AT, lead_of, make_member, make_project
