@@ -9,8 +9,6 @@ import importlib
 import io
 import os
 import sys
-import tomllib
-from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,6 +138,9 @@ def overview() -> str:
 
 def version() -> str:
     """The version, without loading the settings: those create a secret key in the data directory."""
+    import tomllib
+    from importlib import metadata
+
     if not is_whole():
         return metadata.version("karat")
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -211,7 +212,10 @@ def run_tests(arguments: list[str]) -> int:
 
 
 def run_own(words: tuple[str, ...], rest: list[str]) -> int:
-    """Run one of our management commands under the words people type; a refusal is printed as a sentence."""
+    """Run one of our management commands under the words people type; a refusal is printed as a sentence.
+
+    Django's checks are of our code, and they load every page: `karat check` and the tests run them, these commands not.
+    """
     from django.core.management import CommandError, get_commands, load_command_class
 
     module = MANAGED[words].module
@@ -224,7 +228,7 @@ def run_own(words: tuple[str, ...], rest: list[str]) -> int:
             action.help = argparse.SUPPRESS
     options = vars(parser.parse_args(rest))
     try:
-        command.execute(*options.pop("args", ()), **options)
+        command.execute(*options.pop("args", ()), **{**options, "skip_checks": True})
     except CommandError as refusal:
         print(refusal, file=sys.stderr)
         return refusal.returncode

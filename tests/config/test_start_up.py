@@ -1,0 +1,62 @@
+"""What a start loads: slow packages come with what needs them, not with Django."""
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from tests.conftest import REPO
+from tests.house import called_later
+
+pytestmark = pytest.mark.once
+
+SLOW = ["bs4", "celery", "charset_normalizer", "docutils", "kombu", "pyarrow", "scipy", "sklearn", "urllib3"]
+PAGES = ["apps.config.urls", "drf_spectacular.plumbing", "rest_framework.views"]
+SET_UP = "import django; django.setup()"
+
+
+def command(*words: str) -> str:
+    return f"from apps.config.commandline import main; assert main({list(words)!r}) == 0"
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    """A data directory with an empty database of this version."""
+    folder = tmp_path_factory.mktemp("data")
+    run_in(folder, command("migrate", "--verbosity", "0"))
+    return folder
+
+
+def run_in(folder, code: str) -> str:
+    """Run the code in a process of its own, and return what it printed."""
+    environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "BROKER_URL"}}
+    environment |= {"KARAT_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "apps.config.settings"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=REPO, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "code",
+    [SET_UP, command("user", "list"), command("migrate", "--check"), command("verify-audit")],
+    ids=["setup", "user list", "migrate --check", "verify-audit"],
+)
+def test_a_start_loads_no_slow_package_and_no_page(code, data_dir):
+    shown = run_in(data_dir, f"{code}; import sys; print([name for name in {SLOW + PAGES} if name in sys.modules])")
+
+    assert shown.splitlines()[-1] == "[]"
+
+
+def test_the_pages_are_what_a_check_loads(data_dir):
+    shown = run_in(data_dir, f"{command('check')}; import sys; print([name in sys.modules for name in {PAGES}])")
+
+    assert shown.splitlines()[-1] == "[True, True, True]"
+
+
+@pytest.mark.parametrize("path", called_later())
+def test_what_is_loaded_later_is_there(path):
+    module, _, name = path.rpartition(".")
+
+    assert callable(getattr(import_module(module), name))
