@@ -147,6 +147,8 @@ def version() -> str:
 
 
 def run_pure(arguments: list[str]) -> int:
+    # Starting the threads of NumPy's linear algebra takes longer than all that these commands multiply.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     parser = argparse.ArgumentParser(prog="karat")
     module = importlib.import_module(PURE[arguments[0]].module)
     module.add_parser(parser.add_subparsers(dest="command", required=True))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from apps.metrics.columns import Ints
-from apps.metrics.comparison import DROP_BAR, RunComparison, RunValues, compare_runs
 from apps.metrics.estimate import BCA, NONE, PERCENTILE
 from apps.metrics.expected import HitRule
 from apps.metrics.items import QUERIES, Items, items_of
@@ -16,6 +15,9 @@ from apps.metrics.measures import Measure
 from apps.metrics.scoring import RunScores, conventions
 from apps.metrics.statistics.bootstrap import Interval
 from apps.metrics.statistics.significance import RESAMPLES, Summary
+
+if TYPE_CHECKING:
+    from apps.metrics.comparison import RunComparison
 
 
 class Input(NamedTuple):
@@ -128,10 +130,11 @@ def compared_with_first(
     seed: int,
     interval: str = PERCENTILE,
     strata: Ints | None = None,
-    bar: float = DROP_BAR,
     items: Items = QUERIES,
 ) -> list[RunComparison]:
     """All runs but the first against it, as `comparison.compare_runs` does; columns are in the order of `measures`."""
+    from apps.metrics.comparison import RunValues, compare_runs  # not for runs that are only scored
+
     first, *others = (RunValues(run.tag, run.scores.columns(measures)) for run in runs)
     names = list(measures)
     return compare_runs(
@@ -143,7 +146,6 @@ def compared_with_first(
         seed=seed,
         interval=interval,
         strata=strata,
-        bar=bar,
         items=items,
     )
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from apps.common.files.linefiles import name_of
 from apps.metrics.columns import Judged
-from apps.metrics.comparison import RunComparison
 from apps.metrics.estimate import BCA, NONE
 from apps.metrics.files.attributes import Attributes, load_block_attributes, load_query_attributes
 from apps.metrics.files.input_digests import Digests
@@ -21,6 +20,9 @@ from apps.metrics.scorecard import Scorecard, ScoredRun, StratumScores, compared
 from apps.metrics.scoring import queries_with_relevant, score_run
 from apps.metrics.statistics.significance import Summary
 from apps.metrics.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from apps.metrics.comparison import RunComparison
 
 MISSING_FILE = "Name it with --blocks FILE; times of queries come with --query-attributes FILE."
 

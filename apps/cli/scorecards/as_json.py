@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from apps.common.text.jsontext import figures, written
-from apps.metrics.comparison import MeasureComparison, RunComparison
 from apps.metrics.estimate import NONE
 from apps.metrics.scorecard import LOWER_END, Scorecard, ScoredRun
 from apps.metrics.scoring import conventions
 from apps.metrics.statistics.significance import RESAMPLES, Summary
+
+if TYPE_CHECKING:
+    from apps.metrics.comparison import MeasureComparison, RunComparison
 
 
 def as_json(card: Scorecard) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from apps.cli.tables import aligned
 from apps.common.text.wording import number, p_value, signed
-from apps.metrics import comparison
-from apps.metrics.comparison import RunComparison
 from apps.metrics.estimate import NONE
 from apps.metrics.scorecard import Scorecard, ScoredRun, notes_of
 from apps.metrics.statistics.significance import Summary
+
+if TYPE_CHECKING:
+    from apps.metrics.comparison import RunComparison
 
 NOTE_WIDTH = 100
 MOST_FELL = 10
@@ -78,6 +80,8 @@ def _stratum_rows(card: Scorecard, field: str) -> list[list[str]]:
 
 def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
     """The differences of one candidate, and the queries that fell by the first measure."""
+    from apps.metrics.comparison import HANDFUL_WORDS, handfuls
+
     baseline, candidate = compared.names
     head = [f"{candidate} against {baseline}", "difference", _heading(card), "p", "p, Holm"]
     rows = [[*head, "better", "equal", "worse", "fell", "n"]]
@@ -91,8 +95,8 @@ def _comparison(card: Scorecard, compared: RunComparison) -> Iterator[str]:
     yield aligned(rows)
     if exact := [f"{row.measure}: {row.mcnemar.words}." for row in compared.measures if row.mcnemar]:
         yield "\n".join(exact)
-    if few := comparison.handfuls(compared.measures, card.items):
-        yield "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in [*few, comparison.HANDFUL_WORDS])
+    if few := handfuls(compared.measures, card.items):
+        yield "\n".join(textwrap.fill(line, NOTE_WIDTH) for line in [*few, HANDFUL_WORDS])
     if compared.measures:
         yield aligned(_supplement_rows(card, compared))
         yield from _fell(compared, compared.measures[0].measure)

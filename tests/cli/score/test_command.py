@@ -353,12 +353,16 @@ def test_files_may_be_gzipped(files, capsys):
     assert score_json(capsys)["queries"]["judged"] == 3
 
 
-def test_the_command_needs_no_django():
-    code = "import sys, apps.cli.score.command; print('django' in sys.modules)"
+def test_a_score_loads_only_what_it_uses(files):
+    unused = ["django", "scipy", "tomllib", "importlib.metadata", "pyarrow", "apps.metrics.comparison", "apps.reports"]
+    code = (
+        "import sys; from apps.config.commandline import main; main(['score', '--qrels', 'qrels', '--run', 'run']); "
+        f"print([name for name in {unused} if name in sys.modules])"
+    )
 
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert shown.stdout == "False\n"
+    assert shown.stdout.splitlines()[-1] == "[]"
 
 
 def test_a_grade_beyond_the_exponential_gain_is_refused_with_the_reason(files, capsys, recwarn):
