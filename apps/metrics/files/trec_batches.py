@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,24 +14,6 @@ from apps.metrics.files.packed.fields import plain_fields
 from apps.metrics.files.packed.ids import Ids
 from apps.metrics.files.packed.words import Floats, Ints
 from apps.metrics.files.trec_rows import parse_qrels, parse_run
-
-AHEAD = 2
-"""How many chunks are read while another is taken: NumPy lets threads work side by side."""
-
-Part = TypeVar("Part")
-
-
-def _read_ahead(chunks: Iterable[bytes], read: Callable[[bytes], Part | None]) -> Iterator[tuple[bytes, Part | None]]:
-    """Each chunk and its parsed rows, in order."""
-    with ThreadPoolExecutor(AHEAD) as pool:
-        pending: deque[tuple[bytes, Future[Part | None]]] = deque()
-        for chunk in chunks:
-            pending.append((chunk, pool.submit(read, chunk)))
-            if len(pending) > AHEAD:
-                first, part = pending.popleft()
-                yield first, part.result()
-        for chunk, part in pending:
-            yield chunk, part.result()
 
 
 class RunPart(NamedTuple):
@@ -56,7 +36,8 @@ def read_run_parts(path: str | Path, errors: ErrorList | None = None) -> Iterato
     Does not check for a block that occurs twice for a query.
     """
     name, done = name_of(path), 0
-    for chunk, part in _read_ahead(chunks_of(path, name), _run_part):
+    for chunk in chunks_of(path, name):
+        part = _run_part(chunk)
         if part is not None:
             done += len(part.blocks)
         else:
@@ -76,7 +57,7 @@ def read_run_parts(path: str | Path, errors: ErrorList | None = None) -> Iterato
 
 def _run_part(chunk: bytes) -> RunPart | None:
     fields = plain_fields(chunk, 6)
-    if fields is None or fields.column(3).wholes() is None:
+    if fields is None or not fields.column(3).has_wholes():
         return None
     scores = fields.column(4).numbers()
     if scores is None:
@@ -105,7 +86,8 @@ def read_qrels_parts(
     Does not check for a block that occurs twice for a query.
     """
     name, done = name_of(path), 0
-    for chunk, part in _read_ahead(chunks_of(path, name) if chunks is None else chunks, _qrel_part):
+    for chunk in chunks_of(path, name) if chunks is None else chunks:
+        part = _qrel_part(chunk)
         if part is not None:
             done += len(part.blocks)
         else:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from apps.metrics.files.packed.words import MASKS, WORD, Bools, Floats, Ints, Words, each_byte
+from apps.metrics.files.packed.words import MASKS, WORD, Bools, Floats, Ints, Words, each_byte, words_in
 
 MOST_DIGITS = 15  # below 2 ** 53 for certain
 TENS = 10 ** np.arange(2 * WORD + 1, dtype=np.uint64)
-ZEROS, DOTS, ONES, HIGHS = each_byte(ord("0")), each_byte(ord(".")), each_byte(1), each_byte(0x80)
+POINT = ord(".")
+ZEROS, DOTS, ONES, HIGHS = each_byte(ord("0")), each_byte(POINT), each_byte(1), each_byte(0x80)
 LOWER, UPPER, CARRY, THREES = each_byte(0x0F), each_byte(0xF0), each_byte(6), each_byte(0x33)
 
 
@@ -20,6 +21,51 @@ def wholes(word: Words, sizes: Ints) -> tuple[Ints, Bools]:
     """The whole numbers in words of 1 to 8 digits, and whether each word is one."""
     digits = _filled(word, sizes)
     return (_eight(digits) // TENS[WORD - sizes]).astype(np.int64), _are_digits(digits)
+
+
+def are_wholes(word: Words, sizes: Ints) -> bool:
+    """Whether the first `sizes` characters, 1 to 8, of every word are a whole number."""
+    return bool(_are_digits(_filled(word, sizes)).all())
+
+
+def same_decimals(text: bytes, ends: Ints, sizes: Ints) -> Floats | None:
+    """The numbers that end at `ends` in the text, as `decimals` reads them, where all have as many decimals as
+    the first.
+
+    None where they have not, where one has a sign, an exponent or more than fifteen digits, and where the text before
+    the first is too short for the words of 8 bytes that are read from the end of a number.
+    """
+    first = text[int(ends[0] - sizes[0]) : int(ends[0])]
+    after = len(first) - 1 - first.find(b".") if b"." in first else 0
+    digits = sizes - 1 if after else sizes
+    most = int(digits.max())
+    if not 0 <= after < WORD or most > MOST_DIGITS or int(digits.min()) < max(after, 1) or ends[0] <= 2 * WORD:
+        return None
+    last = _words_before(text, ends)
+    if after:
+        if (np.frombuffer(text, dtype=np.uint8)[ends - after - 1] != POINT).any():
+            return None
+        decimal = ~MASKS[WORD - after]
+        last = (last & decimal) | (_words_before(text, ends - 1) & ~decimal)
+    last = _from_right(last, np.minimum(digits, WORD))
+    are_digits, whole = _are_digits(last).all(), _eight(last)
+    if most > WORD:
+        more = _from_right(_words_before(text, ends - (WORD + 1 if after else WORD)), np.maximum(digits - WORD, 0))
+        are_digits = are_digits and _are_digits(more).all()
+        whole += _eight(more) * TENS[WORD]
+    return whole.astype(np.float64) / float(TENS[after]) if are_digits else None
+
+
+def _words_before(text: bytes, ends: Ints) -> Words:
+    """The eight bytes before each place."""
+    words: Words = words_in(text)[ends - WORD]
+    return words
+
+
+def _from_right(word: Words, sizes: Ints) -> Words:
+    """The word with zeros (the digit) before its last `sizes` bytes."""
+    mask = MASKS[WORD - sizes]
+    return (word & ~mask) | (ZEROS & mask)
 
 
 def decimals(words: Words, sizes: Ints) -> tuple[Floats, Bools]:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.common.files.linefiles import BYTE_ORDER_MARK
-from apps.metrics.files.packed.decimals import decimals, wholes
+from apps.metrics.files.packed.decimals import are_wholes, decimals, same_decimals, wholes
 from apps.metrics.files.packed.ids import LONGEST, Ids
-from apps.metrics.files.packed.words import MASKS, WORD, Floats, Ints, Words
+from apps.metrics.files.packed.words import MASKS, WORD, Bools, Floats, Ints, Words, words_in
 
 LONGEST_LINE = 64 * 1024
 LONGEST_NUMBER = 3 * WORD
@@ -38,11 +38,13 @@ class Column(NamedTuple):
         `width`, at most LONGEST bytes, is another number of words; longer fields are cut.
         """
         count = width or -(-int(self.sizes.max(initial=1)) // WORD)
-        whole = np.ndarray((len(self.text) - WORD + 1,), dtype="<u8", buffer=self.text, strides=(1,))
+        whole, shortest = words_in(self.text), int(self.sizes.min(initial=0))
         words = np.empty((len(self.starts), count), dtype="<u8")
         for word in range(count):
-            left = np.minimum(self.sizes - word * WORD, WORD)
-            words[:, word] = whole[self.starts + word * WORD] & MASKS[np.maximum(left, 0, out=left)]
+            words[:, word] = whole[self.starts + word * WORD if word else self.starts]
+            if shortest < (word + 1) * WORD:
+                left = np.minimum(self.sizes - word * WORD, WORD)
+                words[:, word] &= MASKS[np.maximum(left, 0, out=left) if word else left]
         return words
 
     def ids(self) -> Ids:
@@ -64,8 +66,16 @@ class Column(NamedTuple):
         numbers, is_read = wholes(self.words(1)[:, 0], self.sizes)
         return numbers if is_read.all() else None
 
+    def has_wholes(self) -> bool:
+        """Whether every field is a whole number, as `wholes` reads them."""
+        return self.sizes.max(initial=0) <= WORD and are_wholes(words_in(self.text)[self.starts], self.sizes)
+
     def numbers(self) -> Floats | None:
         """The column as numbers, each the double nearest to the decimal number; None unless all are finite numbers."""
+        alike = same_decimals(self.text, self.starts + self.sizes, self.sizes)
+        return self._any_numbers() if alike is None else alike
+
+    def _any_numbers(self) -> Floats | None:
         signs = np.frombuffer(self.text, dtype=np.uint8)[self.starts]
         is_signed = (signs == MINUS) | (signs == PLUS)
         bare = Column(self.text, self.starts + is_signed, self.sizes - is_signed)
@@ -85,14 +95,20 @@ class Column(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """The fields of some lines: where each begins and how long it is, both fields by lines. `text` is as in Column."""
+    """The fields of some lines: `ends` is where each ends, line after line. `text` is as in Column."""
 
     text: bytes
-    starts: Ints
-    sizes: Ints
+    ends: Ints
+    width: int
 
     def column(self, place: int) -> Column:
-        return Column(self.text, self.starts[place], self.sizes[place])
+        ends = self.ends[place :: self.width]
+        if place:
+            starts = self.ends[place - 1 :: self.width] + 1
+        else:
+            starts = np.empty_like(ends)
+            starts[0], starts[1:] = 0, self.ends[self.width - 1 : -1 : self.width] + 1
+        return Column(self.text, starts, ends - starts)
 
 
 def _parsed(texts: list[bytes]) -> Floats | None:
@@ -116,27 +132,30 @@ def plain_fields(chunk: bytes, width: int) -> Fields | None:
     if not chunk.endswith(b"\n"):
         chunk += b"\n"
     text = np.frombuffer(chunk, dtype=np.uint8)
-    ends = np.flatnonzero(text <= SPACE)
-    marks = text[ends]
-    if len(ends) % width or not _divide(marks, width) or not _is_plain_text(chunk):
+    is_end = text <= SPACE
+    ends = np.flatnonzero(is_end)
+    line_ends = ends[width - 1 :: width]
+    if len(ends) % width or not _divide(text, is_end, line_ends, len(ends)) or not _is_plain_text(chunk):
         return None
-    starts = np.empty_like(ends)
-    starts[0], starts[1:] = 0, ends[:-1] + 1
-    sizes = ends - starts
-    lengths = ends[width - 1 :: width] - starts[::width]
-    if sizes.min() < 1 or lengths.max() > LONGEST_LINE or (text[starts[::width]] == HASH).any():
+    starts = np.concatenate(([0], line_ends[:-1] + 1))
+    if (line_ends - starts).max() > LONGEST_LINE or (text[starts] == HASH).any():
         return None
-    by_field = (np.ascontiguousarray(values.reshape(-1, width).T) for values in (starts, sizes))
-    return Fields(chunk + bytes(LONGEST), *by_field)
+    return Fields(chunk + bytes(LONGEST), ends, width)
 
 
-def _divide(marks: NDArray[np.uint8], width: int) -> bool:
-    """Whether these bytes, one after each field, are a space or tab between fields and a newline after the last."""
-    is_newline = marks == NEWLINE
-    lines = len(marks) // width
-    if np.count_nonzero(is_newline) != lines or not is_newline[width - 1 :: width].all():
+def _divide(text: NDArray[np.uint8], is_end: Bools, line_ends: Ints, count: int) -> bool:
+    """Whether each line has its last field before a newline and the others before one space or tab; none is empty.
+
+    `is_end` marks the white space and other low bytes of the text, `count` of them; `line_ends` is where newlines must
+    be.
+    """
+    if is_end[0] or (is_end[1:] & is_end[:-1]).any() or (text[line_ends] != NEWLINE).any():
         return False
-    return np.count_nonzero((marks == SPACE) | (marks == TAB)) == len(marks) - lines
+    newlines = np.count_nonzero(text == NEWLINE)
+    between = np.count_nonzero(text == SPACE)
+    if newlines + between < count:
+        between += np.count_nonzero(text == TAB)
+    return newlines == len(line_ends) and newlines + between == count
 
 
 def _is_plain_text(chunk: bytes) -> bool:

@@ -65,6 +65,11 @@ class Ids:
     def __iter__(self) -> Iterator[bytes]:
         return iter(self.texts().tolist())
 
+    def piece(self, rows: slice) -> Ids:
+        """The ids at these adjacent rows, without a copy."""
+        start, end, _ = rows.indices(len(self))
+        return Ids(self.words[rows], {row - start: text for row, text in self.long.items() if start <= row < end})
+
     def take(self, rows: Ints) -> Ids:
         """The ids at these rows, in their order."""
         if not self.long:
