@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,7 +20,7 @@ from apps.metrics.files.judgement_tables import is_headed, judgements_in
 from apps.metrics.files.packed.ids import Ids
 from apps.metrics.files.packed.words import Bools, Words
 from apps.metrics.files.similar_ids import similar_pair
-from apps.metrics.files.trec_batches import QrelPart, read_qrels_parts, read_run_parts
+from apps.metrics.files.trec_batches import QrelPart, RunPart, read_qrels_parts, read_run_parts
 from apps.metrics.files.trec_rows import FacetRow, parse_faceted_qrels, read_qrel_rows, read_run_rows
 from apps.metrics.files.unreadable import Guess, guess_of_qrels, guess_of_run, no_guess, raise_all
 from apps.metrics.vocabulary import MarkIndex, Vocabulary
@@ -29,6 +29,8 @@ Reader = Callable[[str | Path, ErrorList], Iterator[Any]]
 Read = TypeVar("Read")
 
 MOST = (1 << 64) - 1
+ROWS_AT_ONCE = 1 << 15
+"""Rows of which all that is computed on the way fits a core's cache."""
 
 
 class RunFile(NamedTuple):
@@ -128,26 +130,41 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None,
     if not parts:
         raise InputError(name_of(path), None, "", "", "contains no results.")
     stretches, ids = Ids.joined(part.queries for part in parts), Ids.joined(part.blocks for part in parts)
+    lengths, score = [part.lengths for part in parts], np.concatenate([part.scores for part in parts])
+    tag, another = _tags_of(parts)
+    del parts  # as large as what they were joined to
     fits: tuple[str, ...] = ()
     if fits_ids:
         stretches, ids, fits = _fitted(stretches, ids, judged, blocks)
     named, stretch = _queries_of(stretches, judged.queries)
     if (stretch < 0).all():
         raise InputError(name_of(path), None, "", "", _unrelated_words(judged.queries, named))
-    query = _spread(stretch, [part.lengths for part in parts])
+    query = _spread(stretch, lengths)
     _refuse_doubles(path, read_run_rows, query, ids, judged.queries)
-    if blocks is None:
-        known, block = _own_ids(judged), _judged_rows(judged, query, ids)
-    else:
-        known, block = blocks.ids, blocks.known(ids)
-    block = np.where(block < 0, np.arange(len(known), len(known) + len(ids)), block)
-    ranked = Ranked(query, block, np.concatenate([np.empty(0), *(part.scores for part in parts)]))
+    known = _own_ids(judged) if blocks is None else blocks.ids
+    ranked = Ranked(query, _numbers(judged, blocks, query, ids, len(known)), score)
     if named:
         is_judged = query >= 0
-        ranked = Ranked(query[is_judged], block[is_judged], ranked.score[is_judged])
+        ranked = Ranked(query[is_judged], ranked.block[is_judged], score[is_judged])
+    return RunFile(name_of(path), tag, ranked, Ids.joined([known, ids]), named, another, fits)
+
+
+def _tags_of(parts: Sequence[RunPart]) -> tuple[str, str]:
+    """The tag of the first row, and the first other one; "" where there is none."""
     tag = parts[0].tag
     others = (other for part in parts for other in (part.tag, part.another) if other not in {tag, ""})
-    return RunFile(name_of(path), tag, ranked, Ids.joined([known, ids]), named, next(others, ""), fits)
+    return tag, next(others, "")
+
+
+def _numbers(judged: Judged, blocks: Vocabulary | None, query: Ints, ids: Ids, first: int) -> Ints:
+    """The number of the block of each row; unknown ones have `first` and the following numbers, by their row."""
+    numbers = np.empty(len(ids), dtype=np.int64)
+    for start in range(0, len(ids), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        piece = ids.piece(rows)
+        known = _judged_rows(judged, query[rows], piece) if blocks is None else blocks.known(piece)
+        numbers[rows] = np.where(known < 0, np.arange(first + start, first + start + len(piece)), known)
+    return numbers
 
 
 def _fitted(queries: Ids, ids: Ids, judged: Judged, blocks: Vocabulary | None) -> tuple[Ids, Ids, tuple[str, ...]]:
@@ -233,9 +250,11 @@ def _whole(
 
 def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queries: Sequence[str]) -> None:
     """Raises InputErrors where a block appears twice for a judged query."""
-    marks = _pair_marks(query, ids, len(queries))
-    in_order = np.sort(marks)
-    alike = in_order[1:][in_order[1:] == in_order[:-1]]
+    marks = np.empty(len(ids), dtype=np.uint64)
+    for start in range(0, len(ids), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        marks[rows] = _pair_marks(query[rows], ids.piece(rows), len(queries))
+    alike = _alike(marks, query)
     if not len(alike):
         return
     seen, errors = set(), ErrorList(MOST_LISTED)
@@ -250,6 +269,19 @@ def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queri
     if str(path) != "-":
         _whole(path, read)  # the reader of single lines finds which
     raise all_of(errors)
+
+
+def _alike(marks: Words, query: Ints) -> Words:
+    """The marks that more than one row has; piece by piece where the rows of each query are adjacent."""
+    firsts = np.flatnonzero(np.diff(query, prepend=-2))
+    is_adjacent = len(np.unique(query[firsts])) == len(firsts)
+    cuts = np.arange(ROWS_AT_ONCE, len(query), ROWS_AT_ONCE) if is_adjacent else firsts[:0]
+    bounds = np.append(firsts, len(query))[np.searchsorted(firsts, cuts)]
+    found = [marks[:0]]
+    for start, end in pairwise(np.unique([0, *bounds, len(query)]).tolist()):
+        in_order = np.sort(marks[start:end])
+        found.append(in_order[1:][in_order[1:] == in_order[:-1]])
+    return np.concatenate(found)
 
 
 def missing_of(judged: Judged, ranked: Ranked) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from apps.common.files.near_ids import Proposal
-from apps.metrics.columns import BlockIds, Judged, Ranked
+from apps.metrics.columns import BlockIds, Ints, Judged, Ranked
 from apps.metrics.files.fitted_ids import ADVICE, fit_of, fit_words
-from apps.metrics.files.reading import RunFile
+from apps.metrics.files.reading import ROWS_AT_ONCE, RunFile
 from apps.metrics.files.similar_ids import similar_pair
 from apps.metrics.measures import Measure
 
@@ -34,12 +34,17 @@ def remarks_on_file(file: RunFile, judged: Judged, missing: Sequence[str]) -> It
 def remarks_on_blocks(ranked: Ranked, ids: BlockIds, judged: Judged) -> Iterator[str]:
     """A warning about judged blocks that the rankings have under nearly the same ids; `ids` are those of `ranked`."""
     pair = _alike_blocks(ranked, ids, judged)
-    has_overlap = bool(np.isin(judged.block, ranked.block).any())
-    if (pair or not has_overlap) and (fit := _fit_of_blocks(ranked, ids, judged)):
+    if (pair or not _overlap(judged.block, ranked.block)) and (fit := _fit_of_blocks(ranked, ids, judged)):
         yield f"{fit_words(fit, 'blocks')} {ADVICE}"
     elif pair:
         alike = f"judged block '{pair[0]}' and '{pair[1]}' of the run are not the same block"
         yield f"{alike}; ids must agree letter by letter."
+
+
+def _overlap(one: Ints, other: Ints) -> bool:
+    """Whether two columns of blocks have any block in common. The first piece of the other usually tells."""
+    pieces = (other[start : start + ROWS_AT_ONCE] for start in range(0, len(other), ROWS_AT_ONCE))
+    return any(np.isin(piece, one).any() for piece in pieces)
 
 
 def _fit_of_blocks(ranked: Ranked, ids: BlockIds, judged: Judged) -> Proposal | None:

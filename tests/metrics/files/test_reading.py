@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from apps.common.errors import InputErrors
+from apps.metrics.files import reading
 from apps.metrics.files.reading import load_qrels, load_run
 from apps.metrics.measures import measure_run, parse_measures
 from apps.metrics.vocabulary import Vocabulary
@@ -121,3 +122,41 @@ def test_a_vocabulary_is_not_forgotten(tmp_path):
 
     with pytest.raises(ValueError, match="read with a vocabulary"):
         load_run(tmp_path / "run.txt", judged)
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 3, 1_000])
+@pytest.mark.parametrize("blocks", [None, Vocabulary()], ids=["own numbers", "vocabulary"])
+@pytest.mark.parametrize("is_mixed", [False, True], ids=["by query", "mixed"])
+def test_a_run_is_read_alike_piece_by_piece(tmp_path, monkeypatch, is_mixed, blocks, rows_at_once):
+    long = "long" * 40
+    rows = [f"Q{query} Q0 {block} 1 {query}.5 t" for query in (1, 2, 3) for block in ("a", "b", long)]
+    (tmp_path / "run").write_text("\n".join(rows[::2] + rows[1::2] if is_mixed else rows))
+    (tmp_path / "qrels").write_text(f"Q1 0 b 1\nQ2 0 {long} 2\nQ2 0 c 1\n")
+    monkeypatch.setattr(reading, "ROWS_AT_ONCE", rows_at_once)
+
+    judged = load_qrels(tmp_path / "qrels", blocks)
+    run = load_run(tmp_path / "run", judged, blocks)
+
+    pairs = zip(run.ranked.query.tolist(), run.ranked.block.tolist(), strict=True)
+    found = {(judged.queries[query], run.ids[block].decode()) for query, block in pairs}
+    assert found == {(query, block) for query in ("Q1", "Q2") for block in ("a", "b", long)}
+    assert measure_run(parse_measures("P@3 Recall@3"), judged, run.ranked, run.ids).tolist() == [
+        [1 / 3, 1],
+        [1 / 3, 1 / 2],
+    ]
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 3, 1_000])
+@pytest.mark.parametrize("again", [1, 4, 6])
+def test_a_double_is_found_piece_by_piece(tmp_path, monkeypatch, again, rows_at_once):
+    """After its own query, and after others."""
+    rows = [f"Q{query} Q0 b{place} 1 1 t" for query in (1, 2) for place in (1, 2, 3)]
+    rows.insert(again, rows[0])
+    (tmp_path / "run").write_text("\n".join(rows))
+    (tmp_path / "qrels").write_text("Q1 0 b1 1\nQ2 0 b1 1\n")
+    monkeypatch.setattr(reading, "ROWS_AT_ONCE", rows_at_once)
+
+    with pytest.raises(InputErrors) as refused:
+        load_run(tmp_path / "run", load_qrels(tmp_path / "qrels"))
+
+    assert [error.line for error in refused.value.errors] == [again + 1]
