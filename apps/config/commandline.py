@@ -5,10 +5,12 @@ Commands that need no database (`score`, `verify`) run without Django, so they s
 
 import argparse
 import codecs
+import ctypes
 import importlib
 import io
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 OK, FAULT, STOPPED = 0, 2, 130
 CLOSED = 141
 """The exit code when the reader of the output, such as `head`, has closed it (128 + SIGPIPE)."""
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+KEPT_BYTES = 1 << 28
 SPELLING = "spelt"
 SPELT = {
     "α": "alpha", "κ": "kappa", "χ": "chi", "−": "-", "–": "-", "—": "-", "…": "...", "\N{NO-BREAK SPACE}": " ",
@@ -147,8 +151,7 @@ def version() -> str:
 
 
 def run_pure(arguments: list[str]) -> int:
-    # Starting the threads of NumPy's linear algebra takes longer than all that these commands multiply.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    tune_numpy()
     parser = argparse.ArgumentParser(prog="karat")
     module = importlib.import_module(PURE[arguments[0]].module)
     module.add_parser(parser.add_subparsers(dest="command", required=True))
@@ -164,6 +167,20 @@ def run_pure(arguments: list[str]) -> int:
         if fault.filename is not None:
             raise
         return refuse_output(arguments[0], fault)
+
+
+def tune_numpy() -> None:
+    """Settings for a process that ends soon and works on columns of millions. NumPy reads its own when it is imported.
+
+    Starting threads of linear algebra takes longer than all that these commands multiply. The system is slow to find
+    huge pages, and to clear the memory that glibc returns to it and requests again.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
+    with suppress(AttributeError, OSError):
+        libc = ctypes.CDLL(None)
+        libc.mallopt(M_MMAP_THRESHOLD, KEPT_BYTES)
+        libc.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
 
 
 def refuse_output(command: str, fault: OSError) -> int:
