@@ -2,22 +2,22 @@
 
     python benchmarks/scoring.py [--queries 1000] [--depth 1000] [--repeats 5]
 
-Karat also gives a bootstrap interval for each measure, pytrec-eval-terrier none. Three lines are printed, each the
-median of the repeats, in which the two sides take turns:
+Karat also gives a bootstrap interval for each measure, pytrec-eval-terrier none. Two lines are printed, each the median
+of the repeats, in which the two sides take turns; both are processor time, of all threads:
 
 memory  each side starts from its own form in memory: integer columns; dictionaries
-files   from the two files to the end: Karat reads, scores and writes its report as JSON with every query's values;
-        pytrec-eval-terrier reads with its own functions and scores. Scores stand with six decimals, as Lucene's tools
-        write them
-start   `karat score` of two small files, as a process
+files   as processes, from two files to the end: `karat score` writes its report as JSON with every query's values; a
+        script reads with pytrec-eval-terrier's own functions and scores. Scores stand with six decimals, as Lucene's
+        tools write them
+
+`benchmarks/start_up.py` has the same processes on four lines.
 
 The values are compared first; a difference above 1e-12 is an error.
 """
 
 import argparse
-import contextlib
-import io
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -30,7 +30,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import pytrec_eval
 
-from apps.cli.score import command as cli_command
 from apps.metrics.columns import judged_columns, ranked_columns
 from apps.metrics.measures import parse_measures
 from apps.metrics.scoring import RunScores, score_run
@@ -39,6 +38,13 @@ from apps.metrics.vocabulary import Vocabulary
 MEASURES = parse_measures("nDCG@10 AP RR P@10 Recall@100")
 THEIRS = ["ndcg_cut_10", "map", "recip_rank", "P_10", "recall_100"]
 FAMILIES = {"ndcg_cut.10", "map", "recip_rank", "P.10", "recall.100"}
+KARAT = [Path(sys.executable).parent / "karat", "score", "--per-query", "--format", "json"]
+TERRIER = f"""
+import sys, pytrec_eval
+with open(sys.argv[1]) as judged, open(sys.argv[2]) as ranked:
+    qrels, run = pytrec_eval.parse_qrel(judged), pytrec_eval.parse_run(ranked)
+print(pytrec_eval.RelevanceEvaluator(qrels, {FAMILIES}).evaluate(run))
+"""
 
 
 def collection(queries: int, depth: int, seed: int) -> tuple[dict, dict]:
@@ -54,9 +60,15 @@ def collection(queries: int, depth: int, seed: int) -> tuple[dict, dict]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
+    """Processor seconds of this process and of those that it starts."""
+    start = spent()
     work()
-    return time.perf_counter() - start
+    return spent() - start
+
+
+def spent() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def largest_difference(ours: RunScores, theirs: dict, queries: tuple[str, ...]) -> float:
@@ -79,37 +91,18 @@ def write_files(folder: Path, qrels: dict, run: dict) -> tuple[Path, Path]:
     return judged, ranked
 
 
-def karat(judged: Path, ranked: Path) -> None:
-    """`karat score` in this process, its report kept in memory."""
-    parser = argparse.ArgumentParser()
-    cli_command.add_parser(parser.add_subparsers())
-    options = ["--qrels", str(judged), "--run", str(ranked), "--per-query", "--format", "json"]
-    args = parser.parse_args(["score", *options])
-    with contextlib.redirect_stdout(io.StringIO()):
-        args.run(args)
+def run_karat(judged: Path, ranked: Path) -> None:
+    subprocess.run([*KARAT, "--qrels", judged, "--run", ranked], check=True, capture_output=True)
 
 
-def terrier(judged: Path, ranked: Path) -> None:
-    with judged.open() as lines:
-        qrels = pytrec_eval.parse_qrel(lines)
-    with ranked.open() as lines:
-        run = pytrec_eval.parse_run(lines)
-    pytrec_eval.RelevanceEvaluator(qrels, FAMILIES).evaluate(run)
+def run_terrier(judged: Path, ranked: Path) -> None:
+    subprocess.run([sys.executable, "-c", TERRIER, judged, ranked], check=True, capture_output=True)
 
 
 def in_turns(ours: Callable[[], object], theirs: Callable[[], object], repeats: int) -> tuple[float, float]:
     """The medians of both."""
     times = [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
     return statistics.median(mine for mine, _ in times), statistics.median(other for _, other in times)
-
-
-def start(folder: Path, repeats: int) -> float:
-    """Median seconds of `karat score` on two small files, as a process of its own."""
-    judged, ranked = write_files(folder, *collection(3, 5, seed=2))
-    command = [Path(sys.executable).parent / "karat", "score", "--qrels", judged, "--run", ranked]
-    return statistics.median(
-        seconds(lambda: subprocess.run(command, check=True, capture_output=True)) for _ in range(repeats)
-    )
 
 
 def main() -> int:
@@ -134,8 +127,7 @@ def main() -> int:
     print_line("memory", ours, theirs, args)
     with tempfile.TemporaryDirectory() as name:
         files = write_files(Path(name), qrels, run)
-        print_line("files", *in_turns(lambda: karat(*files), lambda: terrier(*files), args.repeats), args)
-        print(f"start: {start(Path(name), args.repeats):.2f} s")
+        print_line("files", *in_turns(lambda: run_karat(*files), lambda: run_terrier(*files), args.repeats), args)
     return 0
 
 

@@ -12,6 +12,7 @@ SMALL = {
     "evidence": "--questions 6 --passages 4 --words 60 --compared 2 --repeats 1",
     "eval_smoke": "--queries 60 --blocks 200 --pause 1 --repeats 1",
     "scoring": "--queries 20 --depth 20 --repeats 1",
+    "start_up": "--repeats 1",
 }
 
 
