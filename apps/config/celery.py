@@ -10,6 +10,7 @@ from celery.signals import import_modules, worker_init
 from django.conf import settings
 
 from apps.config.patience import wait_as_a_worker
+from apps.config.sharing import freeze
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "apps.config.settings")
 app = Celery("karat")
@@ -41,3 +42,4 @@ def _with_sweeper(**kwargs: object) -> None:
 @worker_init.connect
 def _as_a_worker(**kwargs: object) -> None:
     wait_as_a_worker()
+    freeze()

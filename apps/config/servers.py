@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 from celery.platforms import SecurityWarning
-from django.urls import get_resolver
 from gunicorn.app.base import BaseApplication
 
+from apps.config import sharing
 from apps.config.celery import app
 from apps.jobs.execution.worker import worker_arguments
 
@@ -49,7 +49,8 @@ class Web(BaseApplication):
 
 
 def serve_web(application: Any, fileno: int) -> None:
-    _ = get_resolver().url_patterns  # load all views once, before forking, so that no first request waits for them
+    sharing.load_all()
+    sharing.freeze()
     Web(application, fileno).run()
 
 
@@ -67,4 +68,5 @@ def serve_worker(concurrency: int = WORKER_PROCESSES) -> None:
         "ignore", category=SecurityWarning
     )  # the user who starts `up` is the choice of the operator
     silence_banner()
+    os.environ.setdefault("CELERY_SKIP_CHECKS", "1")  # of our code, which the tests have checked
     app.worker_main(worker_arguments(concurrency, loglevel=os.environ.get("KARAT_LOG_LEVEL", "ERROR")))

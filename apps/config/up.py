@@ -13,9 +13,10 @@ from pathlib import Path
 import django
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.urls import get_resolver, reverse
+from django.urls import reverse
 from django.utils import timezone
 
+from apps.config import sharing
 from apps.config.supervisor import Supervisor
 
 OK, FAULT = 0, 2
@@ -151,7 +152,7 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
 
     supervisor = Supervisor(say=say, after_death=release_leases)
     supervisor.listen()
-    get_resolver().url_patterns  # noqa: B018  (load every page once, before forking)
+    sharing.load_all()
     address = address_of(host, listener)
     links = first_steps(address, at=at)
     release_leases("")
@@ -159,6 +160,8 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
     if hasattr(connections["default"], "close_pool"):
         connections["default"].close_pool()
 
+    sharing.save_memory()
+    sharing.freeze()
     supervisor.start(WEB, lambda: serve_web(application, listener.fileno()))
     supervisor.start(WORKER, lambda: work(listener, serve_worker))
     if answers(listener, supervisor):

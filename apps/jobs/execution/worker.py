@@ -2,6 +2,8 @@
 
 import logging
 import os
+import resource
+import sys
 import threading
 import time
 
@@ -23,6 +25,7 @@ log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 5.0
 TASK_EVERY_SECONDS = 5.0
+SPARE_KIB = 32 * 1024
 
 # A fork in the middle of a query would give the child a copy of an open connection. So forks wait for the
 # end of the sweep, which closes its connection each time.
@@ -38,8 +41,18 @@ def worker_arguments(concurrency: int, *, loglevel: str) -> list[str]:
         "--without-gossip",
         "--without-mingle",
         "--without-heartbeat",
+        f"--max-memory-per-child={most_memory()}",
         f"--loglevel={loglevel}",
     ]
+
+
+def most_memory() -> int:
+    """KiB after which a child is replaced once its job is done: those of the worker, and what small jobs need.
+
+    Some jobs load scikit-learn or a large file, and Python returns little of that memory.
+    """
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return (most // 1024 if sys.platform == "darwin" else most) + SPARE_KIB
 
 
 @worker_process_init.connect
