@@ -49,8 +49,10 @@ def pss(pid: int) -> float:
 
 
 def family(pid: int) -> list[int]:
-    """A process and all its descendants."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    """A process and all its descendants, whichever of its threads started them."""
+    children = [
+        child for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+    ]
     return [pid, *(deep for child in children for deep in family(int(child)))]
 
 
