@@ -1,12 +1,14 @@
-"""Writing many rows at once, past the ORM: COPY on PostgreSQL, one prepared statement on SQLite."""
+"""Writing many rows at once, past the ORM: COPY on PostgreSQL, statements of many rows on SQLite."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from django.db import connection, models
 
 T = TypeVar("T")
+VALUES_A_STATEMENT = 990
+"""Every SQLite takes 999 parameters."""
 
 
 def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -49,5 +51,16 @@ def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterabl
                 for row in rows:
                     copy.write_row(row)
             return
-        places = ", ".join(["%s"] * len(columns))
-        cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", list(rows))
+        _insert_in_statements(cursor, f"INSERT INTO {table} ({names}) VALUES ", len(columns), rows)
+
+
+def _insert_in_statements(cursor: Any, insert: str, columns: int, rows: Iterable[Sequence[Any]]) -> None:
+    """Insert many rows a statement: each saves the pages it changes, in case a guard refuses one of its rows."""
+    size = VALUES_A_STATEMENT // columns
+    places = f"({', '.join(['%s'] * columns)})"
+    *whole, rest = [*chunks(rows, size)] or [[]]
+    if len(rest) == size:
+        whole, rest = [*whole, rest], []
+    cursor.executemany(insert + ", ".join([places] * size), [[*chain.from_iterable(part)] for part in whole])
+    if rest:
+        cursor.execute(insert + ", ".join([places] * len(rest)), [*chain.from_iterable(rest)])
