@@ -168,7 +168,7 @@ def _database() -> dict:
             "timeout": 0,
             "patience": 60,
             "init_command": (
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32768; "
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=FILE; PRAGMA cache_size=-32768; "
                 "PRAGMA recursive_triggers=ON;"
             ),
         }
