@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
 
 def canonical_json(value: Any) -> bytes:
     """The one byte form of a plain value: UTF-8, keys sorted by code point, no spaces, no NaN.
 
     Raises ValueError for NaN and infinities, which have no JSON form.
     """
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    return _canonical(value).encode()
 
 
 def sha256_hex(data: bytes) -> str:

@@ -27,6 +27,8 @@ class Fields:
         """The text exactly as in the file; "" when it is absent and not required."""
         value = self.values.get(field)
         if value is None:
+            if not required:
+                return ""
             value = ""
         if not isinstance(value, str):
             raise self.wrong(field, "must be text")
@@ -43,7 +45,7 @@ class Fields:
     def outside_id(self, field: str) -> str:
         """An id. Blanks are rejected, since they separate the columns of run and qrels files."""
         value = self.text(field, required=True, limit=MAX_ID)
-        if any(letter.isspace() or not letter.isprintable() for letter in value):
+        if " " in value or not value.isprintable():  # every other blank is not printable either
             raise self.wrong(field, "an id must not contain blanks or control characters")
         return value
 
