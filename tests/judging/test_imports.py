@@ -78,7 +78,7 @@ def test_a_downward_scale_is_turned_round_by_an_explicit_map(pool):
 
     draft = read(pool, f"{query} 0 b00000 1\n{query} 0 b00001 4\n{query} 0 b00002 -1\n", grades=grades)
 
-    assert (draft.by_grade, draft.skipped, len(draft.errors)) == ({0: 1, 3: 1}, 1, 0)
+    assert (draft.rows.by_grade, draft.skipped, len(draft.errors)) == ({0: 1, 3: 1}, 1, 0)
 
 
 def test_a_grade_off_the_scale_is_named_and_never_guessed(pool):

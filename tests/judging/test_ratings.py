@@ -206,7 +206,7 @@ def test_without_a_final_grade_a_pair_without_majority_needs_a_lead(pool):
 
     done = take(pool, draft)
 
-    assert (draft.unsettled, draft.rulings) == (1, {})
+    assert (draft.unsettled, draft.rulings) == (1, 0)
     assert [pair.answers for pair in adjudicable(done.round, lead_of(pool.project))] == [[0, 1, 2]]
 
 
@@ -229,7 +229,7 @@ def test_a_spreadsheet_of_one_rater_comes_in_under_their_name(pool):
 
     done = take(pool, draft)
 
-    assert (draft.raters, len(draft.errors)) == (["Mara"], 0)
+    assert (draft.rows.raters, len(draft.errors)) == (["Mara"], 0)
     assert [(pair.grade, pair.judges) for pair in resolved_grades(done.round)] == [(2, 1), (0, 1)]
     assert [person.annotator.name for person in done.round.annotators.all()] == ["Mara"]
 
@@ -321,7 +321,7 @@ def test_the_ratings_of_chorus_come_in_with_their_finals_and_agreement():
 
     done = import_judgements(project=project, snapshot=snapshot, draft=draft, actor=lead, at=AT, origin=CHORUS.name)
 
-    assert (len(draft.rows), len(draft.errors), draft.raters) == (9564, 0, ["agent_1", "agent_2", "agent_3"])
+    assert (len(draft.rows), len(draft.errors), draft.rows.raters) == (9564, 0, ["agent_1", "agent_2", "agent_3"])
     resolved = resolved_grades(done.round)
     ruled = {pair.entry_id: pair.grade for pair in resolved if pair.resolution is Resolution.ADJUDICATED}
     votes: dict[int, list[int]] = {}

@@ -82,7 +82,7 @@ def test_one_raters_spreadsheet_is_read(snapshot):
     assert list(table.view.choice.columns.values()) == ["query", "passage", "rank", "grade", "note"]
     assert grades(table) == [(2, 3), (4, 3), (5, 1)]
     assert table.new_queries == [("Q008", "move a site to another region"), ("Q009", "what does it cost")]
-    assert table.draft.rows[0].note == "exactly this"
+    assert next(iter(table.draft.rows)).note == "exactly this"
     assert table.view.button == "Import 2 queries and 3 grades"
     assert table.view.hows["url"] == "by its address"
     assert titles(table) == [
@@ -204,9 +204,9 @@ def test_a_column_for_each_rater_and_final_grades(snapshot):
 
     draft = read(snapshot, text).draft
 
-    assert draft.raters == ["agent_1_rating", "agent_2_rating", "agent_3_rating"]
+    assert draft.rows.raters == ["agent_1_rating", "agent_2_rating", "agent_3_rating"]
     assert len(draft.rows) == 6
-    assert list(draft.rulings.values()) == [2]
+    assert [grade for _, grade in draft.rows.rulings()] == [2]
 
 
 def upload(client, snapshot, data: bytes, name: str = "searches-checked.xlsx", **form) -> Import:
@@ -358,7 +358,7 @@ def test_the_individual_ratings_of_chorus_are_read_as_they_are():
     table = chorus(chorus_snapshot(), "Broad_Query_Set_individual_ratings.csv")
 
     assert list(table.view.choice.columns.values()) == ["query", "passage", "", "", "rated", "rated", "rated", "final"]
-    assert (len(table.new_queries), len(table.draft.rows), len(table.draft.raters)) == (135, 9564, 3)
+    assert (len(table.new_queries), len(table.draft.rows), len(table.draft.rows.raters)) == (135, 9564, 3)
     assert titles(table, "warn") == []
     assert table.view.button == "Import 135 queries and 9,564 grades"
 

@@ -1,27 +1,35 @@
 """Importing judgements that were made elsewhere, as a closed round."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from apps.accounts.actions.people import stand_in
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
+from apps.common.database.bulk import chunks, insert_rows, reserve_ids
 from apps.common.errors import InputErrors, Refusal
 from apps.corpus.models import Snapshot
 from apps.judging.actions.rounds import next_number
 from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
-from apps.judging.execution.judgement_import import Graded, JudgementDraft
+from apps.judging.execution.graded_rows import GradedRows, SeatedGrade
+from apps.judging.execution.judgement_import import JudgementDraft
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
+from apps.judging.selectors.plans import FIRST_PASS
 from apps.retrieval.actions import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
 
-ROWS = 500
+AT_ONCE = 5_000
 NAME_LENGTH = 120
+ENTRY_COLUMNS = ("id", "pool_id", "query_id", "version_id", "found_by")
+SEAT_COLUMNS = ("id", "round_id", "entry_id", "query_id", "number", "pass_number", "state", "annotator_id")
+JUDGEMENT_COLUMNS = (
+    "round_id", "seat_id", "entry_id", "annotator_id", "pass_number", "grade", "cant_judge", "note", "spans",
+    "idempotency_key", "given_at",
+)  # fmt: skip
 
 
 class ImportRefused(Refusal):
@@ -63,21 +71,23 @@ def import_judgements(
     if same := Round.objects.in_force().filter(project=project, kind=RoundKind.IMPORTED, origin__endswith=mark).first():
         return ImportedRound(same, is_new=False)
     origin = f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
-    round_ = _add_round(project, snapshot, draft, name.strip() or "Imported judgements", origin, actor, at)
-    people = {rater: stand_in(project=project, name=rater, actor=actor, at=at) for rater in draft.raters}
-    entries = _store(round_, draft.rows, people or {"": actor}, at)
-    _decide(round_, entries, draft, actor, at)
-    _complete(round_, len(entries), at)
-    lock_queries(sorted({row.query_id for row in draft.rows}), at=at)
-    after = {"judgements": len(draft.rows), "skipped": draft.skipped, "origin": origin}
+    round_ = _add_round(project, snapshot, draft.rows, name.strip() or "Imported judgements", origin, actor, at)
+    rows = draft.rows
+    people = {rater: stand_in(project=project, name=rater, actor=actor, at=at) for rater in rows.raters}
+    _store_pairs(round_.pool, rows)
+    _store_judgements(round_, rows, people or {"": actor}, at)
+    _decide(round_, rows, actor, at)
+    _complete(round_, rows.pairs, at)
+    lock_queries(rows.queries, at=at)
+    after = {"judgements": len(rows), "skipped": draft.skipped, "origin": origin}
     if people:
-        after |= {"raters": draft.raters, "decisions": len(draft.rulings)}
+        after |= {"raters": rows.raters, "decisions": draft.rulings}
     record(project=project, actor=actor, action="judgements.imported", obj=round_, after=after, at=at)
     return ImportedRound(round_, is_new=True)
 
 
 def _add_round(
-    project: Project, snapshot: Snapshot, draft: JudgementDraft, name: str, origin: str, actor: User, at: datetime
+    project: Project, snapshot: Snapshot, rows: GradedRows, name: str, origin: str, actor: User, at: datetime
 ) -> Round:
     number = next_number(project)
     pool = Pool.objects.create(
@@ -89,88 +99,67 @@ def _add_round(
         created_by=actor,
         created_at=at,
     )
-    ratings = Counter(row.pair for row in draft.rows)
-    shared = sum(n > 1 for n in ratings.values())
     round_ = Round.objects.create(
         project=project,
         pool=pool,
         number=number,
         name=name[:NAME_LENGTH],
         kind=RoundKind.IMPORTED,
-        overlap_share=shared / len(ratings),
-        judges=max(ratings.values()),
+        overlap_share=rows.shared_pairs / rows.pairs,
+        judges=rows.most_ratings,
         origin=origin,
         created_by=actor,
         created_at=at,
     )
-    queries = sorted({row.query_id for row in draft.rows})
-    PoolQuery.objects.bulk_create((PoolQuery(pool=pool, query_id=pk) for pk in queries), batch_size=ROWS)
+    insert_rows(PoolQuery, ["pool_id", "query_id"], ((pool.pk, query) for query in rows.queries))
     return round_
 
 
-def _store(
-    round_: Round, rows: Sequence[Graded], people: Mapping[str, User], at: datetime
-) -> dict[tuple[int, int], PoolEntry]:
-    """Write pairs, seats and judgements; each rater of a pair has a seat of their own."""
-    places = [RoundAnnotator(round=round_, annotator=person) for person in people.values()]
-    RoundAnnotator.objects.bulk_create(places)
-    pairs = dict.fromkeys(row.pair for row in rows)
-    new = [PoolEntry(pool=round_.pool, query_id=query, version_id=version) for query, version in pairs]
-    entries = dict(zip(pairs, PoolEntry.objects.bulk_create(new, batch_size=ROWS), strict=True))
-    seat_counts: Counter[tuple[int, int]] = Counter()
-    for start in range(0, len(rows), ROWS):
-        batch = rows[start : start + ROWS]
-        seats = [_seat(round_, entries[row.pair], people[row.rater], row, seat_counts) for row in batch]
-        judgements = [_judgement(round_, seat, row, at) for seat, row in zip(seats, batch, strict=True)]
-        Seat.objects.bulk_create(seats)
-        Judgement.objects.bulk_create(judgements)
-    return entries
+def _store_pairs(pool: Pool, rows: GradedRows) -> None:
+    for part in chunks(rows.new_pairs(), AT_ONCE):
+        entries = reserve_ids(PoolEntry, len(part))
+        values = [
+            (entry, pool.pk, query, version, "[]") for entry, (_, query, version) in zip(entries, part, strict=True)
+        ]
+        insert_rows(PoolEntry, ENTRY_COLUMNS, values)
+        rows.enter([(entry, pair) for entry, (pair, _, _) in zip(entries, part, strict=True)])
 
 
-def _seat(round_: Round, entry: PoolEntry, person: User, row: Graded, seat_counts: Counter[tuple[int, int]]) -> Seat:
-    seat_counts[row.pair] += 1
-    return Seat(
-        round=round_,
-        entry=entry,
-        query_id=row.query_id,
-        number=seat_counts[row.pair],
-        state=SeatState.DONE,
-        annotator=person,
-    )
+def _store_judgements(round_: Round, rows: GradedRows, people: Mapping[str, User], at: datetime) -> None:
+    """Write seats and judgements; each rater of a pair has a seat of their own."""
+    RoundAnnotator.objects.bulk_create(RoundAnnotator(round=round_, annotator=person) for person in people.values())
+    raters = {name: person.pk for name, person in people.items()}
+    given_at = Judgement._meta.get_field("given_at").get_db_prep_save(at, connection)
+    for part in chunks(rows.seated(), AT_ONCE):
+        placed = list(zip(reserve_ids(Seat, len(part)), part, strict=True))
+        insert_rows(Seat, SEAT_COLUMNS, (_seat(round_.pk, seat, row, raters[row.rater]) for seat, row in placed))
+        insert_rows(
+            Judgement,
+            JUDGEMENT_COLUMNS,
+            (_judgement(round_.pk, seat, row, raters[row.rater], given_at) for seat, row in placed),
+        )
 
 
-def _judgement(round_: Round, seat: Seat, row: Graded, at: datetime) -> Judgement:
-    return Judgement(
-        round=round_,
-        seat=seat,
-        entry=seat.entry,
-        annotator=seat.annotator,
-        grade=row.grade,
-        note=row.note,
-        idempotency_key=f"import-{round_.pk}-{row.line}",
-        given_at=at,
-    )
+def _seat(round_id: int, seat: int, row: SeatedGrade, person: int) -> tuple[Any, ...]:
+    return seat, round_id, row.entry_id, row.query_id, row.seat, FIRST_PASS, SeatState.DONE.value, person
 
 
-def _decide(
-    round_: Round, entries: Mapping[tuple[int, int], PoolEntry], draft: JudgementDraft, actor: User, at: datetime
-) -> None:
+def _judgement(round_id: int, seat: int, row: SeatedGrade, person: int, given_at: Any) -> tuple[Any, ...]:
+    key = f"import-{round_id}-{row.line}"
+    return round_id, seat, row.entry_id, person, FIRST_PASS, row.grade, "", row.note, "[]", key, given_at
+
+
+def _decide(round_: Round, rows: GradedRows, actor: User, at: datetime) -> None:
     """Store the final grades of the file where the ratings do not resolve to them."""
     reason = f"The final grade that came with the ratings. {round_.origin}"
-    Adjudication.objects.bulk_create(
+    given_at = Adjudication._meta.get_field("given_at").get_db_prep_save(at, connection)
+    insert_rows(
+        Adjudication,
+        ["round_id", "entry_id", "adjudicator_id", "grade", "reason", "error_type", "given_at"],
         (
-            Adjudication(
-                round=round_,
-                entry=entries[pair],
-                adjudicator=actor,
-                grade=grade,
-                reason=reason,
-                error_type=ErrorType.NOT_RECORDED,
-                given_at=at,
-            )
-            for pair, grade in sorted(draft.rulings.items())
+            (round_.pk, entry, actor.pk, grade, reason, ErrorType.NOT_RECORDED.value, given_at)
+            for entry, grade in rows.rulings()
         ),
-        batch_size=ROWS,
     )
 
 

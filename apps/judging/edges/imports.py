@@ -204,7 +204,7 @@ def _table_plan(project: Project, source: TableFile, table: TableDraft) -> Impor
     plan.counts[HERE if draft.rows and _is_imported(project, draft) else NEW] = len(draft.rows)
     plan.counts[NEW_QUERIES] = len(table.new_queries)
     plan.notes += [message.title for message in table.view.messages]
-    if draft.raters:
+    if draft.rows.raters:
         plan.notes += _raters_notes(draft)
     show_table(plan, table.view, source)
     return plan
@@ -252,10 +252,10 @@ def _plan(project: Project, draft: JudgementDraft, options: dict[str, Any], word
     plan = ImportPlan([NEW, HERE])
     plan.rows = len(draft.rows)
     plan.counts[word] = len(draft.rows)
-    if word == NEW and draft.by_grade:
-        grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in draft.by_grade.items())
-        plan.notes.append(f"{draft.queries:,} queries; {grades}.")
-    if word == NEW and draft.raters:
+    if word == NEW and draft.rows:
+        grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in draft.rows.by_grade.items())
+        plan.notes.append(f"{len(draft.rows.queries):,} queries; {grades}.")
+    if word == NEW and draft.rows.raters:
         plan.notes += _raters_notes(draft)
     if draft.skipped:
         plan.notes.append(f"{draft.skipped:,} rows are left out by the grade map.")
@@ -294,11 +294,12 @@ def _without_unknown(draft: JudgementDraft) -> Fix:
 
 
 def _raters_notes(draft: JudgementDraft) -> list[str]:
-    shown = ", ".join(draft.raters[:10]) + ("" if len(draft.raters) <= 10 else f" and {len(draft.raters) - 10} more")
-    notes = [f"{len(draft.raters)} raters, with the names from the file: {shown}."]
+    raters = draft.rows.raters
+    shown = ", ".join(raters[:10]) + ("" if len(raters) <= 10 else f" and {len(raters) - 10} more")
+    notes = [f"{len(raters)} raters, with the names from the file: {shown}."]
     if draft.rulings:
         words = "final grades are not those of more than half of the raters; they are imported as decisions."
-        notes.append(f"{len(draft.rulings):,} {words}")
+        notes.append(f"{draft.rulings:,} {words}")
     if draft.unsettled:
         notes.append(f"{draft.unsettled:,} pairs have neither a majority nor a final grade; a lead decides them.")
     return notes

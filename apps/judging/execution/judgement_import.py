@@ -1,79 +1,57 @@
 """Reading judgements made elsewhere: from rows to pairs of a snapshot, with every fault."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
+
+from django.db.models import Q
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
+from apps.common.database.scratch import Scratch
 from apps.common.digests import digest_of_lines
-from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tabular import TableFile
+from apps.corpus.core.import_plans import until_broken
 from apps.corpus.models import Snapshot, SnapshotBlock
-from apps.judging.core.resolution import resolve
+from apps.judging.execution.graded_rows import Graded, GradedRows
 from apps.judging.formats.judgements import QRELS_COLUMNS, Columns, GradeMap, JudgementRow, read_judgements
 from apps.judging.formats.ratings import RatingColumns
 from apps.queries.models import Query
 
-AT_ONCE = 500
+AT_ONCE = 2_000
+DOUBTFUL = 0
+"""Instead of a query's key: its text is that of two."""
 QUERIES, PASSAGES = "queries", "passages"
 Fits = Mapping[str, Mapping[str, str]]
 """Known ids by ids of a file, for queries and for passages."""
 
 
-class Graded(NamedTuple):
-    """One imported judgement, by our keys. `rater` is who gave it, in a file with several."""
-
-    line: int
-    query_id: int
-    version_id: int
-    grade: int
-    note: str
-    rater: str = ""
-
-    @property
-    def pair(self) -> tuple[int, int]:
-        """Query and block version."""
-        return self.query_id, self.version_id
-
-
 class JudgementDraft(NamedTuple):
     """A parsed file of judgements, before anything is stored.
 
-    `skipped` counts rows that the grade map leaves out, `unknown` rows whose query or block does not exist here; the
-    errors name each such row. `digest` covers ids, grades and the snapshot, not the file's form. `rulings` are the
-    final grades that are not the grade of more than half of a pair's raters. `near` has a rule for unknown ids that
-    nearly fit, by QUERIES and PASSAGES.
+    `rows` are on disk. `skipped` counts rows that the grade map leaves out, `unknown` rows whose query or block does
+    not exist here; the errors name each such row. `digest` covers ids, grades and the snapshot, not the file's form.
+    `rulings` counts the final grades that are not the grade of more than half of a pair's raters, `unsettled` the pairs
+    that have neither. `near` has a rule for unknown ids that nearly fit, by QUERIES and PASSAGES.
     """
 
-    rows: list[Graded]
+    rows: GradedRows
     skipped: int
     unknown: int
-    by_grade: dict[int, int]
     errors: ErrorList
     is_spoilt: bool
     digest: str
-    rulings: dict[tuple[int, int], int] = {}
-    unsettled: int = 0
+    rulings: int
+    unsettled: int
     near: dict[str, Proposal] = {}
-
-    @property
-    def raters(self) -> list[str]:
-        """The raters of the file, by name; none where the importer is the annotator of all."""
-        return sorted({row.rater for row in self.rows if row.rater})
 
     @property
     def mark(self) -> str:
         """The end of the origin of a round made of these judgements."""
         return f"judgements sha256:{self.digest}"
-
-    @property
-    def queries(self) -> int:
-        """How many queries have judgements."""
-        return len({row.query_id for row in self.rows})
 
 
 class _Reader:
@@ -83,6 +61,7 @@ class _Reader:
         self, project: Project, snapshot: Snapshot, source: TableFile, columns: Columns, fits: Fits | None = None
     ) -> None:
         self.project = project
+        self.scale = set(project.grades)
         self.fits: Fits = fits or {}
         self.strange: dict[str, dict[str, None]] = {QUERIES: {}, PASSAGES: {}}
         self.query_column = "query_id"
@@ -92,32 +71,31 @@ class _Reader:
         self.snapshot = snapshot
         self.source = source
         self.errors = ErrorList()
-        self.rows: list[Graded] = []
-        self.lines: list[str] = []
+        self.rows = GradedRows()
+        self.asked = Scratch("CREATE TABLE asked (words TEXT PRIMARY KEY) WITHOUT ROWID;")
         self.skipped = 0
         self.unknown = 0
         self.is_spoilt = False
-        self.queries: dict[str, int | None] = {}
-        self.doubtful: set[str] = set()
-        self.finals: dict[tuple[int, int], int] = {}
-        self.faulted: set[tuple[int, str]] = set()
+        self.faulted: tuple[int, set[str]] = 0, set()
 
     def take(self, chunk: Sequence[JudgementRow]) -> None:
         if self.fits:
             chunk = [self._fitted(row) for row in chunk]
         blocks = self._blocks({row.doc_id for row in chunk})
-        self._learn_queries({row.query_id for row in chunk})
+        queries = self._queries({row.query_id for row in chunk})
+        kept = []
         for row in chunk:
             if row.grade is None:
                 self.skipped += 1
                 continue
-            query, version = self.queries[row.query_id], blocks.get(row.doc_id)
-            if query is None or version is None:
+            query, version = queries.get(row.query_id), blocks.get(row.doc_id)
+            if not query or version is None:
                 self._unknown(row, query, version)
-            elif off := [grade for grade in (row.grade, row.final) if grade not in (None, *self.project.grades)]:
+            elif off := [grade for grade in (row.grade, row.final) if grade is not None and grade not in self.scale]:
                 self._fault(row, "grade", str(off[0]), "is not on the scale of this project; map it")
             else:
-                self._keep(row, query, version, row.grade)
+                kept.append((row, Graded(row.line, query, version, row.grade, row.notes, row.rater)))
+        self._keep(kept)
 
     def _fitted(self, row: JudgementRow) -> JudgementRow:
         queries, passages = self.fits.get(QUERIES, {}), self.fits.get(PASSAGES, {})
@@ -125,19 +103,19 @@ class _Reader:
             query_id=queries.get(row.query_id, row.query_id), doc_id=passages.get(row.doc_id, row.doc_id)
         )
 
-    def _keep(self, row: JudgementRow, query: int, version: int, grade: int) -> None:
-        self.rows.append(Graded(row.line, query, version, grade, row.notes, row.rater))
-        parts = [row.query_id, row.doc_id, *([row.rater] if row.rater else []), str(grade)]
-        self.lines.append("\t".join(parts))
-        if row.final is not None and (query, version) not in self.finals:
-            self.finals[(query, version)] = row.final
-            self.lines.append(f"{row.query_id}\t{row.doc_id}\t\t{row.final}")
+    def _keep(self, kept: list[tuple[JudgementRow, Graded]]) -> None:
+        self.rows.add((graded, digest_line(row.query_id, row.doc_id, row.rater, row.grade)) for row, graded in kept)
+        self.rows.add_finals(
+            (*graded.pair, row.final, final_line(row.query_id, row.doc_id, row.final))
+            for row, graded in kept
+            if row.final is not None
+        )
 
     def _unknown(self, row: JudgementRow, query: int | None, version: int | None) -> None:
         self.unknown += 1
-        if query is None:
+        if not query:
             self.strange[QUERIES].setdefault(row.query_id)
-            which = "is the text of two queries; name queries by id" if row.query_id in self.doubtful else ""
+            which = "is the text of two queries; name queries by id" if query == DOUBTFUL else ""
             self._fault(row, self.query_column, row.query_id, which or "is not a query of this project", spoils=False)
         if version is None:
             self.strange[PASSAGES].setdefault(row.doc_id)
@@ -146,29 +124,28 @@ class _Reader:
     def _fault(self, row: JudgementRow, field: str, value: str, message: str, *, spoils: bool = True) -> None:
         """Add a fault once for its line, however many raters the line has."""
         self.is_spoilt = self.is_spoilt or spoils
-        if (row.line, f"{field}{value}") in self.faulted:
+        if self.faulted[0] != row.line:
+            self.faulted = row.line, set()
+        if f"{field}{value}" in self.faulted[1]:
             return
-        self.faulted.add((row.line, f"{field}{value}"))
+        self.faulted[1].add(f"{field}{value}")
         self.errors.add(self.source.error(row.line, field, value, f"'{value}' {message}"))
 
-    def _learn_queries(self, ids: set[str]) -> None:
-        new = [outside_id for outside_id in ids if outside_id not in self.queries]
-        if not new:
-            return
+    def _queries(self, ids: set[str]) -> dict[str, int]:
+        """The key of each known query by its id or text; DOUBTFUL for the text of two."""
         name = "text" if self.by_text else "outside_id"
         known: dict[str, int] = {}
-        for written, pk in Query.objects.filter(project=self.project, **{f"{name}__in": new}).values_list(name, "pk"):
-            if written in known:
-                self.doubtful.add(written)
-            known[written] = pk
-        self.queries.update({each: None if each in self.doubtful else known.get(each) for each in new})
+        for written, pk in Query.objects.filter(project=self.project, **{f"{name}__in": ids}).values_list(name, "pk"):
+            known[written] = DOUBTFUL if written in known else pk
+        self.asked.write("INSERT OR IGNORE INTO asked VALUES (?)", ([written] for written in known))
+        return known
 
     def near(self) -> dict[str, Proposal]:
         """A rule for the unknown ids of queries, and one for those of passages, where there is one."""
         found: dict[str, Proposal] = {}
         if self.strange[QUERIES] and not self.by_text:
             known = set(Query.objects.filter(project=self.project).values_list("outside_id", flat=True))
-            taken = [query_id for query_id, key in self.queries.items() if key is not None]
+            taken = [query_id for (query_id,) in self.asked.read("SELECT words FROM asked")]
             if near := propose_fit(self.strange[QUERIES], known, taken=taken):
                 found[QUERIES] = near
         if self.strange[PASSAGES]:
@@ -179,8 +156,19 @@ class _Reader:
         return found
 
     def _blocks(self, ids: set[str]) -> dict[str, int]:
-        rows = SnapshotBlock.objects.filter(snapshot=self.snapshot, block__outside_id__in=ids)
+        blocks = Q(block__corpus=self.snapshot.corpus_id, block__outside_id__in=ids)
+        rows = SnapshotBlock.objects.filter(blocks, snapshot=self.snapshot)
         return dict(rows.values_list("block__outside_id", "version_id"))
+
+
+def digest_line(query_id: str, block_id: str, rater: str, grade: int | None) -> str:
+    """A judgement as a line of the digest: ids, the rater if the file has several, and the grade."""
+    return "\t".join([query_id, block_id, *([rater] if rater else []), str(grade)])
+
+
+def final_line(query_id: str, block_id: str, grade: int | None) -> str:
+    """The final grade of a pair as a line of the digest."""
+    return f"{query_id}\t{block_id}\t\t{grade}"
 
 
 def read_draft(
@@ -219,38 +207,32 @@ def _read(
 ) -> JudgementDraft:
     reader = _Reader(project, snapshot, source, columns, fits)
     row_errors = ErrorList()
-    try:
-        rows = read_judgements(source, row_errors, format=format, columns=columns, grades=grades)
-        for chunk in chunks(rows, AT_ONCE):
-            reader.take(chunk)
-    except InputError as error:
-        row_errors.add(error)
+    rows = read_judgements(source, row_errors, format=format, columns=columns, grades=grades)
+    for chunk in chunks(until_broken(rows, row_errors), AT_ONCE):
+        reader.take(chunk)
+    row_errors.sort()
     errors = ErrorList()
     errors.absorb(row_errors)
     errors.absorb(reader.errors)
     if not (reader.rows or reader.skipped or errors):
         errors.add(source.error(None, "", "", "the file contains no judgement"))
         reader.is_spoilt = True
-    rulings, unsettled = rulings_of(reader.rows, reader.finals)
+    draft = draft_of(snapshot, reader.rows, errors, skipped=reader.skipped, unknown=reader.unknown)
+    return draft._replace(is_spoilt=reader.is_spoilt or bool(row_errors), near=reader.near())
+
+
+def draft_of(
+    snapshot: Snapshot, rows: GradedRows, errors: ErrorList, *, skipped: int = 0, unknown: int = 0
+) -> JudgementDraft:
+    """The draft of judgements that were all added, with its digest and rulings."""
+    rulings, unsettled = rows.settle()
     return JudgementDraft(
-        rows=reader.rows,
-        skipped=reader.skipped,
-        unknown=reader.unknown,
-        by_grade=dict(sorted(Counter(row.grade for row in reader.rows).items())),
+        rows=rows,
+        skipped=skipped,
+        unknown=unknown,
         errors=errors,
-        is_spoilt=reader.is_spoilt or bool(row_errors),
-        digest=digest_of_lines([snapshot.digest, *sorted(reader.lines)]),
+        is_spoilt=False,
+        digest=digest_of_lines(chain([snapshot.digest], rows.digest_lines())),
         rulings=rulings,
         unsettled=unsettled,
-        near=reader.near(),
     )
-
-
-def rulings_of(rows: Sequence[Graded], finals: dict[tuple[int, int], int]) -> tuple[dict[tuple[int, int], int], int]:
-    """The final grades that the ratings do not resolve to, and how many pairs nothing settles."""
-    answers: dict[tuple[int, int], list[int | None]] = {}
-    for row in rows:
-        answers.setdefault(row.pair, []).append(row.grade)
-    settled = {pair: resolve(grades, planned=len(grades)).grade for pair, grades in answers.items()}
-    unsettled = sum(grade is None and pair not in finals for pair, grade in settled.items())
-    return {pair: final for pair, final in finals.items() if settled[pair] != final}, unsettled

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
-from apps.common.digests import digest_of_lines
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import SKIP, TableChoice
@@ -21,7 +20,8 @@ from apps.corpus.selectors.passage_matching import Passage, PassageMatches, matc
 from apps.judging.core import table_roles as roles
 from apps.judging.core.grade_values import number_in, propose_grades
 from apps.judging.execution import table_messages as messages
-from apps.judging.execution.judgement_import import Graded, JudgementDraft, rulings_of
+from apps.judging.execution.graded_rows import Graded, GradedRows
+from apps.judging.execution.judgement_import import JudgementDraft, digest_line, draft_of, final_line
 from apps.judging.execution.query_matching import MatchedQuery, QueryMatches, match_queries
 from apps.judging.execution.table_rows import TableRow, rows_of
 from apps.queries.models import Query
@@ -61,7 +61,7 @@ def read_table(source: TableFile, *, project: Project, snapshot: Snapshot, optio
     view.scale = list(scale.items())
     view.messages += messages.missing_columns(view.choice)
     if view.refusals:
-        return TableDraft(_draft(snapshot, [], [], {}), [], view)
+        return TableDraft(_draft(snapshot, _Collected({}, {}, [], 0, 0)), [], view)
     return _read_rows(rows, project, snapshot, view, written, table.errors)
 
 
@@ -98,10 +98,8 @@ def _read_rows(
     if errors:
         view.messages.append(unread_rows(errors))
     _describe(view, queries, matches.how, written)
-    graded = list(collected.kept.values())
-    _sum_up(view, queries, rows, matches, graded)
-    draft = _draft(snapshot, graded, _lines(collected), collected.finals, skipped=collected.skipped)
-    return TableDraft(draft, queries.new, view)
+    _sum_up(view, queries, rows, matches, len(collected.kept))
+    return TableDraft(_draft(snapshot, collected), queries.new, view)
 
 
 def _with_grades(choice: TableChoice, written: Mapping[str, int], scale: Mapping[int, str]) -> TableChoice:
@@ -146,35 +144,18 @@ def _collect(
     return _Collected(kept, finals, list(contradicting.values()), repeated, skipped)
 
 
-def _lines(collected: _Collected) -> list[str]:
-    """The lines of the digest: ids and grades, so that the same grades in another file are the same import."""
-    lines, ids = [], {}
-    for (query_id, passage, rater), row in collected.kept.items():
-        ids[row.pair] = f"{query_id}\t{passage.block_id}"
-        lines.append("\t".join([ids[row.pair], *([rater] if rater else []), str(row.grade)]))
-    return lines + [f"{ids[pair]}\t\t{grade}" for pair, grade in collected.finals.items()]
-
-
-def _draft(
-    snapshot: Snapshot,
-    graded: list[Graded],
-    lines: list[str],
-    finals: dict[tuple[int, int], int],
-    *,
-    skipped: int = 0,
-) -> JudgementDraft:
-    rulings, unsettled = rulings_of(graded, finals)
-    return JudgementDraft(
-        rows=graded,
-        skipped=skipped,
-        unknown=0,
-        by_grade=dict(sorted(Counter(row.grade for row in graded).items())),
-        errors=ErrorList(),
-        is_spoilt=False,
-        digest=digest_of_lines([snapshot.digest, *sorted(lines)]),
-        rulings=rulings,
-        unsettled=unsettled,
+def _draft(snapshot: Snapshot, collected: _Collected) -> JudgementDraft:
+    """The draft of what counts; its digest covers ids and grades, so that they are the same import in another file."""
+    rows, ids = GradedRows(), {row.pair: (query_id, passage) for (query_id, passage, _), row in collected.kept.items()}
+    rows.add(
+        (row, digest_line(query_id, passage.block_id, rater, row.grade))
+        for (query_id, passage, rater), row in collected.kept.items()
     )
+    rows.add_finals(
+        (*pair, grade, final_line(ids[pair][0], ids[pair][1].block_id, grade))
+        for pair, grade in collected.finals.items()
+    )
+    return draft_of(snapshot, rows, ErrorList(), skipped=collected.skipped)
 
 
 def _describe(view: TableView, queries: QueryMatches, how_passages: str, written: Mapping[str, int]) -> None:
@@ -204,12 +185,10 @@ def _place(value: str) -> tuple[bool, float, str]:
     return number is None, number or 0.0, value
 
 
-def _sum_up(
-    view: TableView, queries: QueryMatches, rows: list[TableRow], matches: PassageMatches, graded: list[Graded]
-) -> None:
+def _sum_up(view: TableView, queries: QueryMatches, rows: list[TableRow], matches: PassageMatches, graded: int) -> None:
     parts = [counted(len(queries.new), "query", "queries")] if queries.new else []
     if graded or not parts:
-        parts.append(counted(len(graded), "grade"))
+        parts.append(counted(graded, "grade"))
     view.button = f"Import {' and '.join(parts)}"
     if matches.near and FIT_PASSAGES not in view.choice.answers:
         waiting = sum(row.is_graded and row.passage in matches.near.fits for row in rows)

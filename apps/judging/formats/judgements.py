@@ -9,11 +9,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from apps.common.database.bulk import chunks
+from apps.common.database.scratch import FirstLines
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
 from apps.common.files.parquet import parquet_records
 from apps.common.files.tabular import TableFile, read_csv, read_jsonl, read_lines
+from apps.corpus.core.import_plans import until_broken
 from apps.judging.formats.qrels_headings import cells_of, heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES, Rating, RatingColumns, parse_rating_columns, read_ratings
 
@@ -34,6 +37,7 @@ RECORD_LEFT = ("resolution", "judges")
 """Of an export: how the grade came about, which here is that it was imported."""
 RECORD_KNOWN = (*RECORD_NEEDED, *RECORD_LEFT, "split")
 HUB_NAMES = {"query-id": "query_id", "corpus-id": "block_id", "score": "grade"}
+AT_ONCE = 2_000
 SKIP = "skip"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4}\Z")
 ASCII_BLANKS = " \t\v\f"
@@ -110,28 +114,35 @@ def read_judgements(
 ) -> Iterator[JudgementRow]:
     """The judged pairs in file order; a pair may occur only once, or once for each of several raters.
 
-    Without a grade map, grades are whole numbers and used as they are. `columns` is for blank-divided files, and for
-    ratings.
+    Mistakes are added some thousand rows at a time. Without a grade map, grades are whole numbers and used as they are.
+    `columns` is for blank-divided files, and for ratings.
     """
     if isinstance(columns, RatingColumns):
         ratings = read_ratings(source, errors, columns=columns, grade=lambda fields, name: _grade(fields, grades, name))
         yield from map(_rated, ratings)
         return
     rows = _read_columns(source, errors, columns) if format == "qrels" else RECORDS[format](source, errors)
-    first_lines: dict[tuple[str, str], int] = {}
+    first_lines, broken = FirstLines(), ErrorList()
+    for chunk in chunks(until_broken(_parsed(source, errors, rows, grades), broken), AT_ONCE):
+        doubled = first_lines.take([(f"{row.query_id}\t{row.doc_id}", row.line) for row in chunk])
+        for place, row in enumerate(chunk):
+            if place not in doubled:
+                yield row
+                continue
+            message = f"the pair is listed twice for query {row.query_id}, first in line {doubled[place]}"
+            errors.add(source.error(row.line, row.doc_column, row.doc_id, message))
+    if broken:
+        raise broken.listed[0]
+
+
+def _parsed(
+    source: TableFile, errors: ErrorList, rows: Iterable[tuple[int, dict]], grades: GradeMap | None
+) -> Iterator[JudgementRow]:
     for line, values in rows:
-        fields = Fields(source, line, values)
         try:
-            row = _row(fields, grades)
-            first = first_lines.setdefault((row.query_id, row.doc_id), line)
-            if first != line:
-                raise fields.wrong(
-                    row.doc_column, f"the pair is listed twice for query {row.query_id}, first in line {first}"
-                )
+            yield _row(Fields(source, line, values), grades)
         except InputError as error:
             errors.add(error)
-            continue
-        yield row
 
 
 def _read_columns(source: TableFile, errors: ErrorList, columns: Sequence[str]) -> Iterator[tuple[int, dict]]:

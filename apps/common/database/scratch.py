@@ -1,0 +1,61 @@
+"""A database of its own for what is read from one file: any number of rows, in a few megabytes of memory."""
+
+import sqlite3
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+AT_ONCE = 2_000
+SETTINGS = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA temp_store=FILE; PRAGMA cache_size=-4096;"
+
+
+class Scratch:
+    """Tables that only this object sees, in a temporary file without a name; they are gone when it is.
+
+    Karat's own database is not touched: a preview writes nothing there, and holds no lock. Nothing is rolled back, so a
+    statement must not fail.
+    """
+
+    def __init__(self, tables: str) -> None:
+        self._connection = sqlite3.connect("", isolation_level=None)
+        self._connection.executescript(f"{SETTINGS} {tables} BEGIN")
+        weakref.finalize(self, self._connection.close)
+
+    def write(self, statement: str, rows: Iterable[Sequence[Any]] = ((),)) -> int:
+        """Execute the statement for each row, by default once. Returns how many rows it has written."""
+        before = self._connection.total_changes
+        self._connection.executemany(statement, rows)
+        return self._connection.total_changes - before
+
+    def read(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """The rows of a SELECT, a few thousand at a time. Write nothing to its tables until they are read."""
+        cursor = self._connection.execute(statement, values)
+        while rows := cursor.fetchmany(AT_ONCE):
+            yield from rows
+
+    def value(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """The one value that a SELECT gives."""
+        return self._connection.execute(statement, values).fetchone()[0]
+
+
+class FirstLines:
+    """The line at which each key of a file is named first, so that a key that is named twice is noticed."""
+
+    def __init__(self) -> None:
+        self._scratch = Scratch(
+            "CREATE TABLE named (key TEXT PRIMARY KEY, number INTEGER, line INTEGER) WITHOUT ROWID;"
+        )
+        self._taken = 0
+
+    def take(self, keys: Sequence[tuple[str, int]]) -> dict[int, int]:
+        """Take the next keys, each with its line. Returns the first line of those named before, by place in `keys`."""
+        start, self._taken = self._taken, self._taken + len(keys)
+        rows = [(key, number, line) for number, (key, line) in enumerate(keys, start)]
+        if self._scratch.write("INSERT OR IGNORE INTO named VALUES (?, ?, ?)", rows) == len(rows):
+            return {}
+        doubled = {}
+        for place, (key, number, _) in enumerate(rows):
+            [(first, line)] = self._scratch.read("SELECT number, line FROM named WHERE key = ?", [key])
+            if first != number:
+                doubled[place] = line
+        return doubled

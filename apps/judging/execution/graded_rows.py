@@ -1,0 +1,162 @@
+"""The judgements of one file, by our keys, on disk: what an import asks of them, in flat memory."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from apps.common.database.bulk import chunks
+from apps.common.database.scratch import AT_ONCE, Scratch
+from apps.judging.core.resolution import resolve
+
+TABLES = """
+CREATE TABLE graded (
+  id INTEGER PRIMARY KEY, line INTEGER, query INTEGER, version INTEGER, grade INTEGER, note TEXT, rater TEXT, words TEXT
+);
+CREATE TABLE final (query INTEGER, version INTEGER, grade INTEGER, words TEXT, PRIMARY KEY (query, version));
+CREATE TABLE pair (id INTEGER PRIMARY KEY, query INTEGER, version INTEGER, ratings INTEGER, entry INTEGER);
+CREATE UNIQUE INDEX pair_once ON pair (query, version);
+CREATE TABLE ruling (pair INTEGER PRIMARY KEY, grade INTEGER);
+"""
+PAIRS = """INSERT INTO pair (query, version, ratings)
+SELECT query, version, COUNT(*) FROM graded GROUP BY query, version ORDER BY MIN(id)"""
+ANSWERS = """SELECT pair.id, final.grade, graded.grade FROM pair
+JOIN graded ON graded.query = pair.query AND graded.version = pair.version
+LEFT JOIN final ON final.query = pair.query AND final.version = pair.version
+WHERE pair.ratings > 1 OR final.grade IS NOT NULL ORDER BY pair.id"""
+SEATED = """SELECT line, graded.query, pair.entry, seat, grade, note, rater FROM (
+  SELECT id, line, query, version, grade, note, rater,
+    ROW_NUMBER() OVER (PARTITION BY query, version ORDER BY id) AS seat FROM graded
+) AS graded JOIN pair ON pair.query = graded.query AND pair.version = graded.version ORDER BY graded.id"""
+
+SEATED_ONCE = """SELECT line, graded.query, pair.entry, 1, grade, note, rater FROM graded
+JOIN pair ON pair.query = graded.query AND pair.version = graded.version ORDER BY graded.id"""
+"""The same where no pair has a second judgement: nothing has to be sorted."""
+
+
+class Graded(NamedTuple):
+    """One imported judgement, by our keys. `rater` is who gave it, in a file with several."""
+
+    line: int
+    query_id: int
+    version_id: int
+    grade: int
+    note: str
+    rater: str = ""
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """Query and block version."""
+        return self.query_id, self.version_id
+
+
+class SeatedGrade(NamedTuple):
+    """One judgement with the pair it is of: the key of its pool entry, and its number among those of the pair."""
+
+    line: int
+    query_id: int
+    entry_id: int
+    seat: int
+    grade: int
+    note: str
+    rater: str
+
+
+class GradedRows:
+    """The judgements in the order of the file. Add all of them, and then all final grades, before anything is asked."""
+
+    def __init__(self) -> None:
+        self._scratch = Scratch(TABLES)
+        self._count = 0
+
+    def add(self, rows: Iterable[tuple[Graded, str]]) -> None:
+        """Add judgements, each with its line of the digest."""
+        self._count += self._scratch.write(
+            "INSERT INTO graded (line, query, version, grade, note, rater, words) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ((*graded, words) for graded, words in rows),
+        )
+
+    def add_finals(self, finals: Iterable[tuple[int, int, int, str]]) -> None:
+        """Add final grades: query, block version, grade, line of the digest. The first one of a pair counts."""
+        self._scratch.write("INSERT OR IGNORE INTO final VALUES (?, ?, ?, ?)", finals)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Graded]:
+        rows = self._scratch.read("SELECT line, query, version, grade, note, rater FROM graded ORDER BY id")
+        return map(Graded._make, rows)
+
+    def digest_lines(self) -> Iterator[str]:
+        """Ids and grades, sorted, so that the same grades in another file are the same import."""
+        statement = "SELECT words FROM graded UNION ALL SELECT words FROM final ORDER BY words"
+        return map(itemgetter(0), self._scratch.read(statement))
+
+    @cached_property
+    def by_grade(self) -> dict[int, int]:
+        return dict(self._scratch.read("SELECT grade, COUNT(*) FROM graded GROUP BY grade ORDER BY grade"))
+
+    @cached_property
+    def raters(self) -> list[str]:
+        """The raters of the file, by name; none where the importer is the annotator of all."""
+        rows = self._scratch.read("SELECT DISTINCT rater FROM graded WHERE rater <> '' ORDER BY rater")
+        return [rater for (rater,) in rows]
+
+    @cached_property
+    def queries(self) -> list[int]:
+        """The queries that have judgements, by key."""
+        return [query for (query,) in self._scratch.read("SELECT DISTINCT query FROM pair ORDER BY query")]
+
+    @cached_property
+    def pairs(self) -> int:
+        return int(self._scratch.value("SELECT COUNT(*) FROM pair"))
+
+    @cached_property
+    def shared_pairs(self) -> int:
+        """How many pairs have more than one judgement."""
+        return int(self._scratch.value("SELECT COUNT(*) FROM pair WHERE ratings > 1"))
+
+    @cached_property
+    def most_ratings(self) -> int:
+        """The most judgements of one pair; 0 for no pair."""
+        return int(self._scratch.value("SELECT COALESCE(MAX(ratings), 0) FROM pair"))
+
+    def settle(self) -> tuple[int, int]:
+        """Find the pairs, and the final grades that their judgements do not resolve to.
+
+        Call it once, after all were added. Returns the number of these rulings, and of pairs that nothing settles.
+        """
+        self._scratch.write(PAIRS)
+        rulings = unsettled = 0
+        for part in chunks(self._resolved(), AT_ONCE):
+            unsettled += sum(grade is None and final is None for _, final, grade in part)
+            rulings += self._scratch.write(
+                "INSERT INTO ruling VALUES (?, ?)",
+                [(pair, final) for pair, final, grade in part if final is not None and final != grade],
+            )
+        return rulings, unsettled
+
+    def _resolved(self) -> Iterator[tuple[int, int | None, int | None]]:
+        """Pairs of several judgements or with a final grade: number, final grade, what the judgements resolve to."""
+        for (pair, final), answers in groupby(self._scratch.read(ANSWERS), key=itemgetter(0, 1)):
+            grades = [grade for _, _, grade in answers]
+            yield pair, final, resolve(grades, planned=len(grades)).grade
+
+    def new_pairs(self) -> Iterator[tuple[int, int, int]]:
+        """Each pair in the order of its first judgement: number, query, block version."""
+        return self._scratch.read("SELECT id, query, version FROM pair ORDER BY id")
+
+    def enter(self, entries: Sequence[tuple[int, int]]) -> None:
+        """Note the key of the pool entry of pairs, each with the number of its pair."""
+        self._scratch.write("UPDATE pair SET entry = ? WHERE id = ?", entries)
+
+    def seated(self) -> Iterator[SeatedGrade]:
+        """The judgements in file order, with the pool entries of their pairs."""
+        return map(SeatedGrade._make, self._scratch.read(SEATED if self.shared_pairs else SEATED_ONCE))
+
+    def rulings(self) -> Iterator[tuple[int, int]]:
+        """Pool entry and final grade of what the judgements do not resolve to, by query and block version."""
+        return self._scratch.read(
+            "SELECT pair.entry, ruling.grade FROM ruling JOIN pair ON pair.id = ruling.pair ORDER BY query, version"
+        )
