@@ -7,23 +7,25 @@ because keys are assigned before their transactions commit and so may appear out
 import logging
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Exists, Model, OuterRef, QuerySet
+from django.db.models import Exists, F, Model, OuterRef, QuerySet
 
 from apps.audit.execution import heads
 from apps.audit.execution.heads import ChainHead
 from apps.audit.models import Chain, Link, SealMark
 from apps.audit.selectors.sealed_kinds import SealedKind, kinds
+from apps.common.database.bulk import insert_rows
 from apps.common.digests import digest_of
 
 log = logging.getLogger(__name__)
 
-BATCH = 500
+BATCH = 2_000
 LOOK_BACK = 5_000
 GENESIS = digest_of("karat audit chain")
 SITE = "site"
+LINK_COLUMNS = ("chain_id", "position", "kind", "record_id", "record_digest", "chain_digest")
 
 
 class SealedRecord(NamedTuple):
@@ -45,11 +47,13 @@ def seal_kind(kind: SealedKind, *, from_the_start: bool = False) -> int:
     mark = SealMark.objects.filter(kind=kind.name).values_list("record_id", flat=True).first() or 0
     after = 0 if from_the_start else max(0, mark - LOOK_BACK)
     sealed = 0
-    while batch := _read(kind, after):
-        sealed += _seal_batch(batch)
+    while True:
+        lengths = dict(Chain.objects.values_list("name", "length"))
+        if not (batch := _read(kind, after)):
+            return sealed
+        sealed += _seal_batch(batch, lengths)
         after = batch[-1].record_id
         _advance(kind.name, after)
-    return sealed
 
 
 def unsealed(kind: SealedKind, *, after: int = 0) -> QuerySet:
@@ -64,7 +68,8 @@ def has_unsealed() -> bool:
     return any(unsealed(kind, after=max(0, marks.get(kind.name, 0) - LOOK_BACK)).exists() for kind in kinds())
 
 
-def record_digest(kind: SealedKind, row: Model, project_id: int | None) -> str:
+def record_digest(kind: SealedKind, row: Any, project_id: int | None) -> str:
+    """The digest of a record, given as an object or as its columns by name."""
     return digest_of([kind.name, row.pk, project_id, kind.payload(row)])
 
 
@@ -77,16 +82,13 @@ def chain_name(project_id: int | None) -> str:
 
 
 def _read(kind: SealedKind, after: int) -> list[SealedRecord]:
-    related = kind.project_path.rpartition("__")[0]
-    rows = unsealed(kind, after=after).order_by("pk")
-    if related:
-        rows = rows.select_related(related)
-    return [_record(kind, row) for row in rows[:BATCH]]
-
-
-def _record(kind: SealedKind, row: Model) -> SealedRecord:
-    project_id = project_of(kind, row)
-    return SealedRecord(kind.name, row.pk, project_id, record_digest(kind, row, project_id))
+    """The next records, read as rows of values: to make a model of each would take longer than its digest."""
+    columns = [field.attname for field in kind.model._meta.concrete_fields]
+    rows = unsealed(kind, after=after).order_by("pk").annotate(sealed_in=F(f"{kind.project_path}_id"))
+    return [
+        SealedRecord(kind.name, row.pk, row.sealed_in, record_digest(kind, row, row.sealed_in))
+        for row in rows.values_list("pk", *columns, "sealed_in", named=True)[:BATCH]
+    ]
 
 
 def project_of(kind: SealedKind, row: Model) -> int | None:
@@ -96,35 +98,30 @@ def project_of(kind: SealedKind, row: Model) -> int | None:
     return getattr(row, f"{last}_id")
 
 
-def _seal_batch(batch: list[SealedRecord]) -> int:
+def _seal_batch(batch: list[SealedRecord], lengths: dict[str, int]) -> int:
     by_project: dict[int | None, list[SealedRecord]] = defaultdict(list)
     for record in batch:
         by_project[record.project_id].append(record)
-    return sum(_append(project_id, records) for project_id, records in by_project.items())
+    return sum(
+        _append(project_id, records, lengths.get(chain_name(project_id), 0))
+        for project_id, records in by_project.items()
+    )
 
 
 @transaction.atomic
-def _append(project_id: int | None, records: list[SealedRecord]) -> int:
+def _append(project_id: int | None, records: list[SealedRecord], length: int) -> int:
+    """Seal the records, which were read after the chain had this length."""
     name = chain_name(project_id)
     Chain.objects.get_or_create(name=name, defaults={"project_id": project_id, "digest": GENESIS})
     chain = Chain.objects.select_for_update().get(name=name)
     fault = heads.fault_of(chain)
-    fresh = _without_sealed(records)
+    fresh = _without_sealed(records, chain, length)
     links = []
     for record in fresh:
         chain.length += 1
         chain.digest = chain_digest(chain.digest, chain.length, record.digest)
-        links.append(
-            Link(
-                chain=chain,
-                position=chain.length,
-                kind=record.kind,
-                record_id=record.record_id,
-                record_digest=record.digest,
-                chain_digest=chain.digest,
-            )
-        )
-    Link.objects.bulk_create(links)
+        links.append((chain.pk, chain.length, record.kind, record.record_id, record.digest, chain.digest))
+    insert_rows(Link, LINK_COLUMNS, links)
     _close(chain, fault)
     return len(links)
 
@@ -140,14 +137,10 @@ def _close(chain: Chain, fault: str | None) -> None:
     chain.save(update_fields=["length", "digest", "signature"])
 
 
-def _without_sealed(records: list[SealedRecord]) -> Iterable[SealedRecord]:
-    """Drop records that another sealer has sealed between our read and our lock."""
-    sealed = set(
-        Link.objects.filter(kind=records[0].kind, record_id__in=[record.record_id for record in records]).values_list(
-            "record_id", flat=True
-        )
-    )
-    return [record for record in records if record.record_id not in sealed]
+def _without_sealed(records: list[SealedRecord], chain: Chain, length: int) -> Iterable[SealedRecord]:
+    """Drop records that another sealer has sealed between our read and our lock: their links are beyond that length."""
+    added = set(Link.objects.filter(chain=chain, position__gt=length).values_list("kind", "record_id"))
+    return [record for record in records if (record.kind, record.record_id) not in added] if added else records
 
 
 def _advance(kind: str, record_id: int) -> None:

@@ -31,7 +31,8 @@ _kinds: dict[str, SealedKind] = {}
 def sealed_kind(name: str, model: type[Model], *, project_path: str, payload: Payload) -> None:
     """Seal the rows of `model` as `name`.
 
-    `payload` returns the plain values that must never change, without anything that redaction may remove.
+    `payload` returns the plain values that must never change, without anything that redaction may remove. It is given a
+    record or the record's own columns by name, so it reads nothing of another table.
     """
     _kinds[name] = SealedKind(name, model, project_path, payload)
 
