@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.db import connection
 
 from apps.common.database.bulk import chunks, insert_rows, reserve_ids
+from apps.common.database.scratch import FirstLines, Scratch
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
@@ -90,20 +91,22 @@ def take_blocks(
     Mistakes are only counted: the caller checks the plan's errors and rolls back.
     """
     plan = ImportPlan(["new", "changed", "unchanged", "gone"])
-    current = set(Block.objects.filter(corpus=corpus, current__isnull=False).values_list("pk", flat=True))
+    current = Scratch("CREATE TABLE current (block INTEGER PRIMARY KEY);")
+    blocks = Block.objects.filter(corpus=corpus, current__isnull=False).values_list("pk")
+    current.write("INSERT INTO current VALUES (?)", blocks.iterator(CHUNK))
     wordless = 0
     for chunk in _compared(corpus, rows, source, errors):
         for change in chunk:
             wordless += change.keeps_its_words
-            if change.known is not None:
-                current.discard(change.known.pk)
             plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
+        known = [(change.known.pk,) for change in chunk if change.known is not None]
+        current.write("DELETE FROM current WHERE block = ?", known)
         if not errors:
             _write(corpus, chunk, at)
     if mode == ImportMode.REPLACE:
-        plan.counts["gone"] = len(current)
-        for gone in chunks(sorted(current), CHUNK):
-            Block.objects.filter(pk__in=gone).update(current=None)
+        plan.counts["gone"] = current.value("SELECT COUNT(*) FROM current")
+        for gone in chunks(current.read("SELECT block FROM current ORDER BY block"), CHUNK):
+            Block.objects.filter(pk__in=[block for (block,) in gone]).update(current=None)
     _note_wordless(plan, wordless)
     plan.take_errors(errors)
     return plan
@@ -118,13 +121,16 @@ def _note_wordless(plan: ImportPlan, count: int) -> None:
 def _compared(
     corpus: Corpus | None, rows: Iterable[BlockRow], source: TableFile, errors: ErrorList
 ) -> Iterator[list[BlockChange]]:
-    lines: dict[str, int] = {}
+    first_lines = FirstLines()
+    has_blocks = corpus is not None and corpus.blocks.exists()
     for chunk in chunks(until_broken(rows, errors), CHUNK):
-        known = _known_blocks(corpus, [row.block_id for row in chunk]) if corpus else {}
+        doubled = first_lines.take([(row.block_id, row.line) for row in chunk])
+        known = _known_blocks(corpus, [row.block_id for row in chunk]) if corpus and has_blocks else {}
         changes = []
-        for row in chunk:
+        for place, row in enumerate(chunk):
             try:
-                _refuse_twice(row, lines, source)
+                if place in doubled:
+                    raise _twice(row, doubled[place], source)
                 changes.append(_compare(row, known.get(row.block_id), source))
             except InputError as error:
                 errors.add(error)
@@ -142,12 +148,9 @@ def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, KnownBlock]:
     }
 
 
-def _refuse_twice(row: BlockRow, lines: dict[str, int], source: TableFile) -> None:
-    if row.block_id in lines:
-        first = lines[row.block_id]
-        message = "the block is in the file twice" + (f", first in line {first}" if first else "")
-        raise source.error(row.line, "block_id", row.block_id, message)
-    lines[row.block_id] = row.line
+def _twice(row: BlockRow, first: int, source: TableFile) -> InputError:
+    message = "the block is in the file twice" + (f", first in line {first}" if first else "")
+    return source.error(row.line, "block_id", row.block_id, message)
 
 
 def _compare(row: BlockRow, known: KnownBlock | None, source: TableFile) -> BlockChange:
@@ -252,11 +255,11 @@ def _insert_versions(versions: Iterable[tuple[int, int, BlockChange]], at: datet
                 change.digests.text,
                 change.metadata_digest,
                 change.row.title,
-                json.dumps(change.row.section_path),
+                json.dumps(change.row.section_path) if change.row.section_path else "[]",
                 change.row.page_start,
                 change.row.page_end,
                 change.row.text,
-                json.dumps(change.row.metadata),
+                json.dumps(change.row.metadata) if change.row.metadata else "{}",
                 made_at,
                 "",
             )

@@ -1,56 +1,81 @@
 """What a corpus was before an import changed it, so that the import can be undone."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.query import QuerySet
 
+from apps.common.database.bulk import chunks, insert_rows
+from apps.common.database.scratch import Scratch
 from apps.corpus.models import READING, Block, Corpus, Document, FormerTitle, FormerVersion, Import
 from apps.corpus.selectors.corpora import latest_snapshot
 
 AT_ONCE = 5_000
+TABLES = """
+CREATE TABLE version (block INTEGER PRIMARY KEY, current INTEGER);
+CREATE TABLE title (document INTEGER PRIMARY KEY, title TEXT);
+"""
 
 
 class CorpusState(NamedTuple):
-    """The current versions of a corpus by block, the titles of its documents, and how its files were read."""
+    """The current versions of a corpus by block and its documents' titles, on disk, and how its files were read."""
 
-    versions: dict[int, int | None]
-    titles: dict[int, str]
+    rows: Scratch
     reading: dict[str, str]
-
-
-NOTHING = CorpusState({}, {}, dict.fromkeys(READING, ""))
 
 
 def state_of(corpus: Corpus | None) -> CorpusState:
     """The state of a corpus now; of none, of one that does not exist yet."""
-    if corpus is None:
-        return NOTHING
-    versions = Block.objects.filter(corpus=corpus).values_list("pk", "current_id")
-    titles = Document.objects.filter(corpus=corpus).values_list("pk", "title")
-    reading = Corpus.objects.values(*READING).get(pk=corpus.pk)
-    return CorpusState(dict(versions.iterator(AT_ONCE)), dict(titles.iterator(AT_ONCE)), reading)
+    state = CorpusState(Scratch(TABLES), _reading(corpus))
+    if corpus is not None:
+        state.rows.write("INSERT INTO version VALUES (?, ?)", _versions(corpus))
+        state.rows.write("INSERT INTO title VALUES (?, ?)", _titles(corpus))
+    return state
 
 
 def remember(item: Import, corpus: Corpus, before: CorpusState) -> None:
     """Store what an import has changed in a corpus, and after which snapshot. Call in the transaction that applies it,
     with the corpus locked."""
-    now = state_of(corpus)
-    versions = [
-        FormerVersion(imported=item, block_id=block, former_id=before.versions.get(block), current_id=version)
-        for block, version in now.versions.items()
-        if before.versions.get(block) != version
-    ]
-    titles = [
-        FormerTitle(imported=item, document_id=document, former=before.titles[document], current=title)
-        for document, title in now.titles.items()
-        if before.titles.get(document, title) != title
-    ]
-    FormerVersion.objects.bulk_create(versions, batch_size=AT_ONCE)
-    FormerTitle.objects.bulk_create(titles, batch_size=AT_ONCE)
+    versions = _changes(before.rows.read("SELECT * FROM version ORDER BY block"), _versions(corpus))
+    for part in chunks(versions, AT_ONCE):
+        rows = [(item.pk, block, former, current) for block, former, current in part]
+        insert_rows(FormerVersion, ["imported_id", "block_id", "former_id", "current_id"], rows)
+    titles = _changes(before.rows.read("SELECT * FROM title ORDER BY document"), _titles(corpus))
+    for part in chunks(titles, AT_ONCE):
+        rows = [(item.pk, document, former, title) for document, former, title in part if former is not None]
+        insert_rows(FormerTitle, ["imported_id", "document_id", "former", "current"], rows)
     latest = latest_snapshot(corpus)
     item.result = item.result | {"former_reading": before.reading, "snapshots_before": latest.number if latest else 0}
+
+
+def _reading(corpus: Corpus | None) -> dict[str, str]:
+    return dict.fromkeys(READING, "") if corpus is None else Corpus.objects.values(*READING).get(pk=corpus.pk)
+
+
+def _versions(corpus: Corpus) -> Iterator[tuple[int, int | None]]:
+    rows = Block.objects.filter(corpus=corpus).order_by("pk").values_list("pk", "current_id")
+    return rows.iterator(AT_ONCE)
+
+
+def _titles(corpus: Corpus) -> Iterator[tuple[int, str]]:
+    rows = Document.objects.filter(corpus=corpus).order_by("pk").values_list("pk", "title")
+    return rows.iterator(AT_ONCE)
+
+
+def _changes(before: Iterator[tuple[int, Any]], now: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any, Any]]:
+    """Key, former value and value of what differs; the former value of what is new is None.
+
+    Both are sorted by key, and nothing that was before is gone.
+    """
+    earlier = next(before, None)
+    for key, value in now:
+        former = None
+        if earlier is not None and earlier[0] == key:
+            former, earlier = earlier[1], next(before, None)
+        if former != value:
+            yield key, former, value
 
 
 def changed_since(item: Import) -> bool:
