@@ -1,10 +1,14 @@
 """Judgements from outside: explicit grade maps, unknown ids named, all or nothing, the same file once."""
 
 import io
+import tracemalloc
+from itertools import islice
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.audit.models import Event
@@ -15,6 +19,7 @@ from apps.judging.core.resolution import Resolution
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.execution.judgement_import import read_draft
 from apps.judging.formats.judgements import parse_grade_map
+from apps.judging.formats.ratings import USUAL
 from apps.judging.models import Judgement
 from apps.judging.selectors import resolved_grades
 from apps.retrieval.models import Pool
@@ -120,6 +125,72 @@ def test_the_flat_csv_layout_brings_its_notes(pool):
     done = take(pool, read(pool, text, format="csv"))
 
     assert done.round.judgements.get().note == "Names, but no mode"
+
+
+def test_ratings_keep_the_order_of_the_file_and_have_a_seat_each(pool):
+    one, two = ids(pool)
+    text = (
+        "query_id,doc_id,annotator,grade\n"
+        f"{one},b00001,ann,3\n{two},b00000,ann,1\n{one},b00001,bo,2\n{two},b00000,bo,1\n{one},b00001,cy,0\n"
+    )
+
+    given = take(pool, read(pool, text, format="ratings", columns=USUAL)).round.judgements.order_by("pk")
+
+    rows = given.values_list("entry__query__outside_id", "annotator__name", "grade", "seat__number")
+    assert list(rows) == [
+        (one, "ann", 3, 1),
+        (two, "ann", 1, 1),
+        (one, "bo", 2, 2),
+        (two, "bo", 1, 2),
+        (one, "cy", 0, 3),
+    ]
+
+
+def test_mistakes_are_listed_line_by_line_up_to_where_the_file_breaks(pool):
+    query = ids(pool)[0]
+    text = f"{query} 0 b00000 2\n{query} 0 b00000 1\n{query} 0 b00001 x\n{query} 0\n{query} 0 b00001 1\rX\n"
+
+    errors = read(pool, text).errors
+
+    assert [(error.line, error.message[:32]) for error in errors] == [
+        (2, "the pair is listed twice for que"),
+        (3, "x is not a whole number; map it "),
+        (4, "2 columns where there must be 4:"),
+        (5, "the line contains a carriage ret"),
+    ]
+
+
+def qrels_of(pool, count):
+    """So many judgements of distinct pairs; the pool has a hundred passages a query."""
+    pairs = ((query, block) for query in ids(pool) for block in range(100))
+    return "".join(f"{query} 0 b{block:05} 1\n" for query, block in islice(pairs, count))
+
+
+def test_statements_grow_with_parts_of_the_file_and_not_with_rows():
+    pool = make_pool(make_project(), queries=4, blocks=100)
+
+    def statements(count):
+        with CaptureQueriesContext(connection) as queries:
+            take(pool, read(pool, qrels_of(pool, count)))
+        return len(queries)
+
+    statements(20)
+    assert statements(400) - statements(100) < 12  # on SQLite a hundred rows are a statement
+
+
+def test_a_file_takes_the_same_memory_however_long_it_is():
+    pool = make_pool(make_project(), queries=120, blocks=100)
+
+    def peak(count):
+        text = qrels_of(pool, count)
+        tracemalloc.start()
+        read(pool, text)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak - len(text)
+
+    peak(100)
+    assert peak(12_000) < 1.3 * peak(4_000)
 
 
 def test_a_file_that_cannot_be_read_leaves_nothing(pool):

@@ -2,9 +2,11 @@
 
 import sqlite3
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 AT_ONCE = 2_000
 SETTINGS = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA temp_store=FILE; PRAGMA cache_size=-4096;"
 
@@ -59,3 +61,11 @@ class FirstLines:
             if first != number:
                 doubled[place] = line
         return doubled
+
+    def beside(self, items: Iterable[T], key: Callable[[T], tuple[str, int]]) -> Iterator[tuple[T, int | None]]:
+        """Each item with the first line of its key, None where that is its own. Reads some thousand items ahead."""
+        iterator = iter(items)
+        while part := list(islice(iterator, AT_ONCE)):
+            doubled = self.take([key(item) for item in part])
+            for place, item in enumerate(part):
+                yield item, doubled.get(place)

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from apps.common.database.bulk import chunks
 from apps.common.database.scratch import FirstLines
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
@@ -37,7 +36,6 @@ RECORD_LEFT = ("resolution", "judges")
 """Of an export: how the grade came about, which here is that it was imported."""
 RECORD_KNOWN = (*RECORD_NEEDED, *RECORD_LEFT, "split")
 HUB_NAMES = {"query-id": "query_id", "corpus-id": "block_id", "score": "grade"}
-AT_ONCE = 2_000
 SKIP = "skip"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4}\Z")
 ASCII_BLANKS = " \t\v\f"
@@ -122,15 +120,14 @@ def read_judgements(
         yield from map(_rated, ratings)
         return
     rows = _read_columns(source, errors, columns) if format == "qrels" else RECORDS[format](source, errors)
-    first_lines, broken = FirstLines(), ErrorList()
-    for chunk in chunks(until_broken(_parsed(source, errors, rows, grades), broken), AT_ONCE):
-        doubled = first_lines.take([(f"{row.query_id}\t{row.doc_id}", row.line) for row in chunk])
-        for place, row in enumerate(chunk):
-            if place not in doubled:
-                yield row
-                continue
-            message = f"the pair is listed twice for query {row.query_id}, first in line {doubled[place]}"
-            errors.add(source.error(row.line, row.doc_column, row.doc_id, message))
+    broken = ErrorList()
+    read = until_broken(_parsed(source, errors, rows, grades), broken)
+    for row, first in FirstLines().beside(read, lambda row: (f"{row.query_id}\t{row.doc_id}", row.line)):
+        if first is None:
+            yield row
+            continue
+        message = f"the pair is listed twice for query {row.query_id}, first in line {first}"
+        errors.add(source.error(row.line, row.doc_column, row.doc_id, message))
     if broken:
         raise broken.listed[0]
 
