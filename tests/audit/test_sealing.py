@@ -5,12 +5,13 @@ from datetime import timedelta, timezone
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from apps.audit.execution import sealing
 from apps.audit.execution.sealing import has_unsealed, seal_all, seal_kind
 from apps.audit.execution.verification import Break, count_unsealed, verify_chain
 from apps.audit.models import Chain, Event, Link, SealMark
-from apps.audit.selectors.sealed_kinds import event_payload, kinds
+from apps.audit.selectors.sealed_kinds import event_payload, kind_named, kinds
 from apps.common.database import triggers
 from tests.audit.factories import make_event
 from tests.factories import AT, make_project
@@ -87,6 +88,31 @@ def test_batches_follow_each_other(project, monkeypatch):
 
     assert verify_chain(project).broken is None
     assert verify_chain(project).unsealed == 0
+
+
+def test_what_another_sealer_sealed_after_the_reading_is_not_sealed_again(project):
+    for _ in range(3):
+        make_event(project)
+    kind = kind_named("event")
+    lengths = dict(Chain.objects.values_list("name", "length"))
+    read = sealing._read(kind, 0)
+    seal_all()
+
+    assert len(read) >= 3
+    assert sealing._seal_batch(read, lengths) == 0
+    assert verify_chain(project).broken is None
+
+
+def test_statements_do_not_grow_with_records(project):
+    def statements(count):
+        for _ in range(count):
+            make_event(project)
+        with CaptureQueriesContext(connection) as queries:
+            seal_all()
+        return len(queries)
+
+    statements(1)
+    assert statements(3) == statements(60)
 
 
 def test_a_changed_event_is_detected(project):

@@ -5,6 +5,8 @@ from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -39,6 +41,32 @@ def make_import(content: bytes = ROW, **options) -> Import:
         actor=lead_of(project),
         at=AT,
     )
+
+
+def blocks(count: int) -> bytes:
+    rows = ({"block_id": f"b{n}", "document_id": f"d{n // 10}", "text": "Keys are rotated."} for n in range(count))
+    return "\n".join(map(json.dumps, rows)).encode() + b"\n"
+
+
+def test_statements_grow_with_parts_of_the_file_and_not_with_passages():
+    def statements(count: int) -> int:
+        item = make_import(blocks(count))
+        with CaptureQueriesContext(connection) as queries:
+            imports.confirm_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
+        return len(queries)
+
+    statements(10)
+    assert statements(600) - statements(100) < 30  # on SQLite a hundred rows are a statement
+
+
+def test_a_block_that_is_in_the_file_twice_is_named_with_both_lines():
+    item = make_import(blocks(3) + blocks(2))
+
+    errors = [(error["line"], error["field"], error["value"], error["message"]) for error in item.plan["errors"]]
+    assert errors == [
+        (4, "block_id", "b0", "the block is in the file twice, first in line 1"),
+        (5, "block_id", "b1", "the block is in the file twice, first in line 2"),
+    ]
 
 
 def change(item: Import, **options) -> Import:
