@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from django.db.models import Count, F, Max, Min, Q, QuerySet
@@ -87,17 +90,13 @@ def pairs_of(round_: Round, entries: Sequence[int]) -> list[JudgedPair]:
 
 
 def _pairs(round_: Round, which: Q) -> Iterator[JudgedPair]:
-    """Pairs in the order of their entries. In a closed round, the answers so far count as all."""
-    seats = Seat.objects.filter(which, round=round_, pass_number=1)
-    if round_.state == RoundState.CLOSED:
-        seats = seats.filter(state=SeatState.DONE)
-    planned = seats.values("entry").annotate(n=Count("pk")).order_by("entry").values_list("entry", "n")
+    """Pairs in the order of their entries."""
     answers = live_judgements(round_).filter(which, pass_number=1).order_by("entry", "seat__number")
     rows = answers.select_related("annotator").iterator(chunk_size=ROWS)
     decisions = Adjudication.objects.filter(which, round=round_, superseded_by=None)
     ruled = {decision.entry_id: decision for decision in decisions}
     row = next(rows, None)
-    for entry_id, n in planned.iterator(chunk_size=ROWS):
+    for entry_id, n in _planned(round_, which):
         pair = JudgedPair(entry_id, n, decision=ruled.get(entry_id))
         while row is not None and row.entry_id == entry_id:
             pair.judgements.append(row)
@@ -105,20 +104,53 @@ def _pairs(round_: Round, which: Q) -> Iterator[JudgedPair]:
         yield pair
 
 
+def _planned(round_: Round, which: Q) -> Iterator[tuple[int, int]]:
+    """The entries with their numbers of judges, in order. In a closed round, the answers so far count as all."""
+    seats = Seat.objects.filter(which, round=round_, pass_number=1)
+    if round_.state == RoundState.CLOSED:
+        seats = seats.filter(state=SeatState.DONE)
+    planned = seats.values("entry").annotate(n=Count("pk")).order_by("entry").values_list("entry", "n")
+    return planned.iterator(chunk_size=ROWS)
+
+
 def resolved_pairs(round_: Round) -> Iterator[ResolvedPair]:
     """Every pair of a round that has an answer, with its resolution, in the pool's order."""
     entries = PoolEntry.objects.filter(pool=round_.pool_id).order_by("pk")
     keys = entries.values_list("pk", "query_id", "version_id").iterator(chunk_size=ROWS)
     key = next(keys, None)
-    for pair in _pairs(round_, Q()):
-        while key is not None and key[0] < pair.entry_id:
+    given = _answers(round_)
+    answered, answers = next(given, NO_ANSWER)
+    decisions = Adjudication.objects.filter(round=round_, superseded_by=None)
+    rulings = {entry: Ruling(grade) for entry, grade in decisions.values_list("entry", "grade")}
+    for entry, planned in _planned(round_, Q()):
+        while key is not None and key[0] < entry:
             key = next(keys, None)
-        if key is None or not (pair.judgements or pair.decision):
+        theirs: tuple[int | None, ...] = ()
+        if answered == entry:
+            theirs = answers
+            answered, answers = next(given, NO_ANSWER)
+        ruling = rulings.get(entry)
+        if key is None or not (theirs or ruling is not None):
             continue
-        state, resolution, grade = pair.resolved
+        state, resolution, grade = _resolved(theirs, planned=planned, ruling=ruling)
         if round_.kind == RoundKind.PROPAGATED:
             resolution = Resolution.CARRIED
-        yield ResolvedPair(*key, round_.pk, state, resolution, grade, len(pair.judgements))
+        yield ResolvedPair(*key, round_.pk, state, resolution, grade, len(theirs))
+
+
+NO_ANSWER: tuple[int | None, tuple[int | None, ...]] = (None, ())
+_resolved = lru_cache(maxsize=4_096)(resolve)
+"""Among many pairs most have the answers of another one."""
+
+
+def _answers(round_: Round) -> Iterator[tuple[int, tuple[int | None, ...]]]:
+    """The live answers to each pair, None for "can't judge", in the order of entries.
+
+    A judgement is a wide row with a note and marked evidence; of a million of them only the grades are read.
+    """
+    rows = live_judgements(round_).filter(pass_number=1).order_by("entry").values_list("entry", "grade")
+    for entry, of_pair in groupby(rows.iterator(chunk_size=ROWS), key=itemgetter(0)):
+        yield entry, tuple(grade for _, grade in of_pair)
 
 
 def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
