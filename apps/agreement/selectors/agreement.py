@@ -7,6 +7,7 @@ answered. Grades of an open round are counted for leads alone (`rules.grades_ref
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,7 +93,8 @@ def fresh_ratings(
     rows: Any = live_grades(project, rounds).values_list(
         "entry__query_id", "entry__version_id", "annotator_id", "grade"
     )
-    table = np.array(list(rows.iterator(chunk_size=10_000)), dtype=np.int64).reshape(-1, 4)
+    cells = chain.from_iterable(rows.iterator(chunk_size=10_000))
+    table = np.fromiter(cells, dtype=np.int64).reshape(-1, 4)
     if pairs is not None:
         table = rows_of(table, pairs)
     return ratings_from(one_item_a_text(table), project.grades)

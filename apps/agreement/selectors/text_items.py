@@ -30,7 +30,10 @@ def one_item_a_text(table: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def rows_of(table: NDArray[np.int64], pairs: Collection[Pair]) -> NDArray[np.int64]:
     """The rows of these pairs."""
-    texts = texts_of(np.unique(table[:, 1]).tolist())
-    is_wanted = [(query, texts[version]) in pairs for query, version in table[:, :2].tolist()]
-    rows: NDArray[np.int64] = table[np.array(is_wanted, dtype=bool)]
+    versions, places = np.unique(table[:, 1], return_inverse=True)
+    texts = texts_of(versions.tolist())
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
+    of_version = np.array([numbers[texts[version]] for version in versions.tolist()], dtype=np.int64)
+    wanted = [query * len(numbers) + numbers[text] for query, text in pairs if text in numbers]
+    rows: NDArray[np.int64] = table[np.isin(table[:, 0] * len(numbers) + of_version[places], wanted)]
     return rows
