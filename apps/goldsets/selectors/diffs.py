@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from apps.common.digests import plain_numbers
 from apps.common.text.worddiff import Piece, word_diff
 from apps.corpus.models import BlockVersion
+from apps.corpus.selectors.corpora import texts_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered
@@ -104,16 +105,28 @@ def diff_of_draft(former: Version, gathered: Gathered) -> Diff:
     return _difference(_stored(former, tuple(Split.values)), _drafted(gathered))
 
 
+class _PairState(NamedTuple):
+    """The compared values of a judged pair, as they are stored: a version has hundreds of thousands of them."""
+
+    query: str
+    block: str
+    version_id: int
+    grade: int
+    resolution: str
+    judges: int
+
+
 class _States(NamedTuple):
-    """The items of a version, each kind by name."""
+    """The items of a version: queries and triples by name."""
 
     queries: dict[str, _ItemState]
-    pairs: dict[str, _ItemState]
+    pairs: Iterator[_PairState]
     triples: dict[str, _ItemState]
 
 
 def _difference(before: _States, after: _States) -> Diff:
-    queries, pairs, triples = (_compare(*kind) for kind in zip(before, after, strict=True))
+    queries, triples = _compare(before.queries, after.queries), _compare(before.triples, after.triples)
+    pairs = _compare(*map(_by_name, _unlike(before.pairs, after.pairs)))
     return Diff(
         added=[*queries.added, *pairs.added, *triples.added],
         removed=[*queries.removed, *pairs.removed, *triples.removed],
@@ -132,6 +145,27 @@ class _Compared(NamedTuple):
     moved: list[ItemChange]
     remarked: list[ItemChange]
     redescribed: list[ItemChange]
+
+
+def _unlike(before: Iterable[_PairState], after: Iterable[_PairState]) -> tuple[set[_PairState], set[_PairState]]:
+    """The pairs of each that the other does not have exactly like this."""
+    gone, come = set(), set(after)
+    for pair in before:
+        if pair in come:
+            come.remove(pair)
+        else:
+            gone.add(pair)
+    return gone, come
+
+
+def _by_name(pairs: set[_PairState]) -> dict[str, _ItemState]:
+    texts = texts_of(pair.version_id for pair in pairs)
+    return {f"{pair.query} with {pair.block}": _pair(pair, texts[pair.version_id].digest) for pair in pairs}
+
+
+def _pair(pair: _PairState, digest: str) -> _ItemState:
+    pin = Pin(pair.block, digest, pair.version_id)
+    return _ItemState(f"grade {pair.grade}", (pin,), about={"resolution": pair.resolution, "judges": pair.judges})
 
 
 def _compare(before: Mapping[str, _ItemState], after: Mapping[str, _ItemState]) -> _Compared:
@@ -197,15 +231,17 @@ def _stored(version: Version, splits: tuple[str, ...]) -> _States:
 
 
 def _drafted(gathered: Gathered) -> _States:
-    pairs = {
-        f"{pair.query.outside_id} with {pair.place.outside_id}": _pair(
+    pairs = (
+        _PairState(
+            pair.query.outside_id,
+            pair.place.outside_id,
+            pair.place.version_id,
             pair.grade,
-            Pin(pair.place.outside_id, pair.place.text_digest, pair.place.version_id),
             pair.resolution,
             pair.judges,
         )
         for pair in gathered.pairs
-    }
+    )
     return _States(_queries(query_rows(gathered)), pairs, _triples(triple_rows(gathered)))
 
 
@@ -213,17 +249,10 @@ def _queries(rows: Iterable[VersionQuery]) -> dict[str, _ItemState]:
     return {row.outside_id: _ItemState(row.text, about=plain_numbers(row.fields)) for row in rows}
 
 
-def _pairs(version: Version, splits: tuple[str, ...]) -> dict[str, _ItemState]:
-    columns = ("query__outside_id", "block_id", "block_version__text_digest", "block_version_id", "grade", "resolution")
-    rows = VersionGrade.objects.filter(version=version, query__split__in=splits).values_list(*columns, "judges")
-    return {
-        f"{query} with {block}": _pair(grade, Pin(block, digest, version), resolution, judges)
-        for query, block, digest, version, grade, resolution, judges in rows.iterator(chunk_size=5_000)
-    }
-
-
-def _pair(grade: int, pin: Pin, resolution: str, judges: int) -> _ItemState:
-    return _ItemState(f"grade {grade}", (pin,), about={"resolution": resolution, "judges": judges})
+def _pairs(version: Version, splits: tuple[str, ...]) -> Iterator[_PairState]:
+    rows = VersionGrade.objects.filter(version=version, query__split__in=splits)
+    columns = ("query__outside_id", "block_id", "block_version_id", "grade", "resolution", "judges")
+    return map(_PairState._make, rows.values_list(*columns).iterator(chunk_size=5_000))
 
 
 NO_METADATA = frozenset({"question", "expected_answer", "blocks", "match", "added_by", "reviewed_by"})
