@@ -19,6 +19,7 @@ from apps.goldsets.execution.freezing import copy_items, items_digest, manifest_
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import find_blockers
+from apps.goldsets.selectors.lead_checks import find_lead_checks
 from apps.goldsets.selectors.numbering import number_of
 from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move
@@ -161,14 +162,15 @@ def freeze_version(*, version_id: int, actor: User, at: datetime, changelog: str
         raise VersionRefused(reason, code="freeze_refused")
     _lock_inputs(version)
     gathered = gather(version)
-    if reason := rules.freeze_refusal(version, find_blockers(gathered, at=at)):
+    checks = find_lead_checks(gathered)
+    if reason := rules.freeze_refusal(version, find_blockers(gathered, checks, at=at)):
         raise VersionRefused(reason, code="freeze_refused")
     numbered = number_of(gathered)
     if changelog.strip():
         numbered = numbered._replace(changelog=changelog.strip())
     copy_items(gathered)
     digest = items_digest(version)
-    manifest = manifest_of(gathered, numbered, digest=digest, at=at)
+    manifest = manifest_of(gathered, numbered, checks, digest=digest, at=at)
     return move(
         version,
         VersionStep.FREEZE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,45 +11,52 @@ from django.conf import settings
 
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.agreement import GradeAgreement
+from apps.common.database.bulk import chunks, insert_rows
 from apps.common.digests import canonical_json, digest_of, digest_of_lines, plain_numbers
 from apps.common.text.wording import utc_second
 from apps.goldsets.enums import Split
 from apps.goldsets.formats import jsonl
 from apps.goldsets.models import Version, VersionGrade, VersionLoss, VersionQuery, VersionTriple
-from apps.goldsets.selectors.assembly import Gathered
+from apps.goldsets.selectors.assembly import Gathered, JudgedPair
 from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.frozen_rows import query_rows, triple_rows
+from apps.goldsets.selectors.lead_checks import LeadCheck
 from apps.goldsets.selectors.losses import losses_facts
 from apps.goldsets.selectors.manifest_facts import checks_facts, disagreement_facts, unused_targets, waiting_facts
 from apps.goldsets.selectors.numbering import NumberedDraft
 from apps.queries.models import Permission, Source
 
 BATCH = 1_000
+GRADES_AT_ONCE = 10_000
+GRADE_COLUMNS = (
+    "version_id",
+    "query_id",
+    "block_version_id",
+    "block_id",
+    "position",
+    "grade",
+    "resolution",
+    "judges",
+)
 FORMAT = "karat-gold-set/1"
 
 
 def copy_items(gathered: Gathered) -> None:
     """Write the queries, grades and triples of a draft. The version must still be a draft: guards refuse others."""
-    version = gathered.version
     queries = VersionQuery.objects.bulk_create(query_rows(gathered), batch_size=BATCH)
-    by_query = {row.query_id: row for row in queries}
-    grades = (
-        VersionGrade(
-            version=version,
-            query=by_query[pair.query.pk],
-            block_version_id=pair.place.version_id,
-            block_id=pair.place.outside_id,
-            position=pair.place.position,
-            grade=pair.grade,
-            resolution=pair.resolution,
-            judges=pair.judges,
-        )
-        for pair in gathered.pairs
-    )
-    VersionGrade.objects.bulk_create(grades, batch_size=BATCH)
+    keys = {row.query_id: row.pk for row in queries}
+    for pairs in chunks(gathered.pairs, GRADES_AT_ONCE):
+        insert_rows(VersionGrade, GRADE_COLUMNS, (_grade_values(gathered.version, keys, pair) for pair in pairs))
     VersionTriple.objects.bulk_create(triple_rows(gathered), batch_size=BATCH)
-    losses = (VersionLoss(version=version, **loss.as_row()) for loss in gathered.losses)
+    losses = (VersionLoss(version=gathered.version, **loss.as_row()) for loss in gathered.losses)
     VersionLoss.objects.bulk_create(losses, batch_size=BATCH)
+
+
+def _grade_values(version: Version, queries: Mapping[int, int], pair: JudgedPair) -> tuple[Any, ...]:
+    """The row of a judged pair, in the order of GRADE_COLUMNS; `queries` are the version's, by their keys outside."""
+    place = pair.place
+    named = (place.version_id, place.outside_id, place.position)
+    return version.pk, queries[pair.query.pk], *named, pair.grade, pair.resolution, pair.judges
 
 
 def items_digest(version: Version) -> str:
@@ -64,10 +71,10 @@ def manifest_digest(manifest: dict[str, Any]) -> str:
 def _lines(version: Version) -> Iterator[str]:
     yield canonical_json(_frame(version)).decode()
     content = VersionContent(version)
-    for path, chunks in jsonl.files(content):
+    for path, lines in jsonl.files(content):
         if path != jsonl.CORPUS:
             yield path
-            yield from (chunk.decode().removesuffix("\n") for chunk in chunks)
+            yield from (line.decode().removesuffix("\n") for line in lines)
 
 
 def _frame(version: Version) -> dict[str, Any]:
@@ -86,8 +93,10 @@ def _guideline_digest(version: Version) -> str:
     return digest_of({"markdown": guideline.markdown, "grades": guideline.grades})
 
 
-def manifest_of(gathered: Gathered, draft: NumberedDraft, *, digest: str, at: datetime) -> dict[str, Any]:
-    """The facts of a version that is being frozen. It names no person."""
+def manifest_of(
+    gathered: Gathered, draft: NumberedDraft, checks: Iterable[LeadCheck], *, digest: str, at: datetime
+) -> dict[str, Any]:
+    """The facts of a version that is being frozen, with what the checks of the project found. It names no person."""
     version = gathered.version
     project = version.gold_set.project
     grades = agreement.grade_agreement(project, version.rounds.all(), {pair.key for pair in gathered.pairs})
@@ -111,7 +120,7 @@ def manifest_of(gathered: Gathered, draft: NumberedDraft, *, digest: str, at: da
         "agreement": _agreement_facts(gathered, grades),
         "disagreements": disagreement_facts(gathered, grades.ratings),
         "waiting": waiting_facts(version),
-        "checks": checks_facts(gathered),
+        "checks": checks_facts(checks),
         "sources": _source_facts(gathered),
         "unused_targets": unused_targets(gathered),
         "software": {"name": "karat", "version": settings.VERSION},

@@ -50,7 +50,8 @@ class LossGroup(NamedTuple):
 
 def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
     gathered = gather(version)
-    blockers = find_blockers(gathered, at=at)
+    checks = find_lead_checks(gathered)
+    blockers = find_blockers(gathered, checks, at=at)
     facts = split_facts(gathered)
     numbered = number_of(gathered)
     losses = losses_facts(gathered.losses)
@@ -68,7 +69,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "blockers": _by_kind(version, blockers),
         "counted": rules.counted(blockers),
         "warnings": find_warnings(gathered),
-        "checks": [check for check in find_lead_checks(gathered) if check.answer is Answer.WARN],
+        "checks": [check for check in checks if check.answer is Answer.WARN],
         "manifests": gathered.manifests,
         "training": _training(gathered),
         "former": gathered.former,

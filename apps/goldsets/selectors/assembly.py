@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import NamedTuple
 
 from apps.audit.selectors.events import recorded_objects
@@ -61,12 +62,12 @@ class JudgedPair(NamedTuple):
     grade: int
     resolution: str
     judges: int
-    text: TextKey
+    key: tuple[int, TextKey]
+    """The query and the judged text."""
 
     @property
-    def key(self) -> tuple[int, TextKey]:
-        """The query and the judged text."""
-        return self.query.pk, self.text
+    def text(self) -> TextKey:
+        return self.key[1]
 
 
 class OpenPair(NamedTuple):
@@ -181,23 +182,24 @@ def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int,
     pairs = settled_pairs(rounds)
     versions = {pair.version_id for pair in pairs}
     texts, names = texts_of(versions), block_names(versions)
-    seen = set()
+    seen, ruled_out = set(), set()
     for pair in pairs:
-        query, block = queries[pair.query_id], names[pair.version_id]
-        judged = MissablePair(query.pk, texts[pair.version_id], block, pair.grade, version_id=pair.version_id)
-        seen.add(judged.key)
+        query, block, text = queries[pair.query_id], names[pair.version_id], texts[pair.version_id]
+        judged = MissablePair(query.pk, text, block, pair.grade, version_id=pair.version_id)
+        key = judged.key
+        seen.add(key)
         if pair.is_ruled_out:
+            ruled_out.add(key)
             continue
         if not losses.includes(judged):
             continue
         gathered.queries[query.pk] = query
         if pair.grade is None:
-            gathered.unresolved.append(OpenPair(query, block, pair, judged.text))
+            gathered.unresolved.append(OpenPair(query, block, pair, text))
         else:
-            place = gathered.places[judged.text.block_id]
-            gathered.pairs.append(JudgedPair(query, place, pair.grade, str(pair.resolution), pair.judges, judged.text))
-    ruled_out = {(pair.query_id, texts[pair.version_id]) for pair in pairs if pair.is_ruled_out}
-    for judged in [*kept_elsewhere(rounds), *pairs_before(gathered.former)]:
+            place = gathered.places[text.block_id]
+            gathered.pairs.append(JudgedPair(query, place, pair.grade, str(pair.resolution), pair.judges, key))
+    for judged in chain(kept_elsewhere(rounds), pairs_before(gathered.former)):
         if judged.key in ruled_out:
             losses.miss(judged, LossReason.RULED_OUT)
         elif judged.key not in seen and losses.includes(judged):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from apps.goldsets.core.splits import DEV, TEST, Leak
 from apps.goldsets.enums import Answer, BlockerKind, SplitBy
 from apps.goldsets.models import VersionTriple
 from apps.goldsets.selectors.assembly import Gathered, OpenPair, wording_of
-from apps.goldsets.selectors.lead_checks import find_lead_checks
+from apps.goldsets.selectors.lead_checks import LeadCheck
 from apps.goldsets.selectors.training import query_name, triple_name
 from apps.judging.core.resolution import PairState
 from apps.judging.enums import RoundState
@@ -58,8 +58,8 @@ class Blocker(NamedTuple):
     place: str = ""
 
 
-def find_blockers(gathered: Gathered, *, at: datetime) -> list[Blocker]:
-    """All blockers of the freeze, by kind."""
+def find_blockers(gathered: Gathered, checks: Iterable[LeadCheck], *, at: datetime) -> list[Blocker]:
+    """All blockers of the freeze, by kind. `checks` are what `find_lead_checks` found."""
     return [
         *_empty(gathered),
         *(_unresolved(open_pair) for open_pair in gathered.unresolved),
@@ -71,7 +71,7 @@ def find_blockers(gathered: Gathered, *, at: datetime) -> list[Blocker]:
         *_trained(gathered),
         *(
             Blocker(BlockerKind.CHECK, check.sentence, place=check.place)
-            for check in find_lead_checks(gathered)
+            for check in checks
             if check.answer is Answer.REFUSE
         ),
     ]

@@ -9,13 +9,13 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from apps.common.files.csvsafe import safe_cell
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors.corpora import TextKey
+from apps.corpus.selectors.corpora import TextKey, texts_of
 from apps.goldsets.enums import (
     CURE_OF_EARLIER,
     CURE_OF_EARLIER_GONE,
@@ -283,22 +283,15 @@ def kept_elsewhere(rounds: Iterable[Round]) -> list[MissablePair]:
     ]
 
 
-def pairs_before(former: Version | None) -> list[MissablePair]:
+def pairs_before(former: Version | None) -> Iterator[MissablePair]:
     """The pairs of the version before."""
-    rows = VersionGrade.objects.filter(version=former).values_list(
-        "query__query_id",
-        "block_version__block_id",
-        "block_version__text_digest",
-        "block_id",
-        "grade",
-        "block_version_id",
-    )
     if former is None:
-        return []
-    return [
-        MissablePair(query, TextKey(block, digest), name, grade, version_id=version)
-        for query, block, digest, name, grade, version in rows.iterator(chunk_size=ROWS)
-    ]
+        return
+    grades = VersionGrade.objects.filter(version=former)
+    texts = texts_of(grades.order_by().values_list("block_version_id", flat=True).distinct())
+    rows = grades.values_list("query__query_id", "block_version_id", "block_id", "grade")
+    for query, version, name, grade in rows.iterator(chunk_size=ROWS):
+        yield MissablePair(query, texts[version], name, grade, version_id=version)
 
 
 def losses_facts(losses: Iterable[Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Counted when the version is frozen, since none of it can be counted later: peopl
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from apps.corpus.selectors.corpora import texts_of
 from apps.goldsets.enums import Answer
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.assembly import Gathered
-from apps.goldsets.selectors.lead_checks import find_lead_checks
+from apps.goldsets.selectors.lead_checks import LeadCheck
 from apps.metrics.agreement import MISSING
 from apps.metrics.agreement.ratings import Ratings
 from apps.queries.models import Source
@@ -41,8 +42,8 @@ def _of_grades(gathered: Gathered, ratings: Ratings) -> dict[str, Any]:
     apart = np.flatnonzero(shared & (highest > lowest))
     distances = Counter((scale[highest[apart]] - scale[lowest[apart]]).tolist())
     texts = texts_of(ratings.items[apart, 1].tolist())
-    ended = {pair.key: pair.resolution for pair in gathered.pairs}
-    resolutions = Counter(ended[query, texts[text]] for query, text in ratings.items[apart].tolist())
+    differing = {(query, texts[text]) for query, text in ratings.items[apart].tolist()}
+    resolutions = Counter(pair.resolution for pair in gathered.pairs if pair.key in differing)
     return {
         "shared": int(shared.sum()),
         "differing": len(apart),
@@ -81,10 +82,10 @@ def waiting_facts(version: Version) -> dict[str, int]:
     return {state.value: counts[state] for state in WAITING}
 
 
-def checks_facts(gathered: Gathered) -> dict[str, int]:
+def checks_facts(checks: Iterable[LeadCheck]) -> dict[str, int]:
     """What each check of the project that warned had found, in number. One that refuses lets nothing be frozen."""
     counts: Counter[str] = Counter()
-    for check in find_lead_checks(gathered):
+    for check in checks:
         if check.answer is Answer.WARN:
             counts[check.kind.value] += check.found
     return dict(sorted(counts.items()))
