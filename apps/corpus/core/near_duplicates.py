@@ -136,11 +136,8 @@ def near_pairs(texts: Sequence[str], at_least: float) -> list[NearPair]:
 class NearDuplicates:
     """Signatures as an index that is built once and stored on disk (see `retrieval.engines.store`)."""
 
-    def index(self, blocks: Iterable[str]) -> Signatures:
-        return signatures(blocks)
-
-    def save(self, handle: Signatures, folder: Path) -> None:
-        np.save(folder / "minima.npy", handle.minima)
+    def build(self, blocks: Iterable[str], folder: Path) -> None:
+        np.save(folder / "minima.npy", signatures(blocks).minima)
 
     def load(self, folder: Path) -> Signatures:
         return Signatures(np.asarray(np.load(folder / "minima.npy", mmap_mode="r")))

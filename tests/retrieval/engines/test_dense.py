@@ -87,7 +87,7 @@ def test_the_same_blocks_give_the_same_bits_and_a_saved_index_answers_alike(tmp_
     texts = some_texts(600)
     handle = engine.index(texts)
     (tmp_path / "saved").mkdir()
-    engine.save(handle, tmp_path / "saved")
+    engine.build(texts, tmp_path / "saved")
     encoder.encoder_of.cache_clear()
 
     assert engine.index(texts).tobytes() == handle.tobytes()

@@ -185,7 +185,7 @@ def test_a_saved_index_answers_bit_for_bit_as_the_fresh_one(name, blocks, querie
     folder = tmp_path_factory.mktemp("index")
     handle = engine.index(blocks)
 
-    engine.save(handle, folder)
+    engine.build(blocks, folder)
     again = engine.load(folder)
 
     fresh, stored = engine.search(handle, queries, k), engine.search(again, queries, k)

@@ -61,7 +61,7 @@ def test_a_saved_space_answers_bit_for_bit(blocks, tmp_path):
     engine = make("lsa", {"dimensions": 8})
     handle = engine.index(blocks)
 
-    engine.save(handle, tmp_path)
+    engine.build(blocks, tmp_path)
     again = engine.search(engine.load(tmp_path), blocks[:5], 20)
 
     fresh = engine.search(handle, blocks[:5], 20)

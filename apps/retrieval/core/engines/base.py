@@ -61,12 +61,12 @@ class Engine(Protocol):
         """
         ...
 
-    def save(self, handle: Any, folder: Path) -> None:
-        """Write the index into an existing, empty folder."""
+    def build(self, blocks: Iterable[str], folder: Path) -> None:
+        """Write the index of the blocks into an existing, empty folder."""
         ...
 
     def load(self, folder: Path) -> Any:
-        """The index that `save` wrote, memory-mapped."""
+        """The index that `build` wrote, memory-mapped."""
         ...
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.retrieval.core.engines.building import Counts, Weigh
 from apps.retrieval.core.engines.lexical import Lexical
-from apps.retrieval.core.engines.postings import Counts, Weigh
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

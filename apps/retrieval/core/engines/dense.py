@@ -58,7 +58,7 @@ class Dense:
 
     def index(self, blocks: Iterable[str]) -> NDArray[np.float32]:
         """One row per block, of length 1; zero for a blank block. Equal texts get one vector, so they tie. Until they
-        are saved, the rows are in a temporary file, not in memory. Raises NotReady.
+        are written, the rows are in a temporary file, not in memory. Raises NotReady.
         """
         encoder, texts, known = self._encoder(), iter(blocks), dict[bytes, int]()
         with TemporaryFile() as file:
@@ -100,8 +100,8 @@ class Dense:
         vector = unit(encoder.encode([self.query_prefix + text])[0].astype(np.float64))
         return NOTHING if vector is None else nearest(handle, vector, k)
 
-    def save(self, handle: NDArray[np.float32], folder: Path) -> None:
-        np.save(folder / "vectors.npy", handle)
+    def build(self, blocks: Iterable[str], folder: Path) -> None:
+        np.save(folder / "vectors.npy", self.index(blocks))
 
     def load(self, folder: Path) -> NDArray[np.float32]:
         return mapped(folder / "vectors.npy")

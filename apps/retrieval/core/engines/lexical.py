@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from apps.retrieval.core.engines import postings as lists
 from apps.retrieval.core.engines.analysis import Analysis
 from apps.retrieval.core.engines.base import Hits, Parameters, one_by_one
-from apps.retrieval.core.engines.postings import Counts, Postings, Weigh
+from apps.retrieval.core.engines.building import Counts, Weigh, count_terms, write_lists
+from apps.retrieval.core.engines.postings import Postings
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,19 @@ class Lexical:
         return counts * boost
 
     def index(self, blocks: Iterable[str]) -> Postings:
-        counts = lists.count_terms(blocks, self.analysis)
-        return lists.from_counts(counts, self.weigh(counts), self.boost(counts))
+        """The arrays are in files that have no name any more, memory-mapped."""
+        with TemporaryDirectory(prefix="karat-index-") as folder:
+            self.build(blocks, Path(folder))
+            return lists.load(Path(folder))
+
+    def build(self, blocks: Iterable[str], folder: Path) -> None:
+        with TemporaryFile(dir=folder) as file:
+            counts = count_terms(blocks, self.analysis, file)
+            boost = self.boost(counts)
+            indptr = write_lists(counts, self.weigh(counts), folder)
+        lists.save_terms(counts.vocabulary, folder)
+        for name, values in (("indptr", indptr), ("boost", boost), ("blocks", np.int64(len(counts.lengths)))):
+            np.save(folder / f"{name}.npy", values)
 
     def search(self, handle: Postings, queries: Sequence[str], k: int) -> Hits:
         return one_by_one(lambda text: self._rank(handle, text, k), queries, k)
@@ -54,9 +67,6 @@ class Lexical:
         scores = lists.scores_of(handle, terms, self.query_factors(counts, handle.boost[terms]))
         positions = lists.best(scores, k)
         return positions, scores[positions]
-
-    def save(self, handle: Postings, folder: Path) -> None:
-        lists.save(handle, folder)
 
     def load(self, folder: Path) -> Postings:
         return lists.load(folder)

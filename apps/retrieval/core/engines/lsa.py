@@ -88,7 +88,8 @@ class Lsa:
         vector = unit((factors[:, None] * handle.axes[terms]).sum(axis=0))
         return NOTHING if vector is None else nearest(handle.vectors, vector, k)
 
-    def save(self, handle: Space, folder: Path) -> None:
+    def build(self, blocks: Iterable[str], folder: Path) -> None:
+        handle = self.index(blocks)
         for name in _ARRAYS:
             np.save(folder / f"{name}.npy", getattr(handle, name))
         lists.save_terms(handle.vocabulary, folder)

@@ -1,23 +1,14 @@
 """Term-major postings, the memory-mapped index of the lexical engines."""
 
-from __future__ import annotations
-
-from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from apps.retrieval.core.engines.analysis import Analysis
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array  # slow to load, here and in the functions that need it
-
-_BLOCKS_AT_ONCE = 20_000
 _NARROWEST_STRIPE = 4
 _WIDEST_STRIPE = 256
 _ARRAYS = ("indptr", "positions", "weights", "boost")
@@ -38,98 +29,6 @@ class Postings(NamedTuple):
     blocks: int
 
 
-class _Lexicon(dict[str, int]):
-    """Term numbers by raw token, filled on lookup; −1 for a stop word."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        super().__init__()
-        self.analysis = analysis
-        self.terms: dict[str, int] = {}
-
-    def __missing__(self, token: str) -> int:
-        term = self.analysis.term(token)
-        number = self.terms.setdefault(term, len(self.terms)) if term else -1
-        self[token] = number
-        return number
-
-
-class Counts(NamedTuple):
-    """How often each term occurs in each block.
-
-    `parts` are blocks × terms matrices of consecutive blocks, so that a large corpus is never in memory twice.
-    `holders` (int64) is for each term the number of blocks that contain it, `lengths` (int64) for each block the
-    number of its terms.
-    """
-
-    vocabulary: dict[str, int]
-    parts: list[csr_array]
-    holders: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-
-
-Weigh = Callable[["csr_array", NDArray[np.int64]], NDArray[np.float64]]
-"""Turns the counts of a part into weights; the second argument has the lengths of the part's blocks."""
-
-
-def count_terms(blocks: Iterable[str], analysis: Analysis) -> Counts:
-    """Count the terms of the blocks. The vocabulary is in order of first use."""
-    lexicon = _Lexicon(analysis)
-    parts = [_count_chunk(chunk, lexicon) for chunk in _chunks(blocks)]
-    holders = np.zeros(len(lexicon.terms), dtype=np.int64)
-    for part in parts:
-        holders[: part.shape[1]] += np.bincount(part.indices, minlength=part.shape[1])
-    lengths = [np.asarray(part.sum(axis=1, dtype=np.int64)).ravel() for part in parts]
-    return Counts(lexicon.terms, parts, holders, np.concatenate([np.zeros(0, np.int64), *lengths]))
-
-
-def _chunks(blocks: Iterable[str]) -> Iterator[list[str]]:
-    source = iter(blocks)
-    while chunk := list(islice(source, _BLOCKS_AT_ONCE)):
-        yield chunk
-
-
-def _count_chunk(texts: Sequence[str], lexicon: _Lexicon) -> csr_array:
-    from scipy.sparse import csr_array
-
-    numbers = array("i")
-    ends = np.zeros(len(texts) + 1, dtype=np.int64)
-    for row, text in enumerate(texts):
-        numbers.extend(map(lexicon.__getitem__, lexicon.analysis.tokens(text)))
-        ends[row + 1] = len(numbers)
-    terms = np.frombuffer(numbers, dtype=np.int32)
-    is_indexed = terms >= 0
-    indptr = np.concatenate(([0], np.cumsum(is_indexed)))[ends]
-    terms = terms[is_indexed]
-    counts = csr_array((np.ones(len(terms), dtype=np.int32), terms, indptr), shape=(len(texts), len(lexicon.terms)))
-    counts.sum_duplicates()
-    counts.data = counts.data.astype(np.min_scalar_type(int(counts.data.max(initial=0))))
-    return counts
-
-
-def from_counts(counts: Counts, weigh: Weigh, boost: NDArray[np.float64]) -> Postings:
-    """Postings with the weights that `weigh` returns. The list of parts is empty afterwards, to free memory.
-
-    The entries of each part are appended to the lists of their terms, so nothing has to be sorted.
-    """
-    from scipy.sparse import csc_array
-
-    indptr = np.concatenate(([0], np.cumsum(counts.holders))).astype(np.int64)
-    positions, weights = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.float64)
-    ends, first = indptr[:-1].copy(), 0
-    counts.parts.reverse()
-    while counts.parts:
-        part = counts.parts.pop()
-        blocks, terms = part.shape
-        part.data = weigh(part, counts.lengths[first : first + blocks])
-        by_term = csc_array(part)
-        places = np.arange(by_term.nnz) + np.repeat(ends[:terms] - by_term.indptr[:-1], np.diff(by_term.indptr))
-        positions[places] = by_term.indices + first
-        weights[places] = by_term.data
-        ends[:terms] += np.diff(by_term.indptr)
-        first += blocks
-    return Postings(counts.vocabulary, indptr, positions, weights, boost, first)
-
-
 def query_terms(
     vocabulary: dict[str, int], analysis: Analysis, text: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -143,10 +42,10 @@ def query_terms(
 
 def scores_of(postings: Postings, terms: NDArray[np.int64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
     """The score of every block: the sum over terms, in ascending term order, of factor × weight."""
+    from scipy.sparse import csc_array  # slow to load
+
     if not len(terms):
         return np.zeros(postings.blocks)
-    from scipy.sparse import csc_array
-
     bounds = [slice(postings.indptr[term], postings.indptr[term + 1]) for term in terms.tolist()]
     positions = np.concatenate([postings.positions[part] for part in bounds])
     weights = np.concatenate(
@@ -182,16 +81,8 @@ def floor(scores: NDArray[np.floating], k: int) -> float:
     return float(np.partition(maxima, stripes - k)[stripes - k])
 
 
-def save(postings: Postings, folder: Path) -> None:
-    """One file per array, and a file of terms, one per line in the order of their numbers."""
-    for name in _ARRAYS:
-        np.save(folder / f"{name}.npy", getattr(postings, name))
-    np.save(folder / "blocks.npy", np.int64(postings.blocks))
-    save_terms(postings.vocabulary, folder)
-
-
 def load(folder: Path) -> Postings:
-    """The postings that `save` wrote; the arrays are memory-mapped and read-only."""
+    """The postings in a folder that `Lexical.build` filled; the arrays are memory-mapped and read-only."""
     arrays = {name: mapped(folder / f"{name}.npy") for name in _ARRAYS}
     return Postings(vocabulary=load_terms(folder), blocks=int(np.load(folder / "blocks.npy")), **arrays)
 

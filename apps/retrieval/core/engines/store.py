@@ -18,11 +18,9 @@ TOUCHED_EVERY_SECONDS = 3_600
 
 
 class Indexer(Protocol):
-    """Builds, saves and loads an index: an engine, or anything else that is built once from the texts of a snapshot."""
+    """Builds and loads an index: an engine, or anything else that is built once from the texts of a snapshot."""
 
-    def index(self, blocks: Iterable[str]) -> Any: ...
-
-    def save(self, handle: Any, folder: Path) -> None: ...
+    def build(self, blocks: Iterable[str], folder: Path) -> None: ...
 
     def load(self, folder: Path) -> Any: ...
 
@@ -188,7 +186,7 @@ def _build(folder: Path, engine: Indexer, blocks: Iterable[str]) -> None:
     for leftover in folder.parent.glob(f"{folder.name}.part-*"):
         shutil.rmtree(leftover)
     scratch = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
-    engine.save(engine.index(blocks), scratch)
+    engine.build(blocks, scratch)
     for file in scratch.iterdir():
         _sync_to_disk(file)
     _sync_to_disk(scratch)
