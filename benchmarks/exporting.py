@@ -17,8 +17,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -26,9 +25,9 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.lists import start
+from benchmarks.many_grades import chunks, judge, places_of, queries_of
 
 PAIRS_A_QUERY = 500
-AT_ONCE = 5_000
 FORMS = ("jsonl", "csv", "trec", "beir", "parquet", "huggingface", "judgements")
 GRADES = "SELECT query_id, block_id, grade, resolution, judges FROM goldsets_versiongrade"
 JUDGEMENTS = (
@@ -120,12 +119,11 @@ def _version(judgements: int, share: int) -> Any:
     from tests.goldsets.factories import draft, make_bench
 
     bench = make_bench(queries=1, triples=0, judge=False)
-    places = _snapshot(bench.project, PAIRS_A_QUERY)
+    places = places_of(bench.project, PAIRS_A_QUERY)
     version = draft(bench, snapshot=places[0].snapshot, test_share=0.0)
     queries = _queries(bench, version, max(1, judgements // (2 * PAIRS_A_QUERY)), share)
-    people = list(bench.round.annotators.values_list("annotator", flat=True))
-    for chunk in _chunks(product(queries, places)):
-        _judge(bench, chunk, people)
+    for chunk in chunks(product(queries, places)):
+        judge(bench, [(query.query_id, place) for query, place in chunk])
         _grade(version, chunk)
     version.frozen_at, version.digest = AT, "benchmark"
     return version
@@ -134,13 +132,7 @@ def _version(judgements: int, share: int) -> Any:
 def _queries(bench: Any, version: Any, count: int, share: int) -> list[Any]:
     """The queries of the version; one in so many is in dev, the others are in test."""
     from apps.goldsets.models import VersionQuery
-    from apps.queries.models import Query
-    from tests.factories import AT
 
-    queries = Query.objects.bulk_create(
-        Query(project=bench.project, outside_id=f"L{n:06}", text=f"query {n}", created_by=bench.lead, created_at=AT)
-        for n in range(count)
-    )
     return VersionQuery.objects.bulk_create(
         VersionQuery(
             version=version,
@@ -149,7 +141,7 @@ def _queries(bench: Any, version: Any, count: int, share: int) -> list[Any]:
             text=query.text,
             split="dev" if n % share == 0 else "test",
         )
-        for n, query in enumerate(queries)
+        for n, query in enumerate(queries_of(bench, count))
     )
 
 
@@ -169,50 +161,6 @@ def _grade(version: Any, pairs: list[tuple[Any, Any]]) -> None:
         )
         for query, place in pairs
     )
-
-
-def _judge(bench: Any, pairs: list[tuple[Any, Any]], people: list[int]) -> None:
-    """A seat and a judgement of each person for each pair; one in ten has a note."""
-    from apps.judging.models import Judgement, Seat
-    from apps.retrieval.models import PoolEntry
-    from tests.factories import AT
-
-    entries = PoolEntry.objects.bulk_create(
-        PoolEntry(pool=bench.pool, query_id=query.query_id, version_id=place.version_id) for query, place in pairs
-    )
-    seats = Seat.objects.bulk_create(
-        Seat(round=bench.round, entry=entry, query_id=entry.query_id, number=n, state="done", annotator_id=person)
-        for entry in entries
-        for n, person in enumerate(people, start=1)
-    )
-    Judgement.objects.bulk_create(
-        Judgement(
-            round=bench.round,
-            seat=seat,
-            entry_id=seat.entry_id,
-            annotator_id=seat.annotator_id,
-            grade=seat.entry_id % 4,
-            note="names the hour" if seat.pk % 10 == 0 else "",
-            active_ms=8_000,
-            away_ms=0,
-            idempotency_key=f"bench-{seat.pk}",
-            given_at=AT,
-        )
-        for seat in seats
-    )
-
-
-def _snapshot(project: Any, blocks: int) -> list[Any]:
-    from tests.triples.factories import make_snapshot
-
-    texts = {f"b{n:04}": f"The passage number {n} of the benchmark. " * 5 for n in range(blocks)}
-    snapshot = make_snapshot(project, texts, corpus=project.corpora.first())
-    return list(snapshot.entries.select_related("block", "snapshot").order_by("position"))
-
-
-def _chunks(pairs: Iterator[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]]:
-    while chunk := list(islice(pairs, AT_ONCE)):
-        yield chunk
 
 
 if __name__ == "__main__":

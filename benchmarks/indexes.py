@@ -2,10 +2,10 @@
 
     python benchmarks/indexes.py [--blocks 500000] [--words 80] [--queries 200] [--depth 100]
 
-On one generated corpus Karat builds BM25 and TF-IDF indexes on disk, in parts, as a worker does, and then opens each,
-and opens it and answers queries. The reference is a bare scikit-learn vectoriser that makes a scipy matrix of BM25 weights in memory, and answers from it.
-Every step is a process of its own, which draws the texts itself, one after the other; the reference keeps them in a
-list, since it reads them at once.
+On one generated corpus Karat builds BM25 and TF-IDF indexes on disk, in parts, as a worker does; then it opens each,
+and opens it and answers queries. The reference is a bare scikit-learn vectoriser that makes a scipy matrix of BM25
+weights in memory, and answers from it. Every step is a process of its own, which draws the texts itself, one after the
+other; the reference keeps them in a list, since it reads them at once.
 
 Printed for each step: seconds of processor time, the most memory that the process held, and by how much that is above
 the memory it began with; for Karat with the ratios to the reference. Files that are mapped into memory count as held
