@@ -8,7 +8,7 @@ from django.db import transaction
 from apps.accounts.models import Project, User
 from apps.agreement.execution import READ
 from apps.agreement.models import ReadGrades
-from apps.agreement.selectors.grade_cache import digest_of_rounds, source_of
+from apps.agreement.selectors.grade_cache import digest_of_rounds, forget_source, source_after, source_of
 from apps.jobs.actions.jobs import enqueue
 from apps.judging.models import Round
 
@@ -21,7 +21,9 @@ def have_grades_read(*, project: Project, rounds: Sequence[Round], actor: User, 
     source = source_of(project, rounds)
     if not source.is_due(at):
         return source.reading
-    return _enqueue_reading(project, rounds, actor, at)
+    reading = _enqueue_reading(project, rounds, actor, at)
+    forget_source(project, rounds)
+    return reading
 
 
 @transaction.atomic
@@ -32,7 +34,7 @@ def _enqueue_reading(project: Project, rounds: Sequence[Round], actor: User, at:
         digest=digest_of_rounds(rounds),
         defaults={"rounds": sorted(round_.pk for round_ in rounds), "asked_at": at},
     )
-    if is_new or (source_of(project, rounds).is_due(at) and not row.is_waiting):
+    if is_new or (source_after(project, rounds).is_due(at) and not row.is_waiting):
         row.job = enqueue(kind=READ, params={"read_id": row.pk}, project=project, actor=actor, at=at)
         row.asked_at = at
         row.save(update_fields=["job", "asked_at"])

@@ -4,9 +4,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Subquery
 
 from apps.accounts.models import Membership, Project, User
+from apps.common.database.questions import Question
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshots_in
 from apps.dashboard.enums import LOAD_DEMO
@@ -62,11 +63,13 @@ def _loading(demos: list[Project]) -> dict[int, Job]:
     return {job.project_id: job for job in jobs if job.project_id is not None}
 
 
-def demo_being_loaded(project: Project) -> Job | None:
-    """The job that fills this demo project now; None, without a query, for other projects."""
+def demo_asked(project: Project) -> Question[Job | None]:
+    """The job that fills this demo project now; None, without asking, for other projects."""
     if not project.is_demo:
-        return None
-    return Job.objects.open().filter(kind=LOAD_DEMO, project=project).first()
+        return Question({}, lambda found: None)
+    loading = Job.objects.open().filter(kind=LOAD_DEMO, project=project).order_by("pk")
+    asks = {field.attname: Subquery(loading.values(field.attname)[:1]) for field in Job._meta.concrete_fields}
+    return Question(asks, lambda found: Job.from_db(None, list(found), list(found.values())) if found["id"] else None)
 
 
 def newest_snapshot(project: Project) -> Snapshot | None:

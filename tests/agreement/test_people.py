@@ -269,5 +269,5 @@ def test_a_page_costs_the_same_number_of_queries(client, django_assert_num_queri
         judge_all(round_, person, lambda seat: seat.entry_id % 4)
     client.force_login(lead_of(round_.project))
 
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(18):
         person_page(client, round_.project, people_of(round_)[0])

@@ -175,7 +175,7 @@ def test_page_costs_the_same_number_of_queries(client, django_assert_num_queries
     make_reviewed(project, both=reviewed)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(13):
         overview(client, project)
 
 

@@ -213,5 +213,5 @@ def test_the_list_costs_the_same_number_of_queries(made, client, django_assert_n
     client.force_login(made.lead)
     address = reverse("calibration:calibrations", args=[made.project.slug])
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         client.get(address)

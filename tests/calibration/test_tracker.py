@@ -199,7 +199,7 @@ def test_the_log_costs_the_same_number_of_queries(client, project, more, django_
         review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         page(client, "log", project)
 
 
@@ -359,7 +359,7 @@ def test_rates_cost_the_same_number_of_queries(client, project, more, django_ass
         review_once(project, author, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         page(client, "rates", project)
 
 

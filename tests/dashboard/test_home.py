@@ -172,7 +172,7 @@ class TestPage:
         client.force_login(lead_of(project))
         client.get(home(project))
 
-        with django_assert_num_queries(33):
+        with django_assert_num_queries(11):
             client.get(home(project))
 
     @pytest.mark.parametrize("projects", [1, 3])

@@ -11,6 +11,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.accounts.selectors import membership_in
 from apps.agreement.selectors.agreement import rounds_for
+from apps.common.database.questions import answer_to
 from apps.dashboard.actions.projects import skip_step
 from apps.dashboard.pages import blocking, people, tasks
 from apps.dashboard.pages.checklist import first_steps
@@ -55,7 +56,7 @@ def judged_round(*, grades=(0, 1, 2, 3), times=(60_000, 60_000)):
 
 def who_needs(round_, user=None, at=AT):
     member = membership_in(user or lead_of(round_.project), round_.project.slug)
-    return people.who_needs_me(member, round_, rounds_for(member), at)
+    return people.who_needs_me(member, judging_progress(round_.project, at), rounds_for(member))
 
 
 class TestQuestions:
@@ -117,13 +118,13 @@ class TestBlocking:
     def test_a_run_that_nobody_scored_on_the_latest_version_is_a_row(self):
         scene = make_scene(queries=4, test_share=0)
         version = latest_version(scene.project)
-        both = blocking.unscored(scene.project, version)
+        both = answer_to(scene.project, blocking.unscored(scene.project, version))
         score(scene, "base")
-        (row,) = blocking.unscored(scene.project, version)
+        (row,) = answer_to(scene.project, blocking.unscored(scene.project, version))
 
         assert [(row.title, row.count) for row in both] == [("Runs to score on v1", 2)]
         assert row.title == "Score better on v1"
-        assert blocking.unscored(scene.project, None) == []
+        assert answer_to(scene.project, blocking.unscored(scene.project, None)) == []
 
     def test_without_a_gate_the_newest_score_is_shown_with_its_interval(self, client):
         scene = make_scene(queries=4, test_share=0)
@@ -139,9 +140,7 @@ class TestBlocking:
         project = round_.project
 
         def keys():
-            return {
-                row.key: row.count for row in blocking.rounds(project, judging_progress(project, AT), has_pool=True)
-            }
+            return {row.key: row.count for row in blocking.rounds(project, judging_progress(project, AT), "")}
 
         assert keys() == {"m": 3}
         close_round(round_id=round_.pk, actor=lead_of(project), at=AT)
@@ -175,9 +174,9 @@ class TestBlocking:
         round_ = make_round(queries=1, blocks=3, annotators=1, overlap=0.0)
         make_pool(round_.project, snapshot=round_.pool.snapshot)
 
-        rows = blocking.rounds(round_.project, None, has_pool=True)
+        pool = answer_to(round_.project, blocking.unplanned_pool(round_.project))
 
-        assert [row.key for row in rows] == ["b"]
+        assert [row.key for row in blocking.rounds(round_.project, None, pool)] == ["b"]
 
 
 class TestGoal:
@@ -227,12 +226,11 @@ class TestGoal:
     def test_where_systems_were_scored_and_none_ran_on_the_snapshot_of_the_latest_version_it_says_so(self):
         scene = make_scene(queries=4, test_share=0)
         score(scene, "base")
-        steps = first_steps(membership_in(scene.lead, scene.project.slug))
         version = latest_version(scene.project)
-        assert blocking.without_runs(scene.project, version, steps) == []
+        assert answer_to(scene.project, blocking.without_runs(scene.project, version)) == []
 
         version.snapshot = make_snapshot(scene.project)
-        (row,) = blocking.without_runs(scene.project, version, steps)
+        (row,) = answer_to(scene.project, blocking.without_runs(scene.project, version))
 
         assert row.title == "Score your systems on v1"
 
@@ -301,7 +299,7 @@ class TestPeople:
             judge_all(round_, person, lambda seat: seat.entry_id % 4)
         page_of(client, round_.project)
 
-        with django_assert_num_queries(47):
+        with django_assert_num_queries(14):
             client.get(reverse("dashboard:home", kwargs={"slug": round_.project.slug}))
 
 

@@ -5,9 +5,10 @@ from datetime import date, timedelta
 import pytest
 
 from apps.accounts.actions.projects import set_roles
+from apps.common.database.questions import answer_to
 from apps.common.text.wording import percent
-from apps.dashboard.pages.round_forecast import ending, forecast
-from apps.judging import selectors
+from apps.dashboard.pages.progress import progress_of, seats_asked
+from apps.dashboard.pages.round_forecast import ending
 from apps.judging.actions import claim_seats, close_round
 from apps.judging.core.eta import Lately
 from tests.factories import AT, lead_of
@@ -39,7 +40,7 @@ def test_without_judgements_no_day_is_named():
 
 
 def line(round_, at):
-    return forecast(round_, selectors.totals(round_), at=at)
+    return progress_of(round_, *answer_to(round_, seats_asked(round_, at)), at).forecast
 
 
 @pytest.mark.django_db
@@ -86,7 +87,6 @@ def test_few_and_many_pairs_take_the_same_queries(blocks, django_assert_num_quer
     seats = claim_seats(round_=round_, annotator=people_of(round_)[0], n=blocks, at=AT)
     for seat in seats:
         give(seat, people_of(round_)[0])
-    totals = selectors.totals(round_)
 
-    with django_assert_num_queries(5):
-        forecast(round_, totals, at=later(1))
+    with django_assert_num_queries(3):
+        line(round_, later(1))

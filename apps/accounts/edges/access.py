@@ -1,6 +1,7 @@
 """Access to project pages: checks sign-in, membership and role, and turns refusals into responses."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.shortcuts import render
 from apps.accounts.models import Project, User
 from apps.accounts.rules import ProjectArchived
 from apps.accounts.selectors import Member, membership_in
+from apps.common.database.questions import reading_once
 from apps.common.errors import InputErrors, Refusal
 
 READING = ("GET", "HEAD", "OPTIONS")
@@ -52,7 +54,8 @@ def member_view(*roles: str, changes_archived: bool = False) -> Callable[[View],
             try:
                 if request.method not in READING and not changes_archived:
                     ProjectArchived.unless_open(member.project)
-                return view(request, member.project, *args, **kwargs)
+                with reading_once() if request.method in READING else nullcontext():
+                    return view(request, member.project, *args, **kwargs)
             except Refusal as refusal:
                 return refusal_page(request, refusal)
             except InputErrors as errors:

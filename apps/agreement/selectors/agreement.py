@@ -15,14 +15,16 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
 from apps.accounts.enums import Role
-from apps.accounts.models import STAND_IN_DOMAIN, Project, User
+from apps.accounts.models import STAND_IN_DOMAIN, Membership, Project, User
 from apps.accounts.selectors import Member
 from apps.agreement import rules
 from apps.agreement.selectors.text_items import Pair, one_item_a_text, rows_of
 from apps.calibration.selectors import rates
 from apps.calibration.selectors.rates import SideRates
+from apps.common.database.questions import once
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Judgement, Round, RoundAnnotator
+from apps.judging.selectors.project_rounds import known_rounds
 from apps.metrics.agreement import Coefficient, fleiss_kappa
 from apps.metrics.agreement.ratings import PairAgreement, Rate, Ratings, alpha_of, pairs_of, ratings_from
 from apps.review.enums import RateSide
@@ -162,8 +164,8 @@ def _rates(side: SideRates) -> list[PersonRate]:
 
 def rounds_for(member: Member) -> list[Round]:
     """The rounds whose figures of agreement this member may see, oldest first."""
-    rounds = Round.objects.filter(_has_people(), project=member.project)
-    return [round_ for round_, reason in _refusals(member, rounds) if reason is None]
+    found = [known for known in known_rounds(member.project, member.user) if known.has_people]
+    return [known.round for known in found if _refusal(member, known.round, is_asked=known.is_asked) is None]
 
 
 def rounds_refusal(member: Member, rounds: QuerySet[Round]) -> str | None:
@@ -174,15 +176,13 @@ def rounds_refusal(member: Member, rounds: QuerySet[Round]) -> str | None:
 
 def _refusals(member: Member, rounds: QuerySet[Round]) -> list[tuple[Round, str | None]]:
     assigned = RoundAnnotator.objects.filter(annotator=member.user, round=OuterRef("pk"))
-    return [
-        (
-            round_,
-            rules.grades_refusal(
-                is_closed=round_.state == RoundState.CLOSED, is_lead=member.is_lead, is_asked=round_.is_asked
-            ),
-        )
-        for round_ in rounds.annotate(is_asked=Exists(assigned)).order_by("number")
-    ]
+    found = rounds.annotate(is_asked=Exists(assigned)).order_by("number")
+    return [(round_, _refusal(member, round_, is_asked=round_.is_asked)) for round_ in found]
+
+
+def _refusal(member: Member, round_: Round, *, is_asked: bool) -> str | None:
+    is_closed = round_.state == RoundState.CLOSED
+    return rules.grades_refusal(is_closed=is_closed, is_lead=member.is_lead, is_asked=is_asked)
 
 
 def is_judge_only(member: Member) -> bool:
@@ -202,10 +202,22 @@ def names_for(member: Member, people: Iterable[int]) -> dict[int, str]:
     """
     ids = sorted(set(people))
     if member.is_lead:
-        return dict(User.objects.filter(pk__in=ids).values_list("pk", "name"))
+        known = once(("names", member.project.pk), lambda: _names_in(member.project))
+        others = [pk for pk in ids if pk not in known]
+        return {pk: known[pk] for pk in ids if pk in known} | (_names_of(pk__in=others) if others else {})
     others = [pk for pk in ids if pk != member.user.pk]
     named = {pk: f"Person {_letters(place)}" for place, pk in enumerate(others)}
     return {**named, member.user.pk: "You"}
+
+
+def _names_in(project: Project) -> dict[int, str]:
+    """The names of everybody who has or had a role or a round in the project."""
+    members, judges = Membership.objects.filter(project=project), RoundAnnotator.objects.filter(round__project=project)
+    return _names_of(Q(pk__in=members.values("user")) | Q(pk__in=judges.values("annotator")))
+
+
+def _names_of(*which: Q, **more: Any) -> dict[int, str]:
+    return dict(User.objects.filter(*which, **more).values_list("pk", "name"))
 
 
 def _letters(place: int) -> str:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.core.cache import cache, caches
+from django.db.models import QuerySet
 
 from apps.accounts.models import Project
 from apps.agreement.core.grade_columns import Columns, columns_from, unpacked
@@ -18,6 +19,7 @@ from apps.agreement.models import ReadGrades
 from apps.agreement.selectors.agreement import live_grades
 from apps.agreement.selectors.text_items import one_item_a_text
 from apps.common.database.periods import Day
+from apps.common.database.questions import forget, once
 from apps.common.digests import digest_of
 from apps.common.errors import Refusal
 from apps.judging.enums import RoundState
@@ -76,10 +78,42 @@ class GradeSource(NamedTuple):
 
 
 def newest_of(project: Project) -> int:
-    return Judgement.objects.filter(round__project=project).order_by("-pk").values_list("pk", flat=True).first() or 0
+    """The key of the project's last judgement, 0 before the first."""
+    return once(newest_key(project), lambda: newest_judgements(project).first() or 0)
+
+
+def newest_key(project: Project) -> tuple[str, int]:
+    """The name under which a page knows `newest_of`."""
+    return "newest judgement", project.pk
+
+
+def newest_judgements(project: Project) -> QuerySet[Judgement, int]:
+    """The keys of the project's judgements, the last one first."""
+    return Judgement.objects.filter(round__project=project).order_by("-pk").values_list("pk", flat=True)
 
 
 def source_of(project: Project, rounds: Sequence[Round]) -> GradeSource:
+    """The source of the grades of these rounds, the same throughout a request that only reads."""
+    return once(_source_key(project, rounds), lambda: _source_now(project, rounds))
+
+
+def source_after(project: Project, rounds: Sequence[Round]) -> GradeSource:
+    """The source as it is now, after a lock was waited for."""
+    forget_source(project, rounds)
+    return source_of(project, rounds)
+
+
+def forget_source(project: Project, rounds: Sequence[Round]) -> None:
+    """Have it read again, after it was changed."""
+    forget(newest_key(project))
+    forget(_source_key(project, rounds))
+
+
+def _source_key(project: Project, rounds: Sequence[Round]) -> tuple[str, int, str]:
+    return "source of grades", project.pk, digest_of_rounds(rounds)
+
+
+def _source_now(project: Project, rounds: Sequence[Round]) -> GradeSource:
     newest = newest_of(project)
     if newest <= MOST_AT_ONCE:  # keys count up from 1: there are at most that many
         return GradeSource(newest, False, None)

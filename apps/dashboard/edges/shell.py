@@ -1,8 +1,8 @@
 """The template context of the shell around every page."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest
@@ -10,11 +10,13 @@ from django.urls import resolve, reverse
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import Member
+from apps.common.database.questions import Question, answer_to, joined
 from apps.common.web import forwarding
 from apps.dashboard.edges.page_help import help_for
 from apps.dashboard.edges.paths import path
-from apps.dashboard.selectors import demo_being_loaded
-from apps.jobs.selectors.jobs import unread_words, worker_notice
+from apps.dashboard.selectors import demo_asked
+from apps.jobs.models import Job
+from apps.jobs.selectors.jobs import unread_asked, worker_asked
 
 HOME = ("Home", "dashboard:home")
 
@@ -94,7 +96,7 @@ class Group(NamedTuple):
 def shell(request: HttpRequest) -> dict:
     """`shell` for the bar and the menu; `project` and `member` when the page is inside a project.
 
-    Unread notifications are counted lazily: fragments have no bar.
+    What is news in the project is read when the template shows it: fragments have no bar.
     """
     project = getattr(request, "project", None)
     member = getattr(request, "member", None)
@@ -113,15 +115,32 @@ def shell(request: HttpRequest) -> dict:
     }
     if project is None or member is None:
         return {"shell": about}
-    about["worker_notice"] = worker_notice()
-    about["loading"] = demo_being_loaded(project)
+    news = cache(partial(_news, member))
+    about |= {name: partial(_of_news, news, name) for name in News._fields}
     about["notifications"] = path("notifications:list", project)
-    about["unread"] = partial(unread_words, member.user, project)
     about["home"] = path("dashboard:home", project)
     about["search"] = path("dashboard:search", project)
     about["nav"] = _groups(member)
     about["menu"] = _links([Page(*page) for page in MENU], member)
     return {"shell": about, "project": project, "member": member}
+
+
+class News(NamedTuple):
+    """What the bar and the notices above a page say: on every page, so it is read in one statement."""
+
+    worker_notice: str
+    loading: Job | None
+    unread: str
+
+
+def _news(member: Member) -> News:
+    project = member.project
+    parts: list[Question[Any]] = [worker_asked(), demo_asked(project), unread_asked(member.user, project)]
+    return News(*answer_to(project, joined(dict(enumerate(parts)))).values())
+
+
+def _of_news(news: Callable[[], News], name: str) -> Any:
+    return getattr(news(), name)
 
 
 def _set_up_faults(request: HttpRequest) -> list[str]:

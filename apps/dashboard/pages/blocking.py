@@ -1,11 +1,13 @@
 """What blocks the next result of a project, as rows for its leads: gates, scores, rounds, missing grades."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
+from apps.common.database.questions import CountOf, Question
 from apps.dashboard.edges.paths import path
 from apps.dashboard.pages.checklist import GOALS, FirstSteps
 from apps.dashboard.pages.progress import Judging
@@ -13,16 +15,17 @@ from apps.dashboard.pages.tasks import Task, grade_url
 from apps.evaluation.models import Evaluation
 from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus
-from apps.goldsets.enums import VersionState
-from apps.goldsets.models import Version
+from apps.goldsets.models import Version, VersionTriple
 from apps.goldsets.selectors.public import waiting_for
 from apps.judging.enums import RoundState, SeatState
-from apps.judging.models import Round, Seat
+from apps.judging.models import Judgement, Round, Seat
 from apps.queries.models import Query
 from apps.retrieval.enums import PoolState, Returns, RunState
 from apps.retrieval.models import Pool, Run
 
 MOST_COUNTED = 100
+MOST_NAMED = 3
+NOTHING: Question[list[Task]] = Question({}, lambda found: [])
 
 
 def failed_gates(project: Project, gates: Sequence[GateStatus]) -> list[Task]:
@@ -40,29 +43,32 @@ def failed_gates(project: Project, gates: Sequence[GateStatus]) -> list[Task]:
     return [Task("x", "Gates failed", small, len(failed), "", url, "Open the gates", is_bad=True)]
 
 
-def unscored(project: Project, version: Version | None) -> list[Task]:
+def unscored(project: Project, version: Version | None) -> Question[list[Task]]:
     """The complete runs on the snapshot of the latest version for which nobody has requested a score."""
     if version is None:
-        return []
+        return NOTHING
     requested = Evaluation.objects.filter(version=version, run=OuterRef("pk"))
     runs = Run.objects.filter(~Exists(requested), snapshot=version.snapshot_id, state=RunState.COMPLETE)
-    if not version.triples.exists():
-        runs = runs.filter(returns=Returns.BLOCKS)
-    tags = list(runs.order_by("-pk").values_list("tag", flat=True)[:MOST_COUNTED])
-    if not tags:
-        return []
-    title = f"Score {tags[0]} on {version.label}" if len(tags) == 1 else f"Runs to score on {version.label}"
-    small = "not scored on the latest version" if len(tags) == 1 else f"{', '.join(tags[:3])}: not scored on it yet"
-    return [Task("l", title, small, len(tags), "", path("score", project), "Score")]
+    has_triples = Exists(VersionTriple.objects.filter(version=version))
+    runs = runs.filter(Q(has_triples) | Q(returns=Returns.BLOCKS))
+    tags = runs.order_by("-pk").values("tag")
+    asks: dict[str, Subquery] = {"n": CountOf(runs.values("pk")[:MOST_COUNTED])}
+    asks |= {f"tag{place}": Subquery(tags[place : place + 1]) for place in range(MOST_NAMED)}
+    return Question(asks, lambda found: _to_score(project, version, found))
 
 
-def next_version(project: Project, steps: FirstSteps) -> list[Task]:
-    """The version after a released one that is not released yet: a draft to freeze, or a frozen one."""
-    if not steps.is_done("version"):
+def _to_score(project: Project, version: Version, found: Mapping[str, Any]) -> list[Task]:
+    n, tags = found["n"], [found[f"tag{place}"] for place in range(min(found["n"], MOST_NAMED))]
+    if not n:
         return []
-    unreleased = Version.objects.filter(gold_set__project=project, state__in=[VersionState.DRAFT, VersionState.FROZEN])
-    version = unreleased.select_related("gold_set").order_by("-created_at", "-pk").first()
-    if version is None:
+    title = f"Score {tags[0]} on {version.label}" if n == 1 else f"Runs to score on {version.label}"
+    small = "not scored on the latest version" if n == 1 else f"{', '.join(tags)}: not scored on it yet"
+    return [Task("l", title, small, n, "", path("score", project), "Score")]
+
+
+def next_version(project: Project, version: Version | None, steps: FirstSteps) -> list[Task]:
+    """The `version` that is not released yet, after a released one: a draft to freeze, or a frozen one."""
+    if version is None or not steps.is_done("version"):
         return []
     url = path("goldsets:version", project, gold_set=version.gold_set.slug, number=version.number)
     small, verb = f"{version} is a draft: freeze it, release it, then score your systems on it", "Open the draft"
@@ -86,28 +92,36 @@ def public_releases(member: Member) -> list[Task]:
     return rows
 
 
-def without_runs(project: Project, version: Version | None, steps: FirstSteps) -> list[Task]:
+def without_runs(project: Project, version: Version | None) -> Question[list[Task]]:
     """The latest version where systems were scored before and none has run on its snapshot yet."""
-    if version is None or not steps.is_done("scores"):
-        return []
-    if Run.objects.filter(snapshot=version.snapshot_id).exclude(state=RunState.FAILED).exists():
-        return []
+    if version is None:
+        return NOTHING
+    runs = Run.objects.filter(snapshot=version.snapshot_id).exclude(state=RunState.FAILED)
+    scored = Evaluation.objects.filter(project=project, scored_at__isnull=False)
     small = f"no system has run on {version.snapshot.name} yet: run it there, or upload its results"
-    return [
-        Task(GOALS["scores"], f"Score your systems on {version.label}", small, 1, "", path("score", project), "Score")
-    ]
+    row = Task(GOALS["scores"], f"Score your systems on {version.label}", small, 1, "", path("score", project), "Score")
+    return Question(
+        {"has_scores": Exists(scored), "has_run": Exists(runs)},
+        lambda found: [row] if found["has_scores"] and not found["has_run"] else [],
+    )
 
 
-def without_grades(project: Project, steps: FirstSteps) -> list[Task]:
+def without_grades(project: Project) -> Question[list[Task]]:
     """The live queries that have no grade and are in no open round, once others have grades."""
-    if not steps.is_done("grades"):
-        return []
     begun = Seat.objects.filter(
         Q(state=SeatState.DONE) | ~Q(round__state=RoundState.CLOSED), query=OuterRef("pk"), round__withdrawn_at=None
     )
-    live = Query.objects.filter(project=project, retired_at=None)
-    found = live.aggregate(every=Count("pk"), missing=Count("pk", filter=~Exists(begun)))
-    if not found["missing"]:
+    live = Query.objects.filter(project=project, retired_at=None).order_by()
+    asks = {
+        "has_grades": Exists(Judgement.objects.filter(round__project=project, round__withdrawn_at=None)),
+        "every": CountOf(live.values("pk")),
+        "missing": CountOf(live.filter(~Exists(begun)).values("pk")),
+    }
+    return Question(asks, lambda found: _ungraded(project, found))
+
+
+def _ungraded(project: Project, found: Mapping[str, Any]) -> list[Task]:
+    if not found["has_grades"] or not found["missing"]:
         return []
     no_grades = "1 query has" if found["missing"] == 1 else f"{found['missing']:,} of {found['every']:,} queries have"
     small = "scores do not count them: choose results to judge, or retire what you do not need"
@@ -122,16 +136,22 @@ def goals(steps: FirstSteps) -> list[Task]:
     ]
 
 
+def unplanned_pool(project: Project) -> Question[str]:
+    """The name of the newest complete pool without a round; "" where every one has one."""
+    pools = Pool.objects.filter(~Exists(Round.objects.filter(pool=OuterRef("pk"))), project=project)
+    newest = pools.filter(state=PoolState.COMPLETE).order_by("-pk").values("name")[:1]
+    return Question({"name": Subquery(newest)}, lambda found: found["name"] or "")
+
+
 def rounds(
-    project: Project, judging: Judging | None, *, has_pool: bool, tasks: Sequence[Task] = (), people: int = 0
+    project: Project, judging: Judging | None, pool: str, *, tasks: Sequence[Task] = (), people: int = 0
 ) -> list[Task]:
     """A pool without a round is to be planned, an open round has missing grades.
 
     `people` judge in the round. Where it is one, and `tasks` ask them to grade in it, the same is not said twice.
     """
     found = []
-    pools = Pool.objects.filter(~Exists(Round.objects.filter(pool=OuterRef("pk"))), project=project)
-    if has_pool and (pool := pools.filter(state=PoolState.COMPLETE).order_by("-pk").first()):
+    if pool:
         small = f"{pool}: nobody judges its pairs yet"
         found.append(Task("b", "Plan a round", small, 1, "", path("plan round", project), "Plan"))
     if judging and judging.round.state == RoundState.OPEN and judging.done < judging.planned:

@@ -1,13 +1,14 @@
 """The first steps of a project, derived from its data: what is done, what is next, what was skipped."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef
 
 from apps.accounts.enums import Role
-from apps.accounts.models import Membership, Project
+from apps.accounts.models import Membership
 from apps.accounts.selectors import Member, policy
+from apps.common.database.questions import Question, answer_to
 from apps.corpus.models import Block
 from apps.dashboard.edges.paths import path
 from apps.dashboard.enums import NEVER_SKIPPED
@@ -179,8 +180,12 @@ TEXTS = {**TO_GRADE, **LATER}
 
 
 def first_steps(member: Member, grade_url: str = "") -> FirstSteps:
-    """The steps of the project as this lead sees them, in one query. `grade_url` is where pairs wait for them."""
-    facts = _facts(member)
+    """The steps of the project as this lead sees them. `grade_url` is where pairs wait for them."""
+    return steps_from(member, answer_to(member.project, what_is_done(member)), grade_url)
+
+
+def steps_from(member: Member, facts: dict[str, bool], grade_url: str) -> FirstSteps:
+    """The steps from what is done, for a page that asks that with other things."""
     skipped = set(policy(member.project, "skipped_steps")) - NEVER_SKIPPED
     is_fresh = not (facts["grades"] or facts["written"] or facts["version"])
     numbered = [
@@ -218,8 +223,8 @@ def _numbered(steps: Iterable[ChecklistStep]) -> list[ChecklistStep]:
     return rows
 
 
-def _facts(member: Member) -> dict[str, bool]:
-    """Whether each step is done, and what its words depend on, in one query."""
+def what_is_done(member: Member) -> Question[dict[str, bool]]:
+    """Whether each step is done, and what its words depend on."""
     project = member.project
     live = Membership.objects.live().filter(project=project)
     of_source = Permission.objects.filter(source=OuterRef("pk"), revoked_at=None)
@@ -238,8 +243,9 @@ def _facts(member: Member) -> dict[str, bool]:
         "round": Round.objects.filter(project=project, kind=RoundKind.JUDGING),
         "annotators": live.filter(role=Role.ANNOTATOR),
     }
-    named = {f"has_{key}": Exists(found) for key, found in rows.items()}
-    row = dict(Project.objects.filter(pk=project.pk).values(**named).get())
-    facts = {key: bool(row[f"has_{key}"]) for key in rows}
-    # A frozen version has shown that no permission was missing.
-    return facts | {"sources": facts["sources"] or facts["version"]}
+
+    def read(found: Mapping[str, Any]) -> dict[str, bool]:
+        # A frozen version has shown that no permission was missing.
+        return {**found, "sources": found["sources"] or found["version"]}
+
+    return Question({key: Exists(of) for key, of in rows.items()}, read)

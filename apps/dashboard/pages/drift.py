@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from django.core.cache import cache
-from django.db.models import Count, F
+from django.db.models import Count, F, QuerySet
 from django.utils.safestring import SafeString
 
 from apps.accounts.selectors import Member
@@ -32,6 +32,7 @@ from apps.agreement.selectors import agreement
 from apps.agreement.selectors.grade_cache import GradesNotRead, cached, dated_in
 from apps.agreement.selectors.self_agreement import repeats_since
 from apps.common.database.periods import Day
+from apps.common.database.questions import once
 from apps.common.drawing import charts
 from apps.common.drawing.sparklines import Spot, spark
 from apps.common.text.wording import count, number, percent
@@ -160,7 +161,7 @@ def _changed(snapshot: Snapshot, today: date) -> list[FigureWeek]:
 
     A block counts from the day its present text was imported. Removed blocks do not count: their date is not stored.
     """
-    newest = BlockVersion.objects.order_by("-pk").values_list("pk", flat=True).first()
+    newest = once(texts_key(), lambda: newest_texts().first() or 0)
     key = f"dashboard:changed:{snapshot.pk}:{newest}"
     days = cache.get_or_set(key, lambda: _changed_by_day(snapshot), KEPT_SECONDS) or []
     begun = max(first_week(today), monday_of(snapshot.frozen_at.astimezone(UTC).date()))
@@ -170,6 +171,16 @@ def _changed(snapshot: Snapshot, today: date) -> list[FigureWeek]:
         came[max(begun, monday_of(date.fromisoformat(day)))] += n
     sums = accumulate(came[week] for week in weeks)
     return [FigureWeek(week, n, snapshot.block_count) for week, n in zip(weeks, sums, strict=True)]
+
+
+def texts_key() -> str:
+    """The name under which the page knows the key of the newest text."""
+    return "newest text"
+
+
+def newest_texts() -> QuerySet[BlockVersion, int]:
+    """The keys of all texts, the newest first."""
+    return BlockVersion.objects.order_by("-pk").values_list("pk", flat=True)
 
 
 def _changed_by_day(snapshot: Snapshot) -> list[tuple[str, int]]:

@@ -1,14 +1,14 @@
 """Who needs a lead: each annotator's share, pace and agreement, with what is unusual about them."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from apps.accounts.selectors import Member
-from apps.agreement.core.attention import FAST_MS, Mark, Pace, Word, marks_of
+from apps.agreement.core.attention import Mark, Pace, Word, marks_of
 from apps.agreement.selectors.grade_cache import GradesNotRead
 from apps.agreement.selectors.people import Closeness, closeness_of
 from apps.dashboard.edges.paths import path
+from apps.dashboard.pages.progress import Judging
 from apps.judging.enums import RoundState
 from apps.judging.models import Round
 from apps.judging.selectors.workload import Workload, workloads
@@ -37,14 +37,15 @@ class PeopleRows(NamedTuple):
     shared: str
 
 
-def who_needs_me(member: Member, round_: Round | None, rounds: Sequence[Round], at: datetime) -> PeopleRows | None:
-    """The annotators of a round as this lead may see them; None without a round.
+def who_needs_me(member: Member, judging: Judging | None, rounds: Sequence[Round]) -> PeopleRows | None:
+    """The annotators of the newest round as this lead may see them; None without a round.
 
     Agreement is over `rounds`, which the lead may see: one who still grades in a round learns nothing of it.
     """
-    if round_ is None:
+    if judging is None:
         return None
-    works = workloads(round_, fast_ms=FAST_MS, at=at)
+    round_ = judging.round
+    works = workloads(round_, judging.paces)
     closeness = _closeness(member, rounds, works)
     rows = [_row(member, work, works, closeness.get(work.person.pk), round_) for work in works]
     rows.sort(key=lambda row: WORDS.index(row.marks[0].word) if row.marks else len(WORDS))

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.agreement.actions import have_grades_read
+from apps.agreement.core.attention import FAST_MS
 from apps.agreement.edges import estimate, short_names
 from apps.agreement.selectors import agreement
 from apps.agreement.selectors.breakdowns import overview_of
@@ -20,12 +21,15 @@ from apps.agreement.selectors.grade_cache import GradesNotRead
 from apps.calibration.core.control_chart import limits
 from apps.calibration.rules import person_refusal
 from apps.calibration.selectors import rates
+from apps.common.database.questions import CountOf, Question, answer_to
 from apps.common.drawing import charts
 from apps.common.drawing.control_charts import Period, control_chart
 from apps.dashboard.pages.round_forecast import forecast
 from apps.judging import selectors as judging
-from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
+from apps.judging.selectors import Totals, board
+from apps.judging.selectors.project_rounds import newest_round
+from apps.judging.selectors.workload import Paces, paces_in
 from apps.metrics.agreement import Coefficient
 from apps.metrics.statistics.proportions import wilson
 from apps.review.enums import RateSide
@@ -67,7 +71,12 @@ class States(NamedTuple):
 
 def states(project: Project) -> States | None:
     """The triples of a project by state, or None when there is none. Withdrawn drafts were never begun."""
-    counts = triples.states_of(project)
+    return states_from(triples.states_of(project))
+
+
+def states_from(counts: dict[str, int]) -> States | None:
+    """The same from the counts, for a page that asks them with other things."""
+    counts = dict(counts)
     counts.pop("withdrawn", None)
     counts["accepted"] -= counts["stale"]
     total = sum(counts.values())
@@ -80,9 +89,10 @@ def states(project: Project) -> States | None:
 
 
 class Judging(NamedTuple):
-    """The progress of the newest round; `forecast` is a sentence."""
+    """The progress of the newest round; `forecast` is a sentence, `paces` are its people's."""
 
     round: Round
+    paces: Paces
     done: int
     planned: int
     forecast: str
@@ -90,14 +100,21 @@ class Judging(NamedTuple):
 
 
 def judging_progress(project: Project, at: datetime) -> Judging | None:
-    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING).select_related("project")
-    newest = rounds.exclude(state=RoundState.OPENING).order_by("-number").first()
-    if newest is None:
-        return None
-    seats = judging.totals(newest)
-    name = f"{seats.done:,} of {seats.planned:,} judgements of {newest} are given"
-    words = forecast(newest, seats, at=at)
-    return Judging(newest, seats.done, seats.planned, words, charts.meter(name, seats.done, seats.planned))
+    newest = newest_round(project, None)
+    return progress_of(newest, *answer_to(project, seats_asked(newest, at)), at) if newest else None
+
+
+def seats_asked(round_: Round, at: datetime) -> Question[tuple[Totals, int]]:
+    """The seats of a round, and how many leases have lapsed, for a page that asks other things with it."""
+    seats, late = judging.seat_counts(round_), board.lapsed(round_, at=at)
+    return Question({**seats.asks, "lapsed": CountOf(late.values("pk"))}, lambda n: (seats.read(n), n["lapsed"]))
+
+
+def progress_of(round_: Round, seats: Totals, lapsed: int, at: datetime) -> Judging:
+    name = f"{seats.done:,} of {seats.planned:,} judgements of {round_} are given"
+    paces = paces_in(round_, fast_ms=FAST_MS, at=at)
+    words = forecast(round_, seats, lapsed, paces, at=at)
+    return Judging(round_, paces, seats.done, seats.planned, words, charts.meter(name, seats.done, seats.planned))
 
 
 class ProgressChart(NamedTuple):

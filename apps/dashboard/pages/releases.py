@@ -26,7 +26,7 @@ def latest(project: Project, *, with_draft: bool) -> LatestRelease:
     version = goldsets.latest_version(project)
     return LatestRelease(
         version=version,
-        draft=goldsets.open_draft(project) if with_draft else None,
+        draft=goldsets.newest_versions(project).draft if with_draft else None,
         facts=[*_facts(version.manifest), *_systems(version)] if version else [],
         url=path("versions", project),
     )

@@ -9,25 +9,25 @@ from apps.judging import selectors as judging
 from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundState
 from apps.judging.models import Round
-from apps.judging.selectors import Totals, board
+from apps.judging.selectors import Totals
+from apps.judging.selectors.workload import Paces
 
 WEEK = timedelta(days=7)
 
 
-def forecast(round_: Round, seats: Totals, *, at: datetime) -> str:
-    """The line of an open round, or the closing date of a closed one."""
+def forecast(round_: Round, seats: Totals, lapsed: int, paces: Paces, *, at: datetime) -> str:
+    """The line of an open round, or the closing date of a closed one. `lapsed` counts leases that have expired."""
     overlap = _overlap(round_)
     today = timezone.localdate(at)
     if round_.state == RoundState.CLOSED:
         closed = f"closed on {day(timezone.localdate(round_.closed_at), today)}" if round_.closed_at else "closed"
         return f"{overlap}, {closed}."
     stuck = judging.stuck(round_)
-    lately, _ = board.lately(round_, at=at)
-    end = ending(seats.to_go - stuck, lately, today)
+    end = ending(seats.to_go - stuck, paces.lately, today)
     left = f" {_seats(stuck)} that nobody can give." if stuck else ""
     midnight = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
-    people = _people(board.judged_since(round_, midnight))
-    return f"{overlap}, {end}.{left} {people}; {_open_seats(seats.held, board.lapsed(round_, at=at))}."
+    people = _people(paces.judged_since(midnight))
+    return f"{overlap}, {end}.{left} {people}; {_open_seats(seats.held, lapsed)}."
 
 
 def ending(to_go: int, lately: Lately, today: date) -> str:

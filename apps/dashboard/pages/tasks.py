@@ -1,14 +1,18 @@
 """The tasks of one person in a project: rows with a key, a count and an age."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
+from typing import Any
 
-from django.db.models import Count, Max, Min
+from django.db.models import Subquery
 
 from apps.accounts.selectors import Member
+from apps.calibration.models import Calibration
 from apps.calibration.rules import PARTICIPANTS
 from apps.calibration.selectors.calibrations import unanswered_items
+from apps.common.database.questions import CountOf, Question, answer_to, joined
 from apps.common.text.wording import age, day
 from apps.dashboard.edges.paths import path
 from apps.jobs.enums import JobState
@@ -64,10 +68,16 @@ class Task:
 
 def tasks_of(member: Member, at: datetime) -> list[Task]:
     """The open tasks of this person, most pressing first."""
-    items = [*_judging(member, at), *_review(member, at), *_calibrations(member, at)]
+    return answer_to(member.project, open_tasks(member, at))
+
+
+def open_tasks(member: Member, at: datetime) -> Question[list[Task]]:
+    """The question behind `tasks_of`, for a page that asks others with it."""
+    parts = [_judging(member, at), _review(member, at), _calibrations(member, at)]
     if member.is_lead:
-        items += [*_permissions(member, at), *_failed_jobs(member, at)]
-    return in_order(items)
+        parts += [_permissions(member, at), _failed_jobs(member, at)]
+    whole = joined(dict(enumerate(parts)))
+    return Question(whole.asks, lambda found: in_order(chain.from_iterable(whole.read(found).values())))
 
 
 def in_order(items: Iterable[Task]) -> list[Task]:
@@ -86,8 +96,12 @@ def _oldest(since: datetime | None, at: datetime) -> str:
     return "just now" if at - since < JUST_NOW else f"oldest {age(since, at)}"
 
 
-def _judging(member: Member, at: datetime) -> list[Task]:
-    waits = judging.waiting_for(member.user, member.project, member.roles)
+def _judging(member: Member, at: datetime) -> Question[list[Task]]:
+    waits = judging.what_waits_for(member.user, member.project, member.roles)
+    return Question(waits.asks, lambda found: _judging_tasks(member, waits.read(found), at))
+
+
+def _judging_tasks(member: Member, waits: judging.JudgingWork, at: datetime) -> list[Task]:
     items = []
     if waits.to_adjudicate and waits.adjudicate_round:
         items.append(
@@ -124,45 +138,66 @@ def _judging(member: Member, at: datetime) -> list[Task]:
     return items
 
 
-def _review(member: Member, at: datetime) -> list[Task]:
-    items = []
-    for wait in review.waiting_for(member.user, member.project, member.roles, at):
-        key, title, small = REVIEW_ROWS[wait.word]
-        url = path(wait.url_name, member.project)
-        items.append(Task(key, title, small, wait.count, _oldest(wait.since, at), url, VERBS[key]))
-    return items
+def _review(member: Member, at: datetime) -> Question[list[Task]]:
+    waits = review.what_waits_for(member.user, member.project, member.roles, at)
+    return Question(waits.asks, lambda found: [_review_task(member, wait, at) for wait in waits.read(found)])
 
 
-def _calibrations(member: Member, at: datetime) -> list[Task]:
+def _review_task(member: Member, wait: review.QueuedWork, at: datetime) -> Task:
+    key, title, small = REVIEW_ROWS[wait.word]
+    url = path(wait.url_name, member.project)
+    return Task(key, title, small, wait.count, _oldest(wait.since, at), url, VERBS[key])
+
+
+def _calibrations(member: Member, at: datetime) -> Question[list[Task]]:
     if not member.holds(*PARTICIPANTS):
-        return []
-    items = list(unanswered_items(member.user, member.project).select_related("calibration")[: review.MOST_COUNTED])
-    if not items:
-        return []
-    first = items[0].calibration
-    url = path("calibration:item", member.project, number=first.number, place=items[0].number)
-    small = "review past Q&As again, blind"
-    return [Task("c", f"Calibrate, {first}", small, len(items), _oldest(first.opened_at, at), url, "Review again")]
+        return Question({}, lambda found: [])
+    items = unanswered_items(member.user, member.project)
+    asks: dict[str, Subquery] = {"n": CountOf(items.order_by().values("pk")[: review.MOST_COUNTED])}
+    for name in ("number", "calibration__number", "calibration__opened_at"):
+        asks[name] = Subquery(items.values(name)[:1])
+
+    def read(found: Mapping[str, Any]) -> list[Task]:
+        if not found["n"]:
+            return []
+        first = Calibration(number=found["calibration__number"])
+        url = path("calibration:item", member.project, number=first.number, place=found["number"])
+        since = _oldest(found["calibration__opened_at"], at)
+        return [
+            Task("c", f"Calibrate, {first}", "review past Q&As again, blind", found["n"], since, url, "Review again")
+        ]
+
+    return Question(asks, read)
 
 
-def _permissions(member: Member, at: datetime) -> list[Task]:
+def _permissions(member: Member, at: datetime) -> Question[list[Task]]:
     ending = Permission.objects.filter(
         source__project=member.project, revoked_at=None, expires_at__gt=at, expires_at__lte=at + PERMISSION_WARNING
     )
-    expiring = ending.aggregate(count=Count("pk"), first=Min("expires_at"))
-    if not expiring["count"]:
-        return []
-    small = f"the first on {day(expiring['first'].date(), at.date())}; later exports leave out what depends on it"
-    when = f"in {age(expiring['first'], at)}"
-    return [Task("p", "Permissions about to expire", small, expiring["count"], when, path("sources", member.project))]
+    asks = {
+        "n": CountOf(ending.values("pk")),
+        "first": Subquery(ending.order_by("expires_at").values("expires_at")[:1]),
+    }
+
+    def read(found: Mapping[str, Any]) -> list[Task]:
+        if not found["n"]:
+            return []
+        first = found["first"]
+        small = f"the first on {day(first.date(), at.date())}; later exports leave out what depends on it"
+        url = path("sources", member.project)
+        return [Task("p", "Permissions about to expire", small, found["n"], f"in {age(first, at)}", url)]
+
+    return Question(asks, read)
 
 
-def _failed_jobs(member: Member, at: datetime) -> list[Task]:
-    failed = Job.objects.filter(
-        project=member.project, state=JobState.FAILED, finished_at__gt=at - FAILED_JOBS_SHOWN
-    ).aggregate(count=Count("pk"), last=Max("finished_at"))
-    if not failed["count"]:
-        return []
-    small = "see the reason and retry"
-    when = f"last {age(failed['last'], at)} ago"
-    return [Task("f", "Failed jobs", small, failed["count"], when, path("jobs", member.project))]
+def _failed_jobs(member: Member, at: datetime) -> Question[list[Task]]:
+    failed = Job.objects.filter(project=member.project, state=JobState.FAILED, finished_at__gt=at - FAILED_JOBS_SHOWN)
+    last = failed.order_by("-finished_at").values("finished_at")[:1]
+
+    def read(found: Mapping[str, Any]) -> list[Task]:
+        if not found["n"]:
+            return []
+        when, url = f"last {age(found['last'], at)} ago", path("jobs", member.project)
+        return [Task("f", "Failed jobs", "see the reason and retry", found["n"], when, url)]
+
+    return Question({"n": CountOf(failed.order_by().values("pk")), "last": Subquery(last)}, read)

@@ -21,10 +21,10 @@ from apps.dashboard.actions.demo import request_demo
 from apps.dashboard.actions.projects import change_scale
 from apps.dashboard.forms import ScaleForm, SettingsForm
 from apps.dashboard.pages import blocking, checklist, drift, first_steps, people, progress, quality, releases
-from apps.dashboard.pages.tasks import Task, grade_url, in_order, tasks_of
+from apps.dashboard.pages.home_facts import HomeFacts, read_home
+from apps.dashboard.pages.tasks import Task, in_order
 from apps.gates.selectors import gates
 from apps.gates.selectors.gates import GateStatus
-from apps.judging.models import Round
 from apps.triples.core.checks import ALWAYS_STOPS
 
 
@@ -73,16 +73,15 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
     """A lead's four questions; versions and scores for viewers; for everybody else their own work and nothing more."""
     member = request.member
     now = timezone.now()
-    tasks = [] if project.archived_at else tasks_of(member, now)
-    if member.is_lead:
-        steps = checklist.first_steps(member, grade_url(tasks))
-        if steps.is_fresh:
-            return _first_steps(request, project, steps, tasks)
-        context = _for_lead(member, steps, tasks, now)
+    found = read_home(member, now)
+    if found.steps and found.steps.is_fresh:
+        return _first_steps(request, project, found.steps, found.tasks)
+    if found.steps:
+        context = _for_lead(member, found, found.steps, now)
     elif member.holds(Role.VIEWER):
-        context = _for_viewer(member, agreement.rounds_for(member), _gates_of(project), now) | {"tasks": tasks}
+        context = _for_viewer(member, found, now) | {"tasks": found.tasks}
     else:
-        context = {"tasks": tasks, "watches": False, "snapshot": selectors.newest_snapshot(project)}
+        context = {"tasks": found.tasks, "watches": False, "snapshot": found.size}
     shown = {
         "section": "Home",
         "today": timezone.localdate(),
@@ -92,53 +91,56 @@ def home(request: MemberRequest, project: Project) -> HttpResponse:
     return render(request, "dashboard/home.html", shown | context)
 
 
-def _gates_of(project: Project) -> list[GateStatus]:
-    return gates.statuses(gates.gates_in(project))
-
-
-def _for_lead(member: Member, steps: checklist.FirstSteps, tasks: list[Task], now: datetime) -> dict[str, Any]:
+def _for_lead(member: Member, found: HomeFacts, steps: checklist.FirstSteps, now: datetime) -> dict[str, Any]:
     """What next, how far, who needs me, and what viewers see as well."""
     project = member.project
-    judging = progress.judging_progress(project, now)
+    judging = progress.progress_of(found.round, *found.seats, now) if found.round and found.seats else None
     statuses = _gates_of(project)
-    rounds = agreement.rounds_for(member)
-    viewed = _for_viewer(member, rounds, statuses, now, is_scored=steps.is_done("scores"))
-    needed = people.who_needs_me(member, judging.round if judging else None, rounds, now)
+    needed = people.who_needs_me(member, judging, agreement.rounds_for(member))
     judges = len(needed.rows) + needed.more if needed else 0
-    version = viewed["release"].version
-    to_plan = blocking.rounds(project, judging, has_pool=steps.is_done("pool"), tasks=tasks, people=judges)
+    pool = found.unplanned_pool if steps.is_done("pool") else ""
+    to_plan = blocking.rounds(project, judging, pool, tasks=found.tasks, people=judges)
     rows = [
         *blocking.failed_gates(project, statuses),
-        *blocking.unscored(project, version),
+        *found.unscored,
         *to_plan,
-        *tasks,
+        *found.tasks,
         *blocking.goals(steps),
         *blocking.public_releases(member),
-        *blocking.next_version(project, steps),
-        *blocking.without_runs(project, version, steps),
-        *([] if any(row.key == "b" for row in to_plan) else blocking.without_grades(project, steps)),
+        *blocking.next_version(project, found.versions.unreleased, steps),
+        *found.without_runs,
+        *([] if any(row.key == "b" for row in to_plan) else found.without_grades),
     ]
-    return viewed | {
+    return _for_viewer(member, found, now, statuses, is_scored=steps.is_done("scores")) | {
         "steps": steps.after_tasks(*(step.key for step in steps.to_release())) if rows else steps,
         "tasks": [] if project.archived_at else in_order(rows),
-        "states": progress.states(project),
+        "states": progress.states_from(found.states),
         "judging": judging,
         "people": needed,
     }
 
 
+def _gates_of(project: Project) -> list[GateStatus]:
+    return gates.statuses(gates.gates_in(project))
+
+
 def _for_viewer(
-    member: Member, rounds: list[Round], statuses: list[GateStatus], now: datetime, *, is_scored: bool = True
+    member: Member,
+    found: HomeFacts,
+    now: datetime,
+    statuses: list[GateStatus] | None = None,
+    *,
+    is_scored: bool = True,
 ) -> dict[str, Any]:
     """Is it good enough, the latest version, and the measures that fold."""
-    project = member.project
-    snapshot = selectors.newest_snapshot(project)
-    release = releases.latest(project, with_draft=member.is_lead)
-    rested_on = release.version.snapshot if release.version else snapshot
+    project, version = member.project, found.versions.released
+    rounds = agreement.rounds_for(member)
+    rested_on = version.snapshot if version else selectors.newest_snapshot(project)
+    statuses = _gates_of(project) if statuses is None else statuses
     return {
         "watches": True,
-        "snapshot": snapshot,
-        "release": release,
+        "snapshot": found.size,
+        "release": releases.latest(project, with_draft=member.is_lead),
         "quality": quality.quality(member, rounds, statuses, is_scored=is_scored),
         "flags": progress.flag_rates(member),
         "drift": drift.drift(member, rested_on, now, rounds),

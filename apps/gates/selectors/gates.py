@@ -83,12 +83,11 @@ def gate_in(project: Project, pk: int) -> Gate:
 
 
 def statuses(gates: Iterable[Gate]) -> list[GateStatus]:
-    """The current status of each gate, in two queries for any number of gates, and one more where some are on cost."""
+    """The current status of each gate, in a statement for any number of gates, and one more where some are on cost."""
     rows = list(gates)
     newest = GateResult.objects.filter(gate=OuterRef("pk")).order_by(*NEWEST_FIRST).values("pk")[:1]
-    keys = Gate.objects.filter(pk__in=[gate.pk for gate in rows]).annotate(newest=Subquery(newest))
-    of_gate = dict(keys.values_list("pk", "newest"))
-    results = GateResult.objects.filter(pk__in=[pk for pk in of_gate.values() if pk is not None])
+    current = Gate.objects.filter(pk__in=[gate.pk for gate in rows]).annotate(newest=Subquery(newest))
+    results = GateResult.objects.filter(pk__in=current.values("newest"))
     by_gate = {row.gate_id: row for row in results.select_related("evaluation__run", "evaluation__version")}
     without_cost = _runs_without_cost([gate for gate in rows if rule_of(gate).figure == gate_rule.COST])
     return [GateStatus(gate, by_gate.get(gate.pk), without_cost.get(gate.pk, "")) for gate in rows]

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Count, Max, Prefetch, Q, QuerySet
+from django.db.models import Count, Max, Prefetch, Q, QuerySet, Subquery
 from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.audit.models import Event
+from apps.common.database.questions import once
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version, VersionLoss, VersionQuery, VersionTriple
@@ -114,13 +115,40 @@ def scorable_versions(project: Project) -> QuerySet[Version]:
 
 def latest_version(project: Project) -> Version | None:
     """The version released last, whatever its gold set."""
-    released = versions_in(project).filter(state=VersionState.RELEASED)
-    return released.order_by("-released_at", "-pk").first()
+    return newest_versions(project).released
 
 
-def open_draft(project: Project) -> Version | None:
-    """The draft created last, for the home page."""
-    return versions_in(project).filter(state=VersionState.DRAFT).order_by("-created_at", "-pk").first()
+class NewestVersions(NamedTuple):
+    """The version released last, the draft created last, and the last one that is not released yet: it or a frozen one.
+
+    Whatever their gold sets.
+    """
+
+    released: Version | None
+    draft: Version | None
+    unreleased: Version | None
+
+
+def newest_versions(project: Project) -> NewestVersions:
+    """In one statement."""
+    return once(("newest versions", project.pk), lambda: _newest_versions(project))
+
+
+def _newest_versions(project: Project) -> NewestVersions:
+    ours = Version.objects.filter(gold_set__project=project)
+    released = ours.filter(state=VersionState.RELEASED).order_by("-released_at", "-pk")
+    begun = ours.order_by("-created_at", "-pk")
+    draft, frozen = begun.filter(state=VersionState.DRAFT), begun.filter(state=VersionState.FROZEN)
+    wanted = Q()
+    for rows in (released, draft, frozen):
+        wanted |= Q(pk=Subquery(rows.values("pk")[:1]))
+    found = {version.state: version for version in versions_in(project).filter(wanted)}
+    open_ones = [found[state] for state in (VersionState.DRAFT, VersionState.FROZEN) if state in found]
+    return NewestVersions(
+        found.get(VersionState.RELEASED),
+        found.get(VersionState.DRAFT),
+        max(open_ones, key=lambda version: (version.created_at, version.pk), default=None),
+    )
 
 
 def rounds_on(project: Project, snapshot: Snapshot | None = None) -> QuerySet[Round]:

@@ -1,13 +1,15 @@
 """Reads jobs, by project, and notifications, by project and person."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Subquery
 from django.db.models.functions import Now
 from django.http import Http404
 
 from apps.accounts.models import Project, User
+from apps.common.database.questions import CountOf, Question, answer_to
 from apps.jobs.core.progress import spoken
 from apps.jobs.models import Job, MailChoice, Notification, WorkerBeat
 from apps.jobs.selectors.hidden_objects import hidden_for
@@ -33,7 +35,7 @@ def job_in(project: Project, pk: int) -> Job:
 def worker_last_seen() -> int | None:
     """Whole seconds since the last sign of life of any worker, by the database's clock; None without any."""
     row = WorkerBeat.objects.order_by("-seen_at").annotate(clock=Now()).values_list("seen_at", "clock").first()
-    return None if row is None else max(0, int((row[1] - row[0]).total_seconds()))
+    return None if row is None else _seconds(*row)
 
 
 def worker_notice(now: datetime | None = None) -> str:
@@ -42,10 +44,26 @@ def worker_notice(now: datetime | None = None) -> str:
     `now` replaces the database's clock, for another time.
     """
     if now is None:
-        seconds = worker_last_seen()
-    else:
-        seen_at = WorkerBeat.objects.order_by("-seen_at").values_list("seen_at", flat=True).first()
-        seconds = None if seen_at is None else max(0, int((now - seen_at).total_seconds()))
+        return _notice(worker_last_seen())
+    seen_at = WorkerBeat.objects.order_by("-seen_at").values_list("seen_at", flat=True).first()
+    return _notice(None if seen_at is None else _seconds(seen_at, now))
+
+
+def worker_asked() -> Question[str]:
+    """The same sentence, for a page that asks other things with it."""
+    last = Subquery(WorkerBeat.objects.order_by("-seen_at").values("seen_at")[:1])
+
+    def read(found: Mapping[str, Any]) -> str:
+        return _notice(None if found["seen_at"] is None else _seconds(found["seen_at"], found["clock"]))
+
+    return Question({"seen_at": last, "clock": Now()}, read)
+
+
+def _seconds(seen_at: datetime, now: datetime) -> int:
+    return max(0, int((now - seen_at).total_seconds()))
+
+
+def _notice(seconds: int | None) -> str:
     if seconds is None:
         return "No worker has been seen yet. Imports, pools and scores wait until one runs."
     if seconds > MISSING_AFTER_SECONDS:
@@ -68,9 +86,17 @@ def notification_for(person: User, project: Project, pk: int) -> Notification:
 
 def unread_words(person: User, project: Project) -> str:
     """ "3", or "9+" however many there are more, or "": one query that reads ten rows at most."""
-    unread = notifications_of(person, project).filter(read_at=None).order_by().values_list("pk", flat=True)
-    count = len(unread[: MOST_COUNTED + 1])
-    return f"{MOST_COUNTED}+" if count > MOST_COUNTED else str(count or "")
+    return answer_to(project, unread_asked(person, project))
+
+
+def unread_asked(person: User, project: Project) -> Question[str]:
+    """The question behind `unread_words`, for a page that asks other things with it."""
+    unread = notifications_of(person, project).filter(read_at=None).order_by().values("pk")
+
+    def read(found: Mapping[str, Any]) -> str:
+        return f"{MOST_COUNTED}+" if found["n"] > MOST_COUNTED else str(found["n"] or "")
+
+    return Question({"n": CountOf(unread[: MOST_COUNTED + 1])}, read)
 
 
 class NotificationPage(NamedTuple):

@@ -21,8 +21,9 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
     member = member_of(request)
     own = []
     if member.holds(Role.ANNOTATOR):
-        rounds = selectors.open_rounds_of(user_of(request), project)
-        own = [(round_, selectors.own_progress(round_, user_of(request))) for round_ in rounds]
+        rounds = list(selectors.open_rounds_of(user_of(request), project))
+        progress = selectors.own_progress_in(rounds, user_of(request))
+        own = [(round_, progress[round_.pk]) for round_ in rounds]
     context = {
         "section": "Rounds",
         "own": own,

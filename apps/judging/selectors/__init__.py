@@ -2,7 +2,7 @@
 
 from apps.judging.selectors.consistency import CheckResult, Repeat, Steadiness, check_results, repeats, steadiness
 from apps.judging.selectors.keys import keys_for, own_keys
-from apps.judging.selectors.own_share import OwnProgress, own_progress, recent_pairs
+from apps.judging.selectors.own_share import OwnProgress, own_progress, own_progress_in, recent_pairs
 from apps.judging.selectors.pairs import (
     JudgedPair,
     LabelMatrix,
@@ -25,6 +25,7 @@ from apps.judging.selectors.progress import (
     by_person,
     by_query,
     leased_now,
+    seat_counts,
     stuck,
     totals,
 )
@@ -45,7 +46,7 @@ from apps.judging.selectors.rounds import (
     wants_first_round,
 )
 from apps.judging.selectors.summaries import RoundSummary, round_summaries
-from apps.judging.selectors.waiting import JudgingWork, full_rounds, is_judged, rounds_to_adjudicate, waiting_for
+from apps.judging.selectors.waiting import JudgingWork, is_judged, rounds_to_adjudicate, waiting_for, what_waits_for
 
 __all__ = [
     "CheckResult",
@@ -69,7 +70,6 @@ __all__ = [
     "earlier_seats",
     "entries_in",
     "entry_in",
-    "full_rounds",
     "guideline_in",
     "guidelines_in",
     "is_judged",
@@ -82,6 +82,7 @@ __all__ = [
     "open_rounds_of",
     "own_keys",
     "own_progress",
+    "own_progress_in",
     "own_round",
     "pair_of",
     "pairs_of",
@@ -97,6 +98,7 @@ __all__ = [
     "rounds_in",
     "rounds_of",
     "rounds_to_adjudicate",
+    "seat_counts",
     "seat_in",
     "settled_pairs",
     "steadiness",
@@ -104,4 +106,5 @@ __all__ = [
     "totals",
     "waiting_for",
     "wants_first_round",
+    "what_waits_for",
 ]

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import Count, Min, Q, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import members_of
 from apps.judging.core.eta import LOOKS_BACK, Lately
 from apps.judging.enums import SeatState
-from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
+from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
 
 # Pairs with two first answers or more, and whether these differ. "Can't judge" differs from a grade.
@@ -114,15 +114,9 @@ def lately(round_: Round, *, at: datetime) -> tuple[Lately, dict[int, int]]:
     return total, {row[0]: row[1] for row in people}
 
 
-def judged_since(round_: Round, since: datetime) -> int:
-    """How many people have judged in the round since then."""
-    judgements = Judgement.objects.filter(round=round_, given_at__gte=since)
-    return judgements.aggregate(n=Count("annotator", distinct=True))["n"] or 0
-
-
-def lapsed(round_: Round, *, at: datetime) -> int:
-    """How many seats have a lapsed lease; the next claim of anybody opens them."""
-    return Seat.objects.filter(round=round_, state=SeatState.LEASED, lease_expires_at__lt=at).count()
+def lapsed(round_: Round, *, at: datetime) -> QuerySet[Seat]:
+    """The seats with a lapsed lease; the next claim of anybody opens them."""
+    return Seat.objects.filter(round=round_, state=SeatState.LEASED, lease_expires_at__lt=at)
 
 
 def stuck_holders(round_: Round, *, at: datetime) -> list[Holder]:

@@ -1,16 +1,18 @@
 """An annotator's progress in a round: their share, what is left of it, and their last grades."""
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 
 from apps.accounts.models import User
+from apps.common.database.questions import CountOf, DistinctOf, MeanOf, Question, answer_to, joined
 from apps.judging.enums import SeatState
-from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
+from apps.judging.models import Judgement, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import query_in_remit
 from apps.judging.selectors.progress import minutes
-from apps.judging.selectors.round_plan import plan_of, seats_at_opening, undecided_pilot_queries
+from apps.judging.selectors.round_plan import pilot_queries, plan_of, seats_at_opening
 from apps.retrieval.models import PoolQuery
 
 MOST_EXTRA = 200
@@ -58,55 +60,110 @@ def own_progress(round_: Round, annotator: User) -> OwnProgress:
     change once it is reached. At most 200 pairs are counted beyond it, so that the page takes no longer in a larger
     round.
     """
-    mine = Seat.objects.filter(round=round_, annotator=annotator)
-    done = mine.filter(state=SeatState.DONE).count()
-    checks = Seat.objects.filter(round=round_, reserved_for=annotator, pass_number=0).count()
-    first = even_share(round_)
-    share = first + int(plan_of(round_).again * first + 0.5) + checks
-    left = _left_for(round_, annotator)
+    return own_progress_in([round_], annotator)[round_.pk]
+
+
+def own_progress_in(rounds: Sequence[Round], annotator: User) -> dict[int, OwnProgress]:
+    """The same for several rounds by key, in as many statements as for one."""
+    return answer_to(rounds[0], what_is_left_of(rounds, annotator)) if rounds else {}
+
+
+def what_is_left_of(rounds: Sequence[Round], annotator: User) -> Question[dict[int, OwnProgress]]:
+    """The question behind `own_progress_in`, for a page that asks others with it."""
+    places = _places_of(rounds, annotator)
+    questions = {round_.pk: _question(round_, places.get(round_.pk), annotator) for round_ in rounds}
+    return joined(questions)
+
+
+class _Place(NamedTuple):
+    """An annotator's place in a round; `is_pilot` while they are confined to the queries of an undecided pilot."""
+
+    row: RoundAnnotator
+    is_pilot: bool
+
+
+def _places_of(rounds: Sequence[Round], annotator: User) -> dict[int, _Place]:
+    decided = Exists(PilotDecision.objects.filter(round=OuterRef("round")))
+    mine = RoundAnnotator.objects.filter(round__in=[round_.pk for round_ in rounds], annotator=annotator)
+    has_pilot = {round_.pk: bool(pilot_queries(round_)) for round_ in rounds}
+    return {
+        row.round_id: _Place(row, has_pilot[row.round_id] and not row.is_decided)
+        for row in mine.annotate(is_decided=decided)
+    }
+
+
+def _question(round_: Round, place: _Place | None, annotator: User) -> Question[OwnProgress]:
+    seats = Seat.objects.filter(round=round_).order_by()
+    mine = seats.filter(annotator=annotator)
+    asks = {
+        "done": CountOf(mine.filter(state=SeatState.DONE).values("pk")),
+        "checks": CountOf(seats.filter(reserved_for=annotator, pass_number=0).values("pk")),
+        "people": CountOf(RoundAnnotator.objects.filter(round=round_).values("pk")),
+        "usual": _usual_time(round_, annotator),
+        **_shared_seats(round_),
+        **(_left(round_, place, annotator) if place else {}),
+    }
+    return Question(asks, lambda found: _progress(round_, found, is_placed=place is not None))
+
+
+def _progress(round_: Round, found: Mapping[str, Any], *, is_placed: bool) -> OwnProgress:
+    done, first = found["done"], even_share(round_, found["people"], found.get("shared"))
+    share = first + int(plan_of(round_).again * first + 0.5) + found["checks"]
+    left = _left_of(found) if is_placed else 0
     to_go = max(0, share - done) if left is None else min(max(0, share - done), left)
     beyond = MOST_EXTRA if left is None else min(left - to_go, MOST_EXTRA)
-    return OwnProgress(done, done + to_go if done < share else share, _usual_time(round_, annotator), beyond)
+    return OwnProgress(done, done + to_go if done < share else share, found["usual"], beyond)
 
 
-def even_share(round_: Round, people: int | None = None) -> int:
-    """How many pairs each person would judge in equal shares of the seats at opening; `people` if already counted."""
+def even_share(round_: Round, people: int, shared: int | None = None) -> int:
+    """How many pairs each person would judge in equal shares of the seats at opening.
+
+    `shared` counts the seats of a round from before that was stored.
+    """
     opened_with = seats_at_opening(round_)
-    if opened_with is None:
-        opened_with = Seat.objects.filter(round=round_, reserved_for=None).count()
-    if people is None:
-        people = RoundAnnotator.objects.filter(round=round_).count()
-    return -(-opened_with // (people or 1))
+    return -(-(shared or 0 if opened_with is None else opened_with) // (people or 1))
 
 
-def _left_for(round_: Round, annotator: User) -> int | None:
-    """How many pairs are leased to this person or can still be assigned to them; None above the limit."""
-    place = RoundAnnotator.objects.filter(round=round_, annotator=annotator).first()
-    if place is None:
-        return 0
-    seats = Seat.objects.filter(round=round_)
+def _shared_seats(round_: Round) -> dict[str, CountOf]:
+    """Asked only where the number at opening was not stored."""
+    if seats_at_opening(round_) is not None:
+        return {}
+    return {"shared": CountOf(Seat.objects.filter(round=round_, reserved_for=None).order_by().values("pk"))}
+
+
+def _left(round_: Round, place: _Place, annotator: User) -> dict[str, CountOf]:
+    """Seats and pairs that can still be assigned to this person, those from their cursor on and those before it."""
+    seats = Seat.objects.filter(round=round_).order_by()
     own = seats.filter(entry=OuterRef("entry"), pass_number=OuterRef("pass_number"), annotator=annotator)
     ready = seats.filter(state=SeatState.OPEN)
-    if (pilot := undecided_pilot_queries(round_)) is not None:
-        ready = ready.filter(query__in=pilot)
-    if place.only is not None:
-        within = PoolQuery.objects.filter(query_in_remit(place.only), pool=round_.pool_id)
+    if place.is_pilot:
+        ready = ready.filter(query__in=pilot_queries(round_))
+    if place.row.only is not None:
+        within = PoolQuery.objects.filter(query_in_remit(place.row.only), pool=round_.pool_id)
         ready = ready.filter(query__in=within.values("query"))
-    free = ready.filter(~Exists(own), reserved_for=None).order_by("query_id").values_list("entry_id", flat=True)
-    entries = list(free.filter(query_id__gte=place.cursor)[:LOOK])
-    entries += free.filter(query_id__lt=place.cursor)[: LOOK - len(entries)]
-    if len(entries) >= LOOK:
+    free = ready.filter(~Exists(own), reserved_for=None).order_by("query_id")
+    cursor = place.row.cursor
+    counted = {"on": free.filter(query_id__gte=cursor)[:LOOK], "before": free.filter(query_id__lt=cursor)[:LOOK]}
+    leased = seats.filter(annotator=annotator, state=SeatState.LEASED)
+    return {
+        **{f"seats_{part}": CountOf(rows.values("entry")) for part, rows in counted.items()},
+        **{f"pairs_{part}": DistinctOf(rows.values("entry")) for part, rows in counted.items()},
+        "leased": CountOf(leased.values("pk")),
+        "reserved": CountOf(ready.filter(reserved_for=annotator).values("pk")),
+    }
+
+
+def _left_of(found: Mapping[str, Any]) -> int | None:
+    """How many pairs are leased to this person or can still be assigned to them; None above the limit."""
+    if found["seats_on"] + found["seats_before"] >= LOOK:
         return None
-    leased = seats.filter(annotator=annotator, state=SeatState.LEASED).count()
-    return len(set(entries)) + leased + ready.filter(reserved_for=annotator).count()
+    return found["pairs_on"] + found["pairs_before"] + found["leased"] + found["reserved"]
 
 
-def _usual_time(round_: Round, annotator: User) -> float | None:
+def _usual_time(round_: Round, annotator: User) -> MeanOf:
     """The mean time of the last 200 pairs that were timed."""
     mine = live_judgements(round_).filter(annotator=annotator, active_ms__isnull=False)
-    last = mine.order_by("-given_at", "-pk").values_list("active_ms", flat=True)[:PACE_OF]
-    times = [time for time in last if time is not None]
-    return sum(times) / len(times) if times else None
+    return MeanOf(mine.order_by("-given_at", "-pk").values(value=F("active_ms"))[:PACE_OF])
 
 
 def recent_pairs(round_: Round, annotator: User, n: int = 20) -> list[Judgement]:

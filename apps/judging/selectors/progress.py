@@ -4,11 +4,12 @@ from collections import Counter
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Avg, Count, Max, Q, QuerySet
+from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import members_of
+from apps.common.database.questions import CountOf, Question, answer_to, once
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
@@ -65,8 +66,19 @@ class QueryProgress(NamedTuple):
 
 def totals(round_: Round) -> Totals:
     """Count the seats of a round."""
-    seats = Seat.objects.filter(round=round_)
-    return Totals(_planned(round_), seats.filter(state=SeatState.DONE).count(), leased_now(round_))
+    return answer_to(round_, seat_counts(round_))
+
+
+def seat_counts(round_: Round) -> Question[Totals]:
+    """The question behind `totals`, for a page that asks others with it."""
+    seats, fixed = Seat.objects.filter(round=round_).order_by(), fixed_seat_count(round_)
+    counted = {
+        "planned": seats if fixed is None else seats.filter(reserved_for__isnull=False),
+        "done": seats.filter(state=SeatState.DONE),
+        "held": seats.filter(state=SeatState.LEASED),
+    }
+    asks = {name: CountOf(rows.values("pk")) for name, rows in counted.items()}
+    return Question(asks, lambda n: Totals(n["planned"] + (fixed or 0), n["done"], n["held"]))
 
 
 def leased_now(round_: Round) -> int:
@@ -81,12 +93,6 @@ def fixed_seat_count(round_: Round) -> int | None:
     stored.
     """
     return None if plan_of(round_).extra_bar is not None else seats_at_opening(round_)
-
-
-def _planned(round_: Round) -> int:
-    seats = Seat.objects.filter(round=round_)
-    fixed = fixed_seat_count(round_)
-    return seats.count() if fixed is None else fixed + seats.filter(reserved_for__isnull=False).count()
 
 
 def by_person(round_: Round) -> list[PersonProgress]:
@@ -116,8 +122,25 @@ def by_person(round_: Round) -> list[PersonProgress]:
 
 def people_in(round_: Round) -> list[User]:
     """The annotators of the round, by name."""
-    places = RoundAnnotator.objects.filter(round=round_).select_related("annotator")
-    return [place.annotator for place in places.order_by("annotator__name", "annotator")]
+    return [place.person for place in places_in(round_)]
+
+
+class Place(NamedTuple):
+    """An annotator of a round. `is_able`: they still judge in the project."""
+
+    person: User
+    is_able: bool
+
+
+def places_in(round_: Round) -> list[Place]:
+    """The annotators of the round, by name, whether they still judge or not."""
+    return once(("places", round_.pk), lambda: _places(round_))
+
+
+def _places(round_: Round) -> list[Place]:
+    able = members_of(round_.project, Role.ANNOTATOR).order_by().filter(pk=OuterRef("annotator"))
+    rows = RoundAnnotator.objects.filter(round=round_).select_related("annotator").annotate(is_able=Exists(able))
+    return [Place(row.annotator, row.is_able) for row in rows.order_by("annotator__name", "annotator")]
 
 
 def by_query(round_: Round) -> list[QueryProgress]:
@@ -161,9 +184,9 @@ def stuck(round_: Round) -> int:
 
     Every person of the round who still judges has had the pair, or the person they are reserved for no longer judges.
     """
-    annotators = set(RoundAnnotator.objects.filter(round=round_).values_list("annotator", flat=True))
-    able = annotators & set(members_of(round_.project, Role.ANNOTATOR).values_list("pk", flat=True))
-    if able == annotators and len(able) >= round_.judges:
+    places = places_in(round_)
+    able = {place.person.pk for place in places if place.is_able}
+    if len(able) == len(places) >= round_.judges:
         return 0
     seats = Seat.objects.filter(round=round_)
     full = (

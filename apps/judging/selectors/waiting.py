@@ -1,18 +1,20 @@
 """A person's open work in judging: pairs to grade, and for leads pairs to adjudicate and rounds to close."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
+from apps.common.database.questions import Question, answer_to
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, Round, Seat
-from apps.judging.selectors.own_share import own_progress
-from apps.judging.selectors.rounds import open_rounds_of
+from apps.judging.selectors.own_share import what_is_left_of
+from apps.judging.selectors.project_rounds import known_rounds
 
 # Pairs whose judges have all answered without settling them, and which have no decision, counted by round and by
 # whether this person judged them: the same as `pairs.adjudicable`, without loading the pairs. "Can't judge" counts
@@ -69,35 +71,41 @@ def waiting_for(user: User, project: Project, roles: frozenset[str] | None = Non
 
     `roles` are theirs, if already read.
     """
-    roles = roles_of(user, project) if roles is None else roles
-    to_grade, grade_round = 0, None
-    if Role.ANNOTATOR in roles:
-        for round_ in open_rounds_of(user, project):
-            left = own_progress(round_, user).waiting
-            to_grade += left
-            grade_round = grade_round or (round_ if left else None)
-    if Role.LEAD not in roles:
-        return JudgingWork(to_grade, grade_round, 0, None, None, 0, None)
-    undecided = undecided_in(project, user)
+    return answer_to(project, what_waits_for(user, project, roles_of(user, project) if roles is None else roles))
+
+
+def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> Question[JudgingWork]:
+    """The question behind `waiting_for`, for a page that asks others with it."""
+    rounds = known_rounds(project, user)
+    own = [each.round for each in rounds if each.is_asked and each.can_be_judged] if Role.ANNOTATOR in roles else []
+    undecided = undecided_in(project, user) if Role.LEAD in roles else []
     to_adjudicate = [row for row in undecided if row.others]
     # While a round is open, how many of one's pairs are undecided would reveal others' answers.
     to_others = [row for row in undecided if row.own and row.round.state == RoundState.CLOSED]
+    full = [each.round for each in rounds if each.can_be_closed] if Role.LEAD in roles else []
     oldest = min((row.oldest for row in to_adjudicate if row.oldest), default=None)
-    return JudgingWork(
-        to_grade,
-        grade_round,
-        sum(row.others for row in to_adjudicate),
-        to_adjudicate[0].round if to_adjudicate else None,
-        Judgement.objects.get(pk=oldest).given_at if oldest else None,
-        sum(row.own for row in to_others),
-        to_others[0].round if to_others else None,
-        full_rounds(project).first(),
-    )
+    left = what_is_left_of(own, user)
+    since = Judgement.objects.filter(pk=oldest).values("given_at") if oldest else None
+
+    def read(found: Mapping[str, Any]) -> JudgingWork:
+        waiting = {pk: progress.waiting for pk, progress in left.read(found).items()}
+        return JudgingWork(
+            sum(waiting.values()),
+            next((round_ for round_ in own if waiting[round_.pk]), None),
+            sum(row.others for row in to_adjudicate),
+            next((row.round for row in to_adjudicate), None),
+            found.get("since"),
+            sum(row.own for row in to_others),
+            next((row.round for row in to_others), None),
+            next(iter(full), None),
+        )
+
+    return Question({**left.asks, "since": Subquery(since)} if since is not None else left.asks, read)
 
 
 def undecided_in(project: Project, user: User | None = None) -> list[Undecided]:
     """The rounds with undecided pairs, oldest first, counted in one statement."""
-    rounds = {round_.pk: round_ for round_ in rounds_to_adjudicate(project)}
+    rounds = {round_.pk: round_ for round_ in rounds_to_adjudicate(project, user)}
     if not rounds:
         return []
     by_round = {pk: Undecided(round_) for pk, round_ in rounds.items()}
@@ -115,16 +123,6 @@ def is_judged(project: Project) -> bool:
     return not rounds.filter(Q(state=RoundState.OPENING) | Exists(missing)).exists() and not undecided_in(project)
 
 
-def full_rounds(project: Project) -> QuerySet[Round]:
-    """The open rounds in which every planned grade is given, oldest first. Only undo is possible there."""
-    seats = Seat.objects.filter(round=OuterRef("pk"))
-    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING, state=RoundState.OPEN)
-    empty = seats.exclude(state=SeatState.DONE)
-    return rounds.filter(Exists(seats), ~Exists(empty)).order_by("number")
-
-
-def rounds_to_adjudicate(project: Project) -> list[Round]:
+def rounds_to_adjudicate(project: Project, user: User | None = None) -> list[Round]:
     """Rounds whose pairs may need a lead, oldest first."""
-    several = Q(kind=RoundKind.JUDGING) | Q(kind=RoundKind.IMPORTED, judges__gt=1)
-    rounds = Round.objects.in_force().filter(several, project=project)
-    return list(rounds.exclude(state=RoundState.OPENING).order_by("number"))
+    return [each.round for each in known_rounds(project, user) if each.may_need_a_lead]

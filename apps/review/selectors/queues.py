@@ -3,8 +3,9 @@
 Nothing in a person's queue depends on what another reviewer of the same round did.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import BigIntegerField, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -12,6 +13,7 @@ from django.db.models.functions import Coalesce
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import policy
+from apps.common.database.questions import CountOf, Question, answer_to
 from apps.common.text.wording import count_up_to
 from apps.review.enums import VerdictChoice
 from apps.review.models import DisputeMessage, ReviewSeat, Verdict
@@ -233,26 +235,55 @@ class QueuedWork(NamedTuple):
     url_name: str
 
 
-def _both(one: QueueCount, other: QueueCount) -> QueueCount:
-    times = [tally.since for tally in (one, other) if tally.since is not None]
-    return QueueCount(min(one.count + other.count, MOST_COUNTED), min(times, default=None))
+class _Queue(NamedTuple):
+    """One kind of open work: query sets, oldest first, each with the column of its times."""
+
+    word: str
+    url_name: str
+    rows: tuple[tuple[QuerySet, str], ...]
+
+
+def _queues(person: User, project: Project, roles: frozenset[str], at: datetime) -> list[_Queue]:
+    queues: list[_Queue] = []
+    if Role.REVIEWER in roles:
+        offered = [(_offered(person, project, at), "changed_at")] if is_pulled(project) else []
+        mine = (review_queue(person, project), "opened_at")
+        queues.append(_Queue("triples to review", "review:next", (mine, *offered)))
+        further = (to_answer(person, project), "proposed_at")
+        queues.append(_Queue("passages to check", "review:candidate-next", (further,)))
+    answers, drafts = disputes_to_answer(person, project), drafts_of(person, project)
+    queues.append(_Queue("disputes to answer", "review:queue", ((answers, "changed_at"),)))
+    queues.append(_Queue("drafts to finish", "review:queue", ((drafts, "changed_at"),)))
+    queues.append(_Queue("revisions to finish", "review:queue", ((revisions_of(person, project), "begun_at"),)))
+    if Role.LEAD in roles:
+        others, differing = to_adjudicate(person, project), to_decide(person, project)
+        queues.append(_Queue("disputes to adjudicate", "review:queue", ((others, "changed_at"),)))
+        queues.append(_Queue("passages to decide", "review:queue", ((differing, "proposed_at"),)))
+        queues.append(_Queue("stale triples", "review:stale", ((stale_in(project), "changed_at"),)))
+    return queues
 
 
 def waiting_for(person: User, project: Project, roles: frozenset[str], at: datetime) -> list[QueuedWork]:
     """Reviews, disputes and drafts of this person; for a lead also what to adjudicate and what is stale."""
-    counts: list[tuple[str, QueueCount, str]] = []
-    if Role.REVIEWER in roles:
-        mine = tally(review_queue(person, project), "opened_at")
-        counts.append(("triples to review", _both(mine, offered_tally(person, project, at)), "review:next"))
-        further = tally(to_answer(person, project), "proposed_at")
-        counts.append(("passages to check", further, "review:candidate-next"))
-    counts.append(("disputes to answer", tally(disputes_to_answer(person, project), "changed_at"), "review:queue"))
-    counts.append(("drafts to finish", tally(drafts_of(person, project), "changed_at"), "review:queue"))
-    counts.append(("revisions to finish", tally(revisions_of(person, project), "begun_at"), "review:queue"))
-    if Role.LEAD in roles:
-        others = tally(to_adjudicate(person, project), "changed_at")
-        counts.append(("disputes to adjudicate", others, "review:queue"))
-        differing = tally(to_decide(person, project), "proposed_at")
-        counts.append(("passages to decide", differing, "review:queue"))
-        counts.append(("stale triples", tally(stale_in(project), "changed_at"), "review:stale"))
-    return [QueuedWork(word, rows.count, rows.since, url) for word, rows, url in counts if rows.count]
+    return answer_to(project, what_waits_for(person, project, roles, at))
+
+
+def what_waits_for(person: User, project: Project, roles: frozenset[str], at: datetime) -> Question[list[QueuedWork]]:
+    """The question behind `waiting_for`, for a page that asks others with it."""
+    queues = _queues(person, project, roles, at)
+    asks: dict[str, Subquery] = {}
+    for place, queue in enumerate(queues):
+        for part, (rows, column) in enumerate(queue.rows):
+            asks[f"n{place}_{part}"] = CountOf(rows.order_by().values("pk")[:MOST_COUNTED])
+            asks[f"since{place}_{part}"] = Subquery(rows.values(column)[:1])
+
+    def read(values: Mapping[str, Any]) -> list[QueuedWork]:
+        found = []
+        for place, queue in enumerate(queues):
+            parts = range(len(queue.rows))
+            n = min(sum(values[f"n{place}_{part}"] for part in parts), MOST_COUNTED)
+            times = [since for part in parts if (since := values[f"since{place}_{part}"])]
+            found.append(QueuedWork(queue.word, n, min(times, default=None), queue.url_name))
+        return [work for work in found if work.count]
+
+    return Question(asks, read)

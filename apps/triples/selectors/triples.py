@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import Member
+from apps.common.database.questions import CountOf, Question, answer_to
 from apps.corpus.models import Block, Snapshot, SnapshotBlock
 from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.triples.enums import State
@@ -163,9 +164,11 @@ def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
 
 def states_of(project: Project) -> dict[str, int]:
     """How many triples are in each state, every state named; `stale` counts the stale among the accepted."""
-    by_state = Triple.objects.filter(project=project).values_list("state").order_by()
-    rows = list(by_state.annotate(n=Count("pk"), stale=Count("pk", filter=Q(is_stale=True))))
-    counted = {row[0]: row[1] for row in rows}
-    counts = {state.value: counted.get(state.value, 0) for state in State}
-    counts["stale"] = sum(row[2] for row in rows)
-    return counts
+    return answer_to(project, state_counts(project))
+
+
+def state_counts(project: Project) -> Question[dict[str, int]]:
+    """The question behind `states_of`, for a page that asks others with it."""
+    ours = Triple.objects.filter(project=project).order_by()
+    asks = {state.value: CountOf(ours.filter(state=state).values("pk")) for state in State}
+    return Question(asks | {"stale": CountOf(ours.filter(is_stale=True).values("pk"))}, dict)

@@ -11,6 +11,7 @@ from apps.accounts.enums import Role
 from apps.common.web.next_steps import next_step
 from apps.corpus.actions import corpora, imports
 from apps.corpus.models import Corpus, Import, Snapshot
+from apps.common.database.questions import answer_to
 from apps.dashboard.pages.blocking import unscored
 from apps.goldsets.enums import VersionState
 from apps.goldsets.selectors.versions import latest_version
@@ -172,7 +173,7 @@ class TestRuns:
         run = import_results(bench.project, bench.snapshot, {"qid": query.outside_id, "rank": 1, "text": "A"}).run
 
         assert primary(page_of(client, bench.project, "retrieval:run", pk=run.pk)) == []
-        assert unscored(bench.project, latest_version(bench.project)) == []
+        assert answer_to(bench.project, unscored(bench.project, latest_version(bench.project))) == []
 
     def test_without_a_version_its_results_are_to_be_judged_until_a_pool_has_them(self, client):
         project = make_project()

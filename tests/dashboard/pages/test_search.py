@@ -187,5 +187,5 @@ class TestPage:
         client.force_login(lead_of(handbook))
         search(client, handbook, "rotate")
 
-        with django_assert_num_queries(16):
+        with django_assert_num_queries(15):
             search(client, handbook, "rotate")

@@ -3,7 +3,16 @@
 Open rounds are never counted: they are blind.
 """
 
-from apps.review.selectors.tracking.counting import FIRST_ROUND, FLAGS, PERSON, counted, last_verdict, reviews_of
+from apps.review.selectors.tracking.counting import (
+    FIRST_ROUND,
+    FLAGS,
+    PERSON,
+    counted,
+    last_verdict,
+    newest_verdicts,
+    reviews_of,
+    verdict_key,
+)
 from apps.review.selectors.tracking.log import LogFilter, drops_logged, flags_logged
 from apps.review.selectors.tracking.meeting import Meeting, aspect_tables, flag_table, meetings
 from apps.review.selectors.tracking.past import past_rounds
@@ -34,9 +43,11 @@ __all__ = [
     "flags_logged",
     "last_verdict",
     "meetings",
+    "newest_verdicts",
     "past_rounds",
     "reasons_named",
     "reviews_of",
     "shares",
     "tallies",
+    "verdict_key",
 ]

@@ -8,6 +8,7 @@ exist only where it was added, so that they would make reviewers look more alike
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Project
+from apps.common.database.questions import once
 from apps.review.enums import RateSide, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import Revision
@@ -43,5 +44,15 @@ def reviews_of(project: Project, side: RateSide, person: int | None = None) -> Q
 
 def last_verdict(project: Project) -> int:
     """The key of the project's newest verdict, 0 for none: figures here change only with it."""
+    return once(verdict_key(project), lambda: newest_verdicts(project).first() or 0)
+
+
+def verdict_key(project: Project) -> tuple[str, int]:
+    """The name under which a page knows `last_verdict`."""
+    return "newest verdict", project.pk
+
+
+def newest_verdicts(project: Project) -> QuerySet[Verdict, int]:
+    """The keys of the project's verdicts, the newest first."""
     ours = Revision.objects.filter(pk=OuterRef("revision"), triple__project=project)
-    return Verdict.objects.filter(Exists(ours)).order_by("-pk").values_list("pk", flat=True).first() or 0
+    return Verdict.objects.filter(Exists(ours)).order_by("-pk").values_list("pk", flat=True)

@@ -1,0 +1,104 @@
+"""Many small figures in one statement: each part of a page says what it asks, and the page asks for all of it at once.
+
+A statement is a trip to the database; on a page of a dozen parts the trips take longer than the work.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.db.models import FloatField, IntegerField, Model, Subquery
+from django.db.models.expressions import BaseExpression, Combinable
+
+T = TypeVar("T")
+Expressions = Mapping[str, BaseExpression | Combinable]
+
+
+class CountOf(Subquery):
+    """The number of rows of a query set, which may be sliced so that no more are counted than are shown."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
+    empty_result_set_value = 0
+
+
+class DistinctOf(CountOf):
+    """The number of different values in a query set of one column."""
+
+    template = "(SELECT COUNT(*) FROM (SELECT DISTINCT * FROM (%(subquery)s) listed) counted)"
+
+
+class MeanOf(Subquery):
+    """The mean of the column `value` of a query set; None where it is empty."""
+
+    template = "(SELECT AVG(listed.value) FROM (%(subquery)s) listed)"
+    output_field = FloatField()
+
+
+@dataclass(frozen=True)
+class Question(Generic[T]):
+    """What one part asks, as named expressions, and what it makes of their values."""
+
+    asks: Expressions
+    read: Callable[[Mapping[str, Any]], T]
+
+
+def answer_to(row: Model, question: Question[T]) -> T:
+    """The answer to a question, in one statement; without any where it asks nothing.
+
+    `row` is any row that is there, such as a project. Expressions may name its columns.
+    """
+    named = {f"asked_{name}": asked for name, asked in question.asks.items()}
+    values = type(row)._base_manager.filter(pk=row.pk).values(**named).get() if named else {}
+    return question.read({name: values[f"asked_{name}"] for name in question.asks})
+
+
+def joined(questions: Mapping[Any, Question[T]]) -> Question[dict[Any, T]]:
+    """Several questions as one, whose answer has the answer of each under its key."""
+    numbered = list(enumerate(questions.items()))
+    asks = {f"p{n}_{name}": asked for n, (_, each) in numbered for name, asked in each.asks.items()}
+
+    def read(found: Mapping[str, Any]) -> dict[Any, T]:
+        return {key: each.read({name: found[f"p{n}_{name}"] for name in each.asks}) for n, (key, each) in numbered}
+
+    return Question(asks, read)
+
+
+_read: ContextVar[dict[Any, Any] | None] = ContextVar("read", default=None)
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Inside, what `once` reads is read from the database a single time: for requests that only read."""
+    token = _read.set({})
+    try:
+        yield
+    finally:
+        _read.reset(token)
+
+
+def once(key: Any, read: Callable[[], T]) -> T:
+    """What `read` returns, the same for the same key while `reading_once` lasts; read afresh each time outside it."""
+    known = _read.get()
+    if known is None:
+        return read()
+    if key not in known:
+        known[key] = read()
+    value: T = known[key]
+    return value
+
+
+def is_known(key: Any, value: Any) -> None:
+    """What `once` would read under this key, when a larger statement has read it. Without effect outside."""
+    known = _read.get()
+    if known is not None:
+        known[key] = value
+
+
+def forget(key: Any) -> None:
+    """Have `once` read this again, since the request has just changed it."""
+    known = _read.get()
+    if known is not None:
+        known.pop(key, None)
