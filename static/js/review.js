@@ -12,6 +12,11 @@ const labelOf = (input) => input.parentElement.querySelector("b").textContent;
 
 document.documentElement.classList.add("with-script");
 
+// The answer to a verdict is the next screen. It goes by its own address, so that reloading it sends nothing again.
+if (form.dataset.address) history.replaceState(history.state, "", form.dataset.address);
+const straight = form.querySelector("[data-straight]"); // none in a calibration
+if (straight) straight.disabled = false;
+
 function choose(choice) {
   for (const radio of form.elements.namedItem("choice")) radio.checked = radio.value === choice;
   if (choice === "confirm") {

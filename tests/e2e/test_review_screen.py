@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.agreement.factories import make_calibration
 from tests.e2e import looking
-from tests.e2e.waiting import go, press, turned
+from tests.e2e.waiting import go, press, ready, turned
 from tests.review.factories import make_in_review, reviewers_of
 from tests.triples.factories import make_team
 
@@ -83,6 +83,34 @@ def test_escape_goes_back_one_level_at_a_time_and_loses_no_words(screen):
     assert asked == ["beforeunload"]
     assert screen.url == address
     expect(why).to_have_value("The limit is missing.")
+
+
+def test_a_verdict_takes_one_trip_to_the_next_screen_and_a_reload_sends_nothing_again(page, signed_in):
+    project = make_team()
+    one, two = make_in_review(project), make_in_review(project)
+    signed_in(reviewers_of(one)[0])
+    first, second = (reverse("review:screen", args=[project.slug, triple.pk]) for triple in (one, two))
+    go(page, first)
+    trips = []
+    page.on("request", lambda request: trips.append(request.method) if request.is_navigation_request() else None)
+
+    with turned(page):
+        press(page, "c", "Enter")
+
+    assert trips == ["POST"]
+    assert page.url.endswith(second)
+    expect(page.get_by_role("status").filter(has_text=f"{one.label} confirmed.")).to_be_visible()
+    looking.look_at(page, "review-straight", full=False)
+    with turned(page):
+        page.reload()
+    assert trips == ["POST", "GET"]
+    with turned(page):
+        press(page, "u")
+    assert page.url.endswith(first)
+    page.go_back()
+    ready(page)
+    assert page.url.endswith(second)
+    assert "POST" not in trips[1:]
 
 
 def test_escape_after_the_flag_key_undoes_the_flag_and_the_next_one_leaves(screen):

@@ -36,7 +36,7 @@ def test_a_reviewer_reads_both_passages_and_answers(client, project):
     assert "A session lasts at most eight hours" in shown
     assert lead_of(project).name not in shown
     answered = page(client, candidate, "candidate-answer", key="k", choice=CONFIRM, note="Says the same.")
-    assert answered.url.endswith(f"/review/passages/next/?after={candidate.pk}")
+    assert answered.url == reverse("review:queue", args=[project.slug])
     given = CandidateAnswer.objects.get()
     assert (given.reviewer, given.choice, given.note) == (one, CONFIRM, "Says the same.")
 

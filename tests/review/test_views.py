@@ -61,13 +61,43 @@ def test_the_screen_shows_question_answer_and_lit_evidence(client, project):
 
 
 def test_a_verdict_goes_on_to_the_next(client, project):
+    one, two = make_in_review(project), make_in_review(project)
+    client.force_login(reviewers_of(one)[0])
+
+    assert give(client, project, one).url == url("screen", project, two.pk)
+    assert Verdict.objects.get().choice == VerdictChoice.CONFIRM
+    assert give(client, project, two).url == url("queue", project)
+
+
+def test_with_a_script_the_answer_to_a_verdict_is_the_next_screen(client, project):
+    one, two = make_in_review(project), make_in_review(project)
+    client.force_login(reviewers_of(one)[0])
+
+    sent = give(client, project, one, straight="1")
+
+    page = sent.content.decode()
+    assert sent.status_code == 200
+    assert f'action="{url("verdict", project, two.pk)}"' in page
+    assert f'data-address="{url("screen", project, two.pk)}"' in page
+    assert f"{one.label} confirmed." in page
+    assert f"{one.label} confirmed." not in client.get(url("screen", project, two.pk)).content.decode()
+
+
+def test_a_verdict_sent_twice_shows_the_next_screen_twice(client, project):
+    one, two = make_in_review(project), make_in_review(project)
+    client.force_login(reviewers_of(one)[0])
+
+    pages = [give(client, project, one, straight="1").content.decode() for _ in range(2)]
+
+    assert all(f'action="{url("verdict", project, two.pk)}"' in page for page in pages)
+    assert Verdict.objects.count() == 1
+
+
+def test_with_a_script_the_last_verdict_still_leads_to_my_work(client, project):
     triple = make_in_review(project)
     client.force_login(reviewers_of(triple)[0])
 
-    sent = give(client, project, triple)
-
-    assert sent.url == url("next", project)
-    assert Verdict.objects.get().choice == VerdictChoice.CONFIRM
+    assert give(client, project, triple, straight="1").url == url("queue", project)
 
 
 def test_a_confirmation_forgets_what_was_ticked_before(client, project):
@@ -258,5 +288,5 @@ def test_the_queue_runs_a_constant_number_of_queries(client, project, size, djan
         answer_both(make_in_review(project), VerdictChoice.CONFIRM, VerdictChoice.FLAG)
     client.force_login(reviewers_of(triples[0])[1])
 
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(12):
         client.get(url("queue", project))

@@ -3,7 +3,6 @@
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -37,7 +36,11 @@ def following(request: HttpRequest, project: Project) -> HttpResponse:
     """The next passage that this reviewer may answer, after `?after=`; My work when there is none."""
     after = request.GET.get("after", "")
     place = int(after) if after.isdecimal() and len(after) < 18 else None
-    candidate = next_to_answer(member_of(request).user, project, place)
+    return _to_next(request, project, place)
+
+
+def _to_next(request: HttpRequest, project: Project, after: int | None) -> HttpResponse:
+    candidate = next_to_answer(member_of(request).user, project, after)
     if candidate is None:
         return redirect("review:queue", slug=project.slug)
     return redirect("review:candidate", slug=project.slug, candidate_pk=candidate.pk)
@@ -103,7 +106,7 @@ def answer(request: HttpRequest, project: Project, candidate_pk: int) -> HttpRes
     request.session[LAST] = candidate.pk
     word = "also right" if given.choice == CandidateChoice.CONFIRM else "not right"
     messages.info(request, f"{candidate.triple.label}: you answered “{word}”.")
-    return redirect(f"{reverse('review:candidate-next', args=[project.slug])}?after={candidate.pk}")
+    return _to_next(request, project, candidate.pk)
 
 
 @member_view(Role.LEAD)

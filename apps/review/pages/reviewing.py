@@ -18,7 +18,7 @@ from apps.review.actions import VerdictRefused, give_back_seat, give_verdict, pu
 from apps.review.edges.choices import categories_shown, reasons_shown
 from apps.review.enums import VerdictChoice
 from apps.review.forms import VerdictForm, fresh_key
-from apps.review.models import Verdict
+from apps.review.models import ReviewSeat, Verdict
 from apps.review.pages.guideline import guideline_html
 from apps.review.pages.work import SECTIONS, sections_of
 from apps.review.selectors.diffs import last_difference
@@ -59,9 +59,12 @@ def queue(request: HttpRequest, project: Project) -> HttpResponse:
 def next_triple(request: HttpRequest, project: Project) -> HttpResponse:
     """The next triple in which the person has a seat, after `?after=`; My work when there is none."""
     after = request.GET.get("after", "")
-    triple = next_in_queue(
-        member_of(request).user, project, int(after) if after.isdecimal() and len(after) < 18 else None
-    )
+    return _to_next(request, project, int(after) if after.isdecimal() and len(after) < 18 else None)
+
+
+def _to_next(request: HttpRequest, project: Project, after: int | None = None) -> HttpResponse:
+    """Redirect to the screen itself: an address that redirects again would cost a second trip."""
+    triple = next_in_queue(member_of(request).user, project, after)
     if triple is None:
         return redirect("review:queue", slug=project.slug)
     return redirect("review:screen", slug=project.slug, pk=triple.pk)
@@ -86,8 +89,8 @@ def skip(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     if is_pulled(project) and not rules.give_back_refusal(triple, participation_for(triple, member_of(request)), True):
         give_back_seat(project=project, triple_id=triple.pk, reviewer=person, at=at)
         pull_seat(project=project, reviewer=person, at=at, again=False)
-        return redirect("review:next", slug=project.slug)
-    return redirect(f"{reverse('review:next', args=[project.slug])}?after={triple.pk}")
+        return _to_next(request, project)
+    return _to_next(request, project, triple.pk)
 
 
 def _undo(request: HttpRequest, project: Project) -> Triple | None:
@@ -111,8 +114,10 @@ def _screen(
     given: dict[str, Any],
     *,
     fault: str = "",
+    address: str = "",
     status: int = 200,
 ) -> HttpResponse:
+    """The screen; `address` is its own, where the browser knows it by another."""
     revision = triple.revision
     context = {
         "section": "Review",
@@ -130,6 +135,7 @@ def _screen(
         "pulled": is_pulled(triple.project),
         "key": fresh_key(),
         "fault": fault,
+        "address": address,
         "waiting": tally(review_queue(member_of(request).user, triple.project), "opened_at"),
     } | _last_answer(request, triple.project)
     if context["undo"] == triple:
@@ -162,7 +168,11 @@ def screen(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.REVIEWER)
 @require_POST
 def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Store the answer and show the next; a fault shows the same screen with what was chosen."""
+    """Store the answer and show the next; a fault shows the same screen with what was chosen.
+
+    Where the page's script asks for it (`straight`) the answer is the next screen, and the script names its address in
+    the browser: one trip. Without a script it is a redirect there, so that reloading sends nothing again.
+    """
     triple = triple_for(member_of(request), pk)
     form = VerdictForm(request.POST)
     if not form.is_valid():
@@ -179,11 +189,23 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         if refusal.code != "bad_verdict":
             raise
         return _again(request, triple, refusal.sentence)
-    pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now(), again=False)
+    seat = pull_seat(project=project, reviewer=member_of(request).user, at=timezone.now(), again=False)
     request.session[LAST_REVIEWED] = triple.pk
     word = "confirmed" if given.choice == VerdictChoice.CONFIRM else "flagged"
     request.session[LAST_RESULT] = f"{triple.label} {word}."
-    return redirect("review:next", slug=project.slug)
+    if seat is None:
+        return redirect("review:queue", slug=project.slug)
+    address = reverse("review:screen", args=[project.slug, seat.revision.triple_id])
+    return _straight(request, seat, address) if "straight" in request.POST else redirect(address)
+
+
+def _straight(request: HttpRequest, seat: ReviewSeat, address: str) -> HttpResponse:
+    """The screen of a seat that was just read, in answer to the verdict before it."""
+    following = triple_for(member_of(request), seat.revision.triple_id)
+    participation = participation_for(following, member_of(request))
+    if rules.verdict_refusal(following, participation):
+        return redirect(address)
+    return _screen(request, following, participation, _form_values(participation.own), address=address)
 
 
 def _again(request: HttpRequest, triple: Triple, fault: str) -> HttpResponse:
