@@ -1,4 +1,8 @@
+from typing import Any
+
 from django.apps import AppConfig
+from django.core.cache import cache
+from django.db.models.signals import post_migrate
 
 
 class ConfigConfig(AppConfig):
@@ -11,3 +15,9 @@ class ConfigConfig(AppConfig):
         from apps.config import checks  # noqa: F401  the import registers the checks
 
         set_courier(later("apps.config.celery.prepare"))
+        post_migrate.connect(forget_figures, sender=self)
+
+
+def forget_figures(**about: Any) -> None:
+    """Whoever starts Karat without `karat up` migrates first: figures of an older version or database go."""
+    cache.clear()

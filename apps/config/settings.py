@@ -212,9 +212,14 @@ LOGIN_URL = "accounts:login"
 LOGIN_REDIRECT_URL = "dashboard:start"
 LOGOUT_REDIRECT_URL = "accounts:login"
 
-# In the memory of each process, and bounded: figures are small, grades are large.
+# Figures with their bootstraps are computed once for all processes. Grades are large, and stay in the memory of each.
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 300}},
+    "default": {
+        "BACKEND": "apps.common.files.figure_cache.FigureCache",
+        "LOCATION": DATA_DIR / "figures",
+        "TIMEOUT": 3_600,
+        "OPTIONS": {"MAX_ENTRIES": 1_000},
+    },
     "grades": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "grades",

@@ -5,6 +5,7 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
+from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -19,6 +20,7 @@ def upgrade(*, data_dir: Path, at: datetime) -> Path | None:
 
     Raises UnknownSchema, having changed nothing, when the data is from a newer Karat.
     """
+    cache.clear()  # figures of another version of Karat, or of a database that was replaced meanwhile
     executor = MigrationExecutor(connection)
     unknown = sorted(set(executor.loader.applied_migrations) - set(executor.loader.disk_migrations))
     if unknown:

@@ -76,6 +76,15 @@ class Parts(NamedTuple):
     alike: int = 0
 
 
+class Cost(NamedTuple):
+    """What a query costs, as it is cached: the query itself, with its words, is read anew."""
+
+    part: AlphaPart
+    change: Estimate
+    worst: Boundary
+    unclear: Unclear
+
+
 class Costly(NamedTuple):
     """A query that lowers agreement: `change` is what α would gain without it; `worst` its most crossed boundary.
 
@@ -258,11 +267,14 @@ def tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
     A query on which nobody differs, or without which α would not rise, costs nothing and is left out.
     """
     name = f"tighten, rulings to {newest_ruling(rounds)}"
-    spots: Tight = cached(project, rounds, name, lambda: _tight_spots(project, rounds))
-    return spots
+    found: tuple[Tight, list[Cost]] = cached(project, rounds, name, lambda: _tight_spots(project, rounds))
+    spots, costs = found
+    queries = Query.objects.in_bulk([cost.part.label.key for cost in costs])
+    return spots._replace(queries=[Costly(queries[int(cost.part.label.key)], *cost) for cost in costs])
 
 
-def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
+def _tight_spots(project: Project, rounds: Sequence[Round]) -> tuple[Tight, list[Cost]]:
+    """Everything but the rows of its queries, and what each of them costs."""
     dated = dated_in(project, rounds)
     ratings = dated.ratings
     labels, of_items = _labels(dated, _values_of_queries(project, QUERY))
@@ -277,19 +289,17 @@ def _tight_spots(project: Project, rounds: Sequence[Round]) -> Tight:
         return rulings.by_query.get(int(labels[place].key), NO_RULING)
 
     order.sort(key=lambda place: (-round(costs[place], places), -unclear(place).hits, -costs[place]))
-    costly = order[:COSTLY]
-    queries = Query.objects.in_bulk([labels[place].key for place in costly])
-    rows = [
-        Costly(
-            query=queries[int(labels[place].key)],
+    costs_of = [
+        Cost(
             part=_part(counts, labels[place], apart[place], place),
             change=change_without(counts, place),
             worst=_most_crossed(ratings, of_items == place),
             unclear=unclear(place),
         )
-        for place in costly
+        for place in order[:COSTLY]
     ]
-    return Tight(pattern_counts(ratings).alpha_of(0), boundaries(ratings), rows, len(order), places, rulings)
+    alpha = pattern_counts(ratings).alpha_of(0)
+    return Tight(alpha, boundaries(ratings), [], len(order), places, rulings), costs_of
 
 
 def _most_crossed(ratings: Ratings, inside: NDArray[np.bool_]) -> Boundary:

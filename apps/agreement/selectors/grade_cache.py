@@ -1,9 +1,9 @@
 """Reads of the grades that figures are computed from: few are read at once, very many by a job.
 
 Reading takes longest, so beyond MOST_AT_ONCE grades a job does it (`execution.read_grades`), and figures show their
-date. What is computed from grades is cached until there is a newer one, in each process. Two processes return the same:
-everything random is seeded, and the cache key names whatever a figure depends on apart from grades. A shared cache
-would cost more than it saves.
+date. What is computed from grades is cached for all processes until there is a newer one. Each would compute the same:
+everything random is seeded, and the cache key names whatever a figure depends on apart from grades. The grades
+themselves are large, and each process has its own.
 """
 
 from collections.abc import Callable, Iterable, Sequence

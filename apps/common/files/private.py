@@ -10,7 +10,7 @@ log = logging.getLogger(__name__)
 FOLDER, FILE = 0o700, 0o600
 SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 KEYS = ("secret-key", "audit-key")
-CLOSED_FOLDERS = ("backups", "audit-heads", "files", "broker", "indexes")
+CLOSED_FOLDERS = ("backups", "audit-heads", "files", "broker", "indexes", "figures")
 
 
 def close_data_dir(folder: Path) -> None:
