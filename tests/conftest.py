@@ -86,7 +86,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 COMMITS = {"transactional_db", "live_server", "workers"}
 BOTH = {"actions", "concurrency", "execution", "freezing", "guards", "heads", "importing", "integrity", "judgements"}
 BOTH |= {"locks", "migrations", "queues", "races", "search", "sealing", "seats", "selectors", "submitting", "verdicts"}
-BOTH |= {"workflow", "jobs", "blindness", "exporting"}
+BOTH |= {"workflow", "jobs", "blindness", "exporting", "statements"}
 """What is tested on both: what they refuse and lock by themselves, jobs, what is written and read, and two promises."""
 EDGES = {"pages", "page", "views", "api", "openapi"}
 """Pages and the API stand on what is tested on both databases by itself."""

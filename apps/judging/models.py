@@ -279,3 +279,20 @@ class Adjudication(models.Model):
 
     def __str__(self) -> str:
         return f"adjudication {self.pk}"
+
+
+class UndecidedPair(models.Model):
+    """A pair that needs a lead: its judges have all answered, did not settle it, and no lead has decided.
+
+    Kept by triggers as grades, seats, decisions and the end of the round change it; nothing else writes it.
+    """
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="undecided")
+    entry = models.ForeignKey(PoolEntry, models.PROTECT, related_name="+")
+    oldest = models.ForeignKey(Judgement, models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["round", "entry"], name="undecided_pair_once")]
+
+    def __str__(self) -> str:
+        return f"{self.entry_id} in {self.round_id}"

@@ -235,5 +235,5 @@ def test_the_page_takes_a_fixed_number_of_queries(client, pool, django_assert_nu
     client.force_login(lead_of(pool.project))
     client.get(page(pool))
 
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(15):
         client.get(page(pool))

@@ -15,6 +15,7 @@ from apps.judging.selectors import adjudicable, live_judgements
 from apps.judging.selectors.settling import mark_of, trivial
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, make_round, people_of
+from tests.judging.undecided import undecided_as_kept, undecided_by_hand
 from tests.races import overlapping
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
@@ -198,6 +199,16 @@ def test_settling_that_meets_a_grade_reads_it():
 
     assert (graded.grade, settled.code) == (2, "pairs_changed")
     assert not Adjudication.objects.exists()
+
+
+def test_of_two_last_grades_at_once_the_later_one_finds_the_pair_undecided():
+    round_ = make_round(queries=1, blocks=1, overlap=1.0)
+    one, two = people_of(round_)
+    first, second = claimed(round_, one)[0], claimed(round_, two)[0]
+
+    overlapping(lambda: give(first, one, 0), lambda: give(second, two, 3))
+
+    assert undecided_as_kept(round_) == undecided_by_hand(round_) == {first.entry_id}
 
 
 def test_settling_that_meets_a_closing_round_reads_it_closed():

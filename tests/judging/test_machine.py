@@ -22,6 +22,7 @@ from apps.judging.selectors.round_plan import pilot_queries, plan_of, undecided_
 from apps.metrics.agreement.alpha_values import ordinal_alpha
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, make_pool, make_round, people_of
+from tests.judging.undecided import undecided_as_kept, undecided_by_hand
 
 PEOPLE, QUERIES, BLOCKS, SHARE = 4, 2, 3, 1.0
 WHO = st.integers(0, PEOPLE - 1)
@@ -178,6 +179,10 @@ class RoundMachine(RuleBasedStateMachine):
             assert ordinal_alpha(answers.values()) < 0.9
             self.grown[entry] += 1
             self.did["one more judge"] += 1
+
+    @invariant()
+    def the_pairs_that_need_a_lead_are_kept(self):
+        assert undecided_as_kept(self.round) == undecided_by_hand(self.round)
 
     @invariant()
     def the_first_pass_has_the_seats_of_the_plan(self):

@@ -186,5 +186,5 @@ def test_the_preview_runs_as_many_queries_for_few_pairs_as_for_many(blocks, clie
         judge_all(round_, person, lambda seat, g=grade: g)
     client.force_login(lead_of(round_.project))
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         client.get(reverse("judging:settle", args=[round_.project.slug, round_.pk]))

@@ -33,7 +33,7 @@ class DistinctOf(CountOf):
 class MeanOf(Subquery):
     """The mean of the column `value` of a query set; None where it is empty."""
 
-    template = "(SELECT AVG(listed.value) FROM (%(subquery)s) listed)"
+    template = "(SELECT CAST(AVG(listed.value) AS double precision) FROM (%(subquery)s) listed)"
     output_field = FloatField()
 
 

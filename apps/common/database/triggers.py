@@ -15,6 +15,9 @@ from django.db.migrations.operations.base import Operation
 from apps.common.database import replacement_guards
 from apps.common.database.replacement_guards import PREFIX
 
+OURS = "karat_"
+"""The names of guards and of keepers begin so."""
+
 
 @dataclass(frozen=True)
 class Guard:
@@ -182,7 +185,7 @@ def _kept_guards(schema_editor: BaseDatabaseSchemaEditor) -> Iterator[None]:
 
 def _triggers(schema_editor: BaseDatabaseSchemaEditor) -> dict[str, str]:
     with schema_editor.connection.cursor() as cursor:
-        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s", [PREFIX + "%"])
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s", [OURS + "%"])
         return dict(cursor.fetchall())
 
 

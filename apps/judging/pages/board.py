@@ -90,7 +90,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def _waiting(round_: Round, user: User) -> int:
     if round_.state == RoundState.OPENING or (round_.kind != RoundKind.JUDGING and round_.judges == 1):
         return 0
-    return len(selectors.adjudicable(round_, user))
+    return selectors.undecided_by_others(round_, user)
 
 
 def _rows(round_: Round, *, is_hidden: bool, of_person: dict[int, int]) -> dict[str, object]:

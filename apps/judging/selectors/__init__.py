@@ -17,6 +17,7 @@ from apps.judging.selectors.pairs import (
     resolved_grades,
     resolved_pairs,
     settled_pairs,
+    undecided_by_others,
 )
 from apps.judging.selectors.progress import (
     PersonProgress,
@@ -104,6 +105,7 @@ __all__ = [
     "steadiness",
     "stuck",
     "totals",
+    "undecided_by_others",
     "waiting_for",
     "wants_first_round",
     "what_waits_for",

@@ -7,14 +7,14 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
 from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.judging.enums import RoundKind, RoundState, SeatState
-from apps.judging.models import Adjudication, Judgement, Round, Seat
+from apps.judging.models import Adjudication, Judgement, Round, Seat, UndecidedPair
 from apps.retrieval.models import Pool, PoolEntry
 
 ROWS = 2_000
@@ -227,8 +227,7 @@ def adjudicable(round_: Round, user: User) -> list[JudgedPair]:
 
     None of a round that was withdrawn.
     """
-    own = Judgement.objects.filter(round=round_, annotator=user).values("entry")
-    pairs = _unsettled(round_, ~Q(entry__in=own))
+    pairs = _pairs(round_, Q(entry__in=_undecided(round_).exclude(_judged_by(user)).values("entry")))
     return sorted(pairs, key=lambda pair: (-pair.spread, pair.entry_id))
 
 
@@ -236,24 +235,23 @@ def left_to_another_lead(round_: Round, user: User) -> int:
     """How many pairs another lead must decide, because this lead judged them. 0 before the round is closed."""
     if round_.state != RoundState.CLOSED:
         return 0
-    own = Judgement.objects.filter(round=round_, annotator=user).values("entry")
-    return len(_unsettled(round_, Q(entry__in=own)))
+    return _undecided(round_).filter(_judged_by(user)).count()
 
 
-def _unsettled(round_: Round, which: Q) -> list[JudgedPair]:
+def undecided_by_others(round_: Round, user: User) -> int:
+    """How many pairs this lead can adjudicate."""
+    return _undecided(round_).exclude(_judged_by(user)).count()
+
+
+def _undecided(round_: Round) -> QuerySet[UndecidedPair]:
     """The pairs whose judges have all answered without settling them, and which have no decision."""
-    if round_.withdrawn_at is not None:
-        return []
-    split = (
-        live_judgements(round_)
-        .filter(which, pass_number=1)
-        .exclude(entry__in=Adjudication.objects.filter(round=round_).values("entry"))
-        .values("entry")
-        .annotate(low=Min("grade"), high=Max("grade"), cant=Count("pk", filter=~Q(cant_judge="")))
-        .filter(Q(low__lt=F("high")) | Q(cant__gt=0))
-    )
-    candidates = _pairs(round_, Q(entry__in=split.values("entry")))
-    return [pair for pair in candidates if pair.resolved.needs_lead]
+    pairs = UndecidedPair.objects.filter(round=round_)
+    return pairs if round_.withdrawn_at is None else pairs.none()
+
+
+def _judged_by(user: User) -> Exists:
+    """Whether this person has answered the undecided pair of the outer row."""
+    return Exists(Judgement.objects.filter(annotator=user, round=OuterRef("round"), entry=OuterRef("entry")))
 
 
 def adjudicated(round_: Round) -> QuerySet[Adjudication]:

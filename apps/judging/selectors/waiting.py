@@ -4,41 +4,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
 from apps.common.database.questions import Question, answer_to
 from apps.judging.enums import RoundKind, RoundState, SeatState
-from apps.judging.models import Judgement, Round, Seat
+from apps.judging.models import Judgement, Round, Seat, UndecidedPair
 from apps.judging.selectors.own_share import what_is_left_of
 from apps.judging.selectors.project_rounds import known_rounds
-
-# Pairs whose judges have all answered without settling them, and which have no decision, counted by round and by
-# whether this person judged them: the same as `pairs.adjudicable`, without loading the pairs. "Can't judge" counts
-# against a majority, so a pair is undecided where no grade has more than half of the answers.
-WAITING = """
-WITH live AS (
-    SELECT j.id, j.round_id, j.entry_id, j.grade, j.annotator_id FROM judging_judgement j
-    WHERE j.round_id IN ({rounds}) AND j.pass_number = 1
-      AND NOT EXISTS (SELECT 1 FROM judging_judgement l WHERE l.supersedes_id = j.id)
-), votes AS (
-    SELECT round_id, entry_id, CASE WHEN grade IS NULL THEN 0 ELSE COUNT(*) END AS top, COUNT(*) AS n,
-           MIN(id) AS oldest, MAX(CASE WHEN annotator_id = %s THEN 1 ELSE 0 END) AS own
-    FROM live GROUP BY round_id, entry_id, grade
-), unsettled AS (
-    SELECT round_id, entry_id, SUM(n) AS n, MIN(oldest) AS oldest, MAX(own) AS own FROM votes
-    GROUP BY round_id, entry_id HAVING 2 * MAX(top) <= SUM(n)
-)
-SELECT u.round_id, u.own, COUNT(*), MIN(u.oldest) FROM unsettled u JOIN judging_round r ON r.id = u.round_id
-WHERE NOT EXISTS (SELECT 1 FROM judging_adjudication a WHERE a.round_id = u.round_id AND a.entry_id = u.entry_id)
-  AND (r.state = 'closed' OR NOT EXISTS (
-      SELECT 1 FROM judging_seat s
-      WHERE s.round_id = u.round_id AND s.entry_id = u.entry_id AND s.pass_number = 1 AND s.state <> 'done'))
-GROUP BY u.round_id, u.own
-"""
 
 
 class JudgingWork(NamedTuple):
@@ -108,12 +83,19 @@ def undecided_in(project: Project, user: User | None = None) -> list[Undecided]:
     rounds = {round_.pk: round_ for round_ in rounds_to_adjudicate(project, user)}
     if not rounds:
         return []
-    by_round = {pk: Undecided(round_) for pk, round_ in rounds.items()}
-    with connection.cursor() as cursor:
-        cursor.execute(WAITING.format(rounds=", ".join(["%s"] * len(rounds))), [*rounds, user.pk if user else None])
-        for pk, is_own, n, oldest in cursor.fetchall():
-            by_round[pk] = by_round[pk]._replace(own=n) if is_own else by_round[pk]._replace(others=n, oldest=oldest)
-    return [row for row in by_round.values() if row.own or row.others]
+    own = Q(Exists(_first_answers(user))) if user else Q(pk__in=[])
+    pairs = UndecidedPair.objects.filter(round__in=rounds).order_by()
+    counted = pairs.values("round").annotate(
+        own=Count("pk", filter=own), others=Count("pk", filter=~own), since=Min("oldest", filter=~own)
+    )
+    found = {row["round"]: Undecided(rounds[row["round"]], row["own"], row["others"], row["since"]) for row in counted}
+    return [found[pk] for pk in rounds if pk in found]
+
+
+def _first_answers(user: User) -> QuerySet[Judgement]:
+    """This person's answers to the pair of the outer row."""
+    mine = Judgement.objects.filter(annotator=user, pass_number=1)
+    return mine.filter(round=OuterRef("round"), entry=OuterRef("entry"))
 
 
 def is_judged(project: Project) -> bool:
