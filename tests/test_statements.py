@@ -1,0 +1,170 @@
+"""How many statements a page sends to the database: the same on both databases, and for many rows as for few.
+
+Each is a trip, and trips are what a page waits for. What opens and ends a transaction does not count; signing in does.
+A page that `KEPT` does not name takes at most `MOST`; what it names is over that, and may only fall.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from apps.accounts.models import Project, User
+from tests import database
+from tests.asking import Asker
+from tests.endpoints import ENDPOINTS
+from tests.review.factories import make_in_review, reviewers_of
+from tests.test_list_pages import LISTS, make_crowded
+from tests.test_matrix import ROUTES
+from tests.triples.factories import make_team
+from tests.world import World, build_world, sign_in
+
+MOST = 15
+CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
+VERDICT, VERDICT_AND_NEXT = 18, 28
+EXACT = {
+    "triples": (7, 7),
+    "triples in review": (7, 7),
+    "stale triples": (7, 7),
+    "my triples": (6, 6),
+    "candidates": (5, 5),
+    "my work": (14, 11),
+    "the board": (18, 18),
+    "stale, by age": (5, 5),
+    "agreement": (9, 9),
+    "agreement by query": (8, 8),
+    "what to tighten": (8, 8),
+    "pairs people differ on": (6, 6),
+    "annotators": (8, 8),
+    "quality log": (9, 9),
+    "flag rates": (7, 7),
+    "calibrations": (8, 8),
+    "notifications": (7, 7),
+    "home": (11, 11),
+    "triples over the API": (5, 5),
+    "my reviews over the API": (4, 0),
+}
+"""Statements of each list, for a person with every role and for a lead without a part; 0 where a lead may not look."""
+KEPT = {
+    "goldsets-api:export": 94,
+    "goldsets:export": 94,
+    "editions:snapshot": 50,
+    "reports-api:version": 49,
+    "reports:version": 49,
+    "editions:import": 45,
+    "judging:new-round": 32,
+    "evaluation:slices": 31,
+    "evaluation:query": 29,
+    "judging:round": 28,
+    "judging:judge": 26,
+    "evaluation:misses": 25,
+    "goldsets:public-preview": 24,
+    "reports:negatives": 24,
+    "evaluation:compare": 23,
+    "evaluation:overview": 23,
+    "goldsets-api:public-preview": 23,
+    "retrieval:run": 23,
+    "goldsets:version": 22,
+    "review:triple": 22,
+    "reports-api:comparison": 21,
+    "reports-api:negatives": 21,
+    "reports:comparison": 21,
+    "reports:negatives-file": 21,
+    "evaluation-api:misses": 20,
+    "evaluation:evaluation": 20,
+    "evaluation:export": 19,
+    "evaluation:trend": 18,
+    "goldsets:public": 18,
+    "judging-api:pairs": 18,
+    "judging:pairs": 18,
+    "review:board": 18,
+    "evaluation:ledger": 16,
+    "retrieval:preview": 16,
+}
+"""The pages of the demo that are over the limit."""
+
+
+class Statements(CaptureQueriesContext):
+    def __init__(self) -> None:
+        super().__init__(connection)
+
+    @property
+    def number(self) -> int:
+        return sum(not query["sql"].startswith(CONTROL) for query in self.captured_queries)
+
+
+def statements_of(client: Client, url: str) -> int:
+    """What the page takes once its figures are computed; 0 for somebody who may not look."""
+    client.get(url)
+    with Statements() as found:
+        status = client.get(url).status_code
+    return found.number if status == 200 else 0
+
+
+def of_lists(project: Project, people: list[User]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {}
+    for person in people:
+        client = Client()
+        client.force_login(person)
+        for title, (name, query) in LISTS.items():
+            url = reverse(name, args=[project.slug]) + query
+            found[title] = (*found.get(title, ()), statements_of(client, url))
+    return found
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("size", [1, 3])
+def test_home_and_each_list_take_exactly_these(size):
+    assert of_lists(*make_crowded(size)) == EXACT
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("waiting", [2, 6])
+def test_a_verdict_takes_exactly_these_however_many_wait(waiting):
+    project, client = make_team(), Client()
+    triples = [make_in_review(project) for _ in range(waiting)]
+    client.force_login(reviewers_of(triples[0])[0])
+
+    def sent(triple, **more) -> int:
+        url = reverse("review:verdict", args=[project.slug, triple.pk])
+        body = {"revision": triple.current_id, "key": f"k{triple.pk}{more}", "choice": "confirm", **more}
+        with Statements() as found:
+            assert client.post(url, body).status_code == (200 if more else 302)
+        return found.number
+
+    assert sent(triples[0], straight="1") == VERDICT_AND_NEXT
+    assert sent(triples[1]) == VERDICT
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
+    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
+        sign_in(world)
+        yield world
+
+
+def most_of_anybody(world: World) -> dict[str, int]:
+    """The most statements that anybody's reading of a page takes, by the name of the page."""
+    most: dict[str, int] = {}
+    for standing, cookies in world.cookies.items():
+        asker = Asker(cookies)
+        for name, route in ROUTES.items():
+            if standing not in (ENDPOINTS[name].get or ()):
+                continue
+            url = world.url(name, route)
+            asker.answer("get", url, whole=True)
+            with Statements() as found:
+                asker.answer("get", url, whole=True)
+            most[name] = max(most.get(name, 0), found.number)
+    return most
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_every_page_of_the_demo_takes_at_most_fifteen(world):
+    most = most_of_anybody(world)
+
+    assert {name: n for name, n in most.items() if n > MOST} == KEPT
