@@ -63,7 +63,11 @@ def test_an_array_comes_back_bit_for_bit(kind):
     back[0, 0] = 1
 
 
-@pytest.mark.parametrize("value", [object(), Path("/"), print, np.array([object()]), json.JSONDecoder()], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [object(), Path("/"), print, np.array([object()]), json.JSONDecoder()],
+    ids=["object", "path", "function", "objects", "decoder"],
+)
 def test_what_is_no_plain_value_is_refused(value):
     with pytest.raises(NotPlain):
         typed_json.dump(value)

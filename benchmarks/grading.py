@@ -1,0 +1,135 @@
+"""Fetching one pair and grading it, by many people at once: how many loops a second, and what a loop costs.
+
+    python benchmarks/grading.py [--few 10000] [--many 1000000] [--clients 32] [--seconds 8]
+
+For each size a database of its own (SQLite in a temporary folder, and one on PostgreSQL when DATABASE_URL names a
+server) gets an open round with 20 % of its pairs to be judged twice. `karat up` serves it; so many clients, each a
+person who is signed in, fetch one pair and grade it, again and again, from one other process on the same machine.
+Printed are loops a second, the time of a loop, the processor time that Karat's processes and PostgreSQL's take for one,
+the ratio of many pairs to few, and beside them the floor: the same web server answering with one INSERT. A loop is two
+requests, so its floor is half as many loops as inserts. The exit code is 1 when a request failed, an acknowledged grade
+is missing, or a pair has more grades than its plan asked for.
+"""
+
+import argparse
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.judging import load, loops, servers, world
+from benchmarks.memory import family
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Measured(NamedTuple):
+    """One size on one database; processor times in milliseconds a loop."""
+
+    loops: loops.Loops
+    karat_ms: float
+    database_ms: float
+    floor: float
+    faults: list[str]
+
+
+def processor_seconds(pids: list[int]) -> float:
+    """What these processes have taken so far; those that have ended count as nothing."""
+    total = 0
+    for pid in pids:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += int(fields[11]) + int(fields[12])
+    return total / TICK
+
+
+def database_processes() -> list[int]:
+    """The processes of PostgreSQL on this machine, which nobody else should be using."""
+    names = Path("/proc").glob("[0-9]*/comm")
+    return [int(path.parent.name) for path in names if path.read_text().startswith("postgres")]
+
+
+def measure(pairs: int, clients: int, seconds: float, url: str) -> Measured:
+    """Fill, serve, measure, check. Runs in a process of its own, for Django knows one database."""
+    with tempfile.TemporaryDirectory(prefix="karat-benchmark-") as folder, world.OwnDatabase(url) as own:
+        world.connect(folder, own)
+        there = world.fill(pairs)
+        with servers.karat(folder, own) as karat:
+            time.sleep(2)
+            processes = family(karat.process.pid)
+            before, database = processor_seconds(processes), processor_seconds(database_processes())
+            seen = _loops(karat.port, there, clients, seconds)
+            after, database_after = processor_seconds(processes), processor_seconds(database_processes())
+        with servers.floor(folder, own) as floor:
+            bare = load.insert_for(floor.port, there, clients, seconds / 2)
+        faults = [*seen.errors, *bare.errors, *world.broken(len(seen.times))]
+        world.leave()
+    n = max(1, len(seen.times))
+    in_database = (database_after - database) / n * 1000 if url else 0.0
+    return Measured(seen, (after - before) / n * 1000, in_database, bare.grades / bare.seconds / 2, faults)
+
+
+def _loops(port: int, there: world.World, clients: int, seconds: float) -> loops.Loops:
+    """From another process: Python has one processor for all threads of one."""
+    root = f"/api/v1/projects/{there.slug}/judging/rounds/{there.round_id}"
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(loops.loops, port, root, there.hands[:clients], seconds).result()
+
+
+def at(share: float, values: list[float]) -> float:
+    """A percentile by nearest rank, in milliseconds."""
+    ranked = sorted(values) or [float("nan")]
+    return ranked[min(len(ranked) - 1, int(share * len(ranked)))] * 1000
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--few", type=int, default=10_000)
+    parser.add_argument("--many", type=int, default=1_000_000)
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--seconds", type=float, default=8)
+    args = parser.parse_args()
+    databases = {"SQLite": ""}
+    if url := os.environ.get("DATABASE_URL", ""):
+        databases["PostgreSQL"] = url
+
+    faults: list[str] = []
+    columns = [
+        ("loops/s", 9),
+        ("p50 ms", 8),
+        ("p95", 7),
+        ("p99", 7),
+        ("Karat ms", 10),
+        ("database", 10),
+        ("÷ floor", 9),
+    ]
+    print(f"{'':<12}{'pairs':>10}", *(f"{name:>{width}}" for name, width in [*columns, ("÷ floor", 9)]), sep="")
+    for name, where in databases.items():
+        speeds = []
+        for pairs in (args.few, args.many):
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+                one = pool.submit(measure, pairs, args.clients, args.seconds, where).result()
+            p50, p95, p99 = (at(share, one.loops.times) for share in (0.5, 0.95, 0.99))
+            speeds.append(one.loops.speed)
+            print(
+                f"{name:<12}{pairs:>10,}{one.loops.speed:>9.0f}{p50:>8.0f}{p95:>7.0f}{p99:>7.0f}{one.karat_ms:>10.2f}"
+                f"{one.database_ms:>10.2f}{one.loops.speed / one.floor:>9.2f}"
+            )
+            faults += [f"{name}, {pairs:,} pairs: {fault}" for fault in one.faults]
+        print(f"{name:<12}many : few, time of a loop {speeds[0] / speeds[1]:.2f}")
+    print(f"errors, lost grades and pairs over quota: {len(faults) or 'none'}")
+    for fault in faults[:20]:
+        print(fault, file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
