@@ -309,7 +309,7 @@ class TestPeople:
         client.force_login(lead_of(project))
         client.get(people_url(project))
 
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(6):
             client.get(people_url(project))
 
 

@@ -168,5 +168,5 @@ def test_the_page_runs_as_many_queries_however_long_it_is(client, project, rows,
     page = reverse("people:secrets", args=[project.slug])
 
     client.get(page)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         client.get(page)

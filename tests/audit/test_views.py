@@ -54,7 +54,7 @@ def test_the_page_runs_as_many_queries_for_one_event_as_for_three(lead, project,
     for _ in range(rows):
         make_event(project, actor=lead_of(project))
 
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         page(lead, project)
 
 

@@ -97,7 +97,7 @@ def test_the_list_takes_the_same_queries_for_one_and_three(client, django_assert
         make_snapshot(project)
     signed_in(client, project)
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         client.get(reverse("corpus:list", args=[project.slug]))
 
 
@@ -107,7 +107,7 @@ def test_a_corpus_takes_the_same_queries_for_one_and_three_blocks(client, django
     project = snapshot.corpus.project
     signed_in(client, project)
 
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         client.get(reverse("corpus:corpus", args=[project.slug, snapshot.corpus.slug]))
 
 
@@ -119,7 +119,7 @@ def test_changes_take_the_same_queries_for_one_and_three(client, django_assert_n
     snapshot = make_snapshot(corpus=corpus)
     signed_in(client, corpus.project)
 
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         client.get(reverse("corpus:changes", args=[corpus.project.slug, snapshot.pk]))
 
 

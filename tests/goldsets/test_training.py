@@ -386,7 +386,7 @@ def test_the_list_costs_the_same_number_of_queries(client, django_assert_num_que
         train(bench, question(f"Q{number}"), name=f"Ranker {number}")
     client.force_login(bench.lead)
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         client.get(reverse("goldsets:training", args=[bench.project.slug]))
 
 

@@ -167,7 +167,7 @@ def test_the_page_runs_as_many_queries_for_one_as_for_three(client, project, per
         notify_once(person, project, f"unread-{number}")
     client.force_login(person)
 
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         client.get(list_url(project))
 
 

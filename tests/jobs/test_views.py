@@ -51,7 +51,7 @@ def test_the_list_runs_as_many_queries_for_one_job_as_for_three(lead, project, r
     for _ in range(rows):
         make_job(project=project, actor=lead_of(project))
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         page = lead.get(reverse("jobs:list", args=[project.slug]))
 
     assert page.content.decode().count("One effect") == rows

@@ -176,7 +176,7 @@ def test_the_board_runs_as_many_queries_for_many_as_for_few(queries, annotators,
         claim_seats(round_=round_, annotator=person, n=1, at=AT)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(32):
+    with django_assert_num_queries(25):
         client.get(url("round", round_))
 
 

@@ -184,7 +184,7 @@ def test_the_page_runs_as_many_queries_for_one_round_as_for_many(rounds, client,
         close(round_)
     client.force_login(mara)
 
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(11):
         client.get(reverse("judging:mine", args=[project.slug]))
 
 

@@ -40,7 +40,7 @@ def test_the_list_takes_the_same_queries_for_one_and_three(client, django_assert
         make_query(project, source=make_source(project))
     signed_in(client, project)
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         page(client, "list", project.slug)
 
 
@@ -51,7 +51,7 @@ def test_sources_take_the_same_queries_for_one_and_three(client, django_assert_n
         make_permission(make_source(project))
     signed_in(client, project)
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         page(client, "sources", project.slug)
 
 
@@ -261,7 +261,7 @@ def test_a_preview_takes_as_many_statements_for_one_and_twelve(client, count, dj
         make_query(project, tags=["a"])
     signed_in(client, project)
 
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         press(client, project, "all", step="preview", domain="doors", add_tags="b")
 
 

@@ -155,7 +155,7 @@ def test_what_is_missed_is_estimated_on_request_and_shown_with_its_interval(
     assert "<dd>15 <small>15 to 15</small></dd>" in page
     assert "<dd>66.7 % <small>66.7 to 66.7</small></dd>" in page
     assert "60 judged of 60 random passages, 15 of them relevant, and 30 relevant passages in the pool" in page
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         lead.get(at("pool", project, pool.pk))
 
 

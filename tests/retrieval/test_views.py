@@ -61,7 +61,7 @@ def test_the_overview_runs_as_many_queries_however_long_it_is(lead, project, sna
         make_pool(project, snapshot, name=f"P{number}", system_ids=[system.pk])
 
     lead.get(at("overview", project))
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         lead.get(at("overview", project))
 
 

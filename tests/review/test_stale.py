@@ -149,7 +149,7 @@ def test_the_list_runs_a_constant_number_of_queries(client, project, size, djang
     make_stale(project, count=size)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         client.get(url("stale", project))
 
 

@@ -288,7 +288,7 @@ def test_the_list_costs_the_same_number_of_queries(client, team, number, django_
     client.force_login(lead_of(team))
     client.get(reverse("triples:candidates", args=[team.slug]))
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         page = client.get(reverse("triples:candidates", args=[team.slug])).content.decode()
 
     assert page.count("machine-written") >= number

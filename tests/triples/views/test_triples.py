@@ -188,7 +188,7 @@ def test_the_list_runs_a_constant_number_of_queries(client, project, author, siz
     for _ in range(size):
         make_draft(project, author=author)
 
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         client.get(url("list", project))
 
 
