@@ -1,0 +1,74 @@
+"""Several figures in one statement, and what a request that only reads is told once."""
+
+import pytest
+from django.db.models import F, Q, Subquery
+
+from apps.accounts.models import Membership
+from apps.common.database.questions import (
+    CountOf,
+    DistinctOf,
+    MeanOf,
+    Question,
+    answer_to,
+    forget,
+    is_known,
+    joined,
+    once,
+    reading_once,
+)
+from tests.factories import make_member, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    project = make_project()
+    make_member(project, "annotator", "reviewer")
+    return project
+
+
+def test_many_questions_are_one_statement(project, django_assert_num_queries):
+    roles = Membership.objects.filter(project=project).order_by()
+    first = roles.order_by("pk").values("granted_at")[:1]
+    asked = {
+        "roles": Question({"n": CountOf(roles.values("pk"))}, lambda found: found["n"]),
+        "people": Question({"n": DistinctOf(roles.values("user"))}, lambda found: found["n"]),
+        "two": Question({"n": CountOf(roles.values("pk")[:2])}, lambda found: found["n"]),
+        "none": Question({"n": CountOf(roles.filter(Q(pk__in=[])).values("pk"))}, lambda found: found["n"]),
+        "mean": Question({"n": MeanOf(roles.values(value=F("pk")))}, lambda found: type(found["n"])),
+        "first": Question({"at": Subquery(first)}, lambda found: found["at"].tzinfo is not None),
+    }
+
+    with django_assert_num_queries(1):
+        answers = answer_to(project, joined(asked))
+
+    assert answers == {
+        "roles": roles.count(),
+        "people": roles.count() - 1,
+        "two": 2,
+        "none": 0,
+        "mean": float,
+        "first": True,
+    }
+
+
+def test_a_question_that_asks_nothing_takes_no_statement(project, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert answer_to(project, Question({}, lambda found: "nothing")) == "nothing"
+
+
+def test_what_is_read_once_is_read_anew_by_the_next_request():
+    values = iter("abcdef")
+
+    def read() -> str:
+        return once("key", lambda: next(values))
+
+    assert [read(), read()] == ["a", "b"]
+    with reading_once():
+        assert [read(), read()] == ["c", "c"]
+        forget("key")
+        assert read() == "d"
+        is_known("key", "known")
+        assert read() == "known"
+    assert read() == "e"
