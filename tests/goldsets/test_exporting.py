@@ -5,13 +5,15 @@ import zipfile
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.common.errors import Refusal
 from apps.common.files.tabular import TableFile
 from apps.config.commandline import main as karat
 from apps.goldsets.enums import VersionState
 from apps.goldsets.execution import exporting
-from apps.goldsets.formats.folder import CHOICES
+from apps.goldsets.formats.folder import CHOICES, FORMS
 from apps.goldsets.formats.verification import verify
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.content import VersionContent
@@ -49,6 +51,21 @@ def test_an_export_is_the_same_bytes_twice(form):
     version = make_version(VersionState.RELEASED)
 
     assert packed(version, formats=[form]) == packed(version, formats=[form])
+
+
+def test_an_export_takes_as_many_statements_for_few_pairs_as_for_many():
+    assert statements_by_form(queries=16) == statements_by_form(queries=8)
+
+
+def statements_by_form(*, queries):
+    version = make_version(VersionState.RELEASED, make_bench(queries=queries))
+    assert {row.split for row in version.queries.all()} == {"dev", "test"}
+    counts = {}
+    for form in FORMS:
+        with CaptureQueriesContext(connection) as statements:
+            packed(version, formats=[form])
+        counts[form] = len(statements)
+    return counts
 
 
 def test_superseding_a_version_does_not_change_its_export():

@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from tempfile import TemporaryFile
+from typing import IO
 
 from apps.goldsets.formats.content import Content, FrozenQuery, GradeRow, Unwritable, in_order
 
+PIECE_BYTES = 1 << 16
 SPACE = re.compile(r"\s")
 TAG = re.compile(r"</?(top|num|title|desc|narr)\b", re.IGNORECASE)
 
 
 def files(content: Content) -> Iterator[tuple[str, Iterator[bytes]]]:
-    yield "trec/qrels.txt", (_qrel(row) for row in _grades(content))
-    for split in sorted({row.split for row in content.queries() if row.split}):
-        yield f"trec/qrels.{split}.txt", _qrels_of(content, split)
+    """The qrels of each split are taken from those of all as these are written: grades are read once."""
+    splits = sorted({row.split for row in content.queries() if row.split})
+    with ExitStack() as stack:
+        apart: dict[str, IO[bytes]] = {split: stack.enter_context(TemporaryFile()) for split in splits}
+        yield "trec/qrels.txt", _qrels(content, apart)
+        for split, lines in apart.items():
+            yield f"trec/qrels.{split}.txt", _pieces(lines)
     yield "trec/topics.txt", (_topic(row) for row in in_order(content.queries(), lambda r: (r.query_id,)))
 
 
-def _grades(content: Content, split: str | None = None) -> Iterator[GradeRow]:
-    return in_order(content.grades(split), lambda r: (r.query_id, r.block_id))
+def _qrels(content: Content, apart: Mapping[str, IO[bytes]]) -> Iterator[bytes]:
+    for row in in_order(content.grades(), lambda r: (r.query_id, r.block_id)):
+        line = _qrel(row)
+        if row.split in apart:
+            apart[row.split].write(line)
+        yield line
 
 
-def _qrels_of(content: Content, split: str) -> Iterator[bytes]:
-    return map(_qrel, _grades(content, split))
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    file.seek(0)
+    while piece := file.read(PIECE_BYTES):
+        yield piece
 
 
 def _qrel(row: GradeRow) -> bytes:

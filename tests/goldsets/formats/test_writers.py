@@ -35,6 +35,31 @@ def test_trec_has_one_qrels_file_for_each_split():
     assert files["trec/qrels.test.txt"] == "Q02 0 b1 1\n"
 
 
+class CountedReads(ListContent):
+    """Content that counts how often its grades are read."""
+
+    reads = 0
+
+    def grades(self, split=None):
+        self.reads += 1
+        return super().grades(split)
+
+
+def test_trec_reads_the_grades_once_for_all_its_files():
+    content = CountedReads(**vars(SMALL))
+
+    files = _files(trec, content)
+
+    assert files == _files(trec)
+    assert content.reads == 1
+
+
+def test_a_split_without_a_grade_has_an_empty_qrels_file():
+    files = _files(trec, replace(SMALL, grade_rows=[row for row in SMALL.grade_rows if row.split == "dev"]))
+
+    assert (files["trec/qrels.dev.txt"], files["trec/qrels.test.txt"]) == ("Q01 0 b1 3\nQ01 0 b2 0\n", "")
+
+
 def test_trec_topics_have_number_title_and_description():
     first = _files(trec, replace(SMALL, query_rows=SMALL.query_rows[:1]))["trec/topics.txt"]
 
