@@ -3,6 +3,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 from apps.common.database.indexes import without_own_index
+from apps.common.database.triggers import GuardReplacement
 
 PROTECT = django.db.models.deletion.PROTECT
 
@@ -16,6 +17,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        GuardReplacement(["judging_seat"]),  # for the way back
         migrations.RemoveConstraint(model_name="seat", name="judging_one_seat_per_person_pair_and_pass"),
         migrations.AddConstraint(
             model_name="seat",
@@ -68,4 +70,5 @@ class Migration(migrations.Migration):
                 ),
             },
         ),
+        GuardReplacement(["judging_seat"]),
     ]

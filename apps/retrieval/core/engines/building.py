@@ -42,7 +42,7 @@ class _Stored(NamedTuple):
         return np.frombuffer(data, dtype=self.dtype)
 
 
-class Part(NamedTuple):
+class BlockPart(NamedTuple):
     """A sparse matrix in a file: some consecutive blocks by the terms known so far, or terms by blocks."""
 
     shape: tuple[int, int]
@@ -51,14 +51,14 @@ class Part(NamedTuple):
     data: _Stored
 
 
-def _stored(file: IO[bytes], matrix: csr_array | csc_array) -> Part:
+def _stored(file: IO[bytes], matrix: csr_array | csc_array) -> BlockPart:
     """The matrix at the end of the file."""
     places = []
     for values in (matrix.indptr, matrix.indices, matrix.data):
         places.append(_Stored(file, file.seek(0, os.SEEK_END), values.dtype, len(values)))
         file.write(values.tobytes())
     file.flush()
-    return Part(matrix.shape, *places)
+    return BlockPart(matrix.shape, *places)
 
 
 class _Lexicon(dict[str, int]):
@@ -85,7 +85,7 @@ class Counts(NamedTuple):
 
     vocabulary: dict[str, int]
     file: IO[bytes]
-    parts: list[Part]
+    parts: list[BlockPart]
     holders: NDArray[np.int64]
     lengths: NDArray[np.int64]
 
@@ -152,7 +152,7 @@ def _write_header(file: IO[bytes], dtype: type[np.generic], size: int) -> None:
     write_array_header_1_0(file, {**header_data_from_array_1_0(np.empty(0, dtype=dtype)), "shape": (size,)})
 
 
-def _weighed(counts: Counts, weigh: Weigh) -> Iterator[Part]:
+def _weighed(counts: Counts, weigh: Weigh) -> Iterator[BlockPart]:
     """The parts by term, with positions in the corpus and weights, in the same file."""
     from scipy.sparse import csc_array, csr_array
 
@@ -174,7 +174,7 @@ def _cuts(indptr: NDArray[np.int64]) -> list[int]:
 
 
 def _joined(
-    parts: Sequence[Part], indptr: NDArray[np.int64], first: int, last: int
+    parts: Sequence[BlockPart], indptr: NDArray[np.int64], first: int, last: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The positions and weights of the terms from `first` up to `last`.
 
