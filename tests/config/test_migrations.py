@@ -15,7 +15,7 @@ from apps.accounts.actions.projects import archive_project
 from apps.accounts.enums import Role
 from apps.accounts.models import PasswordReset, Project
 from apps.common.database.replacement_guards import EVENTS, PREFIX, trigger_name
-from apps.common.database.triggers import Guard
+from apps.common.database.triggers import Guard, GuardReplacement
 from apps.corpus.actions import imports
 from apps.corpus.models import FormerVersion, Import
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
@@ -175,10 +175,17 @@ def accompanying(app: str, name: str) -> set[str]:
 
 
 def redefined(app: str, name: str, old: Held) -> set[str]:
-    """The guards against replacing rows, or truncation, of the tables whose guard on deletion is stated anew."""
+    """The guards against replacing rows, or truncation, of tables whose guard on deletion or keys are stated anew."""
     stated = [guard for guard in guards_of(app, name) if guard.event == "DELETE" and guard.trigger in old.guards]
-    replacing = {trigger_name(guard.table, event) for guard in stated for event in EVENTS}
+    tables = {guard.table for guard in stated} | rekeyed(app, name)
+    replacing = {trigger_name(table, event) for table in tables for event in EVENTS}
     return (replacing | {f"{guard.trigger}_all" for guard in stated}) & set(old.guards)
+
+
+def rekeyed(app: str, name: str) -> set[str]:
+    """The tables whose unique keys this migration changes."""
+    steps = import_module(f"apps.{app}.migrations.{name}").Migration.operations
+    return {table for step in steps if isinstance(step, GuardReplacement) for table in step.tables}
 
 
 def guards_of(app: str, name: str) -> list[Guard]:
