@@ -49,8 +49,8 @@ EXACT = {
 }
 """Statements of each list, for a person with every role and for a lead without a part; 0 where a lead may not look."""
 KEPT = {
-    "goldsets-api:export": 94,
-    "goldsets:export": 94,
+    "goldsets-api:export": 90,
+    "goldsets:export": 90,
     "editions:snapshot": 50,
     "reports-api:version": 49,
     "reports:version": 49,
@@ -78,12 +78,13 @@ KEPT = {
     "evaluation:export": 19,
     "evaluation:trend": 18,
     "goldsets:public": 18,
-    "judging-api:pairs": 18,
     "judging:pairs": 18,
     "review:board": 18,
     "evaluation:ledger": 16,
     "retrieval:preview": 16,
 }
+if connection.vendor == "postgresql":  # which locks a person's place by a statement of its own
+    KEPT |= {"judging:judge": 27, "judging:pairs": 19}
 """The pages of the demo that are over the limit."""
 
 
@@ -93,7 +94,7 @@ class Statements(CaptureQueriesContext):
 
     @property
     def number(self) -> int:
-        return sum(not query["sql"].startswith(CONTROL) for query in self.captured_queries)
+        return sum(not (query["sql"] or "").startswith(CONTROL) for query in self.captured_queries)
 
 
 def statements_of(client: Client, url: str) -> int:

@@ -18,7 +18,7 @@ def wait_as_a_web_server() -> None:
     for database in connections.settings.values():
         options = database["OPTIONS"]
         if "patience" in options:
-            options.update(patience=seconds, crowd=WEB_CROWD)
+            options.update(patience=seconds, timeout=seconds, crowd=WEB_CROWD)
         elif database["ENGINE"] == "apps.common.database.postgresql":
             given = options.get("options", "")
             options["options"] = f"{given} -c lock_timeout={seconds * 1000:.0f}".strip()

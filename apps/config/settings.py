@@ -165,7 +165,7 @@ def _database() -> dict:
         config["CONN_MAX_AGE"] = 60
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
-            "timeout": 0,
+            "timeout": 20,
             "patience": 60,
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=FILE; PRAGMA cache_size=-32768; "

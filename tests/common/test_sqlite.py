@@ -212,6 +212,27 @@ def test_a_wait_begins_with_many_looks_and_goes_on_with_fewer(writers, clock: Cl
     assert (clock.naps[0], clock.naps[60], clock.naps[-1]) == (0.001, 0.005, 0.02)
 
 
+def test_a_connection_that_is_opened_while_somebody_holds_the_file_waits(tmp_path, writers) -> None:
+    """The first settings of a connection are statements too, and need the file for a moment."""
+    path = tmp_path / "held.sqlite3"
+    holder = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    holder.execute("CREATE TABLE grade (value integer)")
+    holder.execute("BEGIN EXCLUSIVE")
+    end = threading.Timer(0.2, lambda: holder.execute("COMMIT"))
+    connections["other"].close()
+    connections["other"].settings_dict["NAME"] = path
+    connections["other"].settings_dict["OPTIONS"]["timeout"] = 10
+
+    end.start()
+    try:
+        assert grades(connections["other"]) == []
+        with connections["other"].cursor() as cursor:
+            assert cursor.execute("PRAGMA busy_timeout").fetchone() == (0,)
+    finally:
+        end.join()
+        holder.close()
+
+
 class Thread(threading.Thread):
     """A thread of the process with a connection of its own, which it closes."""
 

@@ -17,7 +17,7 @@ def databases(tmp_path, monkeypatch):
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("CREATE TABLE grade (value integer)")
     mine = {
-        "sqlite": {"ENGINE": "apps.common.database.sqlite", "NAME": path, "OPTIONS": {"patience": 60, "timeout": 0}},
+        "sqlite": {"ENGINE": "apps.common.database.sqlite", "NAME": path, "OPTIONS": {"patience": 60, "timeout": 20}},
         "postgresql": {
             "ENGINE": "apps.common.database.postgresql",
             "NAME": "karat",
@@ -38,7 +38,7 @@ def test_a_web_server_gives_up_within_seconds(databases):
     patience.wait_as_a_web_server()
 
     assert settings.DATABASE_PATIENCE_SECONDS == 8
-    assert databases["sqlite"]["OPTIONS"] == {"patience": 8.0, "timeout": 0, "crowd": 2}
+    assert databases["sqlite"]["OPTIONS"] == {"patience": 8.0, "timeout": 8.0, "crowd": 2}
     assert databases["postgresql"]["OPTIONS"]["options"] == "-c search_path=karat -c lock_timeout=8000"
 
 

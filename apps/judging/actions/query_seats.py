@@ -28,7 +28,8 @@ def claim_query_seats(*, round_: Round, annotator: User, at: datetime) -> list[S
     if not leased:
         return []
     place = RoundAnnotator.objects.select_related("round").get(round=round_, annotator=annotator)
-    return seats.in_order([*leased, *_graded_in_same_queries(leased, annotator)], place)
+    every = [*leased, *_graded_in_same_queries(leased, annotator)]
+    return seats.in_order(every, place.round, annotator.pk, place.cursor)
 
 
 def _graded_in_same_queries(leased: list[Seat], annotator: User) -> list[Seat]:
@@ -48,4 +49,4 @@ def _complete(round_: Round, annotator: User, query_id: int, at: datetime) -> li
     if room > 0:
         expires = at + timedelta(minutes=place.round.lease_minutes)
         leased += seats.lease_of_query(place, query_id, room, expires)
-    return seats.in_order(leased, place)
+    return seats.in_order(leased, place.round, annotator.pk, place.cursor)

@@ -33,9 +33,9 @@ def claim_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> list
 
     As `lease_seats`. An empty list: nothing is left for this person now.
     """
-    lease_seats(round_=round_, annotator=annotator, n=n, at=at)
-    place = RoundAnnotator.objects.select_related("round").get(round=round_, annotator=annotator)
-    return in_order(list(leased_to(place)), place)
+    reached = lease_seats(round_=round_, annotator=annotator, n=n, at=at)
+    leased = Seat.objects.filter(round=round_, annotator=annotator, state=SeatState.LEASED)
+    return in_order(list(leased), round_, annotator.pk, reached)
 
 
 def lease_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> int:
@@ -93,18 +93,18 @@ def return_lapsed(round_: Round, annotator: User, *, at: datetime) -> None:
         lapsed.filter(pk__in=ids).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
 
 
-def in_order(seats: list[Seat], place: RoundAnnotator) -> list[Seat]:
-    """Sort seats in this person's order: queries as the cursor reached them, pairs in their own order within.
+def in_order(seats: list[Seat], round_: Round, annotator_id: int, reached: int) -> list[Seat]:
+    """Sort seats in this person's order: queries as they were reached, pairs in their own order within.
 
     Reserved seats come first when they are due, last when they are not, the oldest first.
     """
-    own = own_order(place.round.seed, place.annotator_id)
+    own = own_order(round_.seed, annotator_id)
     reserved = [seat for seat in seats if seat.reserved_for_id]
-    judged = _judged(place) if reserved else 0
+    judged = _judged(round_, annotator_id) if reserved else 0
     due = sorted((seat for seat in reserved if (seat.due_after or 0) <= judged), key=lambda seat: seat.pk)
     early = sorted((seat for seat in reserved if (seat.due_after or 0) > judged), key=lambda seat: seat.pk)
     others = [seat for seat in seats if not seat.reserved_for_id]
-    others.sort(key=lambda seat: place_in_order(seat.query_id, seat.entry_id, place.cursor, own))
+    others.sort(key=lambda seat: place_in_order(seat.query_id, seat.entry_id, reached, own))
     return [*due, *others, *early]
 
 
@@ -130,9 +130,10 @@ def _lease_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tu
 
 def _renew(place: RoundAnnotator, expires: datetime) -> int:
     """Extend the leases that are a minute old; return how many pairs the person has leased."""
-    leased = leased_to(place)
-    leased.filter(lease_expires_at__lt=expires - RENEWED_AFTER).update(lease_expires_at=expires)
-    return leased.count()
+    ends = list(leased_to(place).values_list("lease_expires_at", flat=True))
+    if any(end < expires - RENEWED_AFTER for end in ends if end):
+        leased_to(place).filter(lease_expires_at__lt=expires - RENEWED_AFTER).update(lease_expires_at=expires)
+    return len(ends)
 
 
 def _lease_from_queries(
@@ -179,8 +180,8 @@ def may_lease(place: RoundAnnotator, query_id: int) -> bool:
     return not place.only or Query.objects.filter(query_in_remit(place.only, ""), pk=query_id).exists()
 
 
-def _judged(place: RoundAnnotator) -> int:
-    return Seat.objects.filter(round=place.round, annotator=place.annotator_id, state=SeatState.DONE).count()
+def _judged(round_: Round, annotator_id: int) -> int:
+    return Seat.objects.filter(round=round_, annotator=annotator_id, state=SeatState.DONE).count()
 
 
 def _free_for(place: RoundAnnotator) -> QuerySet[Seat]:
@@ -234,7 +235,7 @@ def _lease_reserved(
     if not reserved.exists():
         return 0
     if is_due:
-        reserved = reserved.filter(due_after__lte=_judged(place))
+        reserved = reserved.filter(due_after__lte=_judged(place.round, place.annotator_id))
     return _take(place, reserved.order_by("pk"), n, expires)
 
 

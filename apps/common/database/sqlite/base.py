@@ -113,7 +113,9 @@ class PatientCursor(base.SQLiteCursorWrapper):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """The option `patience` is how many seconds to wait for the lock in all; SQLite itself does not wait.
+    """The option `patience` is how many seconds to wait for the lock in all.
+
+    SQLite itself waits up to `timeout` while a connection is opened, and never afterwards.
 
     With `crowd`, patience is for all statements of a request together, and only so many threads of the process wait
     when the lock stays taken (see WaitingThreads).
@@ -137,7 +139,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         name = str(conn_params["database"])
         if ":memory:" not in name and not name.startswith("file:"):
             close_database(Path(name))
-        return super().get_new_connection(conn_params)
+        connection = super().get_new_connection(conn_params)
+        connection.execute("PRAGMA busy_timeout = 0")
+        return connection
 
     def create_cursor(self, name: str | None = None) -> PatientCursor:
         cursor = self.connection.cursor(factory=PatientCursor)
