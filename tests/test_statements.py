@@ -166,6 +166,8 @@ def most_of_anybody(world: World) -> dict[str, int]:
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_every_page_of_the_demo_takes_at_most_fifteen(world):
+    """Some take fewer when another test has left leases in the round, so what is kept is the most."""
     most = most_of_anybody(world)
 
-    assert {name: n for name, n in most.items() if n > MOST} == KEPT
+    assert {name: n for name, n in most.items() if n > KEPT.get(name, MOST)} == {}
+    assert set(KEPT) <= set(most)

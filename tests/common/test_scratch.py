@@ -1,6 +1,7 @@
 """Rows on disk while a file is read, and the keys that it names twice."""
 
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 from apps.common.database.scratch import FirstLines, Scratch
 
@@ -53,3 +54,11 @@ def test_keys_take_the_same_memory_however_many_they_are():
 
     peak(1_000)
     assert peak(20_000) < 1.2 * peak(5_000)
+
+
+def test_what_one_thread_has_written_another_reads():
+    scratch = Scratch("CREATE TABLE word (text TEXT);")
+    scratch.write("INSERT INTO word VALUES (?)", [("one",)])
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(scratch.value, "SELECT text FROM word").result() == "one"

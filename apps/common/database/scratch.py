@@ -19,7 +19,8 @@ class Scratch:
     """
 
     def __init__(self, tables: str) -> None:
-        self._connection = sqlite3.connect("", isolation_level=None)
+        # One thread at a time, but not always the same: what one has read another may store.
+        self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._connection.executescript(f"{SETTINGS} {tables} BEGIN")
         weakref.finalize(self, self._connection.close)
 
