@@ -111,7 +111,7 @@ def main() -> int:
         ("database", 10),
         ("÷ floor", 9),
     ]
-    print(f"{'':<12}{'pairs':>10}", *(f"{name:>{width}}" for name, width in [*columns, ("÷ floor", 9)]), sep="")
+    print(f"{'':<12}{'pairs':>10}", *(f"{name:>{width}}" for name, width in columns), sep="")
     for name, where in databases.items():
         speeds = []
         for pairs in (args.few, args.many):
