@@ -13,7 +13,7 @@ def prepared_cursor() -> CursorWrapper:
     """
     if connection.vendor != "postgresql":
         return connection.cursor()
-    from apps.common.database.postgresql.prepared import PreparedCursor
+    from apps.common.database.postgresql.base import PreparedCursor  # only where psycopg is used
 
     connection.ensure_connection()
     cursor: Any = PreparedCursor(connection.connection)

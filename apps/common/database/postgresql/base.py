@@ -11,11 +11,13 @@ from django.db.backends.postgresql import base
 from psycopg import OperationalError
 from psycopg_pool import ConnectionPool
 
+ServerBindingCursor: Any = base.ServerBindingCursor  # the stubs do not know its methods
+
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Checks pooled connections by itself, so `CONN_HEALTH_CHECKS` is off where there is a pool.
 
-    Statements of `statements.prepared_cursor` are prepared, and planned once and not for each value. Django's own are
+    Statements of a PreparedCursor are prepared, and planned once and not for each value. Django's own are
     neither: they contain their values.
     """
 
@@ -36,3 +38,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.pool.putconn(connection)
             return super().get_new_connection(conn_params)
         return connection
+
+
+class PreparedCursor(ServerBindingCursor):
+    """Sends statements and values apart, and has each statement prepared by the server from its first run on.
+
+    It is for one connection; psycopg forgets the oldest of a hundred.
+    """
+
+    def execute(self, query: Any, params: Any = None, **more: Any) -> Any:
+        return super().execute(query, params, prepare=True, **more)
