@@ -198,11 +198,7 @@ def test_a_grade_takes_one_statement_to_fill_its_seat_and_one_to_store_it(round_
 def test_a_pair_is_leased_in_one_statement(round_, mara):
     words = statements(lambda: lease_plainly(round_=round_, annotator_id=mara.pk, n=1, at=AT) is not None)
 
-    assert words == [
-        *LOCK,
-        "SELECT",
-        "UPDATE",
-    ]
+    assert words == [*LOCK, "SELECT", "WITH"]
 
 
 @pytest.mark.parametrize(

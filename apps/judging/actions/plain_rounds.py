@@ -47,28 +47,26 @@ UPDATE judging_seat SET lease_expires_at = %(expires)s
  WHERE round_id = %(round)s AND annotator_id = %(person)s AND state = 'leased' AND lease_expires_at < %(renewed)s
 """
 
-# The free pairs of the first query from the cursor on that has one for this person, in their own order. A pair is
-# leased through its open seat with the lowest number, and never twice to one person. The few seats of a pair are looked
-# up by the pair: "+ 0" keeps both databases from reading all that a person or a round has had, which may have been none
-# when they last counted.
+# The free pairs of the first query from the cursor on that has one for this person, in their own order; most often it
+# is the query they are at. A pair is leased through its open seat with the lowest number, never twice to one person.
+# PostgreSQL's statistics lag behind a round that fills: nothing was theirs when it last counted, so reading all of it
+# would cost nothing. OFFSET 0 has it look up one pair at a time instead, and "coalesce" read the seats of the query.
 LEASE = """
+WITH reached AS (
+  SELECT coalesce(
+    (SELECT f.query_id FROM judging_seat f
+      WHERE f.query_id = %(cursor)s AND {is_free} LIMIT 1),
+    (SELECT f.query_id FROM judging_seat f
+      WHERE f.query_id > %(cursor)s AND {is_free} ORDER BY f.query_id LIMIT 1)) AS query_id)
 UPDATE judging_seat SET state = 'leased', annotator_id = %(person)s, lease_expires_at = %(expires)s
  WHERE id {among}(
        SELECT s.id FROM judging_seat s
-        WHERE s.round_id = %(round)s AND s.state = 'open' AND s.reserved_for_id IS NULL
-          AND s.query_id = (
-              SELECT f.query_id FROM judging_seat f
-               WHERE f.round_id = %(round)s AND f.state = 'open' AND f.reserved_for_id IS NULL
-                 AND f.query_id >= %(cursor)s
-                 AND NOT EXISTS (
-                     SELECT 1 FROM judging_seat m
-                      WHERE m.entry_id = f.entry_id AND m.round_id + 0 = f.round_id
-                        AND m.annotator_id + 0 = %(person)s AND m.pass_number = f.pass_number)
-               ORDER BY f.query_id LIMIT 1)
-          AND NOT EXISTS (
-              SELECT 1 FROM judging_seat m
-               WHERE m.entry_id = s.entry_id AND m.round_id + 0 = s.round_id
-                 AND m.annotator_id + 0 = %(person)s AND m.pass_number = s.pass_number)
+        WHERE s.query_id = (SELECT query_id FROM reached)
+          AND s.round_id = %(round)s AND s.state = 'open' AND s.reserved_for_id IS NULL
+          AND (s.entry_id, s.pass_number) NOT IN (
+              SELECT m.entry_id, m.pass_number FROM judging_seat m
+               WHERE m.query_id = (SELECT query_id FROM reached)
+                 AND m.round_id = %(round)s AND coalesce(m.annotator_id, 0) = %(person)s)
           AND (s.number = 1 OR NOT EXISTS (
               SELECT 1 FROM judging_seat l
                WHERE l.round_id = s.round_id AND l.entry_id = s.entry_id AND l.number < s.number
@@ -78,6 +76,12 @@ UPDATE judging_seat SET state = 'leased', annotator_id = %(person)s, lease_expir
         LIMIT %(n)s {skip_locked})
 RETURNING query_id
 """
+
+IS_FREE = """f.round_id = %(round)s AND f.state = 'open' AND f.reserved_for_id IS NULL
+      AND NOT EXISTS (
+          SELECT 1 FROM judging_seat m
+           WHERE m.round_id = f.round_id AND m.annotator_id = %(person)s AND m.entry_id = f.entry_id
+             AND m.pass_number = f.pass_number {offset})"""
 
 MOVE = "UPDATE judging_roundannotator SET cursor = %s WHERE id = %s"
 
@@ -187,6 +191,7 @@ def _sql(statement: str) -> str:
         prime=PRIME,
         among="= ANY (ARRAY" if has_locks else "IN ",
         lock_role="FOR NO KEY UPDATE" if has_locks else "",
+        is_free=IS_FREE.format(offset="OFFSET 0" if has_locks else ""),
         skip_locked="FOR UPDATE OF s SKIP LOCKED)" if has_locks else "",
     )
 
