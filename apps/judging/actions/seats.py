@@ -9,6 +9,7 @@ from django.db.models import PositiveBigIntegerField as Whole
 
 from apps.accounts.models import User
 from apps.audit.actions import record
+from apps.common.database.exists import ExistsForEach
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.locks import locked_place
@@ -192,7 +193,7 @@ def _free_for(place: RoundAnnotator) -> QuerySet[Seat]:
         pass_number=OuterRef("pass_number"),
         annotator=place.annotator_id,
     )
-    return Seat.objects.filter(~Exists(mine), round=place.round, state=SeatState.OPEN, reserved_for=None)
+    return Seat.objects.filter(~ExistsForEach(mine), round=place.round, state=SeatState.OPEN, reserved_for=None)
 
 
 def _next_query(place: RoundAnnotator, queries: list[int] | None) -> int | None:
@@ -221,7 +222,7 @@ def _lease(place: RoundAnnotator, query_id: int, n: int, expires: datetime) -> i
         number__lt=OuterRef("number"),
     )
     own = own_order(place.round.seed, place.annotator_id)
-    free = _free_for(place).filter(~Exists(lower), query=query_id).order_by(_rank(own), "entry_id")
+    free = _free_for(place).filter(~ExistsForEach(lower), query=query_id).order_by(_rank(own), "entry_id")
     return _take(place, free, n, expires)
 
 
