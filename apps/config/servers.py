@@ -13,6 +13,7 @@ from apps.config.celery import app
 from apps.jobs.execution.worker import worker_arguments
 
 WEB_WORKER = "apps.config.serving.worker.Worker"
+WORKER_ENDED = "apps.config.serving.worker.has_ended"
 WEB_PROCESSES = 2
 WEB_THREADS = 8
 IDLE_SECONDS = 15
@@ -39,6 +40,7 @@ class Web(BaseApplication):
             "graceful_timeout": 4,
             "loglevel": "warning",
             "control_socket_disable": True,
+            "child_exit": WORKER_ENDED,
             "proc_name": "karat-web",
         }
         for name, value in options.items():

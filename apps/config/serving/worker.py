@@ -23,15 +23,19 @@ from gunicorn.workers.gthread import ThreadWorker
 from apps.config.checks import startup_messages
 from apps.config.patience import keep_open, wait_as_a_web_server
 from apps.config.serving import refusals
+from apps.config.serving.crowds import MOST_PROCESSES, Crowds
 from apps.config.serving.limits import Limits, limits_from_settings, room_for_clients
 from apps.config.serving.reading import PIECE, Arrived, Body, Head, NoRoom, TooLarge
 from apps.config.serving.sending import Outgoing
 from apps.config.serving.threads import Threads
 
 log = logging.getLogger(__name__)
+crowds = Crowds()
 
 SWEEP_SECONDS = 0.5
 STOP_SECONDS = 1.0
+LEFT_SECONDS = 0.005
+"""For how long a new connection is left to a process that has fewer."""
 NO_FILES_LEFT = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
@@ -44,6 +48,11 @@ class Phase(Enum):
     BODY = "the rest of a body"
     ANSWER = "the client to read"
     WORK = "a thread"
+
+
+def has_ended(_arbiter: Any, worker: "Worker") -> None:
+    """gunicorn calls this in the process that started the worker."""
+    crowds.leave(worker._place())
 
 
 class Client:
@@ -78,6 +87,7 @@ class Worker(ThreadWorker):
     limits: Limits
     clients: dict[int, Client]
     swept_at: float
+    left_until: float
     alive: bool
     worker_connections: int
 
@@ -94,6 +104,8 @@ class Worker(ThreadWorker):
     def init_process(self) -> None:
         self.clients = {}
         self.swept_at = time.monotonic()
+        self.left_until = 0.0
+        self._count()
         self.worker_connections = min(self.worker_connections, room_for_clients())
         super().init_process()
 
@@ -128,9 +140,12 @@ class Worker(ThreadWorker):
             listener.close()
 
     def _turn(self) -> None:
+        left = self.left_until - time.monotonic()
+        if left < -SWEEP_SECONDS:
+            self.left_until = 0.0  # another process took it
         if self.alive:
-            self.set_accept_enabled(self._has_place())
-        self.wait_for_and_dispatch_events(timeout=SWEEP_SECONDS)
+            self.set_accept_enabled(left <= 0 and self._has_place())
+        self.wait_for_and_dispatch_events(timeout=left if 0 < left < SWEEP_SECONDS else SWEEP_SECONDS)
         now = time.monotonic()
         if now - self.swept_at >= SWEEP_SECONDS:
             self.swept_at = now
@@ -155,6 +170,8 @@ class Worker(ThreadWorker):
     # Coming in ------------------------------------------------------------------------------------------
 
     def accept(self, listener: Any) -> None:
+        if self._leaves_it():
+            return
         if len(self.clients) >= self.worker_connections:
             self._make_place()
         try:
@@ -169,7 +186,23 @@ class Worker(ThreadWorker):
         client = Client(sock, address, listener.getsockname(), self.limits)
         client.deadline = time.monotonic() + self.limits.head_seconds
         self.clients[sock.fileno()] = client
+        self._count()
         self._watch(client, selectors.EVENT_READ)
+
+    def _leaves_it(self) -> bool:
+        """Whether a new connection is left to a process that has fewer. One that is still there then is taken."""
+        if self.left_until or not crowds.is_ahead(self._place()):
+            self.left_until = 0.0
+            return False
+        self.left_until = time.monotonic() + LEFT_SECONDS
+        self.set_accept_enabled(False)
+        return True
+
+    def _place(self) -> int:
+        return int(self.age) % MOST_PROCESSES
+
+    def _count(self) -> None:
+        crowds.say(self._place(), len(self.clients))
 
     def _make_place(self) -> None:
         """Drop the connection that has waited longest, of those in the lowest phase."""
@@ -352,6 +385,7 @@ class Worker(ThreadWorker):
     def _drop(self, client: Client) -> None:
         self._watch(client, 0)
         self.clients.pop(client.wire.fileno(), None)
+        self._count()
         client.forget_request()
         client.sock.abandon()
         util.close(client.wire)

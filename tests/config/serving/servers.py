@@ -22,8 +22,9 @@ SMALL = 8192  # buffers of the kernel, so that a client that does not read is fe
 
 
 class Server:
-    def __init__(self, port: int, data_dir: Path) -> None:
+    def __init__(self, port: int, data_dir: Path, process: subprocess.Popen[bytes]) -> None:
         self.port = port
+        self.process = process
         self.data_dir = data_dir
 
     def connect(self, *, reads_slowly: bool = False) -> socket.socket:
@@ -57,7 +58,7 @@ def running_server(data_dir: Path, **settings: str) -> Iterator[Server]:
             start_new_session=True,
         )
         try:
-            server = Server(listener.getsockname()[1], data_dir)
+            server = Server(listener.getsockname()[1], data_dir, process)
             assert server.ask(request("/login/")).startswith(b"HTTP/1.1 200")
             yield server
         finally:
