@@ -41,7 +41,6 @@ if _starts_the_run:
     (RUN / "secret-key").write_text(secrets.token_urlsafe(48) + "\n")
 shutil.copy(RUN / "secret-key", DATA / "secret-key")
 os.environ["KARAT_DATA_DIR"] = str(DATA)
-os.environ.setdefault("KARAT_DB_POOL", "0")
 os.environ.setdefault("KARAT_AUDIT_KEY", "the-audit-key-of-every-process-of-the-tests")
 os.environ.setdefault("KARAT_AUDIT_HEADS", "off")  # a database that is emptied has no history to hold against it
 os.environ.setdefault("BROKER_URL", "memory://")

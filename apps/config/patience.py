@@ -10,10 +10,15 @@ _open_connections: list[sqlite3.Connection] = []
 
 WEB_CROWD = 2
 WORKER_SECONDS = 600
+CONNECTION_SECONDS = 600
+"""After this time a web thread replaces its connection to PostgreSQL, whose process grows with what it has prepared."""
 
 
 def wait_as_a_web_server() -> None:
-    """A request fails within seconds when the database is busy, and most threads stay free for reading."""
+    """A request fails within seconds when the database is busy, and most threads stay free for reading.
+
+    Each thread keeps its connection to PostgreSQL: there are few, and the one that worked last works first.
+    """
     seconds = settings.DATABASE_PATIENCE_SECONDS
     for database in connections.settings.values():
         options = database["OPTIONS"]
@@ -22,16 +27,12 @@ def wait_as_a_web_server() -> None:
         elif database["ENGINE"] == "apps.common.database.postgresql":
             given = options.get("options", "")
             options["options"] = f"{given} -c lock_timeout={seconds * 1000:.0f}".strip()
+            database["CONN_MAX_AGE"] = CONNECTION_SECONDS
 
 
 def wait_as_a_worker() -> None:
-    """A worker waits long for SQLite's lock, so that it does not lose its work.
-
-    It has no connection pool: a pool does not survive a fork, and few connections need none.
-    """
+    """A worker waits long for SQLite's lock, so that it does not lose its work."""
     for database in connections.settings.values():
-        if database["OPTIONS"].pop("pool", None):
-            database["CONN_HEALTH_CHECKS"] = True
         if "patience" in database["OPTIONS"]:
             database["OPTIONS"]["patience"] = WORKER_SECONDS
 

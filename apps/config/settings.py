@@ -17,6 +17,7 @@ from apps.config.secrets import audit_heads, load_audit_key, load_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 VERSION = "0.1.0"
+CONNECT_SECONDS = 5  # for PostgreSQL to accept a connection
 
 
 def _flag(name: str, default: bool) -> bool:
@@ -143,14 +144,6 @@ TEMPLATES = [
 ]
 
 
-def _pool(most: int) -> dict:
-    """A pool that fails within seconds when the server is away, and reconnects within seconds when it is back.
-
-    With the library's defaults a request waits 30 s, and a pool that failed for a minute retries only after a minute.
-    """
-    return {"min_size": 1, "max_size": most, "timeout": 5, "reconnect_timeout": 3}
-
-
 def _database() -> dict:
     """The database named by DATABASE_URL, or SQLite in the data directory.
 
@@ -158,7 +151,7 @@ def _database() -> dict:
     "database is locked"; with these none does. Our own backend keeps a constant writer from blocking the others.
     """
     url = os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'karat.sqlite3'}"
-    config = dict(dj_database_url.parse(url))
+    config: dict[str, Any] = dict(dj_database_url.parse(url))
     config["CONN_HEALTH_CHECKS"] = True  # a restarted server has dropped connections that we believe open
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["ENGINE"] = "apps.common.database.sqlite"
@@ -174,12 +167,9 @@ def _database() -> dict:
         }
         config["TEST"] = {"NAME": DATA_DIR / f"test-{os.getpid()}.sqlite3"}
     elif config["ENGINE"] == "django.db.backends.postgresql":
-        pool = int(os.environ.get("KARAT_DB_POOL", "12"))
         config["ENGINE"] = "apps.common.database.postgresql"
-        config["CONN_HEALTH_CHECKS"] = not pool  # our own backend checks the connections of the pool
         config["CONN_MAX_AGE"] = 0
-        options: Any = config.get("OPTIONS", {})
-        config["OPTIONS"] = {**options, "pool": _pool(pool)} if pool else options
+        config.setdefault("OPTIONS", {}).setdefault("connect_timeout", CONNECT_SECONDS)
         config["TEST"] = {"NAME": f"test_karat_{os.getpid()}"}
     else:
         raise ImproperlyConfigured(

@@ -1,4 +1,4 @@
-"""The pool of connections after the server was started again."""
+"""Connections that stay open, after the server was started again and while nothing has happened."""
 
 from collections.abc import Iterator
 
@@ -6,33 +6,31 @@ import pytest
 from django.conf import settings
 from django.db import connection, connections
 
+from apps.common.database.postgresql import base
 from apps.common.database.postgresql.base import DatabaseWrapper
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
-IN_THE_POOL = 4
 
 
 @pytest.fixture
-def pooled() -> Iterator[DatabaseWrapper]:
-    """A database whose pool is full."""
-    pool = {"min_size": IN_THE_POOL, "max_size": IN_THE_POOL, "timeout": 5}
+def kept() -> Iterator[DatabaseWrapper]:
+    """A connection that stays open between requests."""
     config = settings.DATABASES["default"] | {
         "NAME": connection.settings_dict["NAME"],
-        "CONN_HEALTH_CHECKS": False,
-        "OPTIONS": {"pool": pool},
+        "CONN_HEALTH_CHECKS": True,
+        "CONN_MAX_AGE": None,
     }
-    database = DatabaseWrapper(connections.configure_settings({"default": config})["default"], alias="pooled")
-    database.pool.open(wait=True)
+    database = DatabaseWrapper(connections.configure_settings({"default": config})["default"], alias="kept")
     yield database
-    database.close_pool()
+    database.close()
 
 
 def session(database: DatabaseWrapper) -> int:
-    """The server's process behind the next connection, which goes back to the pool."""
-    given = database.get_new_connection(database.get_connection_params())
-    process = given.execute("SELECT pg_backend_pid()").fetchone()[0]
-    database.pool.putconn(given)
-    return process
+    """The server's process behind the connection, in the next request."""
+    database.close_if_unusable_or_obsolete()
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return int(cursor.fetchone()[0])
 
 
 def drop_connections() -> int:
@@ -42,16 +40,50 @@ def drop_connections() -> int:
             "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
             " WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
         )
-        return cursor.fetchone()[0]
+        return int(cursor.fetchone()[0])
 
 
-def test_one_request_alone_gets_over_a_pool_of_dead_connections(pooled: DatabaseWrapper) -> None:
-    assert drop_connections() == IN_THE_POOL
+def checks(database: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """A list that grows with each trip to the server that only sees whether it is there."""
+    made: list[bool] = []
+    asked = database.is_usable
 
-    assert session(pooled)
+    def is_usable() -> bool:
+        made.append(asked())
+        return made[-1]
+
+    monkeypatch.setattr(database, "is_usable", is_usable)
+    return made
 
 
-def test_a_connection_that_answers_is_used_again(pooled: DatabaseWrapper) -> None:
-    sessions = {session(pooled) for _ in range(3 * IN_THE_POOL)}
+def test_a_request_gets_over_a_connection_that_the_server_has_closed(kept):
+    before = session(kept)
+    assert drop_connections() == 1
 
-    assert len(sessions) == IN_THE_POOL
+    assert session(kept) != before
+
+
+def test_a_connection_that_answers_is_used_again_without_a_trip(kept, monkeypatch):
+    before, made = session(kept), checks(kept, monkeypatch)
+    assert session(kept) == before  # the first one that it is used again costs a trip
+
+    made.clear()
+    assert {session(kept) for _ in range(5)} == {before}
+    assert made == []
+
+
+def test_a_connection_that_was_not_used_for_seconds_is_asked(kept, monkeypatch):
+    before, made = session(kept), checks(kept, monkeypatch)
+    monkeypatch.setattr(base, "TRUSTED_SECONDS", -1.0)
+
+    assert session(kept) == before
+    assert made == [True]
+
+
+def test_a_connection_with_an_error_behind_it_is_asked(kept, monkeypatch):
+    session(kept)
+    made = checks(kept, monkeypatch)
+    kept.errors_occurred = True
+
+    session(kept)
+    assert made == [True]

@@ -21,8 +21,8 @@ def databases(tmp_path, monkeypatch):
         "postgresql": {
             "ENGINE": "apps.common.database.postgresql",
             "NAME": "karat",
-            "CONN_HEALTH_CHECKS": False,
-            "OPTIONS": {"pool": {"max_size": 4}, "options": "-c search_path=karat"},
+            "CONN_MAX_AGE": 0,
+            "OPTIONS": {"options": "-c search_path=karat"},
         },
     }
 
@@ -42,12 +42,18 @@ def test_a_web_server_gives_up_within_seconds(databases):
     assert databases["postgresql"]["OPTIONS"]["options"] == "-c search_path=karat -c lock_timeout=8000"
 
 
-def test_a_worker_waits_and_has_no_pool_that_checks_its_connections(databases):
+def test_only_the_threads_of_a_web_server_keep_their_connections(databases):
+    patience.wait_as_a_worker()
+    assert databases["postgresql"]["CONN_MAX_AGE"] == 0
+
+    patience.wait_as_a_web_server()
+    assert databases["postgresql"]["CONN_MAX_AGE"] == 600
+
+
+def test_a_worker_waits_long(databases):
     patience.wait_as_a_worker()
 
     assert databases["sqlite"]["OPTIONS"]["patience"] == 600
-    assert "pool" not in databases["postgresql"]["OPTIONS"]
-    assert databases["postgresql"]["CONN_HEALTH_CHECKS"]
 
 
 def test_the_files_that_readers_share_stay_when_the_last_reader_leaves(databases):

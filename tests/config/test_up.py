@@ -26,7 +26,7 @@ HEALTH_TOKEN = "sesame-open-3"
 PATIENCE = 60
 PROCESSES = 6  # the web server with two, the worker with two
 UP = [sys.executable, "manage.py", "up", "--no-setup", "--no-demo"]
-OURS = {"KARAT_DATA_DIR", "KARAT_DEMO", "DATABASE_URL", "BROKER_URL", "KARAT_DB_POOL"}
+OURS = {"KARAT_DATA_DIR", "KARAT_DEMO", "DATABASE_URL", "BROKER_URL"}
 
 
 def free_port() -> int:

@@ -22,7 +22,7 @@ def request_together(server: Server) -> set[bytes]:
 
 def test_no_request_fails_after_the_database_dropped_its_connections(tmp_path):
     signed_out = {b"HTTP/1.1 302 Found"}
-    with running_server(tmp_path / "data", DATABASE_URL=database_url(), KARAT_DB_POOL="8") as server:
+    with running_server(tmp_path / "data", DATABASE_URL=database_url()) as server:
         for _ in range(3):
             assert request_together(server) == signed_out
             assert drop_connections() > 0

@@ -1,25 +1,26 @@
-"""Django's PostgreSQL backend, whose connection pool recovers from a restart of the server at the first request.
+"""Django's PostgreSQL backend, whose connections stay open and are noticed to be dead before they are used."""
 
-psycopg's pool checks a connection when it gives it out. After a restart all its connections are dead, and it discovers
-that one by one, with growing pauses (0, 0, 1 s, 2 s), until a request that is alone in its process times out. Here the
-first dead connection empties the pool.
-"""
-
+import select
+import time
 from typing import Any
 
 from django.db.backends.postgresql import base
-from psycopg import OperationalError
-from psycopg_pool import ConnectionPool
 
 ServerBindingCursor: Any = base.ServerBindingCursor  # the stubs do not know its methods
 
+TRUSTED_SECONDS = 10.0
+"""For how long a connection that has answered is believed to be alive unless its socket says otherwise."""
+
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Checks pooled connections by itself, so `CONN_HEALTH_CHECKS` is off where there is a pool.
-
-    Statements of a PreparedCursor are prepared, and planned once and not for each value. Django's own are
+    """Statements of a PreparedCursor are prepared, and planned once and not for each value. Django's own are
     neither: they contain their values.
+
+    A server that ends closes its sockets, so `CONN_HEALTH_CHECKS` looks at the socket. It costs a trip to the server
+    only when the connection was not used for some seconds: what lies between may have dropped it without a word.
     """
+
+    answered_at = 0.0
 
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
@@ -27,17 +28,22 @@ class DatabaseWrapper(base.DatabaseWrapper):
         params["prepare_threshold"] = params["prepare_threshold"] or 1
         return params
 
-    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        connection = super().get_new_connection(conn_params)
-        if not self.pool:
-            return connection
-        try:
-            ConnectionPool.check_connection(connection)
-        except OperationalError:
-            self.pool.drain()
-            self.pool.putconn(connection)
-            return super().get_new_connection(conn_params)
-        return connection
+    def close_if_health_check_failed(self) -> None:
+        now = time.monotonic()
+        if now - self.answered_at < TRUSTED_SECONDS and self.connection is not None and _is_quiet(self.connection):
+            self.health_check_done = True
+            return
+        super().close_if_health_check_failed()
+        self.answered_at = now
+
+
+def _is_quiet(connection: Any) -> bool:
+    """Whether the server has said nothing since its last answer: neither that it ends nor that it has ended."""
+    if connection.closed:
+        return False
+    look = select.poll()
+    look.register(connection.pgconn.socket, select.POLLIN)
+    return not look.poll(0)
 
 
 class PreparedCursor(ServerBindingCursor):
