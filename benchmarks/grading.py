@@ -1,6 +1,6 @@
 """Fetching one pair and grading it, by many people at once: how many loops a second, and what a loop costs.
 
-    python benchmarks/grading.py [--few 10000] [--many 1000000] [--clients 32] [--seconds 8]
+    python benchmarks/grading.py [--few 10000] [--many 1000000] [--clients 32] [--seconds 8] [--beside 0] [--kills 0]
 
 For each size a database of its own (SQLite in a temporary folder, and one on PostgreSQL when DATABASE_URL names a
 server) gets an open round with 20 % of its pairs to be judged twice. `karat up` serves it; so many clients, each a
@@ -9,6 +9,10 @@ Printed are loops a second, the time of a loop, the processor time that Karat's 
 the ratio of many pairs to few, and beside them the floor: the same web server answering with one INSERT. A loop is two
 requests, so its floor is half as many loops as inserts. The exit code is 1 when a request failed, an acknowledged grade
 is missing, or a pair has more grades than its plan asked for.
+
+`--beside 100000` has the server's worker import so many passages and build a pool from two systems meanwhile, and says
+how far both came. `--kills 6` kills all processes of the server so often and starts it again; clients then connect
+again, and the times of their loops include its start.
 """
 
 import argparse
@@ -24,6 +28,8 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.judging import load, loops, servers, world
+from benchmarks.judging.beside import Beside
+from benchmarks.judging.kills import Kills
 from benchmarks.memory import family
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -37,6 +43,7 @@ class Measured(NamedTuple):
     database_ms: float
     floor: float
     faults: list[str]
+    beside: str
 
 
 def processor_seconds(pids: list[int]) -> float:
@@ -57,31 +64,48 @@ def database_processes() -> list[int]:
     return [int(path.parent.name) for path in names if path.read_text().startswith("postgres")]
 
 
-def measure(pairs: int, clients: int, seconds: float, url: str) -> Measured:
+class Trouble(NamedTuple):
+    """What happens to the server while it is measured."""
+
+    passages: int = 0
+    kills: int = 0
+
+
+def measure(pairs: int, clients: int, seconds: float, url: str, trouble: Trouble) -> Measured:
     """Fill, serve, measure, check. Runs in a process of its own, for Django knows one database."""
     with tempfile.TemporaryDirectory(prefix="karat-benchmark-") as folder, world.OwnDatabase(url) as own:
         world.connect(folder, own)
         there = world.fill(pairs)
+        beside = Beside(world.project(there), folder, trouble.passages) if trouble.passages else None
         with servers.karat(folder, own) as karat:
             time.sleep(2)
             processes = family(karat.process.pid)
             before, database = processor_seconds(processes), processor_seconds(database_processes())
-            seen = _loops(karat.port, there, clients, seconds)
+            kills = Kills(karat, trouble.kills, seconds)
+            kills.begin()
+            if beside:
+                beside.begin()
+            seen = _loops(karat.port, there, clients, seconds, comes_back=trouble.kills > 0)
             after, database_after = processor_seconds(processes), processor_seconds(database_processes())
+            state = beside.state() if beside else ""
+            faults = [kills.join()]
         with servers.floor(folder, own) as floor:
             bare = load.insert_for(floor.port, there, clients, seconds / 2)
-        faults = [*seen.errors, *bare.errors, *world.broken(len(seen.times))]
+        stands = world.inconsistent() if trouble.kills else world.broken(len(seen.seats))
+        faults += [*seen.errors, *bare.errors, *stands, *world.lost(seen.seats)]
         world.leave()
     n = max(1, len(seen.times))
     in_database = (database_after - database) / n * 1000 if url else 0.0
-    return Measured(seen, (after - before) / n * 1000, in_database, bare.grades / bare.seconds / 2, faults)
+    per_loop = (after - before) / n * 1000 if not trouble.kills else float("nan")
+    return Measured(seen, per_loop, in_database, bare.grades / bare.seconds / 2, [*filter(None, faults)], state)
 
 
-def _loops(port: int, there: world.World, clients: int, seconds: float) -> loops.Loops:
+def _loops(port: int, there: world.World, clients: int, seconds: float, *, comes_back: bool) -> loops.Loops:
     """From another process: Python has one processor for all threads of one."""
     root = f"/api/v1/projects/{there.slug}/judging/rounds/{there.round_id}"
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(loops.loops, port, root, there.hands[:clients], seconds).result()
+        hands = there.hands[:clients]
+        return pool.submit(loops.loops, port, root, hands, seconds, comes_back=comes_back).result()
 
 
 def at(share: float, values: list[float]) -> float:
@@ -96,7 +120,10 @@ def main() -> int:
     parser.add_argument("--many", type=int, default=1_000_000)
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--beside", type=int, default=0, metavar="PASSAGES")
+    parser.add_argument("--kills", type=int, default=0)
     args = parser.parse_args()
+    trouble = Trouble(args.beside, args.kills)
     databases = {"SQLite": ""}
     if url := os.environ.get("DATABASE_URL", ""):
         databases["PostgreSQL"] = url
@@ -116,12 +143,13 @@ def main() -> int:
         speeds = []
         for pairs in (args.few, args.many):
             with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-                one = pool.submit(measure, pairs, args.clients, args.seconds, where).result()
+                one = pool.submit(measure, pairs, args.clients, args.seconds, where, trouble).result()
             p50, p95, p99 = (at(share, one.loops.times) for share in (0.5, 0.95, 0.99))
             speeds.append(one.loops.speed)
             print(
                 f"{name:<12}{pairs:>10,}{one.loops.speed:>9.0f}{p50:>8.0f}{p95:>7.0f}{p99:>7.0f}{one.karat_ms:>10.2f}"
-                f"{one.database_ms:>10.2f}{one.loops.speed / one.floor:>9.2f}"
+                f"{one.database_ms:>10.2f}{one.loops.speed / one.floor:>9.2f}",
+                *filter(None, [one.beside]),
             )
             faults += [f"{name}, {pairs:,} pairs: {fault}" for fault in one.faults]
         print(f"{name:<12}many : few, time of a loop {speeds[0] / speeds[1]:.2f}")

@@ -11,6 +11,7 @@ import time
 from typing import NamedTuple
 
 CSRF = "b" * 32
+RETRY_SECONDS = 0.02
 
 
 class Loops(NamedTuple):
@@ -45,6 +46,8 @@ class Client:
         self.connect()
 
     def connect(self) -> None:
+        """Raises OSError while the server is away."""
+        self.data = b""
         self.sock = socket.create_connection(("127.0.0.1", self.port))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -74,35 +77,61 @@ class Client:
         return int(lines[0].split()[1]), rest
 
 
-def loops(port: int, root: str, sessions: list[str], seconds: float) -> Loops:
-    """Let these people work for so long; nobody starts a loop after the end, and all are waited for."""
+def loops(port: int, root: str, sessions: list[str], seconds: float, *, comes_back: bool = False) -> Loops:
+    """Let these people work for so long; nobody starts a loop after the end, and all are waited for.
+
+    With `comes_back` a lost connection is no error: the server was killed, and the client connects until it is back.
+    What it had sent without an answer is forgotten, as it was never acknowledged.
+    """
     clients = [Client(port, root, session) for session in sessions]
+    lost: list[Client] = []
     times: list[float] = []
     seats: list[int] = []
     errors: list[str] = []
     with selectors.DefaultSelector() as poller:
         begun = time.perf_counter()
+        end = begun + seconds
         for client in clients:
             poller.register(client.sock, selectors.EVENT_READ, client)
             client.fetch()
-        while poller.get_map():
-            for key, _ in poller.select(60) or _late(poller, errors):
+        while poller.get_map() or lost:
+            for key, _ in poller.select(RETRY_SECONDS if lost else 60) or _late(poller, lost, errors):
                 client = key.data
                 try:
-                    goes_on = _turn(client, begun + seconds, times, seats, errors)
+                    goes_on = _turn(client, end, times, seats, errors)
                 except OSError as fault:
-                    errors.append(str(fault))
                     goes_on = False
+                    if comes_back:
+                        lost.append(client)
+                    else:
+                        errors.append(str(fault))
                 if not goes_on:
                     poller.unregister(client.sock)
                     client.sock.close()
+            lost = _still_lost(lost, poller, end)
         took = time.perf_counter() - begun
     return Loops(len(clients), took, times, seats, errors)
 
 
-def _late(poller: selectors.BaseSelector, errors: list[str]) -> list:
+def _still_lost(lost: list[Client], poller: selectors.BaseSelector, end: float) -> list[Client]:
+    """Connect those that can, and let them begin a loop; return the others. After the end nobody tries any more."""
+    still = []
+    for client in lost:
+        if time.perf_counter() >= end:
+            continue
+        try:
+            client.connect()
+            client.fetch()
+        except OSError:
+            still.append(client)
+        else:
+            poller.register(client.sock, selectors.EVENT_READ, client)
+    return still
+
+
+def _late(poller: selectors.BaseSelector, lost: list[Client], errors: list[str]) -> list:
     """A minute without any answer: give up."""
-    for key in list(poller.get_map().values()):
+    for key in [] if lost else list(poller.get_map().values()):
         errors.append("no answer for a minute")
         poller.unregister(key.fileobj)
     return []

@@ -20,9 +20,14 @@ class Server:
         self.command, self.folder, self.port, self.url = command, folder, port, url
 
     def __enter__(self) -> "Server":
+        self.log = (Path(self.folder) / "server.log").open("ab")
+        self.start()
+        return self
+
+    def start(self) -> None:
+        """Start it and wait until it answers; also after it was killed."""
         env = {**os.environ, "KARAT_DATA_DIR": self.folder, "DATABASE_URL": self.url, "PYTHONPATH": str(REPO)}
         env.pop("BROKER_URL", None)
-        self.log = (Path(self.folder) / "server.log").open("ab")
         self.process = subprocess.Popen(
             self.command, cwd=REPO, env=env, start_new_session=True, stdout=self.log, stderr=subprocess.STDOUT
         )
@@ -31,7 +36,6 @@ class Server:
             if time.monotonic() > end or self.process.poll() is not None:
                 raise SystemExit(f"the server did not start: {(Path(self.folder) / 'server.log').read_text()[-2000:]}")
             time.sleep(0.1)
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()

@@ -126,6 +126,12 @@ def fill(pairs: int) -> World:
     return World(project.slug, round_.pk, _session(reader), [_session(hand) for hand in hands], opened_in, pairs, seats)
 
 
+def project(there: World) -> Any:
+    from apps.accounts.models import Project
+
+    return Project.objects.get(slug=there.slug)
+
+
 def _texts(project: Any) -> Any:
     """Blocks of four paragraphs, about 150 words, in one snapshot."""
     from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
@@ -259,7 +265,16 @@ def _open(project: Any, pool: Any, people: list[Any]) -> Any:
 
 
 def broken(acknowledged: int) -> list[str]:
-    """What does not add up in the database: pairs over their quota, seats and grades that do not match, lost grades."""
+    """What does not add up in the database, and whether exactly so many grades stand as were acknowledged."""
+    from apps.judging.models import Judgement
+
+    stand = Judgement.objects.filter(superseded_by=None).count()
+    counts = [] if stand == acknowledged else [f"{acknowledged} grades were acknowledged and {stand} stand"]
+    return [*inconsistent(), *counts]
+
+
+def inconsistent() -> list[str]:
+    """Pairs over their quota, and seats and grades that do not match."""
     from collections import Counter
 
     from apps.judging.models import Judgement, Seat
@@ -272,9 +287,15 @@ def broken(acknowledged: int) -> list[str]:
     faults = [f"pair {pair} has {n} grades and {seats[pair]} seats" for pair, n in given.items() if n > seats[pair]]
     if given != done:
         faults.append(f"{given.total()} grades stand and {done.total()} seats are filled, not pair by pair the same")
-    if given.total() != acknowledged:
-        faults.append(f"{acknowledged} grades were acknowledged and {given.total()} stand")
     return faults
+
+
+def lost(acknowledged: list[int]) -> list[str]:
+    """The seats whose grade was acknowledged and does not stand."""
+    from apps.judging.models import Judgement
+
+    missing = set(acknowledged) - set(Judgement.objects.values_list("seat_id", flat=True))
+    return [f"the grade of seat {seat} was acknowledged and does not stand" for seat in sorted(missing)]
 
 
 def leave() -> None:
