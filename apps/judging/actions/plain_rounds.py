@@ -13,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from apps.accounts.enums import Role
+from apps.common.database.durability import RELAX, atomic_without_sync
 from apps.common.database.statements import prepared_cursor
 from apps.judging import rules
 from apps.judging.core.answer import Answer, milliseconds
@@ -23,7 +24,7 @@ RENEWED_AFTER = timedelta(minutes=1)
 """A lease is renewed when it is this old, not at each request."""
 
 # A statement of its own, for one that waited for a lock sees the other rows as they were before.
-LOCK = "SELECT 1 FROM judging_roundannotator p WHERE p.round_id = %(round)s AND p.annotator_id = %(person)s FOR UPDATE"
+LOCK = "SELECT {first} FROM judging_roundannotator WHERE round_id = %(round)s AND annotator_id = %(person)s FOR UPDATE"
 
 # One row: the place, how many pairs are leased to its person, and whether something keeps the step from being plain.
 PLACE = """
@@ -106,12 +107,14 @@ ON CONFLICT DO NOTHING RETURNING id
 """
 
 
-@transaction.atomic
+@atomic_without_sync()
 def lease_plainly(*, round_: Round, annotator_id: int, n: int, at: datetime) -> int | None:
     """Lease pairs of one query to a person until they have `n`; return the query they have reached.
 
     None where the full step has to go on: fewer pairs than wanted were free, somebody's lease has lapsed, the person
     has a remit or reserved pairs, or they are no annotator of this round. What was leased by then stays leased.
+
+    The commit does not wait for the disk: who loses a lease in a power cut is given the pair again, or another one.
     """
     expires = at + timedelta(minutes=round_.lease_minutes)
     order = own_order(round_.seed, annotator_id)
@@ -120,7 +123,7 @@ def lease_plainly(*, round_: Round, annotator_id: int, n: int, at: datetime) -> 
         "now": _time(at), "expires": _time(expires), "renewed": _time(expires - RENEWED_AFTER),
     }  # fmt: skip
     with prepared_cursor() as cursor:
-        _lock_place(cursor, facts)
+        _lock_place(cursor, facts, first=RELAX)
         cursor.execute(PLACE, facts)
         place = cursor.fetchone()
         if place is None or place[4]:
@@ -177,10 +180,10 @@ def _fill_and_give(facts: dict[str, Any]) -> int | None:
     return int(given[0])
 
 
-def _lock_place(cursor: Any, facts: dict[str, Any]) -> None:
+def _lock_place(cursor: Any, facts: dict[str, Any], first: str = "1") -> None:
     """As `locked_place` does. SQLite has one writer at a time."""
     if connection.vendor == "postgresql":
-        cursor.execute(LOCK, facts)
+        cursor.execute(LOCK.format(first=first), facts)
 
 
 @cache
