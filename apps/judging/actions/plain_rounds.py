@@ -87,9 +87,12 @@ IS_FREE = """f.round_id = %(round)s AND f.state = 'open' AND f.reserved_for_id I
 MOVE = "UPDATE judging_roundannotator SET cursor = %s WHERE id = %s"
 
 
+# Written such that it is found by its key, and not among what its person has leased, which PostgreSQL believes to be
+# nothing and which has a dead row for each grade.
 FILL = """
 UPDATE judging_seat SET state = 'done', lease_expires_at = NULL
- WHERE id = %(seat)s AND round_id = %(round)s AND annotator_id = %(person)s AND state = 'leased' AND pass_number = 1
+ WHERE id = %(seat)s AND round_id = %(round)s AND coalesce(annotator_id, 0) = %(person)s
+   AND (state = 'leased') IS TRUE AND pass_number = 1
    AND EXISTS (SELECT 1 FROM judging_round r WHERE r.id = %(round)s AND r.state = 'open')
    AND EXISTS (SELECT 1 FROM judging_roundannotator p WHERE p.round_id = %(round)s AND p.annotator_id = %(person)s)
    AND EXISTS (SELECT 1 FROM accounts_membership m
