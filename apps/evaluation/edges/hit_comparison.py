@@ -201,7 +201,12 @@ def _often(p: float) -> str:
 
 def hit_comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> HitComparison:
     """The comparison of two evaluations by triples, as far as the person may see it. Raises ComparisonRefused."""
-    first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
+    first, second = evaluations.evaluations_with_values(member.project, baseline, candidate)
+    return hit_comparison_between(member, first, second, measure)
+
+
+def hit_comparison_between(member: Member, first: Evaluation, second: Evaluation, measure: str) -> HitComparison:
+    """As `hit_comparison_of`, of two that were read."""
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
     sheet = HitComparison(HitSheet(first, member), HitSheet(second, member), measure)

@@ -1,10 +1,11 @@
 """Reads of evaluations, each scoped to a project."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
-from django.db.models import Count, Prefetch, QuerySet
+from django.db.models import Count, Exists, OuterRef, Prefetch, QuerySet
 from django.http import Http404
 from numpy.typing import NDArray
 
@@ -55,11 +56,12 @@ def evaluations_in(project: Project) -> QuerySet[Evaluation]:
     return _related(Evaluation.objects.filter(project=project))
 
 
-def _related(evaluations: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
+def _related(evaluations: QuerySet[Evaluation], *, with_values: bool = False) -> QuerySet[Evaluation]:
     evaluations = evaluations.select_related(
         "project", "run__system", "version__gold_set", "version__snapshot__corpus", "slice", "job", "requested_by"
     )
-    scores = Score.objects.defer("values").order_by("order")
+    scores = Score.objects.order_by("order")
+    scores = scores if with_values else scores.defer("values")
     return evaluations.prefetch_related(Prefetch("scores", queryset=scores)).order_by("-pk")
 
 
@@ -82,6 +84,16 @@ def evaluation_in(project: Project, pk: int) -> Evaluation:
     if evaluation is None:
         raise Http404("No such evaluation.")
     return evaluation
+
+
+def evaluations_with_values(project: Project, *pks: int) -> list[Evaluation]:
+    """These evaluations of the project, in this order, each score with its values by query. Raises Http404."""
+    rows = _related(Evaluation.everything.filter(project=project, pk__in=pks), with_values=True)
+    rows = rows.select_related("version__gold_set__project", "version__snapshot__corpus__project")
+    found = {row.pk: row for row in rows}
+    if not found.keys() >= set(pks):
+        raise Http404("No such evaluation.")
+    return [found[pk] for pk in pks]
 
 
 def evaluations_on(
@@ -123,21 +135,30 @@ def hits_scored(version: Version) -> list[str]:
 
 
 def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
-    """Each measure's values by query, in the order of `evaluation.query_ids`."""
-    rows = Score.objects.filter(evaluation=evaluation).order_by("order").values_list("measure", "values")
-    return {measure: packing.unpack(bytes(packed)) for measure, packed in rows}
+    """Each measure's values by query, in the order of `evaluation.query_ids`; read unless they came with it."""
+    scores: Iterable[Score] = evaluation.scores.all()
+    if any("values" in score.get_deferred_fields() for score in scores):
+        scores = Score.objects.filter(evaluation=evaluation)
+    return {score.measure: packing.unpack(bytes(score.values)) for score in sorted(scores, key=attrgetter("order"))}
 
 
-def ranks_by_label(evaluations: Sequence[Evaluation], label: str) -> dict[int, int]:
-    """The rank of the first hit of one triple in each evaluation by triples that has it, from 1; 0 for none."""
-    rows = Score.objects.filter(evaluation__in=evaluations, measure="RR").values_list("evaluation", "values")
-    values = {pk: packing.unpack(bytes(packed)) for pk, packed in rows}
-    ranks = {}
-    for one in evaluations:
-        if one.pk in values and label in one.query_ids:
-            value = values[one.pk][one.query_ids.index(label)]
-            ranks[one.pk] = round(1 / value) if value else 0
-    return ranks
+def ranks_by_system(scored: QuerySet[Evaluation], label: str, *, most: int) -> list[tuple[str, int]]:
+    """The rank of the first hit of one triple by each system, from 1; 0 for none. At most so many, newest first.
+
+    Of the evaluations by triples of a system, which are scored, its newest counts, if it has the triple.
+    """
+    newer = scored.filter(run__system=OuterRef("evaluation__run__system"), pk__gt=OuterRef("evaluation"))
+    newest = Score.objects.filter(~Exists(newer), evaluation__in=scored, measure="RR").order_by("-evaluation")
+    columns = newest.values_list("evaluation__run__system__name", "evaluation__query_ids", "values")
+    return [
+        (system, _rank_at(packing.unpack(bytes(packed))[labels.index(label)]))
+        for system, labels, packed in columns[:most]
+        if label in labels
+    ]
+
+
+def _rank_at(reciprocal: float) -> int:
+    return round(1 / reciprocal) if reciprocal else 0
 
 
 def scorable_runs(version: Version) -> list[Run]:
