@@ -26,7 +26,7 @@ def runs_in(project: Project) -> QuerySet[Run]:
 
 def run_in(project: Project, pk: int) -> Run:
     """The run in any state; Http404 for a run of another project."""
-    return found_in(runs_in(project).filter(pk=pk))
+    return found_in(runs_in(project).select_related("project", "snapshot__corpus__project").filter(pk=pk))
 
 
 def is_ready_for_runs(project: Project) -> bool:
