@@ -1,17 +1,19 @@
 """Reads of evaluations, each scoped to a project."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
-from django.db.models import Count, Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.http import Http404
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
+from apps.common.database.questions import once
 from apps.evaluation.core import packing
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
+from apps.evaluation.selectors.grounds import grounds_of
 from apps.goldsets.models import Slice, Version
 from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.expected import BY_GRADES
@@ -73,6 +75,33 @@ def on_ground(
     return Evaluation.everything.filter(version=version, split=split, hit=hit, slice=slice_, slice_size=size)
 
 
+class Requested(NamedTuple):
+    """An evaluation in short: its run with its tag, and the measures that were asked for."""
+
+    pk: int
+    run_id: int
+    tag: str
+    measures: list[str]
+    is_scored: bool
+
+
+def requested_on(version: Version, split: str, hit: str = BY_GRADES, part: SlicePart | None = None) -> list[Requested]:
+    """Every evaluation on one split or slice of the version by this rule, scored or not, oldest first.
+
+    In one statement, and once for all parts of a page.
+    """
+    columns = ("pk", "run_id", "run__tag", "measures", "scored_at")
+    rows = on_ground(version, split, hit, part).order_by("pk").values_list(*columns)
+    key = ("requested", version.pk, split, hit, part and (part.slice.pk, part.size))
+    return once(key, lambda: [Requested(*row[:4], row[4] is not None) for row in rows])
+
+
+def in_progress(requested: Sequence[Requested], most: int) -> list[Evaluation]:
+    """Those that are not scored yet, newest first, at most so many, each with its job."""
+    keys = sorted((one.pk for one in requested if not one.is_scored), reverse=True)[:most]
+    return list(Evaluation.everything.filter(pk__in=keys).select_related("job").order_by("-pk")) if keys else []
+
+
 def every_evaluation_in(project: Project) -> QuerySet[Evaluation]:
     """As `evaluations_in`, with those on slices."""
     return _related(Evaluation.everything.filter(project=project))
@@ -123,15 +152,9 @@ def _place(evaluation: Evaluation) -> tuple[int, str, str, int | None]:
     return evaluation.version_id, evaluation.split, evaluation.hit, evaluation.slice_id
 
 
-def splits_scored(version: Version, hit: str = BY_GRADES) -> dict[str, int]:
-    """The number of evaluations on each split of the version, by grades or by a hit rule."""
-    rows = Evaluation.objects.filter(version=version, hit=hit).values_list("split")
-    return dict(rows.annotate(n=Count("pk")).order_by("split"))
-
-
 def hits_scored(version: Version) -> list[str]:
     """The hit rules by which runs were scored on the version, sorted; "" where some were by grades."""
-    return sorted(set(Evaluation.objects.filter(version=version).values_list("hit", flat=True)))
+    return grounds_of(version).hits
 
 
 def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
@@ -176,8 +199,3 @@ def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedC
     """The record of the closing of this comparison by the measure, if any."""
     records = ClosedComparison.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
     return records.select_related("closed_by").first()
-
-
-def requested_runs(version: Version, split: str, hit: str = BY_GRADES, part: SlicePart | None = None) -> set[int]:
-    """Keys of the runs with an evaluation on one split or slice of the version by this rule, scored or not."""
-    return set(on_ground(version, split, hit, part).values_list("run", flat=True))
