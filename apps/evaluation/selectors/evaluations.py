@@ -93,7 +93,7 @@ def requested_on(version: Version, split: str, hit: str = BY_GRADES, part: Slice
     columns = ("pk", "run_id", "run__tag", "measures", "scored_at")
     rows = on_ground(version, split, hit, part).order_by("pk").values_list(*columns)
     key = ("requested", version.pk, split, hit, part and (part.slice.pk, part.size))
-    return once(key, lambda: [Requested(*row[:4], row[4] is not None) for row in rows])
+    return once(key, lambda: [Requested(pk, run, tag, names, at is not None) for pk, run, tag, names, at in rows])
 
 
 def in_progress(requested: Sequence[Requested], most: int) -> list[Evaluation]:

@@ -60,10 +60,9 @@ def _dev_scores(version: Version) -> Iterator[DevScore]:
     columns = ("pk", "evaluation__hit", "measure", "order", "evaluation__run_id")
     ids, values = (Case(When(measure=FIRST_RANK, then=F(name))) for name in ("evaluation__query_ids", "values"))
     rows = Score.objects.filter(evaluation__in=evaluations).exclude(measure=JUDGED_NAME)
-    for row in rows.order_by("evaluation_id").values_list(*columns, ids, values):
-        names, packed = row[5:]
-        ranks = None if packed is None else dict(zip(names, packing.unpack(bytes(packed)), strict=True))
-        yield DevScore(*row[:5], ranks)
+    for pk, hit, name, order, run, items, packed in rows.order_by("evaluation_id").values_list(*columns, ids, values):
+        ranks = None if packed is None else dict(zip(items, packing.unpack(bytes(packed)), strict=True))
+        yield DevScore(pk, hit, name, order, run, ranks)
 
 
 def measures_of_runs(version: Version, hit: str) -> list[str]:

@@ -161,7 +161,7 @@ def items_in(part: Slice, size: int | None = None, *, by_triples: bool) -> set[s
 
 
 class SliceItem(NamedTuple):
-    """A member of a slice: the outside id of its query or the label of its triple. Only rotating ones have a quarter."""
+    """A member of a slice: the outside id of its query or the label of its triple. `quarter` is of a rotating one."""
 
     slice_id: int
     kind: str

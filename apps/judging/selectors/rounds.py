@@ -23,7 +23,7 @@ def rounds_of(user: User, project: Project) -> QuerySet[Round]:
 
 def round_in(project: Project, pk: int) -> Round:
     """The round, or Http404."""
-    rounds = Round.objects.select_related("project", "pool__snapshot", "guideline")
+    rounds = Round.objects.select_related("project", "pool__snapshot", "guideline", "created_by")
     return get_object_or_404(rounds, project=project, pk=pk)
 
 
