@@ -34,4 +34,5 @@ def offer_rows(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:
 def show_rows(form: forms.Form, name: str, rows: Iterable[Any]) -> None:
     """Set the rows that a field shows, where they were read: else it reads them again, each time that it is drawn."""
     field = cast(forms.ModelChoiceField, form.fields[name])
-    field.choices = [(field.prepare_value(row), field.label_from_instance(row)) for row in rows]
+    none = [] if field.empty_label is None else [("", field.empty_label)]
+    field.choices = [*none, *((field.prepare_value(row), field.label_from_instance(row)) for row in rows)]

@@ -62,7 +62,8 @@ def stored_tops(snapshot: Snapshot, query_id: int, depth: int) -> list[tuple[Sys
 
 def job_of_upload(upload: Upload) -> Job | None:
     """The latest job for a run file; None for a small file, which needs no job."""
-    return Job.objects.filter(project_id=upload.project_id, pk=upload.options.get("job")).first()
+    job = upload.options.get("job")
+    return None if job is None else Job.objects.filter(project_id=upload.project_id, pk=job).first()
 
 
 def push_in(project: Project, pk: int) -> Job:
