@@ -148,14 +148,15 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
             key, rule_name(hit), hit, hit == shown, pair, (figures[0], figures[1]) if len(figures) == 2 else None
         )
 
+    @cached_property
+    def _measured(self) -> dict[tuple[str, int], Evaluation]:
+        runs = (self.baseline.evaluation.run_id, self.candidate.evaluation.run_id)
+        return evaluations.latest_by_rule(self.candidate.evaluation, runs)
+
     def _latest(self, hit: str) -> tuple[Evaluation, Evaluation] | None:
-        own = self.candidate.evaluation
-        found = evaluations.evaluations_on(own.version, own.split, hit, evaluations.part_of(own)).exclude(
-            scored_at=None
-        )
-        runs = (self.baseline.evaluation.run_id, own.run_id)
-        by_run = {one.run_id: one for one in reversed(list(found.filter(run__in=runs).defer(None)))}
-        return (by_run[runs[0]], by_run[runs[1]]) if all(run in by_run for run in runs) else None
+        runs = (self.baseline.evaluation.run_id, self.candidate.evaluation.run_id)
+        found = [self._measured[hit, run] for run in runs if (hit, run) in self._measured]
+        return (found[0], found[1]) if len(found) == len(runs) else None
 
     @cached_property
     def changes(self) -> list[HitDrop]:

@@ -135,6 +135,16 @@ def evaluations_on(
     return _related(on_ground(version, split, hit, part)).defer("query_ids")
 
 
+def latest_by_rule(like: Evaluation, run_ids: Sequence[int]) -> dict[tuple[str, int], Evaluation]:
+    """By hit rule and run the latest scored evaluation on the same questions as `like`; "" is by grades.
+
+    Each score has its values.
+    """
+    rows = Evaluation.everything.filter(version=like.version_id, split=like.split, run__in=run_ids)
+    rows = rows.filter(slice=like.slice_id, slice_size=like.slice_size).exclude(scored_at=None)
+    return {(one.hit, one.run_id): one for one in reversed(list(_related(rows, with_values=True)))}
+
+
 def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
     """The run's evaluations on other versions, splits and by other rules, the newest version first.
 
