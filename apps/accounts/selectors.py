@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.enums import Role
@@ -59,6 +59,11 @@ def members_of(project: Project, *roles: str) -> QuerySet[User]:
 
 def roles_of(user: User, project: Project) -> frozenset[str]:
     return frozenset(Membership.objects.live().filter(user=user, project=project).values_list("role", flat=True))
+
+
+def has_role(user: User, project: Project, role: str) -> Exists:
+    """Whether the person has the role, as a condition inside a larger statement."""
+    return Exists(Membership.objects.live().filter(user=user, project=project, role=role))
 
 
 def locked_roles(user: User, project: Project) -> frozenset[str]:

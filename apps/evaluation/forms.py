@@ -17,7 +17,7 @@ from apps.evaluation.rules import (
     names_for_versions,
     version_measures,
 )
-from apps.evaluation.selectors.evaluations import SlicePart, requested_runs, scorable_runs
+from apps.evaluation.selectors.evaluations import SlicePart, requested_on, scorable_runs
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.slices import slices_of
@@ -86,7 +86,7 @@ class ScoreForm(RunsForm):
         self.fields["measures"].help_text = known_measures(hit)
         split = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
         self.fields["split"].initial = split
-        requested = requested_runs(version, split, hit, part)
+        requested = {one.run_id for one in requested_on(version, split, hit, part)}
         self.fields["runs"].initial = [run.pk for run in self.known if run.pk not in requested]
 
     def clean_measures(self) -> str:

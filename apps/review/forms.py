@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project, User
-from apps.common.web.forms import KaratForm, offer_rows
+from apps.common.web.forms import KaratForm, offer_rows, show_rows
 from apps.queries.models import Source
 from apps.review.enums import CandidateChoice, Category, Decision, Reason, VerdictChoice
 from apps.review.selectors.board import AGES, KIND_LABELS, BoardFilters, people_of_board
@@ -98,12 +98,13 @@ class BoardForm(KaratForm):
     author = forms.ModelChoiceField(User.objects.none(), required=False, empty_label="anybody")
     reviewer = forms.ModelChoiceField(User.objects.none(), required=False, empty_label="anybody")
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, project: Project, people: list[User] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        people = people_of_board(project)
         offer_rows(self, "source", Source.objects.filter(project=project).order_by("name"))
         for name in ("author", "reviewer"):
-            offer_rows(self, name, people)
+            offer_rows(self, name, people_of_board(project))
+            if people is not None:
+                show_rows(self, name, people)
 
     def filters(self) -> BoardFilters:
         self.is_valid()
@@ -129,7 +130,9 @@ class ReseatForm(KaratForm):
     )
     reason = forms.CharField(max_length=300, required=False, initial="Its reviewer cannot answer in time.")
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, project: Project, people: list[User] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offer_rows(self, "whose", people_of_board(project))
         offer_rows(self, "to", able_in(project))
+        if people is not None:
+            show_rows(self, "whose", people)

@@ -7,7 +7,9 @@ from apps.accounts.enums import Role
 from apps.evaluation.actions.drops import DecisionRefused, decide_drop
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import VersionQuery
+from apps.queries.models import Query
 from apps.retrieval.selectors import blinding
+from apps.retrieval.selectors.blinding import Hidden
 from apps.review.models import CandidateBlock
 from apps.triples.selectors.asked import asked_queries
 from tests.evaluation.factories import make_scene
@@ -164,7 +166,8 @@ def test_scores_by_grades_hide_a_query_that_is_hidden_from_the_reader(client, mo
     client.force_login(scene.lead)
     assert ["Q03" in client.get(address).content.decode() for address in addresses] == [True] * len(addresses)
 
-    monkeypatch.setattr(blinding, "_query_checks", [lambda user, project: {hidden.query_id: "You are asked."}])
+    asked = Query.objects.filter(pk=hidden.query_id)
+    monkeypatch.setattr(blinding, "_query_checks", [lambda user, project: [Hidden(asked, "pk", "You are asked.")]])
 
     assert ["Q03" in client.get(address).content.decode() for address in addresses] == [False] * len(addresses)
     assert "You are asked." in client.get(reverse("reports:negatives", args=[slug, scene.version.pk])).content.decode()

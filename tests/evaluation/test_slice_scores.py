@@ -9,6 +9,7 @@ from apps.evaluation import rules
 from apps.evaluation.actions import EvaluationRefused
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import evaluations, leaderboard
+from apps.evaluation.selectors.grounds import grounds_of
 from apps.gates.selectors import gates
 from apps.goldsets import actions as goldsets
 from apps.goldsets.models import Slice
@@ -83,7 +84,7 @@ def test_a_score_on_a_slice_is_on_no_board_of_the_split(scene):
 
     assert not Evaluation.objects.filter(run=scene.runs["good"]).exists()
     assert leaderboard.lines_on(scene.version, "dev", "nDCG@10") == []
-    assert evaluations.splits_scored(scene.version) == {}
+    assert grounds_of(scene.version).scored == {}
     part = evaluations.part_named(scene.version, "canary")
     assert [line.tag for line in leaderboard.lines_on(scene.version, "dev", "nDCG@10", "", part)] == ["good"]
     assert leaderboard.measures_on(scene.version, "dev", "", "", part)[0] == "nDCG@10"

@@ -45,16 +45,16 @@ def test_shared_pairs_are_counted_by_query_and_by_person(round_):
     )  # fmt: skip
 
     one, two = (row.query.outside_id for row in round_.pool.pool_queries.order_by("query_id"))
-    assert board.overlap_by_query(round_) == {one: Overlap(2, 1, 0), two: Overlap(2, 2, 1)}
-    assert board.overlap_by_person(round_) == {person.pk: Overlap(4, 3) for person in people_of(round_)}
-    assert board.overlap_of(board.overlap_by_query(round_)) == Overlap(4, 3, 1)
+    assert board.overlaps(round_).by_query == {one: Overlap(2, 1, 0), two: Overlap(2, 2, 1)}
+    assert board.overlaps(round_).by_person == {person.pk: Overlap(4, 3) for person in people_of(round_)}
+    assert board.overlap_of(board.overlaps(round_).by_query) == Overlap(4, 3, 1)
 
 
 def test_a_changed_grade_counts_with_its_latest_value(round_):
     mara = people_of(round_)[0]
     give(round_.seats.get(entry=entries_of(round_)[0], annotator=mara), mara, 3)
 
-    assert board.overlap_of(board.overlap_by_query(round_)) == Overlap(4, 2, 0)
+    assert board.overlap_of(board.overlaps(round_).by_query) == Overlap(4, 2, 0)
 
 
 def test_two_who_both_could_not_judge_do_not_differ():
@@ -62,11 +62,11 @@ def test_two_who_both_could_not_judge_do_not_differ():
     for person in people_of(round_):
         judge_all(round_, person, lambda seat: None)
 
-    assert board.overlap_of(board.overlap_by_query(round_)) == Overlap(1, 0, 0)
+    assert board.overlap_of(board.overlaps(round_).by_query) == Overlap(1, 0, 0)
 
 
 def test_a_round_that_nobody_shares_has_nothing_in_common():
-    assert board.overlap_of(board.overlap_by_query(make_round())) == Overlap(0, 0, 0)
+    assert board.overlap_of(board.overlaps(make_round()).by_query) == Overlap(0, 0, 0)
 
 
 def test_only_what_was_judged_in_the_last_days_counts_as_lately(round_):
@@ -176,7 +176,7 @@ def test_the_board_runs_as_many_queries_for_many_as_for_few(queries, annotators,
         claim_seats(round_=round_, annotator=person, n=1, at=AT)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(25):
+    with django_assert_num_queries(13):
         client.get(url("round", round_))
 
 

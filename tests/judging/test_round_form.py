@@ -1,6 +1,8 @@
 """The form of a new round: everything a plan can hold, counted before anybody is asked."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.actions import projects
@@ -172,3 +174,24 @@ def test_a_plan_in_which_every_lead_judges_says_that_nobody_could_decide(client,
     assert told in preview(client, project, joined)
     make_member(project, Role.LEAD)
     assert told not in preview(client, project, joined)
+
+
+def test_the_page_takes_the_same_statements_for_few_and_for_many_rounds_pools_and_people(client, data, project):
+    def count() -> int:
+        client.get(reverse("judging:new-round", args=[project.slug]))
+        with CaptureQueriesContext(connection) as seen:
+            assert client.get(reverse("judging:new-round", args=[project.slug])).status_code == 200
+        return len(seen)
+
+    def judge_a_round() -> None:
+        round_ = make_round(project, queries=1, blocks=2, annotators=1, overlap=0.0)
+        (person,) = people_of(round_)
+        for seat in claim_seats(round_=round_, annotator=person, n=2, at=AT):
+            give(seat, person, 1, active_ms=60_000)
+
+    judge_a_round()
+    before = count()
+    for _ in range(3):
+        judge_a_round()
+
+    assert count() == before

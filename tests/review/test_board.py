@@ -261,7 +261,7 @@ class TestPages:
             make_draft(project)
         client.force_login(lead_of(project))
 
-        with django_assert_num_queries(18):
+        with django_assert_num_queries(15):
             client.get(self.url("board", project))
 
     def test_the_policy_says_after_how_many_days(self, project):

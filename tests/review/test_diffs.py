@@ -1,10 +1,12 @@
 """What changed between two revisions: nothing that a reviewer is asked about stays unseen."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.review.actions import adjudicate, re_pin, revise
-from apps.review.enums import Decision
+from apps.review.enums import Decision, VerdictChoice
 from apps.review.selectors.diffs import difference, last_difference
 from apps.triples.enums import State
 from apps.triples.selectors.draft_checks import BlockChoice
@@ -147,3 +149,19 @@ def test_what_each_past_revision_changed_stays_on_the_page(client, project):
 
     assert "What changed since revision 1" in page
     assert "revision 2 to revision 3" in page
+
+
+def test_the_page_of_a_triple_takes_the_same_statements_however_many_rounds_it_went_through(project, client):
+    triple = revised(make_disputed(project), question="How long is an order kept?")
+    address = reverse("review:triple", args=[project.slug, triple.pk])
+    client.force_login(triple.author)
+    counts = []
+    for question in ("For how long are orders kept?", "How many years are orders kept?"):
+        answer_both(triple, VerdictChoice.CONFIRM, VerdictChoice.FLAG)
+        client.get(address)
+        with CaptureQueriesContext(connection) as seen:
+            assert client.get(address).status_code == 200
+        counts.append(len(seen))
+        triple = revised(reload(triple), question=question)
+
+    assert counts[0] == counts[1]

@@ -29,3 +29,10 @@ def offer(form: forms.Form, name: str, choices: Iterable[tuple[Any, str]]) -> No
 def offer_rows(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:
     """Set the rows that a field chooses from."""
     cast(forms.ModelChoiceField, form.fields[name]).queryset = rows
+
+
+def show_rows(form: forms.Form, name: str, rows: Iterable[Any]) -> None:
+    """Set the rows that a field shows, where they were read: else it reads them again, each time that it is drawn."""
+    field = cast(forms.ModelChoiceField, form.fields[name])
+    none = [] if field.empty_label is None else [("", field.empty_label)]
+    field.choices = [*none, *((field.prepare_value(row), field.label_from_instance(row)) for row in rows)]

@@ -1,12 +1,10 @@
 """What a lead does next after an import and after a run, on the way to a first grade and to a score."""
 
-from django.db.models import Exists, OuterRef
-
 from apps.accounts.models import Project
 from apps.common.web.next_steps import NextStep
 from apps.corpus.models import Import, Snapshot
 from apps.dashboard.edges.paths import path
-from apps.evaluation.models import Evaluation
+from apps.evaluation.selectors.run_results import evaluations_of, versions_on_snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.queries.models import Query
@@ -35,10 +33,9 @@ def after_run(run: Run) -> NextStep | None:
     if run.state != RunState.COMPLETE:
         return None
     project = run.project
-    released = Version.objects.filter(gold_set__project=project, snapshot=run.snapshot_id, state=VersionState.RELEASED)
-    scored = Evaluation.objects.filter(run=run, version=OuterRef("pk"))
-    version = released.annotate(is_scored=Exists(scored)).order_by("-released_at", "-pk").first()
-    if version is not None and version.is_scored:
+    released = [one for one in versions_on_snapshot(run) if one.state == VersionState.RELEASED and one.released_at]
+    version = max(released, key=lambda one: (one.released_at, one.pk), default=None)
+    if version is not None and any(one.version_id == version.pk for one in evaluations_of(run)):
         return None
     if run.returns_passages:
         return _score_on_triples(project, version) if version is not None else None

@@ -30,7 +30,7 @@ class ComparisonDetail(ProjectAPIView):
 
     @extend_schema(operation_id="comparisons_read", responses=ComparisonSerializer)
     def get(self, request: Request, baseline: int, candidate: int, **ids: Any) -> Response:
-        first, second = (evaluations.evaluation_in(self.project, pk) for pk in (baseline, candidate))
+        first, second = evaluations.evaluations_with_values(self.project, baseline, candidate)
         if reason := rules.comparison_refusal(first, second):
             raise ComparisonRefused(reason, code="comparison_refused")
         pair = EvaluationPair.of(first, second)

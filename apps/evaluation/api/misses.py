@@ -14,7 +14,7 @@ from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation.edges.misses import MissList, propose
 from apps.evaluation.models import Evaluation
-from apps.evaluation.selectors.evaluations import evaluation_in
+from apps.evaluation.selectors.evaluations import evaluations_with_values
 from apps.evaluation.selectors.misses import block_of_run
 from apps.evaluation.serializers.misses import MissPageOut, ProposalInput, ProposalOut
 from apps.goldsets.actions import log_test_look
@@ -62,7 +62,7 @@ class Misses(ProjectAPIView):
         return Response(ProposalOut(candidate).data, status=201)
 
     def _scored(self, pk: int) -> Evaluation:
-        evaluation = evaluation_in(self.project, pk)
+        (evaluation,) = evaluations_with_values(self.project, pk)
         if not (evaluation.is_scored and evaluation.hit):
             raise Http404("This evaluation has no misses.")
         return evaluation

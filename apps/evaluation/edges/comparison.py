@@ -10,7 +10,7 @@ from apps.evaluation import rules
 from apps.evaluation.edges import score_charts as charts
 from apps.evaluation.edges.pair_sheets import PairSheet
 from apps.evaluation.edges.sheets import EvaluationSheet, conventions_of
-from apps.evaluation.models import RegressionNote
+from apps.evaluation.models import Evaluation, RegressionNote
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import NO_MEASURE, ComparisonRefused
 from apps.goldsets.models import VersionQuery
@@ -134,7 +134,12 @@ BY_QUESTIONS = "These two are scored on Q&As. Compare them on their own page; gr
 
 def comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> ComparisonSheet:
     """The comparison of the two by this measure, as far as the person may see it. Raises ComparisonRefused."""
-    first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
+    first, second = evaluations.evaluations_with_values(member.project, baseline, candidate)
+    return comparison_between(member, first, second, measure)
+
+
+def comparison_between(member: Member, first: Evaluation, second: Evaluation, measure: str) -> ComparisonSheet:
+    """As `comparison_of`, of two that were read."""
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
     if second.hit:

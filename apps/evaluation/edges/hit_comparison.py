@@ -148,14 +148,15 @@ class HitComparison(PairSheet[HitSheet, HitDrop]):
             key, rule_name(hit), hit, hit == shown, pair, (figures[0], figures[1]) if len(figures) == 2 else None
         )
 
+    @cached_property
+    def _measured(self) -> dict[tuple[str, int], Evaluation]:
+        runs = (self.baseline.evaluation.run_id, self.candidate.evaluation.run_id)
+        return evaluations.latest_by_rule(self.candidate.evaluation, runs)
+
     def _latest(self, hit: str) -> tuple[Evaluation, Evaluation] | None:
-        own = self.candidate.evaluation
-        found = evaluations.evaluations_on(own.version, own.split, hit, evaluations.part_of(own)).exclude(
-            scored_at=None
-        )
-        runs = (self.baseline.evaluation.run_id, own.run_id)
-        by_run = {one.run_id: one for one in reversed(list(found.filter(run__in=runs).defer(None)))}
-        return (by_run[runs[0]], by_run[runs[1]]) if all(run in by_run for run in runs) else None
+        runs = (self.baseline.evaluation.run_id, self.candidate.evaluation.run_id)
+        found = [self._measured[hit, run] for run in runs if (hit, run) in self._measured]
+        return (found[0], found[1]) if len(found) == len(runs) else None
 
     @cached_property
     def changes(self) -> list[HitDrop]:
@@ -201,7 +202,12 @@ def _often(p: float) -> str:
 
 def hit_comparison_of(member: Member, baseline: int, candidate: int, measure: str) -> HitComparison:
     """The comparison of two evaluations by triples, as far as the person may see it. Raises ComparisonRefused."""
-    first, second = (evaluations.evaluation_in(member.project, pk) for pk in (baseline, candidate))
+    first, second = evaluations.evaluations_with_values(member.project, baseline, candidate)
+    return hit_comparison_between(member, first, second, measure)
+
+
+def hit_comparison_between(member: Member, first: Evaluation, second: Evaluation, measure: str) -> HitComparison:
+    """As `hit_comparison_of`, of two that were read."""
     if reason := rules.comparison_refusal(first, second):
         raise ComparisonRefused(reason, code="comparison_refused")
     sheet = HitComparison(HitSheet(first, member), HitSheet(second, member), measure)

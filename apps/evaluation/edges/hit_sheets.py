@@ -158,7 +158,7 @@ def kind_rows(sheets: Sequence[HitSheet], measure: str) -> list[KindRow]:
     runs = [sheet.values[measure] for sheet in sheets]
     everything = _kind_row("", "All questions", runs, measure)
     rows = []
-    kinds = sheets[0].kinds
+    kinds = sheets[-1].kinds
     for field, name in dict.fromkeys(kind for row in kinds for kind in row):
         inside = np.array([(field, name) in row for row in kinds])
         if inside.sum() >= FEWEST_IN_STRATUM:

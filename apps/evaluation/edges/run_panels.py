@@ -25,7 +25,7 @@ from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected import Returned
 from apps.queries.models import Query
 from apps.retrieval.edges.panels import RunPanel
-from apps.retrieval.models import Run
+from apps.retrieval.models import Ranking, Run
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.returned import returned_of
 
@@ -234,14 +234,14 @@ class RunResults:
         listed = list(self.page.object_list)
         keys = [one.query_id for one in listed]
         hidden = self.hidden
-        results = self._results([one for one in listed if one.query_id not in hidden])
+        found = run_results.rankings_with_queries(self.run, [one.pk for one in listed])
+        results = self._results([ranked for key, ranked in found.items() if key not in hidden])
         seen = [row for key in keys if (row := self.version_queries.get(key)) is not None and self._sees(row)]
         grades = run_results.grades_by_query(row for row in seen if row.query_id not in hidden)
         self._log_look(seen)
-        queries = Query.everything.in_bulk(keys)
         return [
             QueryResults(
-                query=queries[one.query_id],
+                query=found[one.query_id].query,
                 length=one.length,
                 results=results(one.query_id, grades.get(one.query_id, {})),
                 value=self.values.get(one.query_id),
@@ -252,13 +252,13 @@ class RunResults:
             for one in listed
         ]
 
-    def _results(self, listed: list[QueryOfRun]) -> Callable[[int, dict[int, int]], list[Result]]:
+    def _results(self, listed: list[Ranking]) -> Callable[[int, dict[int, int]], list[Result]]:
         """The results of these queries, given with the grades that may be shown."""
         if self.run.returns_passages:
             keys = [one.query_id for one in listed]
             own = dict(returned_of(self.run, keys, with_text=True, depth=self.most))
             return lambda query_id, grades: _own_lines(own.get(query_id, []))
-        tops = run_results.tops_of(self.run, [one.pk for one in listed], self.most)
+        tops = {one.query_id: run_results.top_of(one, self.most) for one in listed}
         blocks = block_names(self.run.snapshot, {placed.position for top in tops.values() for placed in top})
         return lambda query_id, grades: _lines(tops.get(query_id, []), blocks, grades)
 

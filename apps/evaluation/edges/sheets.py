@@ -62,7 +62,7 @@ class ScoredSheet:
         return [rules.sees_split(self.member, split) for split in self.splits]
 
     @cached_property
-    def _hidden(self) -> list[str]:
+    def hidden(self) -> list[str]:
         """For each item why the person may know no rank of it; "" where they may."""
         snapshot = self.evaluation.version.snapshot
         queries = hidden_queries(self.member.user, snapshot, [key for key in self.asked if key is not None])
@@ -71,7 +71,7 @@ class ScoredSheet:
     @cached_property
     def visible(self) -> list[bool]:
         """Whether this person may see values of each item by itself: the one place that decides."""
-        return [seen and not hidden for seen, hidden in zip(self._seen, self._hidden, strict=True)]
+        return [seen and not hidden for seen, hidden in zip(self._seen, self.hidden, strict=True)]
 
     @property
     def sealed(self) -> str:
@@ -81,7 +81,7 @@ class ScoredSheet:
     @property
     def hidden_words(self) -> str:
         """Why some items of an open split are not shown one by one; "" where all are."""
-        reasons = [why for why, seen in zip(self._hidden, self._seen, strict=True) if why and seen]
+        reasons = [why for why, seen in zip(self.hidden, self._seen, strict=True) if why and seen]
         return rules.hidden_words(reasons, self.noun)
 
     @property

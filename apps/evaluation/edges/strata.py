@@ -25,8 +25,11 @@ MULTIPLES = 9
 def strata_context(
     field_name: str, sheets: Sequence[EvaluationSheet], measure: str, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Context of `_strata.html`: the means of each run in every stratum of the requested field, else of the first."""
-    queries, runs = sheets[0].queries, [sheet.values[measure] for sheet in sheets]
+    """Context of `_strata.html`: the means of each run in every stratum of the requested field, else of the first.
+
+    The queries are those of the last sheet: all are of the same.
+    """
+    queries, runs = sheets[-1].queries, [sheet.values[measure] for sheet in sheets]
     fields = fields_of(queries)
     field = field_name if field_name in fields else next(iter(fields), "")
     strata, small = strata_of(queries, field, runs) if field else ([], 0)

@@ -5,12 +5,14 @@ from typing import Any
 from django.http import Http404, HttpRequest
 
 from apps.accounts.models import Project
+from apps.common.database.questions import once
 from apps.evaluation import rules
 from apps.evaluation.edges.hit_sheets import rule_name
-from apps.evaluation.selectors import evaluations, expected
-from apps.goldsets.enums import Split
+from apps.evaluation.selectors import evaluations
+from apps.evaluation.selectors.grounds import grounds_of
+from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import Version
-from apps.goldsets.selectors.versions import frozen_in, latest_version, scorable_versions
+from apps.goldsets.selectors.versions import scorable_versions
 from apps.metrics.expected import BY_GRADES, KINDS, HitRuleError, parse_hit_rule
 from apps.metrics.expected.rules import BLOCK
 
@@ -19,10 +21,20 @@ SECTION = {"section": "Scores"}
 
 def requested_version(request: HttpRequest, project: Project) -> Version | None:
     """The frozen version named in the URL, else the one released last; None when there is none to score on."""
-    pk = request.GET.get("version", "")
+    pk, versions = request.GET.get("version", ""), offered_versions(project)
     if pk.isdecimal() and len(pk) < 18:
-        return frozen_in(project, int(pk))
-    return latest_version(project) or scorable_versions(project).first()
+        found = next((version for version in versions if version.pk == int(pk)), None)
+        if found is None:
+            raise Http404("No such version.")
+        return found
+    released = [version for version in versions if version.state == VersionState.RELEASED and version.released_at]
+    latest = max(released, key=lambda version: (version.released_at, version.pk), default=None)
+    return latest or next(iter(versions), None)
+
+
+def offered_versions(project: Project) -> list[Version]:
+    """The versions that a page of scores can show, the newest of each gold set first."""
+    return once(("offered versions", project.pk), lambda: list(scorable_versions(project)))
 
 
 def requested_hit(request: HttpRequest, version: Version) -> str:
@@ -32,7 +44,7 @@ def requested_hit(request: HttpRequest, version: Version) -> str:
             return rules.canonical_hit(request.GET["hit"])
         except HitRuleError as fault:
             raise Http404(str(fault)) from fault
-    return BY_GRADES if expected.has_grades(version) or not expected.has_triples(version) else BLOCK
+    return BY_GRADES if grounds_of(version).has_grades or not grounds_of(version).has_triples else BLOCK
 
 
 def requested_split(request: HttpRequest, version: Version, hit: str = BY_GRADES) -> str:
@@ -41,7 +53,7 @@ def requested_split(request: HttpRequest, version: Version, hit: str = BY_GRADES
         if request.GET["split"] not in rules.SPLITS:
             raise Http404("No such split.")
         return request.GET["split"]
-    scored = evaluations.splits_scored(version, hit)
+    scored = grounds_of(version).splits(hit)
     return next((split for split in (Split.DEV, rules.EVERY_SPLIT, Split.TEST) if split in scored), Split.DEV)
 
 
@@ -50,7 +62,7 @@ def ledger_grounds(request: HttpRequest, version: Version) -> list[tuple[str, st
 
     That is the rule named in the URL, else the first in the order of the pages by which runs were scored.
     """
-    scored = evaluations.hits_scored(version)
+    scored = grounds_of(version).hits
     usual = sorted(filter(None, scored), key=lambda hit: (KINDS.index(parse_hit_rule(hit).kind), hit))
     on_triples = [hit for hit in usual if hit == request.GET.get("hit")] or usual
     hits = [*([BY_GRADES] if BY_GRADES in scored else []), *on_triples[:1]]
@@ -68,9 +80,10 @@ def requested_part(request: HttpRequest, version: Version) -> evaluations.SliceP
 
 def hits_of(version: Version, hit: str) -> list[tuple[str, str]]:
     """What runs can be measured against on the version: each as key and words; the chosen one is always among them."""
-    offered = [(BY_GRADES, "grades")] if expected.has_grades(version) else []
-    if expected.has_triples(version):
-        kinds = dict.fromkeys([*KINDS, *(one for one in evaluations.hits_scored(version) if one)])
+    grounds = grounds_of(version)
+    offered = [(BY_GRADES, "grades")] if grounds.has_grades else []
+    if grounds.has_triples:
+        kinds = dict.fromkeys([*KINDS, *(one for one in grounds.hits if one)])
         offered += [(kind, f"Q&As: {rule_name(kind).lower()}") for kind in kinds]
     if hit not in dict(offered):
         offered.append((hit, f"Q&As: {rule_name(hit).lower()}" if hit else "grades"))
@@ -84,7 +97,7 @@ def ground_context(
     return {
         **SECTION,
         "version": version,
-        "versions": scorable_versions(version.gold_set.project),
+        "versions": offered_versions(version.gold_set.project),
         "split": split,
         "split_words": rules.SPLIT_WORDS[split] + (f", {part.words}" if part else ""),
         "part": part,

@@ -17,14 +17,14 @@ from apps.accounts.models import Project
 from apps.common.files.csvsafe import safe_cell
 from apps.evaluation import actions, rules
 from apps.evaluation.core.charts import Bounds
-from apps.evaluation.edges.comparison import ComparisonSheet, comparison_of
+from apps.evaluation.edges.comparison import ComparisonSheet, comparison_between, comparison_of
 from apps.evaluation.edges.hit_charts import (
     kind_chart,
     kind_figures,
     rank_chart,
     rank_figures,
 )
-from apps.evaluation.edges.hit_comparison import HitComparison, hit_comparison_of
+from apps.evaluation.edges.hit_comparison import HitComparison, hit_comparison_between
 from apps.evaluation.edges.hit_sheets import LOWER_END
 from apps.evaluation.edges.score_charts import difference_bounds, difference_cell, head_cell
 from apps.evaluation.edges.sheets import log_look
@@ -58,27 +58,29 @@ def pick(request: HttpRequest, project: Project) -> HttpResponse:
 
 def requested_comparison(request: HttpRequest, project: Project, baseline: int, candidate: int) -> ComparisonSheet:
     """The comparison by the measure in the request. Raises ComparisonRefused."""
-    measure = request.POST.get("measure") or request.GET.get("measure", "")
-    return comparison_of(member_of(request), baseline, candidate, measure)
+    return comparison_of(member_of(request), baseline, candidate, _measure(request))
+
+
+def _measure(request: HttpRequest) -> str:
+    return request.POST.get("measure") or request.GET.get("measure", "")
 
 
 def requested_pair(
     request: HttpRequest, project: Project, baseline: int, candidate: int
 ) -> ComparisonSheet | HitComparison:
     """The comparison by grades or by triples, as the two were scored. Raises ComparisonRefused."""
-    if not evaluations.evaluation_in(project, candidate).hit:
-        return requested_comparison(request, project, baseline, candidate)
-    measure = request.POST.get("measure") or request.GET.get("measure", "")
-    return hit_comparison_of(member_of(request), baseline, candidate, measure)
+    first, second = evaluations.evaluations_with_values(project, baseline, candidate)
+    compared = hit_comparison_between if second.hit else comparison_between
+    return compared(member_of(request), first, second, _measure(request))
 
 
 @require_safe
 @member_view()
 def compare(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
     """Two runs: verdict, measures, every query, drops to explain, strata; of scores by triples, their own page."""
-    if evaluations.evaluation_in(project, candidate).hit:
-        return compare_by_hits(request, project, baseline, candidate)
-    sheet = requested_comparison(request, project, baseline, candidate)
+    sheet = requested_pair(request, project, baseline, candidate)
+    if isinstance(sheet, HitComparison):
+        return compare_by_hits(request, sheet)
     log_look(sheet.candidate, "comparison by query")
     evaluation = sheet.candidate.evaluation
     context = {
@@ -95,9 +97,8 @@ def compare(request: HttpRequest, project: Project, baseline: int, candidate: in
     return render(request, "evaluation/compare.html", context)
 
 
-def compare_by_hits(request: HttpRequest, project: Project, baseline: int, candidate: int) -> HttpResponse:
+def compare_by_hits(request: HttpRequest, sheet: HitComparison) -> HttpResponse:
     """Two runs on the same triples: the finding, both kinds of truth side by side, first ranks, kinds of questions."""
-    sheet = hit_comparison_of(member_of(request), baseline, candidate, request.GET.get("measure", ""))
     log_look(sheet.candidate, "comparison by question")
     bins, cutoff = [sheet.baseline.bins, sheet.candidate.bins], sheet.cutoff
     rows = [*sheet.rows, *(sheet.graded.comparison.measures if sheet.graded else ())]
@@ -223,20 +224,19 @@ def _to_round(project: Project, pool: Pool) -> HttpResponse:
 def query_page(request: HttpRequest, project: Project, baseline: int, candidate: int, pk: int) -> HttpResponse:
     """One query: both rankings side by side, with the released grades."""
     sheet = requested_comparison(request, project, baseline, candidate)
-    query = rankings.version_query_in(sheet.candidate.evaluation.version, pk)
-    if query.outside_id not in sheet.candidate.evaluation.query_ids:
+    place = next((place for place, one in enumerate(sheet.candidate.queries) if one.pk == pk), None)
+    if place is None:
         raise Http404("No such query in this comparison.")
-    member = member_of(request)
+    query, member = sheet.candidate.queries[place], member_of(request)
     if not rules.sees_split(member, query.split):
         raise ComparisonRefused(rules.SEALED, code="sealed")
-    snapshot = sheet.candidate.evaluation.version.snapshot
-    if reason := rules.ranking_refusal(member.user, query.query_id, snapshot):
+    if reason := sheet.candidate.hidden[place]:
         raise ComparisonRefused(reason, code="pairs_open")
     if query.split == Split.TEST:
         version = sheet.candidate.evaluation.version
         log_test_look(version=version, actor=member.user, what=f"query {query.outside_id}", at=timezone.now())
     tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
-    side, decides = SideBySide(sheet, query), _decides(sheet)
+    side, decides = SideBySide(sheet, place), _decides(sheet)
     context = {**SECTION, "comparison": sheet, "query": query, "side": side, "decides": decides, "tags": tags}
     return render(request, "evaluation/query.html", context)
 

@@ -147,7 +147,7 @@ class Ledger:
     def latency_places(self) -> int:
         return latency_places(Latency.of(run).p95 for run in self.runs)
 
-    @property
+    @cached_property
     def rows(self) -> list[LedgerRow]:
         notes = leaderboard.notes_of(self.runs)
         return [

@@ -32,7 +32,7 @@ QUERIES_A_PAGE = 100
 @member_view()
 def evaluation_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One run on one version: means with both intervals, splits, wording, strata, and every query."""
-    evaluation = evaluations.evaluation_in(project, pk)
+    (evaluation,) = evaluations.evaluations_with_values(project, pk)
     if not evaluation.is_scored:
         return render(request, "evaluation/in_progress.html", {**SECTION, "evaluation": evaluation})
     if evaluation.hit:

@@ -26,6 +26,7 @@ from apps.evaluation.edges.version_choice import (
 from apps.evaluation.forms import ScoreForm
 from apps.evaluation.pages import leaderboard_context as board_pages
 from apps.evaluation.selectors import evaluations
+from apps.evaluation.selectors.grounds import grounds_of
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.versions import frozen_in
@@ -60,22 +61,22 @@ def _board_context(
     form: ScoreForm | None,
     part: evaluations.SlicePart | None = None,
 ) -> dict[str, Any]:
-    in_progress = evaluations.evaluations_on(version, split, hit, part).filter(scored_at=None)
+    requested = evaluations.requested_on(version, split, hit, part)
     measure, page = request.GET.get("measure", ""), request.GET.get("page")
     return {
         **ground_context(version, split, hit, part),
         "lower_end": LOWER_END if hit else "",
         "board": board_pages.board(version, split, hit, measure, page, part),
         "elsewhere": _scored_elsewhere(version, split, hit),
-        "in_progress": in_progress[:IN_PROGRESS_SHOWN],
-        "in_progress_count": in_progress.count(),
+        "in_progress": evaluations.in_progress(requested, IN_PROGRESS_SHOWN),
+        "in_progress_count": sum(not one.is_scored for one in requested),
         "form": form,
     }
 
 
 def _scored_elsewhere(version: Version, split: str, hit: str) -> list[tuple[str, str]]:
     """The other splits of the version with scores, as key and words."""
-    scored = evaluations.splits_scored(version, hit)
+    scored = grounds_of(version).splits(hit)
     return [(other, rules.SPLIT_WORDS[other]) for other in rules.SPLITS if other in scored and other != split]
 
 

@@ -8,7 +8,7 @@ from apps.corpus.models import Snapshot
 from apps.evaluation.edges import score_charts as charts
 from apps.evaluation.edges.comparison import ComparisonSheet, DropRow
 from apps.evaluation.edges.sheets import Named, block_names
-from apps.evaluation.selectors.rankings import PlacedBlock, grades_of, ranking_of
+from apps.evaluation.selectors.rankings import PlacedBlock, grades_of, rankings_of
 from apps.goldsets.models import VersionQuery
 
 DEPTH = 10
@@ -29,17 +29,17 @@ class SideBySide:
     """Both runs' rankings of one query, with the released grades."""
 
     comparison: ComparisonSheet
-    query: VersionQuery
+    place: int
 
-    @cached_property
-    def place(self) -> int:
-        return self.comparison.candidate.evaluation.query_ids.index(self.query.outside_id)
+    @property
+    def query(self) -> VersionQuery:
+        return self.comparison.candidate.queries[self.place]
 
     @cached_property
     def rankings(self) -> tuple[list[PlacedBlock], list[PlacedBlock]]:
-        sheets = (self.comparison.baseline, self.comparison.candidate)
-        left, right = (ranking_of(sheet.evaluation.run, self.query.query_id) for sheet in sheets)
-        return left, right
+        left, right = (sheet.evaluation.run_id for sheet in (self.comparison.baseline, self.comparison.candidate))
+        found = rankings_of([left, right], self.query.query_id)
+        return found[left], found[right]
 
     @cached_property
     def grades(self) -> dict[int, int]:

@@ -8,10 +8,15 @@ from django.views.decorators.http import require_safe
 from apps.accounts.edges.access import member_view
 from apps.accounts.models import Project
 from apps.evaluation.edges.panels import slice_panels_of
-from apps.evaluation.edges.version_choice import SECTION, hits_of, requested_hit, requested_version
+from apps.evaluation.edges.version_choice import (
+    SECTION,
+    hits_of,
+    offered_versions,
+    requested_hit,
+    requested_version,
+)
 from apps.evaluation.pages.slices_context import SlicesPage
 from apps.goldsets.enums import GROWING
-from apps.goldsets.selectors.versions import scorable_versions
 
 
 @require_safe
@@ -26,7 +31,7 @@ def slices(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         **SECTION,
         "version": version,
-        "versions": scorable_versions(project),
+        "versions": offered_versions(project),
         "hit": hit,
         "hits": hits_of(version, hit),
         "slices": page,

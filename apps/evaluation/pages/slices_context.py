@@ -28,7 +28,7 @@ from apps.goldsets.core.rotation import (
     turns,
 )
 from apps.goldsets.enums import GROWING, SliceKind
-from apps.goldsets.models import Slice, SliceMember, Version
+from apps.goldsets.models import Slice, Version
 from apps.goldsets.selectors import slices
 from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.significance import Summary, summaries
@@ -102,10 +102,21 @@ class SlicesPage:
     def members(self) -> dict[int, list[tuple[str, str | None, str | None]]]:
         """The rows of each slice: name, outside id of the query, label of the triple."""
         found: dict[int, list[tuple[str, str | None, str | None]]] = {part.pk: [] for part in self.parts.values()}
-        rows = SliceMember.objects.filter(slice__in=list(found)).order_by("pk")
-        for part, *row in rows.values_list("slice_id", "name", "query__outside_id", "triple__label"):
-            found[part].append((row[0], row[1], row[2]))
+        for item in self.items:
+            if item.slice_id in found:
+                found[item.slice_id].append((item.name, item.query, item.label))
         return found
+
+    @cached_property
+    def items(self) -> list[slices.SliceItem]:
+        """The members of the slices shown, of every quarter's, and of those that are carried on."""
+        return slices.items_of(self.version, list(self.parts.values()))
+
+    def carried(self, kind: SliceKind) -> list[slices.FoundQuestion]:
+        """What the slice of this kind on the version before has."""
+        shown = self.parts.get(kind)
+        rows = [item for item in self.items if item.kind == kind and (shown is None or item.slice_id != shown.pk)]
+        return [slices.FoundQuestion(item.name, item.why) for item in rows]
 
     @cached_property
     def measures(self) -> list[str]:
@@ -178,12 +189,12 @@ class SlicesPage:
     @cached_property
     def found(self) -> dict[SliceKind, int]:
         """How many questions were found for each slice that grows and are not in it."""
-        names = slices.names_by_item(self.questions, self.version)
+        names = slices.names_by_item(self.questions)
         counts = {}
         for kind in GROWING:
             part = self.parts.get(kind)
             taken = {name for name, *_ in self.members[part.pk]} if part else set()
-            counts[kind] = len(slices.found_for(self.version, kind, taken, names))
+            counts[kind] = len(slices.found_for(self.version, kind, taken, names, self.carried(kind)))
         return {SliceKind.ROTATING: 0, **counts}
 
     @property
@@ -316,7 +327,10 @@ class SlicesPage:
     @cached_property
     def used(self) -> list[str]:
         """The last quarter of each question of the version, "" for one never drawn."""
-        used = slices.last_used(self.version.gold_set)
+        used: dict[str, str] = {}
+        for item in self.items:
+            if item.quarter:
+                used[item.name] = max(item.quarter, used.get(item.name, ""))
         return [used.get(question.name, "") for question in self.questions]
 
     @property

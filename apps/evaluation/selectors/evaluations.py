@@ -1,16 +1,19 @@
 """Reads of evaluations, each scoped to a project."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
-from django.db.models import Count, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.http import Http404
 from numpy.typing import NDArray
 
 from apps.accounts.models import Project
+from apps.common.database.questions import once
 from apps.evaluation.core import packing
 from apps.evaluation.models import ClosedComparison, Evaluation, RegressionNote, Score
+from apps.evaluation.selectors.grounds import grounds_of
 from apps.goldsets.models import Slice, Version
 from apps.goldsets.selectors.slices import items_in, slice_named
 from apps.metrics.expected import BY_GRADES
@@ -55,11 +58,12 @@ def evaluations_in(project: Project) -> QuerySet[Evaluation]:
     return _related(Evaluation.objects.filter(project=project))
 
 
-def _related(evaluations: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
+def _related(evaluations: QuerySet[Evaluation], *, with_values: bool = False) -> QuerySet[Evaluation]:
     evaluations = evaluations.select_related(
         "project", "run__system", "version__gold_set", "version__snapshot__corpus", "slice", "job", "requested_by"
     )
-    scores = Score.objects.defer("values").order_by("order")
+    scores = Score.objects.order_by("order")
+    scores = scores if with_values else scores.defer("values")
     return evaluations.prefetch_related(Prefetch("scores", queryset=scores)).order_by("-pk")
 
 
@@ -69,6 +73,33 @@ def on_ground(
     """The evaluations that can be compared with each other: of one split, by one rule, on one slice or on all."""
     slice_, size = part or (None, None)
     return Evaluation.everything.filter(version=version, split=split, hit=hit, slice=slice_, slice_size=size)
+
+
+class Requested(NamedTuple):
+    """An evaluation in short: its run with its tag, and the measures that were asked for."""
+
+    pk: int
+    run_id: int
+    tag: str
+    measures: list[str]
+    is_scored: bool
+
+
+def requested_on(version: Version, split: str, hit: str = BY_GRADES, part: SlicePart | None = None) -> list[Requested]:
+    """Every evaluation on one split or slice of the version by this rule, scored or not, oldest first.
+
+    In one statement, and once for all parts of a page.
+    """
+    columns = ("pk", "run_id", "run__tag", "measures", "scored_at")
+    rows = on_ground(version, split, hit, part).order_by("pk").values_list(*columns)
+    key = ("requested", version.pk, split, hit, part and (part.slice.pk, part.size))
+    return once(key, lambda: [Requested(pk, run, tag, names, at is not None) for pk, run, tag, names, at in rows])
+
+
+def in_progress(requested: Sequence[Requested], most: int) -> list[Evaluation]:
+    """Those that are not scored yet, newest first, at most so many, each with its job."""
+    keys = sorted((one.pk for one in requested if not one.is_scored), reverse=True)[:most]
+    return list(Evaluation.everything.filter(pk__in=keys).select_related("job").order_by("-pk")) if keys else []
 
 
 def every_evaluation_in(project: Project) -> QuerySet[Evaluation]:
@@ -84,6 +115,16 @@ def evaluation_in(project: Project, pk: int) -> Evaluation:
     return evaluation
 
 
+def evaluations_with_values(project: Project, *pks: int) -> list[Evaluation]:
+    """These evaluations of the project, in this order, each score with its values by query. Raises Http404."""
+    rows = _related(Evaluation.everything.filter(project=project, pk__in=pks), with_values=True)
+    rows = rows.select_related("version__gold_set__project", "version__snapshot__corpus__project")
+    found = {row.pk: row for row in rows}
+    if not found.keys() >= set(pks):
+        raise Http404("No such evaluation.")
+    return [found[pk] for pk in pks]
+
+
 def evaluations_on(
     version: Version, split: str, hit: str = BY_GRADES, part: SlicePart | None = None
 ) -> QuerySet[Evaluation]:
@@ -92,6 +133,16 @@ def evaluations_on(
     Without the ids of their queries.
     """
     return _related(on_ground(version, split, hit, part)).defer("query_ids")
+
+
+def latest_by_rule(like: Evaluation, run_ids: Sequence[int]) -> dict[tuple[str, int], Evaluation]:
+    """By hit rule and run the latest scored evaluation on the same questions as `like`; "" is by grades.
+
+    Each score has its values.
+    """
+    rows = Evaluation.everything.filter(version=like.version_id, split=like.split, run__in=run_ids)
+    rows = rows.filter(slice=like.slice_id, slice_size=like.slice_size).exclude(scored_at=None)
+    return {(one.hit, one.run_id): one for one in reversed(list(_related(rows, with_values=True)))}
 
 
 def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
@@ -111,33 +162,36 @@ def _place(evaluation: Evaluation) -> tuple[int, str, str, int | None]:
     return evaluation.version_id, evaluation.split, evaluation.hit, evaluation.slice_id
 
 
-def splits_scored(version: Version, hit: str = BY_GRADES) -> dict[str, int]:
-    """The number of evaluations on each split of the version, by grades or by a hit rule."""
-    rows = Evaluation.objects.filter(version=version, hit=hit).values_list("split")
-    return dict(rows.annotate(n=Count("pk")).order_by("split"))
-
-
 def hits_scored(version: Version) -> list[str]:
     """The hit rules by which runs were scored on the version, sorted; "" where some were by grades."""
-    return sorted(set(Evaluation.objects.filter(version=version).values_list("hit", flat=True)))
+    return grounds_of(version).hits
 
 
 def values_of(evaluation: Evaluation) -> dict[str, NDArray[np.float64]]:
-    """Each measure's values by query, in the order of `evaluation.query_ids`."""
-    rows = Score.objects.filter(evaluation=evaluation).order_by("order").values_list("measure", "values")
-    return {measure: packing.unpack(bytes(packed)) for measure, packed in rows}
+    """Each measure's values by query, in the order of `evaluation.query_ids`; read unless they came with it."""
+    scores: Iterable[Score] = evaluation.scores.all()
+    if any("values" in score.get_deferred_fields() for score in scores):
+        scores = Score.objects.filter(evaluation=evaluation)
+    return {score.measure: packing.unpack(bytes(score.values)) for score in sorted(scores, key=attrgetter("order"))}
 
 
-def ranks_by_label(evaluations: Sequence[Evaluation], label: str) -> dict[int, int]:
-    """The rank of the first hit of one triple in each evaluation by triples that has it, from 1; 0 for none."""
-    rows = Score.objects.filter(evaluation__in=evaluations, measure="RR").values_list("evaluation", "values")
-    values = {pk: packing.unpack(bytes(packed)) for pk, packed in rows}
-    ranks = {}
-    for one in evaluations:
-        if one.pk in values and label in one.query_ids:
-            value = values[one.pk][one.query_ids.index(label)]
-            ranks[one.pk] = round(1 / value) if value else 0
-    return ranks
+def ranks_by_system(scored: QuerySet[Evaluation], label: str, *, most: int) -> list[tuple[str, int]]:
+    """The rank of the first hit of one triple by each system, from 1; 0 for none. At most so many, newest first.
+
+    Of the evaluations by triples of a system, which are scored, its newest counts, if it has the triple.
+    """
+    newer = scored.filter(run__system=OuterRef("evaluation__run__system"), pk__gt=OuterRef("evaluation"))
+    newest = Score.objects.filter(~Exists(newer), evaluation__in=scored, measure="RR").order_by("-evaluation")
+    columns = newest.values_list("evaluation__run__system__name", "evaluation__query_ids", "values")
+    return [
+        (system, _rank_at(packing.unpack(bytes(packed))[labels.index(label)]))
+        for system, labels, packed in columns[:most]
+        if label in labels
+    ]
+
+
+def _rank_at(reciprocal: float) -> int:
+    return round(1 / reciprocal) if reciprocal else 0
 
 
 def scorable_runs(version: Version) -> list[Run]:
@@ -155,8 +209,3 @@ def closed(baseline: Evaluation, candidate: Evaluation, measure: str) -> ClosedC
     """The record of the closing of this comparison by the measure, if any."""
     records = ClosedComparison.objects.filter(baseline=baseline, candidate=candidate, measure=measure)
     return records.select_related("closed_by").first()
-
-
-def requested_runs(version: Version, split: str, hit: str = BY_GRADES, part: SlicePart | None = None) -> set[int]:
-    """Keys of the runs with an evaluation on one split or slice of the version by this rule, scored or not."""
-    return set(on_ground(version, split, hit, part).values_list("run", flat=True))

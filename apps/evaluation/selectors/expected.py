@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from apps.common.database.bulk import chunks
-from apps.goldsets.models import Version, VersionGrade, VersionTriple
+from apps.goldsets.models import Version, VersionTriple
 from apps.metrics.expected import ExpectedBlock, HitRule, Question, Returned
 from apps.metrics.expected.rules import EVIDENCE
 from apps.retrieval.models import Run
@@ -27,15 +27,6 @@ class ExpectedGround(NamedTuple):
     triples: list[VersionTriple]
     questions: list[Question]
     asked: dict[int, list[str]]
-
-
-def has_triples(version: Version, split: str = "") -> bool:
-    rows = VersionTriple.objects.filter(version=version)
-    return (rows.filter(split=split) if split else rows).exists()
-
-
-def has_grades(version: Version) -> bool:
-    return VersionGrade.objects.filter(version=version).exists()
 
 
 def version_triples(version: Version, split: str) -> list[VersionTriple]:

@@ -9,7 +9,13 @@ from django.db.models import Max, QuerySet
 
 from apps.accounts.models import Project
 from apps.evaluation.models import Evaluation, RunNote, Score
-from apps.evaluation.selectors.evaluations import SlicePart, evaluations_on, on_ground, scorable_runs
+from apps.evaluation.selectors.evaluations import (
+    SlicePart,
+    evaluations_on,
+    on_ground,
+    requested_on,
+    scorable_runs,
+)
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
@@ -99,9 +105,9 @@ def lines_on(
     version: Version, split: str, measure: str, hit: str = BY_GRADES, part: SlicePart | None = None
 ) -> list[LeaderboardLine]:
     """Every run scored on one split of a version, best first by the measure; those without it last, by tag."""
+    requested = [one for one in requested_on(version, split, hit, part) if one.is_scored]
+    lines = {one.run_id: LeaderboardLine(one.run_id, one.tag, one.pk) for one in requested}
     evaluations = on_ground(version, split, hit, part).filter(scored_at__isnull=False)
-    runs = evaluations.order_by("pk").values_list("run_id", "run__tag", "pk")
-    lines = {run_id: LeaderboardLine(run_id, tag, pk) for run_id, tag, pk in runs}
     scores = Score.objects.filter(evaluation__in=evaluations, measure=measure).order_by("evaluation_id")
     for run_id, pk, mean, low, high in scores.values_list("evaluation__run_id", "pk", "mean", "ci_low", "ci_high"):
         lines[run_id] = lines[run_id]._replace(score_id=pk, mean=mean, ci_low=low, ci_high=high)
@@ -116,7 +122,7 @@ def measures_on(
     scores = Score.objects.filter(evaluation__in=on_ground(version, split, hit, part))
     scores = scores.filter(evaluation__scored_at__isnull=False).exclude(measure=JUDGED_NAME)
     latest = dict(scores.values_list("measure").annotate(latest=Max("evaluation_id")).order_by())
-    lists = dict(Evaluation.everything.filter(pk__in=set(latest.values())).values_list("pk", "measures"))
+    lists = {one.pk: one.measures for one in requested_on(version, split, hit, part)}
     asked = [name for name in latest if name in lists[latest[name]]]
     names = sorted(asked, key=lambda name: (-latest[name], lists[latest[name]].index(name)))
     return sorted(names, key=lambda name: name != first)

@@ -1,21 +1,20 @@
 """Many missed questions at once, each with what was returned first and what is known about it."""
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from apps.accounts.selectors import Member
 from apps.corpus.models import SnapshotBlock
-from apps.evaluation.core.misses import finding, known_of
+from apps.evaluation.core.misses import finding
 from apps.evaluation.models import Evaluation
-from apps.evaluation.selectors.misses import ReadPassage, candidate_states, live_notes, versions_expected_now
+from apps.evaluation.selectors.misses import ReadPassage
+from apps.evaluation.selectors.said_since import SaidSince
 from apps.goldsets.models import VersionTriple
 from apps.metrics.expected import Returned
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.blinding import hidden_queries
 from apps.retrieval.selectors.returned import returned_of
-from apps.review.enums import NoteKind
 from apps.triples.selectors.asked import asked_queries
 
 
@@ -68,7 +67,7 @@ def miss_rows(evaluation: Evaluation, missed: Sequence[Missed], member: Member) 
     returned = dict(returned_of(run, list(shown.values()), with_text=run.returns_passages))
     tops = {triple: returned[query][0] for triple, query in shown.items() if returned.get(query)}
     entries = _entries(run, {top.id for top in tops.values()})
-    known = _Known(triple_ids)
+    since = SaidSince(triple_ids)
     rows = []
     for one in missed:
         triple = one.row.triple_id
@@ -77,7 +76,8 @@ def miss_rows(evaluation: Evaluation, missed: Sequence[Missed], member: Member) 
             continue
         first = _first(tops.get(triple), entries)
         count = len(returned.get(shown.get(triple, 0), []))
-        rows.append(MissRow(one, False, count, first, known.about(one.row, first), known.doubts(one.row)))
+        known = _known(since, one.row, first) if first else ""
+        rows.append(MissRow(one, False, count, first, known, since.doubts(one.row)))
     return rows
 
 
@@ -98,29 +98,5 @@ def _first(top: Returned | None, entries: dict[str, SnapshotBlock]) -> ReadPassa
     return ReadPassage(1, top, entry, entry.version.text if entry and not top.text else top.text)
 
 
-class _Known:
-    """What people said about passages and questions, read once for many triples."""
-
-    def __init__(self, triple_ids: Collection[int]) -> None:
-        self.notes = defaultdict(list)
-        for note in live_notes(triple_ids):
-            self.notes[note.triple_id, note.revision.question].append(note)
-        self.expected = versions_expected_now(triple_ids)
-        self.states = candidate_states(triple_ids)
-
-    def about(self, row: VersionTriple, first: ReadPassage | None) -> str:
-        if first is None:
-            return ""
-        return known_of(
-            first.digest,
-            first.entry.version_id if first.entry else None,
-            wrong=[note.passage for note in self._on(row) if note.kind == NoteKind.WRONG],
-            expected=self.expected.get(row.triple_id, set()),
-            states=self.states.get(row.triple_id, {}),
-        )
-
-    def doubts(self, row: VersionTriple) -> bool:
-        return any(note.kind == NoteKind.UNCLEAR for note in self._on(row))
-
-    def _on(self, row: VersionTriple) -> list:
-        return self.notes[row.triple_id, row.content["question"]]
+def _known(since: SaidSince, row: VersionTriple, first: ReadPassage) -> str:
+    return since.about(row, first.digest, first.version_id)

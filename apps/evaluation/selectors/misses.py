@@ -1,11 +1,9 @@
 """One missed question: what was expected, what the run returned instead, and what people said about it since."""
 
-from collections import defaultdict
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.db.models import F, Q
+from django.db.models import Q
 
 from apps.accounts.selectors import Member
 from apps.common.digests import sha256_hex
@@ -17,22 +15,20 @@ from apps.evaluation.core.misses import (
     Span,
     Step,
     held_of,
-    known_of,
     ladder,
     likeness,
     shared_spans,
     telling_words,
 )
 from apps.evaluation.models import Evaluation
-from apps.evaluation.selectors.evaluations import evaluations_on, ranks_by_label
+from apps.evaluation.selectors.evaluations import on_ground, ranks_by_system
 from apps.evaluation.selectors.expected import question_of
+from apps.evaluation.selectors.said_since import SaidSince
 from apps.goldsets.models import VersionTriple
 from apps.metrics.expected import HitRule, Question, Returned
 from apps.metrics.expected.evidence import Words
 from apps.retrieval.models import Run
 from apps.retrieval.selectors.returned import returned_of
-from apps.review.enums import CandidateState, NoteKind
-from apps.review.models import CandidateBlock, MissNote
 from apps.triples.models import ExpectedBlock as PinnedBlock
 from apps.triples.selectors.asked import asked_queries
 
@@ -55,6 +51,10 @@ class ReadPassage:
         if self.entry is not None:
             return self.entry.name
         return self.returned.id or self.returned.document_id or f"Passage {self.rank}"
+
+    @property
+    def version_id(self) -> int | None:
+        return self.entry.version_id if self.entry else None
 
     @property
     def digest(self) -> str:
@@ -190,35 +190,19 @@ class Miss:
     # What is known since
 
     @cached_property
-    def notes(self) -> list[MissNote]:
-        """Live notes on the wording that was released: wrong passages, and doubts about the question."""
-        return [note for note in live_notes([self.row.triple_id]) if note.revision.question == self.question]
+    def _since(self) -> SaidSince:
+        return SaidSince([self.row.triple_id])
 
     @property
     def known(self) -> str:
         """What is known about the passage read, for this question; "" when nobody has said anything."""
         if self.read is None:
             return ""
-        triple = self.row.triple_id
-        return known_of(
-            self.read.digest,
-            self.read.entry.version_id if self.read.entry else None,
-            wrong=[note.passage for note in self.notes if note.kind == NoteKind.WRONG],
-            expected=self._expected_now.get(triple, set()),
-            states=self._candidates.get(triple, {}),
-        )
-
-    @cached_property
-    def _expected_now(self) -> dict[int, set[int]]:
-        return versions_expected_now([self.row.triple_id])
-
-    @cached_property
-    def _candidates(self) -> dict[int, dict[int, str]]:
-        return candidate_states([self.row.triple_id])
+        return self._since.about(self.row, self.read.digest, self.read.version_id)
 
     @property
     def is_unclear(self) -> bool:
-        return any(note.kind == NoteKind.UNCLEAR for note in self.notes)
+        return self._since.doubts(self.row)
 
     @property
     def also_right_refusal(self) -> str:
@@ -250,40 +234,8 @@ class Miss:
     def others(self) -> list[tuple[str, int]]:
         """Other systems on the same questions by the same rule: the rank of their first hit; 0 for none."""
         own = self.evaluation
-        rows = evaluations_on(own.version, own.split, own.hit).exclude(run=own.run_id).exclude(scored_at=None)
-        latest: dict[int, Evaluation] = {}
-        for one in rows.defer(None):
-            latest.setdefault(one.run.system_id, one)
-        chosen = list(latest.values())[:OTHERS_NAMED]
-        ranks = ranks_by_label(chosen, self.row.label)
-        return [(one.run.system.name, ranks[one.pk]) for one in chosen if one.pk in ranks]
-
-
-# What is known since -----------------------------------------------------------------------------------------------
-
-
-def candidate_states(triple_ids: Collection[int]) -> dict[int, dict[int, str]]:
-    """By triple, the state of each block version that was proposed for it and not withdrawn."""
-    rows = CandidateBlock.objects.filter(triple__in=triple_ids).exclude(state=CandidateState.WITHDRAWN)
-    found: dict[int, dict[int, str]] = defaultdict(dict)
-    for triple, version, state in rows.order_by("pk").values_list("triple", "version", "state"):
-        found[triple][version] = state
-    return found
-
-
-def versions_expected_now(triple_ids: Collection[int]) -> dict[int, set[int]]:
-    """By triple, the block versions that it expects now, which may be more than the released ones."""
-    rows = PinnedBlock.objects.filter(revision__triple__in=triple_ids, revision=F("revision__triple__current"))
-    found: dict[int, set[int]] = defaultdict(set)
-    for triple, version in rows.values_list("revision__triple", "version"):
-        found[triple].add(version)
-    return found
-
-
-def live_notes(triple_ids: Collection[int]) -> list[MissNote]:
-    """Notes on misses of these triples that nobody has taken back, oldest first."""
-    rows = MissNote.objects.filter(triple__in=triple_ids, withdrawn_at=None)
-    return list(rows.select_related("made_by", "revision").order_by("pk"))
+        rows = on_ground(own.version, own.split, own.hit).exclude(run=own.run_id).exclude(scored_at=None)
+        return ranks_by_system(rows, self.row.label, most=OTHERS_NAMED)
 
 
 def block_of_run(run: Run, outside_id: str) -> SnapshotBlock | None:

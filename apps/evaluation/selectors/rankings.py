@@ -120,12 +120,14 @@ class PlacedBlock(NamedTuple):
     score: float
 
 
-def ranking_of(run: Run, query_id: int) -> list[PlacedBlock]:
-    """The run's results for the query, best first; empty without results."""
-    packed = Ranking.objects.filter(run=run, query=query_id).values_list("packed", flat=True).first()
-    if packed is None:
-        return []
-    positions, scores = ranking.unpack(bytes(packed))
+def rankings_of(run_ids: Sequence[int], query_id: int) -> dict[int, list[PlacedBlock]]:
+    """Each run's results for the query, best first; empty without results."""
+    rows = Ranking.objects.filter(run__in=run_ids, query=query_id).values_list("run_id", "packed")
+    return {run: [] for run in run_ids} | {run: _placed(bytes(packed)) for run, packed in rows}
+
+
+def _placed(packed: bytes) -> list[PlacedBlock]:
+    positions, scores = ranking.unpack(packed)
     return [
         PlacedBlock(position, rank, score)
         for rank, (position, score) in enumerate(zip(positions.tolist(), scores.tolist(), strict=True), 1)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from django.db.models import Q
 
 from apps.accounts.selectors import Member
+from apps.common.database.questions import once
 from apps.evaluation.core import packing
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.evaluations import evaluations_in
@@ -19,13 +20,20 @@ from apps.retrieval.models import Ranking, Run
 
 def versions_for(run: Run, member: Member) -> list[Version]:
     """The versions on the run's snapshot to score it on, as far as this person may see them, newest first."""
-    versions = scorable_versions(run.project).filter(snapshot=run.snapshot_id)
-    return list(versions if member.is_lead else versions.exclude(released_at=None))
+    versions = versions_on_snapshot(run)
+    return versions if member.is_lead else [version for version in versions if version.released_at is not None]
+
+
+def versions_on_snapshot(run: Run) -> list[Version]:
+    """Every version on the run's snapshot that can be scored, the newest of each gold set first."""
+    rows = scorable_versions(run.project).filter(snapshot=run.snapshot_id)
+    return once(("versions for", run.pk), lambda: list(rows))
 
 
 def evaluations_of(run: Run) -> list[Evaluation]:
     """Every evaluation of the run, scored or not, newest first; without the ids of their queries."""
-    return list(evaluations_in(run.project).filter(run=run).defer("query_ids"))
+    rows = evaluations_in(run.project).filter(run=run).defer("query_ids")
+    return once(("evaluations of", run.pk), lambda: list(rows))
 
 
 class QueryOfRun(NamedTuple):
@@ -47,14 +55,17 @@ def queries_of(run: Run, find: str = "", only: int | None = None) -> list[QueryO
     return [QueryOfRun(*row) for row in ordered.values_list("pk", "query_id", "length")]
 
 
-def tops_of(run: Run, ranking_ids: Sequence[int], most: int) -> dict[int, list[PlacedBlock]]:
-    """The first `most` results of these rankings of the run, by key of the query."""
-    tops = {}
-    for query_id, packed in Ranking.objects.filter(run=run, pk__in=ranking_ids).values_list("query_id", "packed"):
-        positions, scores = ranking.unpack(bytes(packed))
-        pairs = zip(positions[:most].tolist(), scores[:most].tolist(), strict=True)
-        tops[query_id] = [PlacedBlock(position, rank, score) for rank, (position, score) in enumerate(pairs, 1)]
-    return tops
+def rankings_with_queries(run: Run, ranking_ids: Sequence[int]) -> dict[int, Ranking]:
+    """These rankings of the run with their queries, by key of the query."""
+    rows = Ranking.objects.filter(run=run, pk__in=ranking_ids).select_related("query").defer("passages")
+    return {row.query_id: row for row in rows}
+
+
+def top_of(found: Ranking, most: int) -> list[PlacedBlock]:
+    """The first `most` results of a ranking."""
+    positions, scores = ranking.unpack(bytes(found.packed))
+    pairs = zip(positions[:most].tolist(), scores[:most].tolist(), strict=True)
+    return [PlacedBlock(position, rank, score) for rank, (position, score) in enumerate(pairs, 1)]
 
 
 class QueryValues(NamedTuple):
@@ -66,6 +77,8 @@ class QueryValues(NamedTuple):
 
 def values_by_query(run: Run, version: Version) -> QueryValues:
     """The run's values by the first measure of its latest evaluation on the version, of whatever split."""
+    if not any(one.version_id == version.pk and one.is_scored and not one.hit for one in evaluations_of(run)):
+        return QueryValues("", {})
     scores = Score.objects.filter(evaluation__run=run, evaluation__version=version, order=0)
     scores = scores.filter(evaluation__hit=BY_GRADES, evaluation__slice=None)
     rows = list(scores.exclude(evaluation__scored_at=None).order_by("evaluation_id").select_related("evaluation"))

@@ -4,15 +4,13 @@ from collections import defaultdict
 
 import numpy as np
 
-from apps.evaluation.core import packing
-from apps.evaluation.models import Evaluation, RegressionNote, Score
-from apps.evaluation.selectors.rankings import without_relevant
-from apps.goldsets.enums import Split
-from apps.goldsets.models import Version, VersionQuery
-from apps.goldsets.selectors.slices import FoundQuestion
+from apps.common.database.questions import once
+from apps.evaluation.models import RegressionNote
+from apps.evaluation.selectors.slice_values import dev_scores
+from apps.goldsets.models import Version
+from apps.goldsets.selectors.slices import FoundQuestion, dev_queries
 from apps.metrics.expected import BY_GRADES
 
-FIRST_RANK = "RR"
 FEWEST_RUNS = 2
 
 
@@ -20,7 +18,8 @@ def fallen_in(version: Version) -> list[FoundQuestion]:
     """The questions whose drop was decided on in a comparison on any version of the gold set, the latest drop first."""
     notes = RegressionNote.objects.filter(candidate__version__gold_set=version.gold_set_id)
     rows = notes.order_by("-pk").values_list("query_id_text", "measure", "candidate__run__tag")
-    return [FoundQuestion(name, f"It fell in {measure} with {tag}.") for name, measure, tag in rows]
+    found = once(("fallen", version.gold_set_id), lambda: list(rows))
+    return [FoundQuestion(name, f"It fell in {measure} with {tag}.") for name, measure, tag in found]
 
 
 def missed_in(version: Version) -> list[FoundQuestion]:
@@ -28,13 +27,11 @@ def missed_in(version: Version) -> list[FoundQuestion]:
 
     Queries without a relevant block are left out: there is nothing to find for them.
     """
-    evaluations = Evaluation.objects.filter(version=version, scored_at__isnull=False, split__in=["", Split.DEV])
-    scores = Score.objects.filter(evaluation__in=evaluations, measure=FIRST_RANK).order_by("evaluation_id")
-    columns = scores.values_list("evaluation__hit", "evaluation__run_id", "evaluation__query_ids", "values")
-    bare = {row.outside_id for row in VersionQuery.objects.filter(pk__in=without_relevant(version))}
+    bare = {row.outside_id for row in dev_queries(version) if row.is_bare}
     by_run: defaultdict[str, dict[int, dict[str, float]]] = defaultdict(dict)
-    for hit, run, ids, packed in columns:
-        by_run[hit][run] = dict(zip(ids, packing.unpack(bytes(packed)), strict=True))
+    for score in dev_scores(version):
+        if score.first_ranks is not None:
+            by_run[score.hit][score.run_id] = score.first_ranks
     found = [one for hit, runs in sorted(by_run.items()) if len(runs) >= FEWEST_RUNS for one in _missed(hit, runs)]
     return [one for one in found if one.name not in bare]
 

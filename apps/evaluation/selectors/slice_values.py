@@ -1,19 +1,24 @@
 """The values of all stored runs on the dev questions of a version: what slices are measured by."""
 
+from collections.abc import Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Case, F, When
 
+from apps.common.database.questions import once
 from apps.evaluation.core import packing
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import Split
-from apps.goldsets.models import Version, VersionQuery, VersionTriple
+from apps.goldsets.models import Version
+from apps.goldsets.selectors.slices import dev_queries, dev_triples
 from apps.metrics.columns import Floats
 from apps.metrics.comparison import is_lower_better
 from apps.retrieval.models import Run
 
+FIRST_RANK = "RR"
 MOST_RUNS = 40
 """Runs beyond these, the oldest, are left out: the intervals of the page are drawn anew at each look."""
 
@@ -34,25 +39,44 @@ class StoredValues(NamedTuple):
         return int(np.argmin(means) if is_lower_better(self.measure) else np.argmax(means))
 
 
-def full_scores(version: Version, hit: str) -> QuerySet[Score]:
-    """The scores on all dev questions of the version, whether test was scored with them or not."""
-    evaluations = Evaluation.objects.filter(version=version, hit=hit, scored_at__isnull=False)
-    evaluations = evaluations.filter(split__in=["", Split.DEV])
-    return Score.objects.filter(evaluation__in=evaluations).exclude(measure=JUDGED_NAME)
+class DevScore(NamedTuple):
+    """A score on all dev questions; `first_ranks` has the values of the reciprocal rank by question, else None."""
+
+    pk: int
+    hit: str
+    measure: str
+    order: int
+    run_id: int
+    first_ranks: dict[str, float] | None
+
+
+def dev_scores(version: Version) -> list[DevScore]:
+    """The scores on all dev questions of the version, whether test was scored with them or not, oldest first."""
+    return once(("dev scores", version.pk), lambda: list(_dev_scores(version)))
+
+
+def _dev_scores(version: Version) -> Iterator[DevScore]:
+    evaluations = Evaluation.objects.filter(version=version, scored_at__isnull=False, split__in=["", Split.DEV])
+    columns = ("pk", "evaluation__hit", "measure", "order", "evaluation__run_id")
+    ids, values = (Case(When(measure=FIRST_RANK, then=F(name))) for name in ("evaluation__query_ids", "values"))
+    rows = Score.objects.filter(evaluation__in=evaluations).exclude(measure=JUDGED_NAME)
+    for pk, hit, name, order, run, items, packed in rows.order_by("evaluation_id").values_list(*columns, ids, values):
+        ranks = None if packed is None else dict(zip(items, packing.unpack(bytes(packed)), strict=True))
+        yield DevScore(pk, hit, name, order, run, ranks)
 
 
 def measures_of_runs(version: Version, hit: str) -> list[str]:
     """The measures with a full score, those of most runs first."""
     runs: dict[str, set[int]] = {}
-    for measure, run in full_scores(version, hit).order_by("order", "pk").values_list("measure", "evaluation__run_id"):
-        runs.setdefault(measure, set()).add(run)
+    for score in sorted(dev_scores(version), key=attrgetter("order", "pk")):
+        if score.hit == hit:
+            runs.setdefault(score.measure, set()).add(score.run_id)
     return sorted(runs, key=lambda measure: -len(runs[measure]))
 
 
 def stored_values(version: Version, measure: str, hit: str) -> StoredValues:
     """Each run by its latest full score of the measure."""
-    rows = full_scores(version, hit).filter(measure=measure).order_by("evaluation_id")
-    latest = dict(rows.values_list("evaluation__run_id", "pk"))
+    latest = {one.run_id: one.pk for one in dev_scores(version) if (one.hit, one.measure) == (hit, measure)}
     kept = [latest[run] for run in sorted(latest, reverse=True)[:MOST_RUNS]]
     scores = Score.objects.filter(pk__in=kept).select_related("evaluation__run__system").order_by("-evaluation__run_id")
     columns = [
@@ -68,6 +92,4 @@ def stored_values(version: Version, measure: str, hit: str) -> StoredValues:
 
 def _dev_items(version: Version, hit: str) -> set[str]:
     """What the dev scores are of: the labels of triples by a hit rule, else the outside ids of queries."""
-    rows = VersionTriple.objects if hit else VersionQuery.objects
-    inside = rows.filter(version=version, split=Split.DEV)
-    return set(inside.values_list("label" if hit else "outside_id", flat=True))
+    return {row.label for row in dev_triples(version)} if hit else {row.outside_id for row in dev_queries(version)}

@@ -60,7 +60,7 @@ def add_to_slice(
     if reason := rules.growth_refusal(version, kind):
         raise SliceRefused(reason, code="slice_refused")
     questions = slices.questions_for_slices(version)
-    by_item = slices.names_by_item(questions, version)
+    by_item = slices.names_by_item(questions)
     if unknown := [name for name in names if name not in by_item]:
         raise SliceRefused(rules.unknown_questions(version, unknown), code="slice_question")
     part = Slice.objects.filter(version=version, kind=kind).first()

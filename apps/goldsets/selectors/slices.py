@@ -6,15 +6,16 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from django.db.models import Max, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.http import Http404
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
 
+from apps.common.database.questions import once
 from apps.goldsets.core.rotation import Candidate
-from apps.goldsets.enums import SliceKind, Split
-from apps.goldsets.models import GoldSet, Slice, SliceMember, Version, VersionQuery, VersionTriple
+from apps.goldsets.enums import GROWING, SliceKind, Split
+from apps.goldsets.models import GoldSet, Slice, SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
 
 FIELDS = {"domain": "Domain", "difficulty": "Difficulty", "source": "Source"}
 """What rotating slices are stratified by, in this order."""
@@ -31,6 +32,7 @@ class SliceQuestion(NamedTuple):
     strata: tuple[str, ...]
     query: int | None = None
     triples: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 class FoundQuestion(NamedTuple):
@@ -46,8 +48,15 @@ class SliceCount(TypedDict):
     questions: int
 
 
+class Bareness(TypedDict):
+    """What `dev_queries` adds to a query: whether it has no relevant block."""
+
+    is_bare: bool
+
+
 if TYPE_CHECKING:
     CountedSlice = WithAnnotations[Slice, SliceCount]
+    DevQuery = WithAnnotations[VersionQuery, Bareness]
 
 Finder = Callable[[Version], Iterable[FoundQuestion]]
 
@@ -62,18 +71,31 @@ def finds_for(kind: SliceKind, finder: Finder) -> None:
 
 def questions_for_slices(version: Version) -> list[SliceQuestion]:
     """The dev questions of a version by name. Test questions are sealed: a slice is worked with, so it has none."""
-    queries = VersionQuery.objects.filter(version=version, split=Split.DEV)
     by_name = {
-        row.outside_id: SliceQuestion(row.outside_id, row.text, _strata(row.fields), query=row.pk) for row in queries
+        row.outside_id: SliceQuestion(row.outside_id, row.text, _strata(row.fields), query=row.pk)
+        for row in dev_queries(version)
     }
-    triples = VersionTriple.objects.filter(version=version, split=Split.DEV).order_by("pk")
-    for row in triples.select_related("triple__source", "triple__query__source"):
+    for row in dev_triples(version):
         name = row.content["query_id"] or row.label
         if name not in by_name:
             name = row.label
         question = by_name.get(name) or SliceQuestion(name, row.content["question"], _strata_of_triple(row))
-        by_name[name] = question._replace(triples=(*question.triples, row.pk))
+        by_name[name] = question._replace(triples=(*question.triples, row.pk), labels=(*question.labels, row.label))
     return [by_name[name] for name in sorted(by_name, key=str.encode)]
+
+
+def dev_queries(version: Version) -> list[DevQuery]:
+    """The dev queries of a version; `is_bare` tells which have no relevant block."""
+    relevant = VersionGrade.objects.filter(query=OuterRef("pk"), grade__gte=1)
+    rows = VersionQuery.objects.filter(version=version, split=Split.DEV).annotate(is_bare=~Exists(relevant))
+    return once(("dev queries", version.pk), lambda: list(rows))
+
+
+def dev_triples(version: Version) -> list[VersionTriple]:
+    """The dev triples of a version with their sources, oldest first."""
+    rows = VersionTriple.objects.filter(version=version, split=Split.DEV).order_by("pk")
+    rows = rows.select_related("triple__source", "triple__query__source")
+    return once(("dev triples", version.pk), lambda: list(rows))
 
 
 def _strata(fields: dict) -> tuple[str, ...]:
@@ -85,13 +107,12 @@ def _strata_of_triple(row: VersionTriple) -> tuple[str, ...]:
     return row.content["domain"], row.content["difficulty"], source.slug if source else ""
 
 
-def names_by_item(questions: Iterable[SliceQuestion], version: Version) -> dict[str, str]:
+def names_by_item(questions: Iterable[SliceQuestion]) -> dict[str, str]:
     """The name of the question of each outside id and each label, for those who know one of its items."""
-    labels = dict(VersionTriple.objects.filter(version=version, split=Split.DEV).values_list("pk", "label"))
     names = {}
     for question in questions:
         names[question.name] = question.name
-        names.update({labels[pk]: question.name for pk in question.triples})
+        names.update(dict.fromkeys(question.labels, question.name))
     return names
 
 
@@ -139,6 +160,30 @@ def items_in(part: Slice, size: int | None = None, *, by_triples: bool) -> set[s
     return set(named.values_list(field, flat=True))
 
 
+class SliceItem(NamedTuple):
+    """A member of a slice: the outside id of its query or the label of its triple. `quarter` is of a rotating one."""
+
+    slice_id: int
+    kind: str
+    quarter: str
+    name: str
+    why: str
+    query: str | None
+    label: str | None
+
+
+def items_of(version: Version, parts: Collection[Slice]) -> list[SliceItem]:
+    """The members of these slices of the version, of every rotating slice of its gold set, and of its `former_slices`.
+
+    By their numbers.
+    """
+    rotating = Q(slice__version__gold_set=version.gold_set_id, slice__kind=SliceKind.ROTATING)
+    others = Q(slice__in=[part.pk for part in parts]) | Q(slice__in=former_slices(version))
+    columns = ("slice_id", "slice__kind", "slice__quarter", "name", "why", "query__outside_id", "triple__label")
+    rows = SliceMember.objects.filter(rotating | others).order_by("number", "pk")
+    return [SliceItem(*row) for row in rows.values_list(*columns)]
+
+
 def last_used(gold_set: GoldSet, *, before: str = "") -> dict[str, str]:
     """The last quarter in which each question was in a rotating slice of any version of the gold set, by name."""
     rows = SliceMember.objects.filter(slice__version__gold_set=gold_set, slice__kind=SliceKind.ROTATING)
@@ -151,31 +196,43 @@ def candidates(questions: Iterable[SliceQuestion], used: dict[str, str]) -> list
 
 
 def found_for(
-    version: Version, kind: SliceKind, taken: Collection[str], names: dict[str, str] | None = None
+    version: Version,
+    kind: SliceKind,
+    taken: Collection[str],
+    names: dict[str, str] | None = None,
+    carried: Iterable[FoundQuestion] | None = None,
 ) -> dict[str, str]:
     """The questions found for a slice that it has not yet, by name, with the first reason of each.
 
     Those that the slice of the version before had come first: they are carried on while they exist. `names` are those
-    of `names_by_item`, for a caller that has them.
+    of `names_by_item`, and `carried` the former members, for a caller that has them.
     """
-    names = names_by_item(questions_for_slices(version), version) if names is None else names
+    carried = _carried_on(version, kind) if carried is None else carried
+    names = names_by_item(questions_for_slices(version)) if names is None else names
     found: dict[str, str] = {}
-    for one in [*_carried_on(version, kind), *(one for finder in _finders[kind] for one in finder(version))]:
+    for one in [*carried, *(one for finder in _finders[kind] for one in finder(version))]:
         name = names.get(one.name)
         if name is not None and name not in taken:
             found.setdefault(name, one.why)
     return found
 
 
-def _carried_on(version: Version, kind: SliceKind) -> Iterable[FoundQuestion]:
-    earlier = Slice.objects.filter(version__gold_set=version.gold_set_id, version__number__lt=version.number, kind=kind)
-    former = earlier.order_by("-version__number").first()
-    rows = members_of(former).values_list("name", "why") if former else []
-    return [FoundQuestion(name, why) for name, why in rows]
+def _carried_on(version: Version, kind: SliceKind) -> list[FoundQuestion]:
+    members = SliceMember.objects.filter(slice__in=former_slices(version).filter(kind=kind)).order_by("number", "pk")
+    return [FoundQuestion(name, why) for name, why in members.values_list("name", "why")]
+
+
+def former_slices(version: Version) -> QuerySet[Slice]:
+    """Of each kind that grows the newest slice that an earlier version of the gold set has."""
+    earlier = Slice.objects.filter(version__gold_set=version.gold_set_id, version__number__lt=version.number)
+    newer = earlier.filter(kind=OuterRef("kind"), version__number__gt=OuterRef("version__number"))
+    return earlier.filter(~Exists(newer), kind__in=GROWING)
 
 
 def disputed_in(version: Version) -> list[FoundQuestion]:
     """The triples that were disputed once, by what was recorded when they were released."""
-    rows = VersionTriple.objects.filter(version=version, split=Split.DEV).order_by("pk")
-    resolutions = rows.values_list("label", "content__resolution")
-    return [FoundQuestion(label, DISPUTED) for label, resolution in resolutions if resolution not in CONSENSUS]
+    return [
+        FoundQuestion(row.label, DISPUTED)
+        for row in dev_triples(version)
+        if row.content.get("resolution") not in CONSENSUS
+    ]

@@ -6,19 +6,16 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import members_of
-from apps.common.web.forms import KaratForm, offer_rows
+from apps.common.web.forms import KaratForm, offer_rows, show_rows
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.judging.core.plan import USUAL_BAR, Plan
 from apps.judging.core.remits import Remit, remit_from
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.selectors.known import KnownGrade
-from apps.judging.selectors.plans import properties_in
+from apps.judging.selectors.offers import RoundOffer, annotators_of, pools_to_judge, round_offer
 from apps.judging.selectors.rounds import rounds_in
 from apps.queries.models import Query
-from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool
 
 MOST_CHECKS = 200
@@ -145,19 +142,19 @@ class RoundForm(KaratForm):
         help_text="After that, others can get it.",
     )
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, project: Project, offer: RoundOffer | None = None, **kwargs: Any) -> None:
         self.project = project
-        self.people = members_of(project, Role.ANNOTATOR)
+        self.offer = offer or round_offer(project)
         super().__init__(*args, **kwargs)
-        self.fields.update(_remit_fields(project, self.people))
-        pools = Pool.objects.filter(project=project, state=PoolState.COMPLETE, entry_count__gt=0)
-        self.pools = pools.exclude(kind=PoolKind.IMPORTED).select_related("snapshot").order_by("-pk")
-        offer_rows(self, "pool", self.pools)
-        offer_rows(self, "annotators", self.people)
-        self.fields["annotators"].initial = list(self.people)
-        if len(self.people) == 1:
+        self.fields.update(_remit_fields(self.offer))
+        offer_rows(self, "pool", pools_to_judge(project))
+        show_rows(self, "pool", self.offer.pools)
+        offer_rows(self, "annotators", annotators_of(project))
+        show_rows(self, "annotators", self.offer.people)
+        self.fields["annotators"].initial = self.offer.people
+        if len(self.offer.people) == 1:
             self.fields["overlap"].initial = 0  # nobody else could judge a pair again
-        self.fields["pool"].initial = self.pools.first()
+        self.fields["pool"].initial = next(iter(self.offer.pools), None)
 
     @property
     def follows_another(self) -> bool:
@@ -218,7 +215,7 @@ class RoundForm(KaratForm):
 
     def remits(self) -> dict[int, Remit]:
         """The remits of those annotators who may not judge everything; call on a valid form."""
-        chosen = {person.pk: self.cleaned_data.get(f"remit_{person.pk}") for person in self.people}
+        chosen = {person.pk: self.cleaned_data.get(f"remit_{person.pk}") for person in self.offer.people}
         return {pk: remit for pk, values in chosen.items() if (remit := remit_from(values or []))}
 
 
@@ -229,8 +226,8 @@ PARTS = {
 }
 
 
-def _remit_fields(project: Project, people: Any) -> dict[str, forms.Field]:
-    choices = properties_in(project)
+def _remit_fields(offer: RoundOffer) -> dict[str, forms.Field]:
+    choices = offer.properties
     if not choices:
         return {}
     return {
@@ -240,7 +237,7 @@ def _remit_fields(project: Project, people: Any) -> dict[str, forms.Field]:
             choices=choices,
             widget=forms.SelectMultiple(attrs={"class": "input", "size": min(6, max(3, len(choices)))}),
         )
-        for person in people
+        for person in offer.people
     }
 
 

@@ -1,6 +1,6 @@
 """A lead's board of a round: progress, differences, stuck pairs, and expected end."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.contrib import messages
@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
-from apps.accounts.models import Project, User
+from apps.accounts.models import Project
 from apps.common.drawing import charts
 from apps.common.errors import Refusal
 from apps.judging import rules, selectors
@@ -21,7 +21,7 @@ from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
 from apps.judging.selectors import PersonProgress, QueryProgress, board
-from apps.judging.selectors.board import Overlap
+from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup
 from apps.judging.selectors.consistency import Steadiness, steadiness
 from apps.judging.selectors.pilots import pilot_progress
 from apps.judging.selectors.plans import pace_of, rounds_of_kept_pairs
@@ -51,10 +51,12 @@ class BoardQuery(NamedTuple):
 def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """One round for its leads: by person and by query, and what is to be decided. Shows no grade."""
     round_ = selectors.round_in(project, pk)
-    totals = selectors.totals(round_)
+    totals, undecided = board.totals_and_undecided(round_, user_of(request))
     is_imported = round_.kind in (RoundKind.IMPORTED, RoundKind.PROPAGATED)
     now = timezone.now()
-    lately, of_person = board.lately(round_, at=now)
+    since = now - timedelta(days=board.looks_back(round_, at=now))
+    answers, seats = selectors.answers_by_person(round_, since=since), board.taken_seats(round_, at=now)
+    lately, of_person = board.lately(round_, at=now, answers=answers)
     is_blind = round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request))
     is_put_off = totals.done > COUNTED_AT_ONCE and "differ" not in request.GET
     stuck = selectors.stuck(round_) if round_.state == RoundState.OPEN else 0
@@ -66,7 +68,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "totals": totals,
         "meter": charts.meter("Judgements given", totals.done, totals.planned),
         "stuck": stuck,
-        "waiting": _waiting(round_, user_of(request)),
+        "waiting": undecided if _has_disputes(round_) else 0,
         "left_to_another": selectors.left_to_another_lead(round_, user_of(request)),
         "is_asked": board.is_asked(round_, user_of(request)),
         "pilot": pilot_progress(round_),
@@ -79,28 +81,32 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "lately": lately,
         "kept": rounds_of_kept_pairs(round_),
         "is_several": is_imported and round_.judges > 1,
-        **_rows(round_, is_hidden=is_blind or is_put_off, of_person=of_person),
+        **_rows(
+            round_,
+            selectors.by_person(round_, answers, board.held_by(seats)),
+            is_hidden=is_blind or is_put_off,
+            of_person=of_person,
+        ),
         "is_blind": is_blind,
         "is_put_off": is_put_off,
-        **_forecast(round_, totals.to_go - stuck, lately, at=now),
+        **_forecast(round_, totals.to_go - stuck, lately, seats, at=now),
     }
     return render(request, "judging/round.html", context)
 
 
-def _waiting(round_: Round, user: User) -> int:
-    if round_.state == RoundState.OPENING or (round_.kind != RoundKind.JUDGING and round_.judges == 1):
-        return 0
-    return selectors.undecided_by_others(round_, user)
+def _has_disputes(round_: Round) -> bool:
+    return round_.state != RoundState.OPENING and (round_.kind == RoundKind.JUDGING or round_.judges != 1)
 
 
-def _rows(round_: Round, *, is_hidden: bool, of_person: dict[int, int]) -> dict[str, object]:
+def _rows(
+    round_: Round, people: list[PersonProgress], *, is_hidden: bool, of_person: dict[int, int]
+) -> dict[str, object]:
     """People and queries. Differences are hidden from a reader who still grades here.
 
     In a large round they are counted only on request, since that reads every grade.
     """
     queries = selectors.by_query(round_)
-    by_query = {} if is_hidden else board.overlap_by_query(round_)
-    by_person = {} if is_hidden else board.overlap_by_person(round_)
+    by_query, by_person = Overlaps({}, {}) if is_hidden else board.overlaps(round_)
     steady = {} if is_hidden else steadiness(round_)
     shown = queries[:SHOWN_QUERIES]
     return {
@@ -114,7 +120,7 @@ def _rows(round_: Round, *, is_hidden: bool, of_person: dict[int, int]) -> dict[
                 of_person.get(each.person.pk, 0),
                 steady.get(each.person.pk),
             )
-            for each in selectors.by_person(round_)
+            for each in people
         ],
         "queries": [
             BoardQuery(each, None if is_hidden else by_query.get(each.outside_id, Overlap())) for each in shown
@@ -124,15 +130,15 @@ def _rows(round_: Round, *, is_hidden: bool, of_person: dict[int, int]) -> dict[
     }
 
 
-def _forecast(round_: Round, to_go: int, lately: Lately, *, at: datetime) -> dict[str, object]:
+def _forecast(round_: Round, to_go: int, lately: Lately, seats: list[SeatGroup], *, at: datetime) -> dict[str, object]:
     """The expected end of an open round, its additional seats, and people with stuck seats."""
     if round_.state != RoundState.OPEN:
         return {"eta": None, "on_top": None, "holders": []}
     return {
         "eta": estimate(to_go, lately, today=timezone.localdate(at)) if to_go > 0 else None,
         "work": pace_of(round_.project).words_for(to_go) if to_go > 0 else "",
-        "on_top": board.on_top(round_),
-        "holders": board.stuck_holders(round_, at=at),
+        "on_top": board.on_top(seats),
+        "holders": board.stuck_holders(round_, at=at, seats=seats),
     }
 
 

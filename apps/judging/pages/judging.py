@@ -26,6 +26,7 @@ from apps.judging.forms.judging import GradeForm
 from apps.judging.models import Round, Seat
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import PairReading
+from apps.judging.selectors.reading import ReadSeats, read_seats
 from apps.judging.selectors.round_plan import undecided_pilot_queries
 
 SHOWN_EXAMPLES = 1
@@ -46,11 +47,15 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     if rules.grading_refusal(round_):
         return render(request, "judging/ended.html", {"round": round_, "section": "Rounds"})
     view = _view_of(request)
-    readings = _readings(request, round_, _claim(request, round_, view, USUAL_PAIRS), view)
-    again = _own_reading(request, round_)
+    seats, again = _claim(request, round_, view, USUAL_PAIRS), _own_reading(request, round_)
+    before = selectors.earlier_seats(round_, user_of(request), before=again.seat_id if again else None, n=1)
+    known = read_seats([*seats, *before], annotator_id=user_of(request).pk)
+    readings = _readings(request, round_, seats, view, known)
     if again is None and all(reading.judgement for reading in readings):
         return render(request, "judging/done.html", _done_context(request, round_))
-    return render(request, "judging/judge.html", _context(request, round_, readings, again) | {"view": view})
+    last = next(iter(_readings(request, round_, before, BY_PAIR, known)), None)
+    context = _context(request, round_, readings, again)
+    return render(request, "judging/judge.html", context | {"last": last, "view": view})
 
 
 def _view_of(request: HttpRequest) -> str:
@@ -69,9 +74,11 @@ def _claim(request: HttpRequest, round_: Round, view: str, n: int) -> list[Seat]
     return claim_seats(round_=round_, annotator=user_of(request), n=n, at=now)
 
 
-def _readings(request: HttpRequest, round_: Round, seats: Sequence[Seat], view: str) -> list[PairReading]:
+def _readings(
+    request: HttpRequest, round_: Round, seats: Sequence[Seat], view: str, known: ReadSeats | None = None
+) -> list[PairReading]:
     seed = round_.seed if view == BY_QUERY else None
-    return selectors.readings(seats, annotator_id=user_of(request).pk, seed=seed)
+    return selectors.readings(seats, annotator_id=user_of(request).pk, seed=seed, known=known)
 
 
 def _own_reading(request: HttpRequest, round_: Round) -> PairReading | None:
@@ -89,8 +96,6 @@ def _context(
 ) -> dict[str, object]:
     progress = selectors.own_progress(round_, user_of(request))
     reading = again or next(reading for reading in readings if reading.judgement is None)
-    before = selectors.earlier_seats(round_, user_of(request), before=again.seat_id if again else None, n=1)
-    last = selectors.readings(before, annotator_id=user_of(request).pk)
     grades = round_.guideline.grades if round_.guideline else []
     keys = selectors.keys_for(user_of(request))
     return {
@@ -101,7 +106,6 @@ def _context(
         "progress": progress,
         "place": progress.done + (0 if again else 1),
         "ticks": ticks(progress.done, progress.total),
-        "last": last[0] if last else None,
         "scale": [{**entry, "key": keys.get(f"grade_{entry['grade']}", "")} for entry in round_.project.scale],
         "grades": highest_first(grades),
         "guideline_html": mark_safe(to_html(round_.guideline.markdown)) if round_.guideline else "",

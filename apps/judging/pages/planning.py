@@ -17,6 +17,8 @@ from apps.accounts.selectors import members_of
 from apps.judging import rules, selectors
 from apps.judging.actions import RoundRefused, open_round
 from apps.judging.forms.rounds import RoundForm
+from apps.judging.models import Guideline
+from apps.judging.selectors.offers import round_offer
 from apps.judging.selectors.plans import pace_of, preview_of
 
 LARGEST_SEED = 2**31
@@ -26,21 +28,22 @@ LARGEST_SEED = 2**31
 @member_view(Role.LEAD)
 def new_round(request: HttpRequest, project: Project) -> HttpResponse:
     """The form of a new round. Stores nothing before it is sent. Leads by the guideline, as long as there is none."""
-    if selectors.latest_guideline(project) is None and RoundForm(project=project).pools.exists():
+    guideline, offer = selectors.latest_guideline(project), round_offer(project)
+    if guideline is None and offer.pools:
         back = urlencode({"then": request.get_full_path()})
         return redirect(f"{reverse('judging:guideline-new', args=[project.slug])}?{back}")
     if request.method != "POST":
         start = {"seed": secrets.randbelow(LARGEST_SEED), **request.GET.dict()}
-        form = RoundForm(project=project, initial=start)
-        return render(request, "judging/new_round.html", _context(project, form))
-    form = RoundForm(request.POST, project=project)
+        form = RoundForm(project=project, offer=offer, initial=start)
+        return render(request, "judging/new_round.html", _context(form, guideline))
+    form = RoundForm(request.POST, project=project, offer=offer)
     if form.is_valid():
         try:
             round_ = open_round(
                 project=project,
                 actor=user_of(request),
                 pool=form.cleaned_data["pool"],
-                guideline=selectors.latest_guideline(project),
+                guideline=guideline,
                 annotators=list(form.cleaned_data["annotators"]),
                 plan=form.plan(),
                 name=form.cleaned_data["name"],
@@ -52,7 +55,7 @@ def new_round(request: HttpRequest, project: Project) -> HttpResponse:
             return redirect("judging:round", slug=project.slug, pk=round_.pk)
         except RoundRefused as refusal:
             form.add_error(None, refusal.sentence)
-    return render(request, "judging/new_round.html", _context(project, form), status=400)
+    return render(request, "judging/new_round.html", _context(form, guideline), status=400)
 
 
 @require_safe
@@ -63,14 +66,14 @@ def preview(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "judging/_plan.html", _preview(form))
 
 
-def _context(project: Project, form: RoundForm) -> dict[str, object]:
-    bound = form if form.is_bound else RoundForm(_as_data(form), project=project)
+def _context(form: RoundForm, guideline: Guideline | None) -> dict[str, object]:
+    bound = form if form.is_bound else RoundForm(_as_data(form), project=form.project, offer=form.offer)
     return {
         "section": "Rounds",
         "form": form,
-        "guideline": selectors.latest_guideline(project),
-        "has_pools": form.pools.exists(),
-        "has_annotators": form.people.exists(),
+        "guideline": guideline,
+        "has_pools": bool(form.offer.pools),
+        "has_annotators": bool(form.offer.people),
         **_preview(bound),
     }
 

@@ -1,20 +1,20 @@
 """Reads for a lead's board of a round in addition to progress: differences, stuck seats, recent pace."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models import Count, Min, Q, QuerySet
 
-from apps.accounts.enums import Role
 from apps.accounts.models import User
-from apps.accounts.selectors import members_of
+from apps.common.database.questions import CountOf, Question, answer_to, joined
 from apps.judging.core.eta import LOOKS_BACK, Lately
 from apps.judging.enums import SeatState
-from apps.judging.models import Round, RoundAnnotator, Seat
-from apps.judging.selectors.pairs import live_judgements
+from apps.judging.models import Round, Seat
+from apps.judging.selectors.pairs import undecided_by_others
+from apps.judging.selectors.progress import Answers, Place, Totals, answers_by_person, places_in, seat_counts
 
 # Pairs with two first answers or more, and whether these differ. "Can't judge" differs from a grade.
 SHARED = """
@@ -28,15 +28,15 @@ WITH live AS (
     FROM live GROUP BY entry_id HAVING COUNT(*) > 1
 )
 """
-BY_QUERY = f"""{SHARED}
-SELECT q.outside_id, COUNT(*), SUM(s.differs), SUM(CASE WHEN s.differs = 1 AND EXISTS (
+# Of each query, then of each person: the same columns, so that the pairs are found once for both.
+OVERLAPS = f"""{SHARED}
+SELECT q.outside_id, NULL, COUNT(*), SUM(s.differs), SUM(CASE WHEN s.differs = 1 AND EXISTS (
     SELECT 1 FROM judging_adjudication a WHERE a.round_id = %s AND a.entry_id = s.entry_id
 ) THEN 1 ELSE 0 END)
 FROM shared s JOIN retrieval_poolentry e ON e.id = s.entry_id JOIN queries_query q ON q.id = e.query_id
 GROUP BY q.outside_id
-"""
-BY_PERSON = f"""{SHARED}
-SELECT l.annotator_id, COUNT(*), SUM(s.differs) FROM live l JOIN shared s ON s.entry_id = l.entry_id
+UNION ALL
+SELECT NULL, l.annotator_id, COUNT(*), SUM(s.differs), 0 FROM live l JOIN shared s ON s.entry_id = l.entry_id
 GROUP BY l.annotator_id
 """
 
@@ -71,18 +71,24 @@ class Holder(NamedTuple):
     reserved: int
 
 
-def overlap_by_query(round_: Round) -> dict[str, Overlap]:
-    """Pairs that several people judged, for each query that has any, by its outside id."""
-    with connection.cursor() as cursor:
-        cursor.execute(BY_QUERY, [round_.pk, round_.pk])
-        return {row[0]: Overlap(*map(int, row[1:])) for row in cursor.fetchall()}
+class Overlaps(NamedTuple):
+    """By the outside id of each query that has any, and by the key of each person: without what was decided."""
+
+    by_query: dict[str, Overlap]
+    by_person: dict[int, Overlap]
 
 
-def overlap_by_person(round_: Round) -> dict[int, Overlap]:
-    """Pairs that each person judged and somebody else did too."""
+def overlaps(round_: Round) -> Overlaps:
+    """The pairs of a round that several people judged, in one statement."""
+    found = Overlaps({}, {})
     with connection.cursor() as cursor:
-        cursor.execute(BY_PERSON, [round_.pk])
-        return {row[0]: Overlap(int(row[1]), int(row[2])) for row in cursor.fetchall()}
+        cursor.execute(OVERLAPS, [round_.pk, round_.pk])
+        for query, person, *counts in cursor.fetchall():
+            if person is None:
+                found.by_query[query] = Overlap(*map(int, counts))
+            else:
+                found.by_person[person] = Overlap(*map(int, counts))
+    return found
 
 
 def overlap_of(rows: Mapping[str, Overlap]) -> Overlap:
@@ -90,28 +96,70 @@ def overlap_of(rows: Mapping[str, Overlap]) -> Overlap:
     return Overlap(*map(sum, zip(*rows.values(), strict=True))) if rows else Overlap()
 
 
-def on_top(round_: Round) -> dict[str, Again]:
+class SeatGroup(NamedTuple):
+    """Seats of one person, reservation, pass and state. `late` are those leased for too long; `since` as of either."""
+
+    annotator: int | None
+    reserved_for: int | None
+    pass_number: int
+    state: str
+    n: int
+    late: int
+    since: datetime | None
+    late_since: datetime | None
+
+
+def taken_seats(round_: Round, *, at: datetime) -> list[SeatGroup]:
+    """The leased and the reserved seats of a round, counted in one statement."""
+    seats = Seat.objects.filter(Q(state=SeatState.LEASED) | Q(reserved_for__isnull=False), round=round_)
+    late = Q(state=SeatState.LEASED, lease_expires_at__lt=at)
+    groups = seats.order_by().values_list("annotator", "reserved_for", "pass_number", "state")
+    rows = groups.annotate(
+        n=Count("pk"),
+        late=Count("pk", filter=late),
+        since=Min("lease_expires_at"),
+        late_since=Min("lease_expires_at", filter=late),
+    )
+    return [SeatGroup(*row) for row in rows]
+
+
+def held_by(seats: Iterable[SeatGroup]) -> Counter[int]:
+    """How many seats each person has leased."""
+    held: Counter[int] = Counter()
+    for group in seats:
+        if group.state == SeatState.LEASED and group.annotator is not None:
+            held[group.annotator] += group.n
+    return held
+
+
+def on_top(seats: Iterable[SeatGroup]) -> dict[str, Again]:
     """What is planned in addition to first grades, and how much of it is done: "again" and "checks"."""
-    seats = Seat.objects.filter(round=round_, reserved_for__isnull=False)
-    rows = seats.values_list("pass_number", "state").annotate(n=Count("pk")).order_by()
     counts: dict[str, Counter[str]] = {"again": Counter(), "checks": Counter()}
-    for number, state, n in rows:
-        if number != 1:
-            counts["checks" if number == 0 else "again"][state] += n
+    for group in seats:
+        if group.reserved_for is not None and group.pass_number != 1:
+            counts["checks" if group.pass_number == 0 else "again"][group.state] += group.n
     return {kind: Again(sum(states.values()), states[SeatState.DONE]) for kind, states in counts.items()}
 
 
-def lately(round_: Round, *, at: datetime) -> tuple[Lately, dict[int, int]]:
-    """What was judged in the last seven days, or since the round was opened; in all and by person."""
-    opened = round_.opened_at or at
-    days = min(LOOKS_BACK, max(1, (at - opened).days + 1))
-    since = live_judgements(round_).filter(given_at__gt=at - timedelta(days=days))
-    rows = since.values_list("annotator").annotate(n=Count("pk"), timed=Count("active_ms"), ms=Sum("active_ms"))
-    people = list(rows.order_by())
-    total = Lately(
-        days, sum(row[1] for row in people), sum(row[2] for row in people), sum(row[3] or 0 for row in people)
-    )
-    return total, {row[0]: row[1] for row in people}
+def looks_back(round_: Round, *, at: datetime) -> int:
+    """How many days count as lately: seven, or those since the round was opened."""
+    return min(LOOKS_BACK, max(1, (at - (round_.opened_at or at)).days + 1))
+
+
+def lately(
+    round_: Round, *, at: datetime, answers: Mapping[int, Answers] | None = None
+) -> tuple[Lately, dict[int, int]]:
+    """What was judged in the last seven days, or since the round was opened; in all and by person.
+
+    A caller passes the answers where it has read them.
+    """
+    days = looks_back(round_, at=at)
+    if answers is None:
+        answers = answers_by_person(round_, since=at - timedelta(days=days))
+    rows = {person: each for person, each in answers.items() if each.lately}
+    timed, ms = sum(each.timed_lately for each in rows.values()), sum(each.ms_lately for each in rows.values())
+    of_person = {person: each.lately for person, each in rows.items()}
+    return Lately(days, sum(of_person.values()), timed, ms), of_person
 
 
 def lapsed(round_: Round, *, at: datetime) -> QuerySet[Seat]:
@@ -119,29 +167,44 @@ def lapsed(round_: Round, *, at: datetime) -> QuerySet[Seat]:
     return Seat.objects.filter(round=round_, state=SeatState.LEASED, lease_expires_at__lt=at)
 
 
-def stuck_holders(round_: Round, *, at: datetime) -> list[Holder]:
-    """People with seats leased for longer than a lease, or who have left the project or Karat; by name."""
-    able = set(members_of(round_.project, Role.ANNOTATOR).values_list("pk", flat=True))
-    leased = Seat.objects.filter(round=round_, state=SeatState.LEASED)
-    is_late = Q(lease_expires_at__lt=at) | ~Q(annotator__in=able)
-    held = {
-        pk: (n, since)
-        for pk, n, since in leased.filter(is_late)
-        .values_list("annotator")
-        .annotate(n=Count("pk"), since=Min("lease_expires_at"))
-        .order_by()
-    }
-    reserved_seats = Seat.objects.filter(round=round_, reserved_for__isnull=False, state=SeatState.OPEN)
-    reserved = dict(
-        reserved_seats.exclude(reserved_for__in=able).values_list("reserved_for").annotate(n=Count("pk")).order_by()
+def stuck_holders(round_: Round, *, at: datetime, seats: Sequence[SeatGroup] | None = None) -> list[Holder]:
+    """People with seats leased for longer than a lease, or who have left the project or Karat; by name.
+
+    A caller passes `taken_seats` where it has read them.
+    """
+    seats = taken_seats(round_, at=at) if seats is None else seats
+    holders = [_holder(place, seats) for place in places_in(round_)]
+    return sorted(
+        (holder for holder in holders if holder.held or holder.reserved),
+        key=lambda holder: (holder.person.name, holder.person.pk),
     )
-    people = User.objects.in_bulk([*held, *reserved])
-    rows = [
-        Holder(person, *held.get(pk, (0, None)), pk not in able, reserved.get(pk, 0)) for pk, person in people.items()
-    ]
-    return sorted(rows, key=lambda row: (row.person.name, row.person.pk))
+
+
+def _holder(place: Place, seats: Iterable[SeatGroup]) -> Holder:
+    """The stuck seats of a person; of one who left all that are leased, and those reserved for them."""
+    held = reserved = 0
+    times: list[datetime] = []
+    for group in seats:
+        if group.state == SeatState.LEASED and group.annotator == place.person.pk:
+            held += group.late if place.is_able else group.n
+            since = group.late_since if place.is_able else group.since
+            times += [since] if since is not None else []
+        if group.state == SeatState.OPEN and group.reserved_for == place.person.pk and not place.is_able:
+            reserved += group.n
+    return Holder(place.person, held, min(times, default=None), not place.is_able, reserved)
+
+
+def totals_and_undecided(round_: Round, user: User) -> tuple[Totals, int]:
+    """The totals of a round, and how many pairs this lead can adjudicate; in one statement."""
+    undecided = CountOf(undecided_by_others(round_, user).values("pk"))
+    asked: dict[str, Question[Any]] = {
+        "totals": seat_counts(round_),
+        "undecided": Question({"n": undecided}, lambda found: found["n"]),
+    }
+    found = answer_to(round_, joined(asked))
+    return found["totals"], found["undecided"]
 
 
 def is_asked(round_: Round, user: User) -> bool:
     """Whether this person is an annotator of the round."""
-    return RoundAnnotator.objects.filter(round=round_, annotator=user).exists()
+    return any(place.person.pk == user.pk for place in places_in(round_))

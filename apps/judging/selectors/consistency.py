@@ -62,12 +62,10 @@ def repeats(round_: Round) -> list[Repeat]:
 
 def check_results(round_: Round) -> list[CheckResult]:
     """Everybody's answers to the round's checks, by name, in the order in which they were given."""
-    known = dict(KnownAnswer.objects.filter(round=round_).values_list("entry", "grade"))
-    answers = live_judgements(round_).filter(pass_number=CHECK).select_related("annotator", "entry")
-    rows = answers.order_by("annotator__name", "annotator", "pk")
-    return [
-        CheckResult(row.annotator, row.entry_id, row.entry.query_id, known[row.entry_id], row.grade) for row in rows
-    ]
+    known = KnownAnswer.objects.filter(round=round_, entry=OuterRef("entry")).values("grade")[:1]
+    answers = live_judgements(round_).filter(pass_number=CHECK).annotate(known=Subquery(known))
+    rows = answers.select_related("annotator", "entry").order_by("annotator__name", "annotator", "pk")
+    return [CheckResult(row.annotator, row.entry_id, row.entry.query_id, row.known, row.grade) for row in rows]
 
 
 def steadiness(round_: Round) -> dict[int, Steadiness]:

@@ -238,9 +238,9 @@ def left_to_another_lead(round_: Round, user: User) -> int:
     return _undecided(round_).filter(_judged_by(user)).count()
 
 
-def undecided_by_others(round_: Round, user: User) -> int:
-    """How many pairs this lead can adjudicate."""
-    return _undecided(round_).exclude(_judged_by(user)).count()
+def undecided_by_others(round_: Round, user: User) -> QuerySet[UndecidedPair]:
+    """The pairs that this lead can adjudicate."""
+    return _undecided(round_).exclude(_judged_by(user))
 
 
 def _undecided(round_: Round) -> QuerySet[UndecidedPair]:

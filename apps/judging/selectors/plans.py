@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
+from apps.common.database.questions import CountOf
 from apps.judging.core.eta import is_too_fast
 from apps.judging.core.plan import Plan, Preview
 from apps.judging.core.remits import PROPERTIES, Remit, fits
@@ -27,6 +28,7 @@ PASSED_OVER = (CHECK, SAME)
 FIRST_PASS = 1
 SAMPLE = 1_000
 ENOUGH = 200
+LATEST = 10
 
 
 class Pace(NamedTuple):
@@ -104,9 +106,29 @@ def _assigned_seats() -> QuerySet[Seat]:
     return seats.exclude(~Q(state=SeatState.DONE), round__state=RoundState.CLOSED)
 
 
-def _being_judged(judged: QuerySet[Any]) -> int:
-    """How many of these pairs nobody has judged on this text yet: they wait in a round."""
-    return judged.filter(~Exists(_assigned_seats().filter(state=SeatState.DONE))).count()
+class PairCounts(NamedTuple):
+    """How many pairs were never assigned on their text, and how many were; of these, those that nobody has judged yet.
+
+    The last wait in a round.
+    """
+
+    left: int
+    kept: int = 0
+    being_judged: int = 0
+
+
+def _counts_of(entries: QuerySet[PoolEntry]) -> PairCounts:
+    """The sizes of both halves of `split_by_grade`, in one statement."""
+    assigned = _assigned_seats()
+    rows = entries.order_by().annotate(
+        is_assigned=Exists(assigned), is_judged=Exists(assigned.filter(state=SeatState.DONE))
+    )
+    counted = rows.aggregate(
+        left=Count("pk", filter=Q(is_assigned=False)),
+        kept=Count("pk", filter=Q(is_assigned=True)),
+        being_judged=Count("pk", filter=Q(is_assigned=True, is_judged=False)),
+    )
+    return PairCounts(**counted)
 
 
 def rounds_of_kept_pairs(round_: Round) -> list[tuple[str, int]]:
@@ -132,23 +154,26 @@ def preview_of(pool: Pool, plan: Plan, remits: Mapping[int, Remit | None], known
     """The work that a plan means on this pool, for these people with their remits and the lead's own checks."""
     checks = {pair[:2] for pair in [*known_pairs(pool.snapshot, plan.checks, seed=plan.seed), *known]}
     entries = pairs_to_plan(pool, only_new=plan.only_new)
-    kept_pairs = being_judged = 0
     if keeps_grades(pool, plan):
-        entries, judged = split_by_grade(entries)
-        kept_pairs, being_judged = judged.count(), _being_judged(judged)
+        counts = _counts_of(entries)
+        entries, _ = split_by_grade(entries)
+    else:
+        counts = PairCounts(entries.count())
     if checks:
         rows = entries.filter(query__in={query for query, _ in checks}).values_list("pk", "query_id", "version_id")
-        entries = entries.exclude(pk__in=[pk for pk, *pair in rows if tuple(pair) in checks])
+        checked = [pk for pk, *pair in rows if tuple(pair) in checks]
+        entries = entries.exclude(pk__in=checked)
+        counts = counts._replace(left=counts.left - len(checked))
     pilot = {query.pk for query in pilot_of(pool, plan, entries)}
-    counts = dict(entries.filter(query__in=pilot).order_by().values_list("query").annotate(n=Count("pk")))
+    in_pilot = dict(entries.filter(query__in=pilot).order_by().values_list("query").annotate(n=Count("pk")))
     judges = judges_by_query(Query.objects.filter(pk__in=pilot), remits)
     preview = replace(plan, checks=len(checks)).preview(
-        entries.count(),
+        counts.left,
         people=len(remits),
-        pilot_pairs=sum(counts.values()),
-        pilot_seats=sum(n * len(judges[query]) for query, n in counts.items()),
+        pilot_pairs=sum(in_pilot.values()),
+        pilot_seats=sum(n * len(judges[query]) for query, n in in_pilot.items()),
     )
-    return preview._replace(kept=kept_pairs, being_judged=being_judged)
+    return preview._replace(kept=counts.kept, being_judged=counts.being_judged)
 
 
 def facts_of(queries: QuerySet[Query]) -> dict[int, dict[str, str]]:
@@ -185,22 +210,24 @@ def pace_of(project: Project) -> Pace:
 
     Also the usual one where the median is too fast for pairs that were read.
     """
-    times: list[int] = []
-    for round_ in Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number")[:10]:
-        timed = Judgement.objects.filter(round=round_, active_ms__isnull=False)
-        times += [ms for ms in timed.order_by("entry").values_list("active_ms", flat=True)[:SAMPLE] if ms is not None]
-        if len(times) >= ENOUGH:
-            middle = median(times)
-            return USUAL_PACE if is_too_fast(middle, 1) else Pace(middle, middle, is_measured=True)
-    return USUAL_PACE
+    times = _latest_times(project)
+    if len(times) < ENOUGH:
+        return USUAL_PACE
+    middle = median(times)
+    return USUAL_PACE if is_too_fast(middle, 1) else Pace(middle, middle, is_measured=True)
 
 
-def properties_in(project: Project) -> list[tuple[str, str]]:
-    """The values that a remit can name in this project, "domain:security" and the like, with their query counts."""
-    live = Query.objects.filter(project=project, retired_at=None)
-    properties = []
-    for name in PROPERTIES:
-        field = "source__slug" if name == "source" else name
-        counts = live.exclude(**{field: ""}).exclude(**{field: None}).values_list(field).annotate(n=Count("pk"))
-        properties += [(f"{name}:{value}", f"{name.replace('_', ' ')} {value}") for value, _ in counts.order_by(field)]
-    return properties
+def _latest_times(project: Project) -> list[int]:
+    """How long pairs took in the project's latest rounds, at most SAMPLE of each, of as few rounds as have ENOUGH."""
+    timed = Judgement.objects.filter(round=OuterRef("pk"), active_ms__isnull=False).order_by()
+    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number")
+    wanted: list[int] = []
+    total = 0
+    for pk, n in rounds.values_list("pk", CountOf(timed.values("pk")[:SAMPLE]))[:LATEST]:
+        if total >= ENOUGH:
+            break
+        total += n
+        wanted += [pk] if n else []
+    # Each round but the last has fewer than are enough, so that the limit cuts none but the last.
+    found = Judgement.objects.filter(round__in=wanted, active_ms__isnull=False).order_by("-round__number", "entry")
+    return [ms for ms in found.values_list("active_ms", flat=True)[:total] if ms is not None]

@@ -1,10 +1,13 @@
 """Progress of a round, for a lead: in total, by person, by query, and its stuck pairs."""
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
@@ -14,7 +17,6 @@ from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.round_plan import plan_of, seats_at_opening
-from apps.queries.models import Query
 
 
 def minutes(milliseconds: float | None) -> str:
@@ -95,27 +97,54 @@ def fixed_seat_count(round_: Round) -> int | None:
     return None if plan_of(round_).extra_bar is not None else seats_at_opening(round_)
 
 
-def by_person(round_: Round) -> list[PersonProgress]:
-    """Every annotator of the round, by name."""
-    leased = Seat.objects.filter(round=round_, state=SeatState.LEASED)
-    held = Counter(leased.values_list("annotator_id", flat=True))
-    judged: dict[int, dict[str, Any]] = {
-        row["annotator"]: dict(row)
-        for row in live_judgements(round_)
+class Answers(NamedTuple):
+    """What one person has answered in a round: in all, and of late with the time that this took."""
+
+    done: int = 0
+    cant_judge: int = 0
+    mean_ms: float | None = None
+    last_at: datetime | None = None
+    lately: int = 0
+    timed_lately: int = 0
+    ms_lately: int = 0
+
+
+def answers_by_person(round_: Round, *, since: datetime) -> dict[int, Answers]:
+    """By the person's key; what was given after `since` is of late. In one statement."""
+    late = Q(given_at__gt=since)
+    counted = (
+        live_judgements(round_)
+        .order_by()
         .values("annotator")
         .annotate(
             done=Count("pk"),
             cant=Count("pk", filter=~Q(cant_judge="")),
             mean_ms=Avg("active_ms"),
             last=Max("given_at"),
+            late=Count("pk", filter=late),
+            timed=Count("active_ms", filter=late),
+            ms=Coalesce(Sum("active_ms", filter=late), 0),
         )
-        .order_by()
-    }
-    people = people_in(round_)
-    none: dict[str, Any] = {"done": 0, "cant": 0, "mean_ms": None, "last": None}
-    rows = [(person, judged.get(person.pk, none)) for person in people]
+    )
+    rows = counted.values_list("annotator", "done", "cant", "mean_ms", "last", "late", "timed", "ms")
+    return {person: Answers(*each) for person, *each in rows}
+
+
+def by_person(
+    round_: Round, answers: Mapping[int, Answers] | None = None, held: Mapping[int, int] | None = None
+) -> list[PersonProgress]:
+    """Every annotator of the round, by name.
+
+    A caller passes the answers and the number of seats that each person holds where it has read them.
+    """
+    if answers is None:
+        answers = answers_by_person(round_, since=timezone.now())
+    if held is None:
+        leased = Seat.objects.filter(round=round_, state=SeatState.LEASED)
+        held = Counter(leased.values_list("annotator_id", flat=True))
+    rows = [(person, answers.get(person.pk, Answers())) for person in people_in(round_)]
     return [
-        PersonProgress(person, row["done"], held[person.pk], row["cant"], row["mean_ms"], row["last"])
+        PersonProgress(person, row.done, held.get(person.pk, 0), row.cant_judge, row.mean_ms, row.last_at)
         for person, row in rows
     ]
 
@@ -145,22 +174,15 @@ def _places(round_: Round) -> list[Place]:
 
 def by_query(round_: Round) -> list[QueryProgress]:
     """Every query of the round, in the order of the queries."""
-    counts: dict[int, dict[str, int]] = {}
-    rows = Seat.objects.filter(round=round_).values_list("state", "query_id").annotate(n=Count("pk")).order_by()
-    for state, query_id, n in rows:
-        counts.setdefault(query_id, {})[state] = n
-    queries = Query.objects.filter(project=round_.project_id).order_by("pk")
-    return [
-        QueryProgress(
-            outside_id,
-            text,
-            sum(counts[pk].values()),
-            counts[pk].get(SeatState.DONE, 0),
-            counts[pk].get(SeatState.LEASED, 0),
-        )
-        for pk, outside_id, text in queries.values_list("pk", "outside_id", "text")
-        if pk in counts
-    ]
+    counted = Seat.objects.filter(round=round_).values("query_id").order_by("query_id")
+    rows = counted.annotate(
+        outside_id=Max("query__outside_id"),
+        text=Max("query__text"),
+        planned=Count("pk"),
+        done=Count("pk", filter=Q(state=SeatState.DONE)),
+        held=Count("pk", filter=Q(state=SeatState.LEASED)),
+    )
+    return [QueryProgress(*row) for row in rows.values_list("outside_id", "text", "planned", "done", "held")]
 
 
 class PlannedPairs(NamedTuple):

@@ -1,7 +1,7 @@
 """What an annotator reads: a query and a block. Nothing here has a rank, a score, a system or another judge."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from django.db.models import Q
@@ -61,20 +61,37 @@ class PairReading(NamedTuple):
         return bool(self.version.text.strip())
 
 
-def readings(seats: Sequence[Seat], *, annotator_id: int, seed: int | None = None) -> list[PairReading]:
-    """The pairs of these seats, in the order given, with the person's own judgement where there is one.
+class ReadSeats(NamedTuple):
+    """Seats with their query and text, a person's own judgements, and the names of documents by key of the entry."""
 
-    With the round's seed, `group` is that of the view of all pairs of a query.
-    """
+    seats: dict[int, Seat]
+    own: dict[int, Judgement]
+    documents: dict[int, str]
+
+
+def read_seats(seats: Iterable[Seat], *, annotator_id: int) -> ReadSeats:
+    """What `readings` are made of, read for all the seats that a page shows."""
     pks = [seat.pk for seat in seats]
     rows = Seat.objects.filter(pk__in=pks).select_related("query", "entry__version__block__document")
     full = {seat.pk: seat for seat in rows}
     judgements = Judgement.objects.filter(seat__in=pks, annotator=annotator_id, superseded_by=None)
+    pools, queries = {seat.entry.pool_id for seat in full.values()}, {seat.query_id for seat in full.values()}
     own = {judgement.seat_id: judgement for judgement in judgements}
+    return ReadSeats(full, own, document_names_of(pools, queries))
+
+
+def readings(
+    seats: Sequence[Seat], *, annotator_id: int, seed: int | None = None, known: ReadSeats | None = None
+) -> list[PairReading]:
+    """The pairs of these seats, in the order given, with the person's own judgement where there is one.
+
+    With the round's seed, `group` is that of the view of all pairs of a query. `known` are these seats and others, for
+    a caller that has read them.
+    """
+    full, own, documents = known or read_seats(seats, annotator_id=annotator_id)
     places = [PairPlace(seat.pk, seat.query_id, seat.entry_id, seat.pass_number) for seat in seats]
     named = {} if seed is None else groups(places, seed=seed, who=annotator_id)
-    pools, queries = {seat.entry.pool_id for seat in full.values()}, {seat.query_id for seat in full.values()}
-    documents = document_names_of(pools, queries)
+    pks = [seat.pk for seat in seats]
     return [reading(full[pk], documents[full[pk].entry_id], own.get(pk), named.get(pk, "")) for pk in pks]
 
 

@@ -23,7 +23,7 @@ def rounds_of(user: User, project: Project) -> QuerySet[Round]:
 
 def round_in(project: Project, pk: int) -> Round:
     """The round, or Http404."""
-    rounds = Round.objects.select_related("project", "pool__snapshot", "guideline")
+    rounds = Round.objects.select_related("project", "pool__snapshot", "guideline", "created_by")
     return get_object_or_404(rounds, project=project, pk=pk)
 
 
@@ -81,10 +81,9 @@ def pool_in(project: Project, pk: int) -> Pool:
     return get_object_or_404(Pool.objects.select_related("snapshot"), project=project, pk=pk)
 
 
-def pools_judged_by(user: User) -> set[int]:
+def pools_judged_by(user: User) -> QuerySet:
     """Keys of the pools of which this person may still be assigned pairs: their ranks are hidden from them."""
-    places = RoundAnnotator.objects.filter(annotator=user).exclude(round__state=RoundState.CLOSED)
-    return set(places.values_list("round__pool", flat=True))
+    return RoundAnnotator.objects.filter(annotator=user).exclude(round__state=RoundState.CLOSED).values("round__pool")
 
 
 def withdrawn_pools(project: Project) -> QuerySet[Pool]:

@@ -1,6 +1,7 @@
 """Importing runs that were made elsewhere, and the figures of their preview."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -138,7 +139,7 @@ def same_rankings(*, project: Project, snapshot: Snapshot, draft: RunDraft, syst
     return runs.order_by("pk")
 
 
-def _numbered(equal_runs: QuerySet[Run], tag: str) -> Run | None:
+def _numbered(equal_runs: Iterable[Run], tag: str) -> Run | None:
     """The oldest of the runs that is called `tag`, or `tag` with a number."""
     return next((run for run in equal_runs if run.tag == tag or NUMBERED.sub("", run.tag) == tag), None)
 
@@ -186,10 +187,10 @@ def facts_of_draft(upload: Upload, draft: RunDraft) -> dict[str, Any]:
     if draft.rankings and not draft.is_spoilt:
         snapshot = snapshot_in(upload.project, upload.options["snapshot"])
         system = upload.options["system"] or tag
-        equal_runs = same_rankings(project=upload.project, snapshot=snapshot, draft=draft, system=system)
+        equal_runs = list(same_rankings(project=upload.project, snapshot=snapshot, draft=draft, system=system))
         details = {key: upload.options[key].strip() for key in ("note", "commit")}
         if not given and (earlier := _numbered(equal_runs, tag)) and not rules.ledger_refusal(earlier, **details):
             tag = earlier.tag
-        for pk, other in equal_runs.values_list("pk", "tag"):
-            by_same_tag.setdefault(other == tag, pk)
+        for run in equal_runs:
+            by_same_tag.setdefault(run.tag == tag, run.pk)
     return {**facts, "same_run": by_same_tag.get(True), "equal_run": by_same_tag.get(False)}

@@ -3,7 +3,11 @@
 Work is given to people by apps above this one; each registers a check here.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+from django.db.models import Q, QuerySet, Value
 
 from apps.accounts.models import Project, User
 from apps.common.database.bulk import chunks
@@ -11,8 +15,17 @@ from apps.corpus.models import Snapshot
 from apps.retrieval.models import Pool, PoolQuery
 from apps.retrieval.selectors.finding import IDS_AT_ONCE
 
-PoolCheck = Callable[[User], set[int]]
-QueryCheck = Callable[[User, Project], dict[int, str]]
+
+class Hidden(NamedTuple):
+    """The queries that `rows` lead to by `column`, null for none, and why their results are hidden from a person."""
+
+    rows: QuerySet
+    column: str
+    why: str
+
+
+PoolCheck = Callable[[User], QuerySet]
+QueryCheck = Callable[[User, Project], list[Hidden]]
 
 OPEN_ROUND = (
     "You are a judge in a round that is still open, so the ranks of all its queries are hidden from you, graded or "
@@ -24,37 +37,47 @@ _query_checks: list[QueryCheck] = []
 
 
 def add_pool_check(check: PoolCheck) -> PoolCheck:
-    """Register `check(user)`: keys of the pools of which the person has a pair to judge, or may be assigned one."""
+    """Register `check(user)`: selects the keys of the pools of which the person has, or may be assigned, a pair."""
     if check not in _pool_checks:
         _pool_checks.append(check)
     return check
 
 
 def add_query_check(check: QueryCheck) -> QueryCheck:
-    """Register `check(user, project)`: the queries whose results the person may not see, by key, and why."""
+    """Register `check(user, project)`: the queries whose results the person may not see, and why."""
     if check not in _query_checks:
         _query_checks.append(check)
     return check
 
 
-def pools_to_judge(user: User) -> set[int]:
-    """Keys of the pools, of any project, of which the person may still judge pairs."""
-    return {pool for check in _pool_checks for pool in check(user)}
-
-
 def hidden_queries(user: User, snapshot: Snapshot, query_ids: Iterable[int]) -> dict[int, str]:
     """Those of the queries of which the person may see no ranks on the snapshot for now, each with the reason."""
     asked = set(query_ids)
-    pools = PoolQuery.objects.filter(pool__in=pools_to_judge(user), pool__snapshot=snapshot)
-    hidden = {
-        query: OPEN_ROUND
-        for part in chunks(sorted(asked), IDS_AT_ONCE)
-        for query in pools.filter(query__in=part).values_list("query", flat=True)
-    }
-    for check in _query_checks:
-        hidden |= {query: why for query, why in check(user, snapshot.corpus.project).items() if query in asked}
-    return hidden
+    to_judge = PoolQuery.objects.filter(_to_judge(user, "pool"), pool__snapshot=snapshot)
+    others = [hidden for check in _query_checks for hidden in check(user, snapshot.corpus.project)]
+    found: dict[int, str] = {}
+    for part in chunks(sorted(asked), IDS_AT_ONCE):
+        found |= _reasons([Hidden(to_judge.filter(query__in=part), "query", OPEN_ROUND), *others])
+    return {query: why for query, why in found.items() if query in asked}
+
+
+def _reasons(hidden: Sequence[Hidden]) -> dict[int, str]:
+    """Every query that these hide, with the reason named last; read in one statement."""
+    first, *more = [
+        one.rows.order_by().filter(**{f"{one.column}__isnull": False}).values_list(one.column, Value(place))
+        for place, one in enumerate(hidden)
+    ]
+    rows = sorted(first.union(*more, all=True), key=itemgetter(1))
+    return {query: hidden[place].why for query, place in rows}
 
 
 def has_pairs_to_judge(user: User, pool: Pool) -> bool:
-    return pool.pk in pools_to_judge(user)
+    return Pool.objects.filter(_to_judge(user, "pk"), pk=pool.pk).exists()
+
+
+def _to_judge(user: User, column: str) -> Q:
+    """The rows whose `column` is the key of a pool, of any project, of which the person may still judge pairs."""
+    condition = Q(pk__in=[])
+    for check in _pool_checks:
+        condition |= Q(**{f"{column}__in": check(user)})
+    return condition

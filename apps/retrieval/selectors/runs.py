@@ -26,7 +26,7 @@ def runs_in(project: Project) -> QuerySet[Run]:
 
 def run_in(project: Project, pk: int) -> Run:
     """The run in any state; Http404 for a run of another project."""
-    return found_in(runs_in(project).filter(pk=pk))
+    return found_in(runs_in(project).select_related("project", "snapshot__corpus__project").filter(pk=pk))
 
 
 def is_ready_for_runs(project: Project) -> bool:
@@ -62,7 +62,8 @@ def stored_tops(snapshot: Snapshot, query_id: int, depth: int) -> list[tuple[Sys
 
 def job_of_upload(upload: Upload) -> Job | None:
     """The latest job for a run file; None for a small file, which needs no job."""
-    return Job.objects.filter(project_id=upload.project_id, pk=upload.options.get("job")).first()
+    job = upload.options.get("job")
+    return None if job is None else Job.objects.filter(project_id=upload.project_id, pk=job).first()
 
 
 def push_in(project: Project, pk: int) -> Job:

@@ -12,7 +12,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.review.actions import SeatRefused, remind_reviewers, reseat, reseat_many
 from apps.review.forms import BoardForm, ReseatForm
-from apps.review.selectors.board import board_page
+from apps.review.selectors.board import board_page, people_of_board
 from apps.review.selectors.keyset import MAX_KEY
 
 MOST_TICKED = 200
@@ -24,7 +24,8 @@ STUCK_REASON = "Its reviewer can no longer answer."
 @require_safe
 def board(request: HttpRequest, project: Project) -> HttpResponse:
     """Every triple in progress, longest wait first."""
-    form = BoardForm(request.GET, project=project)
+    people = list(people_of_board(project))
+    form = BoardForm(request.GET, project=project, people=people)
     filters = form.filters()
     after = request.GET.get("after", "")
     page = board_page(project, member_of(request).user, filters, timezone.now(), after=after)
@@ -34,7 +35,7 @@ def board(request: HttpRequest, project: Project) -> HttpResponse:
         "page": page,
         "is_first": not after,
         "is_narrowed": any(filters),
-        "acting": ReseatForm(project=project),
+        "acting": ReseatForm(project=project, people=people),
         "first_stuck": next((row.triple.pk for row in page.rows if row.is_stuck), None),
     }
     return render(request, "review/board.html", context)

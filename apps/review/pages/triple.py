@@ -1,5 +1,6 @@
 """The page of one triple: its rounds, its dispute, and the actions that end it."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -20,16 +21,16 @@ from apps.review.core.policies import POLICIES, Policy
 from apps.review.enums import Category, Decision
 from apps.review.forms import AdjudicateForm, MessageForm, PolicyForm, ReasonForm
 from apps.review.selectors.candidate_blocks import doubts_about, views_on
-from apps.review.selectors.diffs import RevisionDifference, difference, last_difference
+from apps.review.selectors.diffs import Blocks, RevisionDifference, difference
 from apps.review.selectors.offers import offers_for
-from apps.review.selectors.participation import Participation, participation_for
+from apps.review.selectors.participation import Participation, participation_in, record_of
 from apps.review.selectors.reviews import RoundView, rounds_of
 from apps.triples.edges.bench import render_bench
 from apps.triples.edges.saving import save_bench
 from apps.triples.enums import RetireReason, State
-from apps.triples.models import Revision, Triple
+from apps.triples.models import ExpectedBlock, Triple
 from apps.triples.selectors.staleness import compared
-from apps.triples.selectors.triples import expected_blocks, open_revision, triple_for, writing_snapshot
+from apps.triples.selectors.triples import triple_for, writing_snapshot
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 WRITERS = (Role.ANNOTATOR, Role.LEAD)
@@ -47,8 +48,8 @@ class BlockView(NamedTuple):
         return is_cut(self.version.text, self.spans, as_written=self.version.is_as_written)
 
 
-def _block_views(revision: Revision) -> list[BlockView]:
-    return [BlockView(expected.version, expected.spans) for expected in expected_blocks(revision)]
+def _block_views(blocks: Iterable[ExpectedBlock]) -> list[BlockView]:
+    return [BlockView(expected.version, expected.spans) for expected in blocks]
 
 
 def _as(participation: Participation) -> str:
@@ -73,35 +74,36 @@ def _policy(triple: Triple, participation: Participation) -> Policy | None:
     return POLICIES[Category(participation.flag.category)]
 
 
-def _history(rounds: list[RoundView]) -> list[tuple[RoundView, RevisionDifference | None]]:
+def _history(rounds: list[RoundView], blocks: Blocks) -> list[tuple[RoundView, RevisionDifference | None]]:
     """Each round with the changes of its revision; the last difference is shown separately."""
     changed: list[RevisionDifference | None] = [None]
-    changed += [difference(one.revision, other.revision) for one, other in pairwise(rounds[:-1])]
+    changed += [difference(one.revision, other.revision, blocks) for one, other in pairwise(rounds[:-1])]
     return list(zip(rounds, [*changed, None][: len(rounds)], strict=True))
 
 
 def _page(
     request: HttpRequest, triple: Triple, *, doing: str = "", fault: str = "", posted: Any = None, status: int = 200
 ) -> HttpResponse:
-    participation = participation_for(triple, member_of(request))
-    rounds = rounds_of(triple, participation)
+    record = record_of(triple)
+    participation = participation_in(record, member_of(request))
+    rounds = rounds_of(triple, participation, record)
     doubts = doubts_about(triple, participation)
     offers = offers_for(triple, participation, doubts)
     allowed = {offer.name for offer in offers if offer.refusal is None}
-    writing = open_revision(triple)
-    submitted = triple.revision.submitted_at is not None
+    writing = record.open_revision
+    before = record.before if triple.revision.submitted_at is not None else None
     context = {
         "section": "Review",
         "triple": triple,
         "revision": triple.revision,
-        "blocks": _block_views(triple.revision),
+        "blocks": _block_views(record.blocks[triple.revision.pk]),
         "participation": participation,
         "as_what": _as(participation),
         "rounds": rounds,
         "this_round": rounds[-1] if rounds else None,
         "past": rounds[:-1],
-        "difference": last_difference(triple.revision) if submitted else None,
-        "history": _history(rounds),
+        "difference": difference(before, triple.revision, record.blocks) if before else None,
+        "history": _history(rounds, record.blocks),
         "offers": offers,
         "doing": doing if doing in allowed else "",
         "fault": fault,
@@ -133,8 +135,9 @@ def triple(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def flags(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Flags of the current round, and doubts, to read next to the wording that answers them; empty while blind."""
     triple = triple_for(member_of(request), pk)
-    participation = participation_for(triple, member_of(request))
-    rounds = rounds_of(triple, participation)
+    record = record_of(triple)
+    participation = participation_in(record, member_of(request))
+    rounds = rounds_of(triple, participation, record)
     shown = [flag for flag in rounds[-1].flags if rounds[-1].sight.other_verdicts] if rounds else []
     context = {
         "triple": triple,

@@ -143,12 +143,11 @@ def board_page(
 # From triples to rows ----------------------------------------------------------------------------------------------
 
 
-def _parts(lead: User, triples: list[Triple]) -> dict[int, Involvement]:
+def _parts(lead: User, triples: list[Triple], seated: set[int]) -> dict[int, Involvement]:
+    """The lead's part in each of the triples; `seated` are the keys of those of which they have or had a review."""
     ids = [triple.pk for triple in triples]
     wrote = set(Revision.objects.filter(triple__in=ids, author=lead).values_list("triple", flat=True))
     wrote |= {triple.pk for triple in triples if lead.pk in (triple.author_id, triple.adopted_by_id)}
-    seats = ReviewSeat.objects.filter(revision__triple__in=ids, reviewer=lead).order_by()
-    seated = set(seats.values_list("revision__triple", flat=True))
     return {
         pk: Involvement.AUTHOR if pk in wrote else Involvement.REVIEWER if pk in seated else Involvement.LEAD
         for pk in ids
@@ -156,12 +155,17 @@ def _parts(lead: User, triples: list[Triple]) -> dict[int, Involvement]:
 
 
 def _rows(project: Project, lead: User, triples: list[Triple], at: datetime) -> list[BoardTriple]:
-    parts = _parts(lead, triples)
-    open_rounds = [triple.revision.pk for triple in triples if triple.state == State.IN_REVIEW]
+    open_rounds = {triple.revision.pk for triple in triples if triple.state == State.IN_REVIEW}
     seats: dict[int, list[ReviewSeat]] = defaultdict(list)
-    live = ReviewSeat.objects.filter(revision__in=open_rounds, released_at=None)
-    for seat in live.select_related("reviewer").order_by("number"):
-        seats[seat.revision_id].append(seat)
+    seated = set()
+    in_them = Q(revision__in=open_rounds, released_at=None)
+    own = Q(revision__triple__in=[triple.pk for triple in triples], reviewer=lead)
+    for seat in ReviewSeat.objects.filter(in_them | own).select_related("reviewer", "revision").order_by("number"):
+        if seat.revision_id in open_rounds and seat.released_at is None:
+            seats[seat.revision_id].append(seat)
+        if seat.reviewer_id == lead.pk:
+            seated.add(seat.revision.triple_id)
+    parts = _parts(lead, triples, seated)
     able = frozenset(able_in(project).order_by().values_list("pk", flat=True))
     late = escalates_at(project, at)
     pulled = is_pulled(project)

@@ -1,13 +1,15 @@
 """Differences of two revisions of a triple, for reviewers and disputes, in every part that is reviewed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from apps.common.text.worddiff import Piece, word_diff
 from apps.triples.core.evidence import quoted
 from apps.triples.models import ExpectedBlock, Revision
 from apps.triples.selectors.staleness import MAX_COMPARED
-from apps.triples.selectors.triples import expected_blocks
+from apps.triples.selectors.triples import blocks_of
+
+Blocks = Mapping[int, list[ExpectedBlock]]
 
 
 class TextChange(NamedTuple):
@@ -88,9 +90,14 @@ def _new_texts(before: list[ExpectedBlock], after: list[ExpectedBlock]) -> Itera
             )
 
 
-def difference(before: Revision, after: Revision) -> RevisionDifference:
-    """Every part of two revisions side by side; blocks whose text changed in a newer snapshot come last."""
-    old, new = expected_blocks(before), expected_blocks(after)
+def difference(before: Revision, after: Revision, blocks: Blocks | None = None) -> RevisionDifference:
+    """Every part of two revisions side by side; blocks whose text changed in a newer snapshot come last.
+
+    A caller passes the expected blocks of every revision, by its key, where it has read them.
+    """
+    if blocks is None:
+        blocks = blocks_of([before, after])
+    old, new = blocks[before.pk], blocks[after.pk]
     changes = [
         _change("Question", before.question, after.question),
         _change("Answer", before.answer, after.answer),

@@ -13,8 +13,8 @@ from apps.review.core.visibility import Involvement, RoundPhase
 from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.blinding import blinded_among
-from apps.triples.models import Revision, Triple
-from apps.triples.selectors.triples import authors_by_triple
+from apps.triples.models import ExpectedBlock, Revision, Triple
+from apps.triples.selectors.triples import authors_by_triple, blocks_of
 
 REVIEWERS_PER_ROUND = 2
 
@@ -137,3 +137,62 @@ def _participation(
 
 def participation_for(triple: Triple, member: Member) -> Participation:
     return participation_of(triple, member.user, member.roles)
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that was written and reviewed of one triple, for pages that show its whole history.
+
+    Its revisions with their authors, oldest first, and the expected blocks of each by its key; its seats, released ones
+    too, and the verdicts that count, with their reviewers.
+    """
+
+    triple: Triple
+    revisions: list[Revision]
+    blocks: dict[int, list[ExpectedBlock]]
+    seats: list[ReviewSeat]
+    verdicts: list[Verdict]
+
+    @property
+    def submitted(self) -> list[Revision]:
+        return [revision for revision in self.revisions if revision.submitted_at is not None]
+
+    @property
+    def open_revision(self) -> Revision | None:
+        """The revision that is being written; None without one."""
+        return next((revision for revision in reversed(self.revisions) if revision.submitted_at is None), None)
+
+    @property
+    def before(self) -> Revision | None:
+        """The submitted revision before the one that counts; None for a first one."""
+        number = self.triple.revision.number
+        return next((revision for revision in reversed(self.submitted) if revision.number < number), None)
+
+
+def record_of(triple: Triple) -> Record:
+    seats = ReviewSeat.objects.filter(revision__triple=triple).select_related("reviewer")
+    verdicts = Verdict.objects.filter(revision__triple=triple, superseded_by=None).select_related("reviewer")
+    revisions = list(triple.revisions.select_related("author").order_by("number"))
+    return Record(
+        triple,
+        revisions,
+        blocks_of(revisions),
+        list(seats),
+        list(verdicts.order_by("seat__number")),
+    )
+
+
+def participation_in(record: Record, member: Member) -> Participation:
+    """As `participation_for`, of a triple whose record was read."""
+    triple, person = record.triple, member.user
+    writers = {triple.author_id, triple.adopted_by_id, *(revision.author_id for revision in record.revisions)}
+    return _participation(
+        triple.revision,
+        person,
+        member.roles,
+        verdicts=[verdict for verdict in record.verdicts if verdict.revision_id == triple.revision.pk],
+        seats=[seat for seat in record.seats if seat.reviewer_id == person.pk],
+        is_author=person.pk == triple.author_id,
+        wrote_any=person.pk in writers,
+        blinded=triple.pk in blinded_among([triple], person),
+    )

@@ -4,20 +4,15 @@ from collections import defaultdict
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 
 from apps.accounts.models import Project, User
 from apps.review.core.visibility import RoundPhase, Sight, sees_answers_to_warnings, sight
 from apps.review.enums import Category, RateSide, Reason, VerdictChoice
-from apps.review.models import DisputeMessage, Resolution, ReviewSeat, Verdict
-from apps.review.selectors.participation import Participation, phase_of
+from apps.review.models import DisputeMessage, Resolution, Verdict
+from apps.review.selectors.participation import Participation, Record, phase_of, record_of
 from apps.review.selectors.tracking import FIRST_ROUND, FLAGS, PERSON, counted
 from apps.triples.models import Revision, Triple
-
-
-def _live() -> QuerySet[Verdict]:
-    return Verdict.objects.filter(superseded_by=None)
-
 
 # One triple --------------------------------------------------------------------------------------------------------
 
@@ -75,21 +70,22 @@ def _view(verdict: Verdict, person: User) -> VerdictView:
     )
 
 
-def rounds_of(triple: Triple, participation: Participation) -> list[RoundView]:
+def rounds_of(triple: Triple, participation: Participation, record: Record | None = None) -> list[RoundView]:
     """The rounds of a triple, oldest first, each reduced to what `participation` may see of it."""
-    revisions = list(triple.revisions.exclude(submitted_at=None).select_related("author").order_by("number"))
+    record = record or record_of(triple)
     verdicts: dict[int, list[Verdict]] = defaultdict(list)
-    for verdict in _live().filter(revision__triple=triple).select_related("reviewer").order_by("seat__number"):
+    for verdict in record.verdicts:
         verdicts[verdict.revision_id].append(verdict)
     seats: dict[int, list[User]] = defaultdict(list)
-    for seat in ReviewSeat.objects.filter(revision__triple=triple, released_at=None).select_related("reviewer"):
-        seats[seat.revision_id].append(seat.reviewer)
+    for seat in record.seats:
+        if seat.released_at is None:
+            seats[seat.revision_id].append(seat.reviewer)
     ends = {end.revision_id: end for end in triple.resolutions.select_related("decided_by").order_by("pk")}
     messages: dict[int, list[DisputeMessage]] = defaultdict(list)
     for message in triple.messages.select_related("author").order_by("posted_at", "pk"):
         messages[message.round].append(message)
     views = []
-    for revision in revisions:
+    for revision in record.submitted:
         by_seat = verdicts[revision.pk]
         phase = phase_of(revision, len(by_seat))
         seen = sight(participation.part, phase, blinded=participation.blinded)

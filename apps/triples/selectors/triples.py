@@ -42,7 +42,8 @@ def visible_triples(member: Member) -> QuerySet[Triple]:
 
 def triple_for(member: Member, pk: int) -> Triple:
     """One triple that the member may see, or Http404."""
-    triple = visible_triples(member).filter(pk=pk).first()
+    triples = visible_triples(member).select_related("adopted_by", "parent", "current__author", "imported")
+    triple = triples.filter(pk=pk).first()
     if triple is None:
         raise Http404("No such triple.")
     return triple
@@ -95,6 +96,15 @@ def authors_by_triple(triples: Sequence[Triple]) -> dict[int, frozenset[int]]:
 def expected_blocks(revision: Revision) -> list[ExpectedBlock]:
     """Its expected blocks as the author ordered them, with texts and documents."""
     return list(revision.expected_blocks.select_related("version__block__document").order_by("order", "pk"))
+
+
+def blocks_of(revisions: Iterable[Revision]) -> dict[int, list[ExpectedBlock]]:
+    """The `expected_blocks` of each of the revisions, by its key, in one statement."""
+    found: dict[int, list[ExpectedBlock]] = {revision.pk: [] for revision in revisions}
+    rows = ExpectedBlock.objects.filter(revision__in=found).select_related("version__block__document")
+    for block in rows.order_by("order", "pk"):
+        found[block.revision_id].append(block)
+    return found
 
 
 def newest_snapshot(project: Project, corpus_id: int | None = None) -> Snapshot | None:

@@ -97,7 +97,7 @@ def test_the_number_of_queries_does_not_depend_on_the_misses(client, ranks):
     ) as queries:
         assert misses(client, evaluation)["count"] == len(ranks)
 
-    assert len(queries) == 19
+    assert len(queries) == 12
 
 
 def test_what_people_said_since_is_told(lead, evaluation):

@@ -172,3 +172,22 @@ def test_the_page_asks_the_database_as_often_for_many_drops_as_for_one(client):
         assert len(shown.context["comparison"].drops) == triples
         asked.append(len(queries))
     assert asked[0] == asked[1]
+
+
+def test_the_page_asks_the_database_as_often_for_every_rule_as_for_two(client):
+    version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
+    runs = [run_that(version, tag, places(version, *ranks)) for tag, ranks in (("a", (1, 3, 0)), ("b", (2, 1, 0)))]
+    pair = [score(version, run, measures=MEASURE) for run in runs]
+    project = version.gold_set.project
+    client.force_login(lead_of(project))
+
+    def count(*rules) -> int:
+        for rule in rules:
+            for run in runs:
+                score(version, run, rule, measures=MEASURE)
+        page_of(client, project, pair)
+        with CaptureQueriesContext(connection) as queries:
+            page_of(client, project, pair)
+        return len(queries)
+
+    assert count("document") == count("pages", "evidence")

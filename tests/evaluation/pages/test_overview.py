@@ -531,7 +531,7 @@ def test_the_leaderboard_runs_as_many_queries_for_one_run_as_for_three(client, d
     assert count_queries(client, url(scene, "overview"), django_assert_max_num_queries) == before
 
 
-@pytest.mark.parametrize("page", ["evaluation", "compare"])
+@pytest.mark.parametrize("page", ["evaluation", "compare", "export", "query"])
 def test_a_page_runs_as_many_database_queries_for_four_queries_as_for_twelve(
     client, django_assert_max_num_queries, page
 ):
@@ -545,7 +545,9 @@ def test_a_page_runs_as_many_database_queries_for_four_queries_as_for_twelve(
                 decided_by=scene.lead, decided_at=two[0].scored_at,
             )  # fmt: skip
         client.force_login(scene.lead)
-        address = url(scene, page, *[one.pk for one in two][: 1 if page == "evaluation" else 2])
+        args = [one.pk for one in two][: 1 if page == "evaluation" else 2]
+        args += [scene.version.queries.get(outside_id="Q02").pk] if page == "query" else []
+        address = url(scene, page, *args)
         client.get(address)
         counts.append(count_queries(client, address, django_assert_max_num_queries))
 

@@ -129,10 +129,10 @@ def test_the_page_asks_as_much_of_the_database_for_four_queries_as_for_one(
     client.force_login(scene.lead)
     client.get(address)
 
-    with django_assert_num_queries(24):
+    with django_assert_num_queries(16):
         client.get(address)
     monkeypatch.setattr(run_panels, "QUERIES_A_PAGE", 1)
-    with django_assert_num_queries(24):
+    with django_assert_num_queries(16):
         client.get(address)
 
 
