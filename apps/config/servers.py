@@ -50,6 +50,7 @@ class Web(BaseApplication):
 
 def serve_web(application: Any, fileno: int) -> None:
     sharing.load_all()
+    sharing.cache_little()
     sharing.freeze()
     Web(application, fileno).run()
 
