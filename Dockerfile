@@ -11,6 +11,8 @@ COPY --from=build /opt/karat /opt/karat
 WORKDIR /app
 COPY manage.py pyproject.toml README.md LICENSE ./
 COPY apps apps
+# Its user cannot write here, so each container would compile all of it at each start.
+RUN python -m compileall -q --invalidation-mode unchecked-hash apps
 COPY docs docs
 COPY templates templates
 COPY static static

@@ -68,6 +68,7 @@ MANAGED = {
     ("export",): Command("export", "write a gold version as files"),
     ("demo",): Command("demo", "make a fresh demo project"),
     ("user",): Command("user", "make, list or deactivate people; make a set-up link"),
+    ("doctor",): Command("doctor", "measure what limits this machine: processor, disk or database"),
     ("verify-audit",): Command("verify_audit", "find the first broken link of the audit chain"),
     ("worker",): Command("worker", "run one worker"),
 }

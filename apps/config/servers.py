@@ -10,7 +10,7 @@ from gunicorn.app.base import BaseApplication
 
 from apps.config import sharing
 from apps.config.celery import app
-from apps.jobs.execution.worker import worker_arguments
+from apps.jobs.execution.worker import run_worker
 
 WEB_WORKER = "apps.config.serving.worker.Worker"
 WORKER_ENDED = "apps.config.serving.worker.has_ended"
@@ -52,6 +52,7 @@ class Web(BaseApplication):
 
 def serve_web(application: Any, fileno: int) -> None:
     sharing.load_all()
+    sharing.cache_little()
     sharing.freeze()
     Web(application, fileno).run()
 
@@ -71,4 +72,4 @@ def serve_worker(concurrency: int = WORKER_PROCESSES) -> None:
     )  # the user who starts `up` is the choice of the operator
     silence_banner()
     os.environ.setdefault("CELERY_SKIP_CHECKS", "1")  # of our code, which the tests have checked
-    app.worker_main(worker_arguments(concurrency, loglevel=os.environ.get("KARAT_LOG_LEVEL", "ERROR")))
+    sys.exit(run_worker(app, concurrency=concurrency, loglevel=os.environ.get("KARAT_LOG_LEVEL", "ERROR")))

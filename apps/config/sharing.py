@@ -2,7 +2,8 @@
 
 A forked process shares the memory of its parent until either writes to it. So all that each of them would load is
 loaded before, and marked as permanent: otherwise the first garbage collection of a process writes to every object, and
-with it to a copy.
+with it to a copy. And the gaps between these objects are filled: otherwise a process writes to nearly every page when
+it allocates its own.
 """
 
 import ctypes
@@ -10,14 +11,40 @@ import gc
 from contextlib import suppress
 from importlib import import_module
 
+from django.db import connections
+from django.template import engines
 from django.urls import get_resolver
 
 from apps.common.discovery import load_layers
 
 M_ARENA_MAX = -8
 ARENAS = 2
+CACHE_KIB = 4096
 USED_BY_ALL = ("scipy.sparse", "scipy.special")
 """Slow to load, and used by pages and by jobs: intervals, and the search of similar passages."""
+SERVERS = (
+    "apps.config.serving.worker",
+    "celery.app.trace",
+    "celery.apps.worker",
+    "celery.concurrency.prefork",
+    "celery.worker.consumer",
+    "celery.worker.strategy",
+    "gunicorn.glogging",
+)
+"""What gunicorn and Celery load by name when they start."""
+LARGEST_GAP, SMALLEST_GAP = 1 << 16, 24
+"""In bytes. glibc gives no less, and returns larger ones to the system before."""
+
+
+class _Allocated(ctypes.Structure):
+    """What glibc's `mallinfo2` tells, of which the free bytes are read, and how many of them end the heap."""
+
+    _fields_ = (
+        *((name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks")),
+        ("taken", ctypes.c_size_t),
+        ("free", ctypes.c_size_t),
+        ("at_the_end", ctypes.c_size_t),
+    )
 
 
 def load_all() -> None:
@@ -26,15 +53,50 @@ def load_all() -> None:
     Templates are left out: a page that is rendered writes to all of its template, so sharing them saves nothing.
     """
     _ = get_resolver().url_patterns
-    load_layers("execution", "actions")
-    for name in USED_BY_ALL:
+    engines.all()
+    load_layers("execution", "actions", "edges")
+    for name in (*USED_BY_ALL, *SERVERS):
         import_module(name)
 
 
 def freeze() -> None:
-    """Mark all objects as permanent. Called before a process forks."""
+    """Mark all objects as permanent, and fill the gaps between them. Called before a process forks."""
     gc.collect()
     gc.freeze()
+    with suppress(AttributeError, OSError):
+        _fill_gaps(ctypes.CDLL(None))
+
+
+def cache_little() -> None:
+    """Let SQLite keep few pages in each connection of this process, which has one for every thread.
+
+    A commit by another process empties that cache, and what it had is in the system's own.
+    """
+    for database in connections.settings.values():
+        if database["ENGINE"] == "apps.common.database.sqlite":
+            options = database["OPTIONS"]
+            options["init_command"] += f" PRAGMA cache_size=-{CACHE_KIB};"
+
+
+def _fill_gaps(libc: ctypes.CDLL) -> None:
+    """Allocate the free memory below the end of the heap for good, where the C library is glibc.
+
+    It is a few MB in thousands of pieces. Pages without an object are returned to the system instead.
+    """
+    libc.mallinfo2.restype = _Allocated
+    libc.malloc.argtypes, libc.malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
+    libc.free.argtypes, libc.free.restype = [ctypes.c_void_p], None
+    libc.sbrk.argtypes, libc.sbrk.restype = [ctypes.c_ssize_t], ctypes.c_void_p
+    libc.malloc_trim(0)
+    memory = libc.mallinfo2()
+    end, left, size = libc.sbrk(0) - memory.at_the_end, memory.free - memory.at_the_end, LARGEST_GAP
+    while size >= SMALLEST_GAP and left > 0:
+        place = libc.malloc(size)
+        if place and place < end:
+            left -= size
+        else:
+            libc.free(place)
+            size = size * 7 // 8
 
 
 def save_memory() -> None:

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import socket
+import sqlite3
 import sys
 import time
 import urllib.error
@@ -22,6 +23,7 @@ from apps.config.supervisor import Supervisor
 OK, FAULT = 0, 2
 WEB, WORKER = "web server", "worker"
 PATIENCE_SECONDS = 15.0
+MEASURED_SECONDS = 0.05
 BACKLOG = 1024
 ANYWHERE = {"0.0.0.0", "::", ""}
 
@@ -154,7 +156,7 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
     supervisor.listen()
     sharing.load_all()
     address = address_of(host, listener)
-    links = first_steps(address, at=at)
+    links = [*first_steps(address, at=at), *slow_parts()]
     release_leases("")
     connections.close_all()
     if hasattr(connections["default"], "close_pool"):
@@ -208,6 +210,19 @@ def first_steps(address: str, *, at: datetime) -> list[str]:
     if offer := offer_demo(at=at):
         lines.append(offer)
     return lines
+
+
+def slow_parts() -> list[str]:
+    """A line when something of this machine is unusually slow. Measured briefly, and never a reason not to start."""
+    from django.db import DatabaseError
+
+    from apps.config import doctor
+
+    try:
+        line = doctor.warning(doctor.measure(seconds=MEASURED_SECONDS))
+    except (OSError, sqlite3.Error, DatabaseError):
+        return []
+    return [line] if line else []
 
 
 def release_leases(name: str) -> None:

@@ -49,6 +49,19 @@ def test_the_image_does_not_run_as_root():
     assert [line for line in lines if line.startswith("USER")] == ["USER karat"]
 
 
+def test_the_image_has_the_code_compiled(tmp_path):
+    lines = (REPO / "Dockerfile").read_text().splitlines()
+    (line,) = [line for line in lines if "compileall" in line]
+    assert lines.index("COPY apps apps") < lines.index(line) < lines.index("USER karat")
+    (tmp_path / "apps").mkdir()
+    (tmp_path / "apps" / "one.py").write_text("print('one')\n")
+
+    words = line.removeprefix("RUN python ").split()
+    subprocess.run([sys.executable, *words], cwd=tmp_path, check=True)
+
+    assert [path.name.split(".")[0] for path in (tmp_path / "apps").rglob("*.pyc")] == ["one"]
+
+
 def run_with(environment: dict[str, str], *command: str) -> subprocess.CompletedProcess:
     base = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     here = {"DJANGO_SETTINGS_MODULE": "apps.config.settings", "PYTHONPATH": str(REPO)}

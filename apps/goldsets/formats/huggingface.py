@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pyarrow
 import yaml
 
 from apps.goldsets.formats.content import Content, FrozenBlock, FrozenQuery, GradeRow, in_order
 from apps.goldsets.formats.parquet import TRIPLES, block_values, query_values, triple_values
-from apps.goldsets.formats.parquet_files import TEXT, TEXTS, WHOLE, parquet_file
+from apps.goldsets.formats.parquet_files import LONG, TEXT, TEXTS, WHOLE, parquet_file
 
 FOLDER = "huggingface"
 CORPUS = {
@@ -44,7 +43,7 @@ QUERIES = {
     "tags": TEXTS,
     "metadata": TEXT,
 }
-QRELS = {"query-id": TEXT, "corpus-id": TEXT, "score": pyarrow.int64()}
+QRELS = {"query-id": TEXT, "corpus-id": TEXT, "score": LONG}
 Config = tuple[str, list[str]]
 """The name of a configuration and its splits."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pyarrow
-
 from apps.goldsets.formats.content import Content, FrozenBlock, FrozenQuery, GradeRow, TripleRow, in_order
 from apps.goldsets.formats.parquet_files import TEXT, TEXTS, WHOLE, YES_OR_NO, json_text, parquet_file
 
@@ -45,15 +43,13 @@ QUERIES = {
     "metadata": TEXT,
     "split": TEXT,
 }
-EXPECTED = pyarrow.struct(
-    [("block_id", TEXT), ("document_id", TEXT), ("page_start", WHOLE), ("page_end", WHOLE), ("evidence", TEXTS)]
-)
+EXPECTED = {"block_id": TEXT, "document_id": TEXT, "page_start": WHOLE, "page_end": WHOLE, "evidence": TEXTS}
 TRIPLES = {
     "triple_id": TEXT,
     "query_id": TEXT,
     "question": TEXT,
     "expected_answer": TEXT,
-    "expected_blocks": pyarrow.list_(EXPECTED),
+    "expected_blocks": [EXPECTED],
     "match": TEXT,
     "domain": TEXT,
     "difficulty": TEXT,

@@ -5,26 +5,31 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
-import pyarrow
-import pyarrow.parquet
+if TYPE_CHECKING:
+    import pyarrow  # loaded on use: 25 MB that a process without such a file does without
+    import pyarrow.parquet
 
 Row = Mapping[str, Any]
+Kind = str | list[Any] | dict[str, Any]
+"""The type of a column: by its name, as a list of the type in it, or as a record of named types."""
 GROUP_ROWS = 20_000
 GROUP_LETTERS = 8_000_000
 """A row group ends with as many rows, or with as many characters of text in it."""
 PIECE_BYTES = 1 << 20
-WRITTEN_BY = f"pyarrow {pyarrow.__version__}"
+WRITTEN_BY = f"pyarrow {metadata.version('pyarrow')}"
 """What the bytes depend on, besides the rows: another release of it may pack the same rows differently."""
 
-TEXT = pyarrow.string()
-TEXTS = pyarrow.list_(TEXT)
-WHOLE = pyarrow.int32()
-YES_OR_NO = pyarrow.bool_()
+TEXT: Kind = "string"
+TEXTS: Kind = [TEXT]
+WHOLE: Kind = "int32"
+LONG: Kind = "int64"
+YES_OR_NO: Kind = "bool"
 
 
-def parquet_file(columns: Mapping[str, pyarrow.DataType], rows: Iterable[Row]) -> Iterator[bytes]:
+def parquet_file(columns: Mapping[str, Kind], rows: Iterable[Row]) -> Iterator[bytes]:
     """The file in pieces; a file without rows has its columns all the same."""
     out = _Pieces()
     with _writer(out, columns) as writer:
@@ -40,7 +45,7 @@ class SecondFile:
     It is on disk meanwhile, so that memory does not grow with the rows.
     """
 
-    def __init__(self, columns: Mapping[str, pyarrow.DataType]) -> None:
+    def __init__(self, columns: Mapping[str, Kind]) -> None:
         self._columns = columns
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when its pieces are taken, or with this object
 
@@ -63,16 +68,30 @@ def json_text(value: Mapping[str, Any]) -> str:
     return json.dumps(dict(sorted(value.items())), ensure_ascii=False, allow_nan=False)
 
 
-def _writer(out: Any, columns: Mapping[str, pyarrow.DataType]) -> pyarrow.parquet.ParquetWriter:
-    schema = pyarrow.schema(list(columns.items()))
+def _writer(out: Any, columns: Mapping[str, Kind]) -> pyarrow.parquet.ParquetWriter:
+    import pyarrow.parquet
+
+    schema = pyarrow.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
     return pyarrow.parquet.ParquetWriter(out, schema, compression="zstd", store_schema=False)
 
 
+def _arrow_type(kind: Kind) -> pyarrow.DataType:
+    import pyarrow
+
+    if isinstance(kind, list):
+        return pyarrow.list_(_arrow_type(kind[0]))
+    if isinstance(kind, dict):
+        return pyarrow.struct([(name, _arrow_type(inner)) for name, inner in kind.items()])
+    return pyarrow.type_for_alias(kind)
+
+
 def _write(writer: pyarrow.parquet.ParquetWriter, group: list[Row]) -> None:
+    import pyarrow
+
     writer.write_table(pyarrow.Table.from_pylist(group, writer.schema), row_group_size=GROUP_ROWS)
 
 
-def _groups(rows: Iterable[Row], columns: Mapping[str, pyarrow.DataType]) -> Iterator[list[Row]]:
+def _groups(rows: Iterable[Row], columns: Mapping[str, Kind]) -> Iterator[list[Row]]:
     texts = [name for name, kind in columns.items() if kind == TEXT]
     group: list[Row] = []
     letters = 0

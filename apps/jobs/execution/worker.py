@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from celery import bootsteps
+from celery import Celery, bootsteps
 from celery.signals import worker_process_init
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -32,18 +32,23 @@ SPARE_KIB = 32 * 1024
 _no_fork = threading.Lock()
 
 
-def worker_arguments(concurrency: int, *, loglevel: str) -> list[str]:
-    """Arguments of one prefork worker, without gossip between workers: they share their state in the database."""
-    return [
-        "worker",
-        "--pool=prefork",
-        f"--concurrency={concurrency}",
-        "--without-gossip",
-        "--without-mingle",
-        "--without-heartbeat",
-        f"--max-memory-per-child={most_memory()}",
-        f"--loglevel={loglevel}",
-    ]
+def run_worker(app: Celery, *, concurrency: int, loglevel: str) -> int:
+    """Run one prefork worker until it is stopped, and return its exit code.
+
+    It has no gossip with other workers: they share their state in the database. Celery's command line would start the
+    same worker, with an interactive shell loaded into each of its processes.
+    """
+    worker = app.Worker(
+        pool="prefork",
+        concurrency=concurrency,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+        max_memory_per_child=most_memory(),
+        loglevel=loglevel,
+    )
+    worker.start()
+    return int(worker.exitcode or 0)
 
 
 def most_memory() -> int:

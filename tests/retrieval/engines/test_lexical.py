@@ -1,6 +1,8 @@
 """Values worked by hand, an oracle for larger cases, and the rules every engine keeps."""
 
+import sys
 from math import log, sqrt
+from pathlib import Path
 
 import bm25s
 import numpy as np
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from apps.retrieval.core.engines import make
+from apps.retrieval.core.engines import make, postings
 
 PLAIN = {"stop_words": "none", "stemmer": "none"}
 KEYS = ["red key", "red red door", "green"]
@@ -193,3 +195,29 @@ def test_a_saved_index_answers_bit_for_bit_as_the_fresh_one(name, blocks, querie
     assert fresh.positions.tobytes() == stored.positions.tobytes()
     assert fresh.scores.tobytes() == stored.scores.tobytes()
     assert np.isfinite(stored.scores).all()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(("kept", "stays"), [(0, False), (1 << 30, True)])
+def test_what_was_read_of_an_index_is_given_back(kept, stays, tmp_path, monkeypatch):
+    monkeypatch.setattr(postings, "KEPT_BYTES", kept)
+    engine = make("bm25", PLAIN)
+    engine.build([f"red door {number % 7}" for number in range(20_000)], tmp_path)
+    handle = engine.load(tmp_path)
+
+    first, second = (engine.search(handle, ["red door"], 5).scores.tobytes() for _ in range(2))
+
+    assert first == second
+    assert (resident(tmp_path / "weights.npy") > 200) is stays
+
+
+def resident(path: Path) -> int:
+    """KiB of a mapped file that are in the memory of this process."""
+    inside, size = False, 0
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        name = line.split()[0]
+        if not name.endswith(":"):
+            inside = line.endswith(str(path))
+        elif inside and name == "Rss:":
+            size += int(line.split()[1])
+    return size

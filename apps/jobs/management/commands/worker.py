@@ -1,3 +1,4 @@
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
@@ -5,7 +6,7 @@ from celery import current_app
 from django.core.management.base import BaseCommand
 
 from apps.common.courier import load_courier
-from apps.jobs.execution.worker import worker_arguments
+from apps.jobs.execution.worker import run_worker
 
 
 class Command(BaseCommand):
@@ -18,5 +19,4 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         load_courier()
-        arguments = worker_arguments(options["concurrency"], loglevel=options["loglevel"])
-        current_app.worker_main(arguments)
+        sys.exit(run_worker(current_app, concurrency=options["concurrency"], loglevel=options["loglevel"]))

@@ -104,4 +104,4 @@ def _matrix(postings: Postings) -> csr_array:
     from scipy.sparse import csc_array, csr_array
 
     shape = (postings.blocks, len(postings.vocabulary))
-    return csr_array(csc_array((postings.weights, postings.positions, postings.indptr), shape=shape))
+    return csr_array(csc_array((postings.weights.whole, postings.positions.whole, postings.indptr), shape=shape))

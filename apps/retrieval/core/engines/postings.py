@@ -1,6 +1,8 @@
-"""Term-major postings, the memory-mapped index of the lexical engines."""
+"""Term-major postings, the index of the lexical engines, in files."""
 
+import mmap
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +13,36 @@ from apps.retrieval.core.engines.analysis import Analysis
 
 _NARROWEST_STRIPE = 4
 _WIDEST_STRIPE = 256
-_ARRAYS = ("indptr", "positions", "weights", "boost")
+KEPT_BYTES = 96 * 1024 * 1024
+"""Of each array, before what was read is given back: reading it again then costs little beside the queries."""
+
+
+class Stored:
+    """An array in a file, mapped into memory read-only, of which parts are read.
+
+    What is read of a mapping counts as memory of the process: after some queries, most of a large index. So it is given
+    back now and then. The system keeps the file itself in memory, as long as nobody needs that more.
+    """
+
+    def __init__(self, path: Path) -> None:
+        mapping = np.load(path, mmap_mode="r")
+        self.whole: NDArray[Any] = np.asarray(mapping)
+        self._mapping: mmap.mmap = mapping.base
+        self._read = 0
+
+    def parts(self, bounds: Sequence[slice]) -> NDArray[Any]:
+        """A copy of these parts, one after the other."""
+        values = np.concatenate([self.whole[part] for part in bounds])
+        self._read += values.nbytes
+        if self._read > KEPT_BYTES:
+            self.give_back()
+        return values
+
+    def give_back(self) -> None:
+        """Unload what was read; what is read again is loaded again."""
+        self._read = 0
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._mapping.madvise(mmap.MADV_DONTNEED)
 
 
 class Postings(NamedTuple):
@@ -23,8 +54,8 @@ class Postings(NamedTuple):
 
     vocabulary: dict[str, int]
     indptr: NDArray[np.int64]
-    positions: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    positions: Stored
+    weights: Stored
     boost: NDArray[np.float64]
     blocks: int
 
@@ -46,16 +77,14 @@ def scores_of(postings: Postings, terms: NDArray[np.int64], factors: NDArray[np.
 
     if not len(terms):
         return np.zeros(postings.blocks)
-    bounds = [slice(postings.indptr[term], postings.indptr[term + 1]) for term in terms.tolist()]
-    positions = np.concatenate([postings.positions[part] for part in bounds])
-    weights = np.concatenate(
-        [
-            postings.weights[part] if factor == 1 else postings.weights[part] * factor
-            for part, factor in zip(bounds, factors.tolist(), strict=True)
-        ]
-    )
+    starts, stops = postings.indptr[terms].tolist(), postings.indptr[terms + 1].tolist()
+    bounds = [slice(start, stop) for start, stop in zip(starts, stops, strict=True)]
+    positions, weights = postings.positions.parts(bounds), postings.weights.parts(bounds)
     ends = np.zeros(len(bounds) + 1, dtype=np.int32)
     np.cumsum([part.stop - part.start for part in bounds], out=ends[1:])
+    for number, factor in enumerate(factors.tolist()):
+        if factor != 1:
+            weights[ends[number] : ends[number + 1]] *= factor
     # Multiplying by one keeps rounding the same on processors that multiply and add in one step.
     return csc_array((weights, positions, ends), shape=(postings.blocks, len(bounds))) @ np.ones(len(bounds))
 
@@ -82,9 +111,15 @@ def floor(scores: NDArray[np.floating], k: int) -> float:
 
 
 def load(folder: Path) -> Postings:
-    """The postings in a folder that `Lexical.build` filled; the arrays are memory-mapped and read-only."""
-    arrays = {name: mapped(folder / f"{name}.npy") for name in _ARRAYS}
-    return Postings(vocabulary=load_terms(folder), blocks=int(np.load(folder / "blocks.npy")), **arrays)
+    """The postings in a folder that `Lexical.build` filled; the arrays are read-only."""
+    return Postings(
+        vocabulary=load_terms(folder),
+        indptr=mapped(folder / "indptr.npy"),
+        positions=Stored(folder / "positions.npy"),
+        weights=Stored(folder / "weights.npy"),
+        boost=mapped(folder / "boost.npy"),
+        blocks=int(np.load(folder / "blocks.npy")),
+    )
 
 
 def save_terms(vocabulary: dict[str, int], folder: Path) -> None:

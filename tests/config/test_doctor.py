@@ -1,0 +1,114 @@
+"""What limits a machine: figures that are fed, and one measurement."""
+
+import time
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import DatabaseError, connection
+
+from apps.config import doctor, up
+from apps.config.doctor import POSTGRESQL, REFERENCE_WORK_MS, SQLITE, Figures, limits, report, warning
+
+SMALL = Figures(SQLITE, is_near=True, cores=2, work_ms=REFERENCE_WORK_MS, round_trip_ms=0.0, commit_ms=1.0)
+SERVER = SMALL._replace(engine=POSTGRESQL, round_trip_ms=0.1, commit_ms=2.0)
+
+
+@pytest.mark.parametrize(
+    ("figures", "part", "grades"),
+    [
+        (SMALL, "the processor", 800),
+        (SMALL._replace(cores=1, work_ms=2 * REFERENCE_WORK_MS), "the processor", 200),
+        (SMALL._replace(commit_ms=10.0), "the disk of the database", 100),
+        (SMALL._replace(cores=64), "the disk of the database", 1000),
+        (SERVER, "the processor", 385),
+        (SERVER._replace(is_near=False), "the processor", 800),
+        (SERVER._replace(commit_ms=100.0), "the disk of the database", 160),
+        (SERVER._replace(is_near=False, round_trip_ms=20.0), "the way to the database", 100),
+    ],
+)
+def test_the_narrowest_part_is_named_with_what_it_allows(figures, part, grades):
+    narrowest = limits(figures)[0]
+
+    assert (narrowest.part, round(narrowest.grades)) == (part, grades)
+    assert f"What limits grading here is {part}: about " in report(figures)[2]
+
+
+def test_figures_at_zero_limit_nothing():
+    assert limits(SERVER._replace(round_trip_ms=0.0, commit_ms=0.0))[0].part == "the processor"
+
+
+def test_the_report_says_what_was_measured_what_limits_and_what_to_change():
+    assert report(SMALL._replace(commit_ms=8.0)) == [
+        "Processor: 2 cores, 1.0 times the time of an ordinary core.",
+        "Database: SQLite, 8.0 ms to make a commit safe.",
+        "What limits grading here is the disk of the database: about 120 grades a second, enough for 1,200 people who "
+        "take 10 seconds for each. A solid state disk of this machine for the data directory allows more, or "
+        "PostgreSQL.",
+        "The other parts allow more: the processor 800.",
+    ]
+
+
+def test_only_what_is_near_is_told_to_move_away():
+    assert "or PostgreSQL on another machine" in report(SERVER)[2]
+    assert "or PostgreSQL on another machine" not in report(SERVER._replace(is_near=False))[2]
+
+
+@pytest.mark.parametrize(
+    ("figures", "line"),
+    [
+        (SMALL, ""),
+        (SERVER, ""),
+        (SMALL._replace(commit_ms=doctor.SLOW_COMMIT_MS), ""),
+        (SMALL._replace(commit_ms=40.0), "The disk of the database is slow: 40 ms for a commit. About 25 grades"),
+        (SERVER._replace(round_trip_ms=8.0), "The database is far away: 8 ms for a round trip. About 250 grades"),
+        (SMALL._replace(work_ms=5 * REFERENCE_WORK_MS), "The processor is slow: 5 times the time of an ordinary core."),
+    ],
+)
+def test_one_line_warns_of_what_is_unusual(figures, line):
+    assert warning(figures).startswith(line)
+    assert bool(warning(figures)) is bool(line)
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"), [(0.4, "0"), (7.2, "7"), (42.1, "42"), (456.0, "460"), (12_345.0, "12,000")]
+)
+def test_an_estimate_has_two_digits(number, shown):
+    assert doctor.rounded(number) == shown
+
+
+@pytest.mark.django_db(transaction=True)
+def test_this_machine_is_measured_and_nothing_stays(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("apps.config.management.commands.doctor.SECONDS", 0.05)
+    monkeypatch.setattr("apps.config.doctor.settings.DATA_DIR", tmp_path)
+    beside = Path(connection.settings_dict["NAME"]).parent
+    before = set(beside.glob(".doctor-*"))
+
+    begun = time.perf_counter()
+    figures = doctor.measure(seconds=0.05)
+    took = time.perf_counter() - begun
+    call_command("doctor")
+
+    assert figures.engine == {"sqlite": SQLITE, "postgresql": POSTGRESQL}[connection.vendor]
+    assert figures.cores >= 1
+    assert figures.work_ms > 0
+    assert figures.commit_ms < took * 1000
+    assert "What limits grading here is " in capsys.readouterr().out
+    assert set(beside.glob(".doctor-*")) <= before
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("fault", [DatabaseError("away"), OSError(28, "No space left on device")])
+def test_a_failed_measurement_does_not_keep_karat_from_starting(fault, monkeypatch):
+    def fail(**_):
+        raise fault
+
+    monkeypatch.setattr(doctor, "measure", fail)
+
+    assert up.slow_parts() == []
+
+
+def test_the_start_tells_what_is_slow(monkeypatch):
+    monkeypatch.setattr(doctor, "measure", lambda **_: SMALL._replace(commit_ms=40.0))
+
+    assert up.slow_parts() == [warning(SMALL._replace(commit_ms=40.0))]
