@@ -6,15 +6,20 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_encoder = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def canonical_json(value: Any) -> bytes:
-    """The one byte form of a plain value: UTF-8, keys sorted by code point, no spaces, no NaN.
+def canonical_text(value: Any) -> str:
+    """The one JSON form of a plain value: keys sorted by code point, no spaces, no NaN.
 
     Raises ValueError for NaN and infinities, which have no JSON form.
     """
-    return _canonical(value).encode()
+    return _encoder.encode(value)
+
+
+def canonical_json(value: Any) -> bytes:
+    """The one byte form of a plain value: its canonical text in UTF-8."""
+    return canonical_text(value).encode()
 
 
 def sha256_hex(data: bytes) -> str:
