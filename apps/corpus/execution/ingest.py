@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from apps.common.database.bulk import chunks, insert_rows, reserve_ids
+from apps.common.database.bulk import any_of, chunks, insert_rows, reserve_ids
 from apps.common.database.scratch import FirstLines, Scratch
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
@@ -138,7 +138,7 @@ def _compared(
 
 
 def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, KnownBlock]:
-    blocks = Block.objects.filter(corpus=corpus, outside_id__in=ids)
+    blocks = Block.objects.filter(corpus=corpus, outside_id__in=any_of(ids))
     columns = blocks.values_list(
         "outside_id", "pk", "document__outside_id", "document__title", "current__digest", "current__metadata_digest"
     )
@@ -180,7 +180,7 @@ def _documents(corpus: Corpus, rows: list[BlockRow]) -> dict[str, int]:
     titles: dict[str, str] = {}
     for row in rows:
         titles[row.document_id] = row.document_title or titles.get(row.document_id, "")
-    documents = Document.objects.filter(corpus=corpus, outside_id__in=list(titles))
+    documents = Document.objects.filter(corpus=corpus, outside_id__in=any_of(titles))
     keys = {}
     for pk, outside_id, title in documents.values_list("pk", "outside_id", "title"):
         keys[outside_id] = pk

@@ -23,6 +23,7 @@ from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
 
 AT_ONCE = 5_000
+DONE = SeatState.DONE.value
 NAME_LENGTH = 120
 ENTRY_COLUMNS = ("id", "pool_id", "query_id", "version_id", "found_by")
 SEAT_COLUMNS = ("id", "round_id", "entry_id", "query_id", "number", "pass_number", "state", "annotator_id")
@@ -143,7 +144,7 @@ def _store_judgements(round_: Round, rows: GradedRows, people: Mapping[str, User
 
 
 def _seat(round_id: int, seat: int, row: SeatedGrade, person: int) -> tuple[Any, ...]:
-    return seat, round_id, row.entry_id, row.query_id, row.seat, FIRST_PASS, SeatState.DONE.value, person
+    return seat, round_id, row.entry_id, row.query_id, row.seat, FIRST_PASS, DONE, person
 
 
 def _judgement(round_id: int, seat: int, row: SeatedGrade, person: int, given_at: Any) -> tuple[Any, ...]:
