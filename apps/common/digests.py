@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 _encoder = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -50,6 +51,7 @@ def plain_numbers(value: Any) -> Any:
     return value
 
 
+@lru_cache(maxsize=1_024)  # the rows of one import have one time
 def utc_text(at: datetime) -> str:
     """A time as it enters digests: UTC, ISO 8601, always with microseconds."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")
