@@ -57,7 +57,8 @@ class Chain(models.Model):
 class Link(models.Model):
     """One sealed record: its digest, chained to the link before. Never changed, never deleted."""
 
-    chain = models.ForeignKey(Chain, models.PROTECT, related_name="links")
+    # Without an index of its own: that of its positions begins with it.
+    chain = models.ForeignKey(Chain, models.PROTECT, related_name="links", db_index=False)
     position = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=32)
     record_id = models.PositiveBigIntegerField()

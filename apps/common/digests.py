@@ -4,17 +4,23 @@ import hashlib
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
-_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_encoder = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def canonical_json(value: Any) -> bytes:
-    """The one byte form of a plain value: UTF-8, keys sorted by code point, no spaces, no NaN.
+def canonical_text(value: Any) -> str:
+    """The one JSON form of a plain value: keys sorted by code point, no spaces, no NaN.
 
     Raises ValueError for NaN and infinities, which have no JSON form.
     """
-    return _canonical(value).encode()
+    return _encoder.encode(value)
+
+
+def canonical_json(value: Any) -> bytes:
+    """The one byte form of a plain value: its canonical text in UTF-8."""
+    return canonical_text(value).encode()
 
 
 def sha256_hex(data: bytes) -> str:
@@ -45,6 +51,7 @@ def plain_numbers(value: Any) -> Any:
     return value
 
 
+@lru_cache(maxsize=1_024)  # the rows of one import have one time
 def utc_text(at: datetime) -> str:
     """A time as it enters digests: UTC, ISO 8601, always with microseconds."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")

@@ -84,7 +84,8 @@ class PublicTexts(models.Model):
 class Document(models.Model):
     """The source of blocks. `outside_id` is the owner's name for it, unique in the corpus."""
 
-    corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="documents")
+    # Without an index of its own where an index below begins with it.
+    corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="documents", db_index=False)
     outside_id = models.CharField(max_length=300)
     title = models.TextField(blank=True)
 
@@ -105,7 +106,8 @@ class Block(models.Model):
     A block never changes its document: snapshots name both.
     """
 
-    corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="blocks")
+    # Without an index of its own where an index below begins with it.
+    corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="blocks", db_index=False)
     document = models.ForeignKey(Document, models.PROTECT, related_name="blocks")
     outside_id = models.CharField(max_length=300)
     current = models.ForeignKey("BlockVersion", models.PROTECT, null=True, related_name="+")
@@ -125,9 +127,10 @@ class BlockVersion(models.Model):
     the metadata, which nobody grades and every export contains; "" when there is none.
     """
 
-    block = models.ForeignKey(Block, models.PROTECT, related_name="versions")
+    # Without an index of its own where an index below begins with it.
+    block = models.ForeignKey(Block, models.PROTECT, related_name="versions", db_index=False)
     digest = models.CharField(max_length=64)
-    text_digest = models.CharField(max_length=64, db_index=True)
+    text_digest = models.CharField(max_length=64)
     metadata_digest = models.CharField(max_length=64, blank=True, default="")
     title = models.TextField(blank=True)
     section_path = models.JSONField(default=list, help_text="Headings from the outermost in.")
@@ -151,6 +154,8 @@ class BlockVersion(models.Model):
                 condition=Q(redacted_at=None) | (Q(text="") & ~Q(redaction_reason="")),
             ),
         ]
+        # Django's own would be two on PostgreSQL, the other for beginnings of a digest.
+        indexes = [models.Index(fields=["text_digest"], name="block_version_of_text")]
 
     def __str__(self) -> str:
         return f"{self.block_id}@{self.digest[:8]}"
@@ -309,12 +314,21 @@ class Import(models.Model):
 
 
 class FormerVersion(models.Model):
-    """The current version of a block before and after an import changed it; none where the block was not there."""
+    """The current version of a block before and after an import changed it; none where the block was removed.
 
-    imported = models.ForeignKey(Import, models.PROTECT, related_name="former_versions")
-    block = models.ForeignKey(Block, models.PROTECT, related_name="+")
-    former = models.ForeignKey(BlockVersion, models.PROTECT, null=True, related_name="+")
-    current = models.ForeignKey(BlockVersion, models.PROTECT, null=True, related_name="+")
+    A block that the import has added has no row: `Import.result` has the range of their keys.
+    """
+
+    # Found by import and block, in that index. A block or a version is never deleted: a constraint would protect
+    # nothing, and without an index SQLite would read this whole table for each passage that an import adds.
+    imported = models.ForeignKey(Import, models.PROTECT, related_name="former_versions", db_index=False)
+    block = models.ForeignKey(Block, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
+    former = models.ForeignKey(
+        BlockVersion, models.PROTECT, null=True, related_name="+", db_index=False, db_constraint=False
+    )
+    current = models.ForeignKey(
+        BlockVersion, models.PROTECT, null=True, related_name="+", db_index=False, db_constraint=False
+    )
 
     class Meta:
         constraints = [

@@ -172,7 +172,8 @@ class PoolQuery(models.Model):
 class PoolEntry(models.Model):
     """One query–block pair. `found_by` lists `[run id, rank]` of the runs that found it, by run id; ranks from 1."""
 
-    pool = models.ForeignKey(Pool, models.PROTECT, related_name="entries")
+    # Without an index of its own: that of its pairs begins with it.
+    pool = models.ForeignKey(Pool, models.PROTECT, related_name="entries", db_index=False)
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
     version = models.ForeignKey(BlockVersion, models.PROTECT, related_name="+")
     found_by = models.JSONField(default=list)

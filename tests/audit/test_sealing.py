@@ -8,11 +8,12 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from apps.audit.execution import sealing
-from apps.audit.execution.sealing import has_unsealed, seal_all, seal_kind
+from apps.audit.execution.sealing import GENESIS, chain_digest, has_unsealed, seal_all, seal_kind
 from apps.audit.execution.verification import Break, count_unsealed, verify_chain
 from apps.audit.models import Chain, Event, Link, SealMark
 from apps.audit.selectors.sealed_kinds import event_payload, kind_named, kinds
 from apps.common.database import triggers
+from apps.common.digests import digest_of
 from tests.audit.factories import make_event
 from tests.factories import AT, make_project
 
@@ -43,6 +44,10 @@ def test_what_was_recorded_is_sealed_once(project):
     assert seal_all() == 0
     assert has_unsealed() is False
     assert Link.objects.count() == waiting
+
+
+def test_a_link_digests_the_one_before_its_place_and_its_record():
+    assert chain_digest(GENESIS, 12, "ab" * 32) == digest_of([GENESIS, 12, "ab" * 32])
 
 
 def test_each_project_has_a_chain_of_its_own_and_the_rest_has_one(project):

@@ -1,7 +1,7 @@
 """Many rows at once: all of them, in few statements, and none when one is refused."""
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from apps.common.database import bulk
@@ -40,7 +40,15 @@ def test_a_row_that_is_refused_takes_the_others_with_it():
     corpus = make_corpus()
     known = corpus.documents.get().outside_id
 
-    with pytest.raises((DatabaseError, connection.Database.Error)), transaction.atomic():
+    with pytest.raises(IntegrityError), transaction.atomic():
         insert_rows(Document, COLUMNS, [(corpus.pk, "new", ""), (corpus.pk, known, "")])
 
     assert [document.outside_id for document in corpus.documents.all()] == [known]
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite stores a text of any length")
+def test_a_value_that_does_not_fit_is_an_error_of_django():
+    corpus = make_corpus(texts={})
+
+    with pytest.raises(DataError), transaction.atomic():
+        insert_rows(Document, COLUMNS, [(corpus.pk, "d" * 301, "")])

@@ -22,3 +22,18 @@ def test_every_blank_is_refused_and_no_letter():
         with pytest.raises(InputError, match="must not contain blanks or control characters"):
             outside_id(value)
     assert outside_id("sec-4.2/ß語") == "sec-4.2/ß語"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({}, "is missing"),
+        ({"id": None}, "is empty"),
+        ({"id": " "}, "is empty"),
+        ({"id": 7}, "must be text"),
+        ({"id": "a" * 201}, "is longer than 200 characters"),
+    ],
+)
+def test_what_is_no_id_is_named(values, said):
+    with pytest.raises(InputError, match=said):
+        Fields(TableFile("f", io.BytesIO()), 1, values).outside_id("id")

@@ -3,7 +3,7 @@
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
-from apps.common.database.scratch import FirstLines, Scratch
+from apps.common.database.scratch import FirstLines, FirstValues, Scratch
 
 
 def test_what_is_written_is_read_back_and_counted():
@@ -62,3 +62,10 @@ def test_what_one_thread_has_written_another_reads():
 
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(scratch.value, "SELECT text FROM word").result() == "one"
+
+
+def test_the_first_value_of_a_key_stays_even_when_it_is_none():
+    first = FirstValues()
+
+    assert [first.setdefault("a", None), first.setdefault("a", 1)] == [None, None]
+    assert [first.setdefault("b", 2), first.setdefault("b", 3)] == [2, 2]

@@ -1,5 +1,6 @@
 import pytest
 
+from apps.common.digests import digest_of
 from apps.corpus.core.digests import (
     SnapshotEntry,
     block_digests,
@@ -16,6 +17,21 @@ def test_digests_are_stable_over_time():
 
     assert digests.version == "0535f396e81ddfbe3f711e048c8816ed507dc980765e18289b60266c3b96ba7e"
     assert digests.text == "547ec70140166874b0dfa67b7869d553528675c69d4ba268a0866ff17249507c"
+
+
+def test_digests_are_over_the_canonical_json_of_what_is_read():
+    block = {
+        "title": 'a "b" \\',
+        "section_path": ("Ä", 'c"'),
+        "page_start": None,
+        "page_end": 7,
+        "text": "x\n\t\x7f\u2028 é",
+    }
+
+    digests = block_digests(**block)
+
+    assert digests.version == digest_of(block)
+    assert digests.text == digest_of({"title": block["title"], "text": block["text"]})
 
 
 @pytest.mark.parametrize("change", [{"section_path": ["B"]}, {"page_start": 2}, {"page_end": 3}])

@@ -18,7 +18,7 @@ from apps.corpus.enums import ImportState
 from apps.corpus.execution import import_steps
 from apps.corpus.execution.import_reading import preview
 from apps.corpus.execution.import_steps import ImportRefused
-from apps.corpus.models import Corpus, Import
+from apps.corpus.models import Corpus, FormerVersion, Import
 from apps.corpus.selectors.corpora import corpora_in
 from tests.corpus.factories import TEXTS, make_corpus, make_document_import, make_snapshot, zipped
 from tests.factories import AT, lead_of, make_project
@@ -161,6 +161,43 @@ def test_undoing_puts_back_texts_titles_and_what_was_removed():
     item.refresh_from_db()
     assert (item.state, item.outcome) == (ImportState.APPLIED, "undone")
     assert Event.objects.filter(action="import.undone").count() == 1
+
+
+def test_only_what_was_there_before_has_a_row_for_undoing():
+    corpus = make_corpus(texts={})
+    applied(corpus, {"b1": "one", "b2": "two"})
+
+    item = applied(corpus, {"b1": "one", "b2": "changed", "b3": "new", "b4": "new"})
+
+    assert [row.block.outside_id for row in item.former_versions.all()] == ["b2"]
+    undo(item)
+    assert texts_now(corpus) == {"b1": "one", "b2": "two"}
+
+
+@pytest.mark.parametrize("later", [{"b1": "two"}, {"b2": "other"}])
+def test_an_added_passage_that_another_import_changed_or_removed_keeps_the_import(later):
+    corpus = make_corpus(texts={})
+    item = applied(corpus, {"b1": "one"})
+    other = applied(corpus, later)
+
+    with pytest.raises(ImportRefused, match="Another import has changed the same passages since"):
+        undo(item)
+    undo(other)
+
+    assert texts_now(undo(item).project.corpora.get()) == {}
+
+
+def test_an_import_of_before_added_passages_were_a_range_is_undone_by_its_rows():
+    corpus = make_corpus(texts={})
+    item = applied(corpus, {"b1": "one"})
+    block = corpus.blocks.get()
+    FormerVersion.objects.create(imported=item, block=block, former=None, current=block.current)
+    item.result = {name: value for name, value in item.result.items() if name != "blocks_added"}
+    item.save(update_fields=["result"])
+
+    undo(item)
+
+    assert texts_now(corpus) == {}
 
 
 def test_a_corpus_that_an_undone_import_leaves_empty_is_no_longer_listed():

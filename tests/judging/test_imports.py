@@ -19,7 +19,7 @@ from apps.judging.core.resolution import Resolution
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.execution.judgement_import import read_draft
 from apps.judging.formats.judgements import parse_grade_map
-from apps.judging.formats.ratings import USUAL
+from apps.judging.formats.ratings import USUAL, parse_rating_columns
 from apps.judging.models import Judgement
 from apps.judging.selectors import resolved_grades
 from apps.retrieval.models import Pool
@@ -185,6 +185,24 @@ def test_a_file_takes_the_same_memory_however_long_it_is():
         text = qrels_of(pool, count)
         tracemalloc.start()
         read(pool, text)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak - len(text)
+
+    peak(100)
+    assert peak(12_000) < 1.3 * peak(4_000)
+
+
+def test_ratings_take_the_same_memory_however_many_they_are():
+    pool = make_pool(make_project(), queries=120, blocks=100)
+
+    def peak(count):
+        pairs = islice(((query, block) for query in ids(pool) for block in range(100)), count)
+        rows = "".join(f"{query},b{block:05},1,2,2\n" for query, block in pairs)
+        text = f"query_id,doc_id,ann,bo,final\n{rows}"
+        columns = parse_rating_columns("query_id=query_id, doc_id=doc_id, ann=rater, bo=rater, final=final")
+        tracemalloc.start()
+        read(pool, text, format="ratings", columns=columns)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return peak - len(text)

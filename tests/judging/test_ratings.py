@@ -25,6 +25,7 @@ from apps.queries.models import Query
 from tests.conftest import SHARED_DATA
 from tests.factories import AT, lead_of, make_project
 from tests.judging.factories import make_pool, make_snapshot
+from tests.judging.undecided import undecided_as_kept, undecided_by_hand
 
 WIDE = "query=query_text, docid=doc_id, a=rater, b=rater:Berta, c=rater, final=final"
 CHORUS = SHARED_DATA / "chorus_ratings" / "Broad_Query_Set_individual_ratings.csv"
@@ -208,6 +209,15 @@ def test_without_a_final_grade_a_pair_without_majority_needs_a_lead(pool):
 
     assert (draft.unsettled, draft.rulings) == (1, 0)
     assert [pair.answers for pair in adjudicable(done.round, lead_of(pool.project))] == [[0, 1, 2]]
+
+
+def test_imported_ratings_are_on_the_list_of_undecided_pairs_once(pool):
+    split, agreed, ruled = "b00000,0,1,2,", "b00001,1,1,2,", "b00002,0,1,2,2"
+
+    round_ = take(pool, draft_of(pool, table(pool, split, agreed, ruled))).round
+
+    assert len(undecided_as_kept(round_)) == 1
+    assert undecided_as_kept(round_) == undecided_by_hand(round_)
 
 
 def test_unknown_ids_are_named_once_a_line_and_nothing_is_imported(pool):

@@ -17,7 +17,7 @@ from apps.audit.execution.heads import ChainHead
 from apps.audit.models import Chain, Link, SealMark
 from apps.audit.selectors.sealed_kinds import SealedKind, kinds
 from apps.common.database.bulk import insert_rows
-from apps.common.digests import digest_of
+from apps.common.digests import digest_of, sha256_hex
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,8 @@ def record_digest(kind: SealedKind, row: Any, project_id: int | None) -> str:
 
 
 def chain_digest(previous: str, position: int, digest: str) -> str:
-    return digest_of([previous, position, digest])
+    """The digest of the canonical JSON of a list of the three, written out: two of them are hexadecimal."""
+    return sha256_hex(f'["{previous}",{position},"{digest}"]'.encode())
 
 
 def chain_name(project_id: int | None) -> str:

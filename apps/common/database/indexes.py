@@ -5,8 +5,8 @@ from typing import Any
 from django.db import migrations, models
 
 
-def without_own_index(model: str, fields: dict[str, models.ForeignKey]) -> migrations.SeparateDatabaseAndState:
-    """Drop the indexes of foreign keys that another index of the table begins with; `fields` have `db_index=False`.
+def without_own_index(model: str, fields: dict[str, models.Field]) -> migrations.SeparateDatabaseAndState:
+    """Drop the indexes that Django made of single fields; `fields` are as they are then, with `db_index=False`.
 
     Django's AlterField copies the table on SQLite, with its triggers, for what is one statement. Reversible.
     """

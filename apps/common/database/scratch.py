@@ -70,3 +70,17 @@ class FirstLines:
             doubled = self.take([key(item) for item in part])
             for place, item in enumerate(part):
                 yield item, doubled.get(place)
+
+
+class FirstValues:
+    """The first value of each key of a file, on disk: of a dictionary, `setdefault` alone."""
+
+    def __init__(self) -> None:
+        self._scratch = Scratch("CREATE TABLE first (key TEXT PRIMARY KEY, value) WITHOUT ROWID;")
+
+    def setdefault(self, key: str, value: int | None) -> int | None:
+        """The value that the key came with first; this one when it is new."""
+        if self._scratch.write("INSERT OR IGNORE INTO first VALUES (?, ?)", [(key, value)]):
+            return value
+        first: int | None = self._scratch.value("SELECT value FROM first WHERE key = ?", [key])
+        return first

@@ -44,10 +44,11 @@ class Fields:
 
     def outside_id(self, field: str) -> str:
         """An id. Blanks are rejected, since they separate the columns of run and qrels files."""
-        value = self.text(field, required=True, limit=MAX_ID)
-        if " " in value or not value.isprintable():  # every other blank is not printable either
-            raise self.wrong(field, "an id must not contain blanks or control characters")
-        return value
+        value = self.values.get(field)
+        if isinstance(value, str) and 0 < len(value) <= MAX_ID and " " not in value and value.isprintable():
+            return value  # every other blank is not printable either
+        self.text(field, required=True, limit=MAX_ID)
+        raise self.wrong(field, "an id must not contain blanks or control characters")
 
     def whole(self, field: str, *, least: int = 0) -> int | None:
         """A whole number, written as a JSON integer or in digits; None when absent."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from apps.common.digests import canonical_json, digest_of, digest_of_lines, plain_numbers
+from apps.common.digests import canonical_json, canonical_text, digest_of, digest_of_lines, plain_numbers, sha256_hex
 
 
 class BlockDigests(NamedTuple):
@@ -26,15 +26,16 @@ class SnapshotEntry(NamedTuple):
 def block_digests(
     *, title: str, section_path: Sequence[str], page_start: int | None, page_end: int | None, text: str
 ) -> BlockDigests:
-    """The digests of a block's text. Metadata is not part of it: nobody grades metadata."""
-    seen = {
-        "page_end": page_end,
-        "page_start": page_start,
-        "section_path": list(section_path),
-        "text": text,
-        "title": title,
-    }
-    return BlockDigests(version=digest_of(seen), text=digest_of({"text": text, "title": title}))
+    """The digests of a block's text. Metadata is not part of it: nobody grades metadata.
+
+    Each is over the canonical JSON of an object. The text, by far the longest, is escaped once for the two.
+    """
+    words = f'"text":{canonical_text(text)},"title":{canonical_text(title)}}}'
+    place = canonical_text({"page_end": page_end, "page_start": page_start, "section_path": list(section_path)})
+    return BlockDigests(
+        version=sha256_hex(f"{place[:-1]},{words}".encode()),
+        text=sha256_hex(f"{{{words}".encode()),
+    )
 
 
 def metadata_digest(metadata: dict[str, Any]) -> str:

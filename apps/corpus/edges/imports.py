@@ -292,7 +292,7 @@ def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
 
 
 def _undo_refusal(item: Import, corpus: Corpus | None) -> str | None:
-    return corpus_undo_refusal(item, corpus, is_changed_since=undoing.changed_since(item))
+    return corpus_undo_refusal(item, corpus, is_changed_since=undoing.changed_since(item, corpus))
 
 
 def site_address(written: str) -> str:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from apps.common.database.bulk import chunks, insert_rows, reserve_ids
+from apps.common.database.ahead import ahead
+from apps.common.database.bulk import any_of, chunks, insert_rows, reserve_ids
 from apps.common.database.scratch import FirstLines, Scratch
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
@@ -31,6 +32,12 @@ class KnownBlock(NamedTuple):
     document_title: str
     digest: str | None
     metadata_digest: str | None
+
+
+class DigestedRow(NamedTuple):
+    row: BlockRow
+    digests: BlockDigests
+    metadata_digest: str
 
 
 class BlockChange(NamedTuple):
@@ -63,7 +70,8 @@ def plan_blocks(
     """The plan of importing these rows; writes nothing. `corpus` is None for a new one."""
     plan = ImportPlan(["new", "changed", "unchanged", "gone"])
     still_present = wordless = 0
-    for chunk in _compared(corpus, rows, source, errors):
+    mistakes = ErrorList()
+    for chunk in _compared(corpus, _digested(rows, errors), source, mistakes):
         for change in chunk:
             still_present += change.known is not None and change.known.digest is not None
             wordless += change.keeps_its_words
@@ -73,6 +81,7 @@ def plan_blocks(
         current = Block.objects.filter(corpus=corpus, current__isnull=False)
         plan.counts["gone"] = current.count() - still_present
     _note_wordless(plan, wordless)
+    errors.absorb(mistakes)
     plan.take_errors(errors)
     return plan
 
@@ -95,19 +104,24 @@ def take_blocks(
     blocks = Block.objects.filter(corpus=corpus, current__isnull=False).values_list("pk")
     current.write("INSERT INTO current VALUES (?)", blocks.iterator(CHUNK))
     wordless = 0
-    for chunk in _compared(corpus, rows, source, errors):
+    mistakes = ErrorList()
+    parts = _digested(rows, errors)
+    if connection.vendor == "postgresql":  # whose server works meanwhile; with SQLite the threads slow each other
+        parts = ahead(parts)
+    for chunk in _compared(corpus, parts, source, mistakes):
         for change in chunk:
             wordless += change.keeps_its_words
             plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
         known = [(change.known.pk,) for change in chunk if change.known is not None]
         current.write("DELETE FROM current WHERE block = ?", known)
-        if not errors:
+        if not (errors or mistakes):
             _write(corpus, chunk, at)
     if mode == ImportMode.REPLACE:
         plan.counts["gone"] = current.value("SELECT COUNT(*) FROM current")
         for gone in chunks(current.read("SELECT block FROM current ORDER BY block"), CHUNK):
             Block.objects.filter(pk__in=[block for (block,) in gone]).update(current=None)
     _note_wordless(plan, wordless)
+    errors.absorb(mistakes)
     plan.take_errors(errors)
     return plan
 
@@ -118,27 +132,33 @@ def _note_wordless(plan: ImportPlan, count: int) -> None:
         plan.notes.append(f"{have} the same words and place as before: only metadata or a document's title differs.")
 
 
+def _digested(rows: Iterable[BlockRow], errors: ErrorList) -> Iterator[list[DigestedRow]]:
+    """The rows in parts: what needs no database, and takes most of the time."""
+    for chunk in chunks(until_broken(rows, errors), CHUNK):
+        yield [DigestedRow(row, digests_of(row), metadata_digest(row.metadata)) for row in chunk]
+
+
 def _compared(
-    corpus: Corpus | None, rows: Iterable[BlockRow], source: TableFile, errors: ErrorList
+    corpus: Corpus | None, chunks_of_rows: Iterable[list[DigestedRow]], source: TableFile, errors: ErrorList
 ) -> Iterator[list[BlockChange]]:
     first_lines = FirstLines()
     has_blocks = corpus is not None and corpus.blocks.exists()
-    for chunk in chunks(until_broken(rows, errors), CHUNK):
-        doubled = first_lines.take([(row.block_id, row.line) for row in chunk])
-        known = _known_blocks(corpus, [row.block_id for row in chunk]) if corpus and has_blocks else {}
+    for chunk in chunks_of_rows:
+        doubled = first_lines.take([(row.block_id, row.line) for row, _, _ in chunk])
+        known = _known_blocks(corpus, [row.block_id for row, _, _ in chunk]) if corpus and has_blocks else {}
         changes = []
-        for place, row in enumerate(chunk):
+        for place, one in enumerate(chunk):
             try:
                 if place in doubled:
-                    raise _twice(row, doubled[place], source)
-                changes.append(_compare(row, known.get(row.block_id), source))
+                    raise _twice(one.row, doubled[place], source)
+                changes.append(_compare(one, known.get(one.row.block_id), source))
             except InputError as error:
                 errors.add(error)
         yield changes
 
 
 def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, KnownBlock]:
-    blocks = Block.objects.filter(corpus=corpus, outside_id__in=ids)
+    blocks = Block.objects.filter(corpus=corpus, outside_id__in=any_of(ids))
     columns = blocks.values_list(
         "outside_id", "pk", "document__outside_id", "document__title", "current__digest", "current__metadata_digest"
     )
@@ -153,9 +173,8 @@ def _twice(row: BlockRow, first: int, source: TableFile) -> InputError:
     return source.error(row.line, "block_id", row.block_id, message)
 
 
-def _compare(row: BlockRow, known: KnownBlock | None, source: TableFile) -> BlockChange:
-    digests = digests_of(row)
-    facts = metadata_digest(row.metadata)
+def _compare(one: DigestedRow, known: KnownBlock | None, source: TableFile) -> BlockChange:
+    row, digests, facts = one
     if known is None:
         return BlockChange(row, digests, facts, None, "new")
     if known.document_id != row.document_id:
@@ -180,7 +199,7 @@ def _documents(corpus: Corpus, rows: list[BlockRow]) -> dict[str, int]:
     titles: dict[str, str] = {}
     for row in rows:
         titles[row.document_id] = row.document_title or titles.get(row.document_id, "")
-    documents = Document.objects.filter(corpus=corpus, outside_id__in=list(titles))
+    documents = Document.objects.filter(corpus=corpus, outside_id__in=any_of(titles))
     keys = {}
     for pk, outside_id, title in documents.values_list("pk", "outside_id", "title"):
         keys[outside_id] = pk

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import Exists, F, Max, OuterRef, Q, Subquery
 from django.db.models.query import QuerySet
 
 from apps.common.database.bulk import chunks, insert_rows
 from apps.common.database.scratch import Scratch
-from apps.corpus.models import READING, Block, Corpus, Document, FormerTitle, FormerVersion, Import
+from apps.corpus.models import READING, Block, BlockVersion, Corpus, Document, FormerTitle, FormerVersion, Import
 from apps.corpus.selectors.corpora import latest_snapshot
 
 AT_ONCE = 5_000
@@ -20,25 +20,32 @@ CREATE TABLE title (document INTEGER PRIMARY KEY, title TEXT);
 
 
 class CorpusState(NamedTuple):
-    """The current versions of a corpus by block and its documents' titles, on disk, and how its files were read."""
+    """The current versions of a corpus by block and its documents' titles, on disk, and how its files were read.
+
+    `last_block` is the highest key of its blocks, 0 for none.
+    """
 
     rows: Scratch
+    last_block: int
     reading: dict[str, str]
 
 
 def state_of(corpus: Corpus | None) -> CorpusState:
     """The state of a corpus now; of none, of one that does not exist yet."""
-    state = CorpusState(Scratch(TABLES), _reading(corpus))
+    state = CorpusState(Scratch(TABLES), _last_block(corpus), _reading(corpus))
     if corpus is not None:
-        state.rows.write("INSERT INTO version VALUES (?, ?)", _versions(corpus))
+        state.rows.write("INSERT INTO version VALUES (?, ?)", _versions(corpus, state.last_block))
         state.rows.write("INSERT INTO title VALUES (?, ?)", _titles(corpus))
     return state
 
 
 def remember(item: Import, corpus: Corpus, before: CorpusState) -> None:
     """Store what an import has changed in a corpus, and after which snapshot. Call in the transaction that applies it,
-    with the corpus locked."""
-    versions = _changes(before.rows.read("SELECT * FROM version ORDER BY block"), _versions(corpus))
+    with the corpus locked.
+
+    The blocks that it has added need no rows: their keys follow the last one before, and nobody else adds any.
+    """
+    versions = _changes(before.rows.read("SELECT * FROM version ORDER BY block"), _versions(corpus, before.last_block))
     for part in chunks(versions, AT_ONCE):
         rows = [(item.pk, block, former, current) for block, former, current in part]
         insert_rows(FormerVersion, ["imported_id", "block_id", "former_id", "current_id"], rows)
@@ -47,21 +54,35 @@ def remember(item: Import, corpus: Corpus, before: CorpusState) -> None:
         rows = [(item.pk, document, former, title) for document, former, title in part if former is not None]
         insert_rows(FormerTitle, ["imported_id", "document_id", "former", "current"], rows)
     latest = latest_snapshot(corpus)
-    item.result = item.result | {"former_reading": before.reading, "snapshots_before": latest.number if latest else 0}
+    item.result = item.result | {
+        "former_reading": before.reading,
+        "snapshots_before": latest.number if latest else 0,
+        "blocks_added": [before.last_block, _last_block(corpus)],
+    }
 
 
 def _reading(corpus: Corpus | None) -> dict[str, str]:
     return dict.fromkeys(READING, "") if corpus is None else Corpus.objects.values(*READING).get(pk=corpus.pk)
 
 
-def _versions(corpus: Corpus) -> Iterator[tuple[int, int | None]]:
-    rows = Block.objects.filter(corpus=corpus).order_by("pk").values_list("pk", "current_id")
+def _last_block(corpus: Corpus | None) -> int:
+    return Block.objects.filter(corpus=corpus).aggregate(last=Max("pk"))["last"] or 0 if corpus else 0
+
+
+def _versions(corpus: Corpus, last: int) -> Iterator[tuple[int, int | None]]:
+    rows = Block.objects.filter(corpus=corpus, pk__lte=last).order_by("pk").values_list("pk", "current_id")
     return rows.iterator(AT_ONCE)
 
 
 def _titles(corpus: Corpus) -> Iterator[tuple[int, str]]:
     rows = Document.objects.filter(corpus=corpus).order_by("pk").values_list("pk", "title")
     return rows.iterator(AT_ONCE)
+
+
+def _added(item: Import, corpus: Corpus | None) -> QuerySet[Block]:
+    """The blocks that an import has added to a corpus. Imports of before this was noted have rows for them."""
+    after, last = item.result.get("blocks_added", (0, 0))
+    return Block.objects.filter(corpus=corpus, pk__gt=after, pk__lte=last)
 
 
 def _changes(before: Iterator[tuple[int, Any]], now: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any, Any]]:
@@ -78,11 +99,13 @@ def _changes(before: Iterator[tuple[int, Any]], now: Iterator[tuple[int, Any]]) 
             yield key, former, value
 
 
-def changed_since(item: Import) -> bool:
-    """Whether another import has changed since what this one changed."""
+def changed_since(item: Import, corpus: Corpus | None) -> bool:
+    """Whether another import has changed since what this one changed in a corpus."""
     is_same = Q(block__current=F("current")) | Q(block__current=None, current=None)
+    earlier = BlockVersion.objects.filter(block=OuterRef("pk"), pk__lt=OuterRef("current"))
     return (
-        FormerVersion.objects.filter(imported=item).exclude(is_same).exists()
+        _added(item, corpus).filter(Q(current=None) | Exists(earlier)).exists()
+        or FormerVersion.objects.filter(imported=item).exclude(is_same).exists()
         or FormerTitle.objects.filter(imported=item).exclude(document__title=F("current")).exists()
     )
 
@@ -92,6 +115,7 @@ def put_back(item: Import, corpus: Corpus, *, at: datetime) -> None:
 
     When nothing was in it before, it is no longer listed.
     """
+    _added(item, corpus).update(current=None)
     former = _of(FormerVersion.objects.all(), item, "block")
     blocks = Block.objects.filter(pk__in=FormerVersion.objects.filter(imported=item).values("block"))
     blocks.update(current=Subquery(former.values("former")[:1]))

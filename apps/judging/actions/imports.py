@@ -23,6 +23,7 @@ from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
 
 AT_ONCE = 5_000
+DONE = SeatState.DONE.value
 NAME_LENGTH = 120
 ENTRY_COLUMNS = ("id", "pool_id", "query_id", "version_id", "found_by")
 SEAT_COLUMNS = ("id", "round_id", "entry_id", "query_id", "number", "pass_number", "state", "annotator_id")
@@ -126,22 +127,24 @@ def _store_pairs(pool: Pool, rows: GradedRows) -> None:
 
 
 def _store_judgements(round_: Round, rows: GradedRows, people: Mapping[str, User], at: datetime) -> None:
-    """Write seats and judgements; each rater of a pair has a seat of their own."""
+    """Write judgements and seats; each rater of a pair has a seat of their own."""
     RoundAnnotator.objects.bulk_create(RoundAnnotator(round=round_, annotator=person) for person in people.values())
     raters = {name: person.pk for name, person in people.items()}
     given_at = Judgement._meta.get_field("given_at").get_db_prep_save(at, connection)
     for part in chunks(rows.seated(), AT_ONCE):
         placed = list(zip(reserve_ids(Seat, len(part)), part, strict=True))
-        insert_rows(Seat, SEAT_COLUMNS, (_seat(round_.pk, seat, row, raters[row.rater]) for seat, row in placed))
+        # Before their seats: with its seat judged, the database would look at the pair of each of them. It looks at all
+        # pairs at once when the round is closed.
         insert_rows(
             Judgement,
             JUDGEMENT_COLUMNS,
             (_judgement(round_.pk, seat, row, raters[row.rater], given_at) for seat, row in placed),
         )
+        insert_rows(Seat, SEAT_COLUMNS, (_seat(round_.pk, seat, row, raters[row.rater]) for seat, row in placed))
 
 
 def _seat(round_id: int, seat: int, row: SeatedGrade, person: int) -> tuple[Any, ...]:
-    return seat, round_id, row.entry_id, row.query_id, row.seat, FIRST_PASS, SeatState.DONE.value, person
+    return seat, round_id, row.entry_id, row.query_id, row.seat, FIRST_PASS, DONE, person
 
 
 def _judgement(round_id: int, seat: int, row: SeatedGrade, person: int, given_at: Any) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ places in a file, not people here; they keep the name the file gives them. An em
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from apps.common.database.scratch import FirstValues
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
 from apps.common.files.fields import Fields
@@ -120,8 +121,7 @@ def read_ratings(source: TableFile, errors: ErrorList, *, columns: RatingColumns
     `grade(fields, column)` reads a cell that is not empty; a row with a fault in any of its cells is left out whole.
     Columns that were not named are ignored.
     """
-    first_lines: dict[tuple[str, str, str], int] = {}
-    finals: dict[tuple[str, str], int | None] = {}
+    first_lines, finals = FirstValues(), FirstValues()
     for line, values in read_csv(source, errors, required=columns.required):
         fields = Fields(source, line, values)
         if columns is USUAL and _is_no_rating(values):
@@ -129,12 +129,12 @@ def read_ratings(source: TableFile, errors: ErrorList, *, columns: RatingColumns
         try:
             row = _row(fields, columns, grade)
             for rating in row:
-                pair = (rating.query, rating.doc_id)
-                first = first_lines.setdefault((*pair, rating.rater), line)
+                pair = f"{rating.query}\0{rating.doc_id}"  # no text of a file contains a NUL
+                first = first_lines.setdefault(f"{pair}\0{rating.rater}", line)
                 if first != line:
                     message = f"{rating.rater} rates the pair twice for query {rating.query}, first in line {first}"
                     raise fields.wrong(rating.doc_column, message)
-                if finals.setdefault(pair, rating.final) != rating.final:
+                if columns.final and finals.setdefault(pair, rating.final) != rating.final:
                     raise fields.wrong(columns.final, f"the pair has another final grade before line {line}")
         except InputError as error:
             errors.add(error)
