@@ -319,16 +319,11 @@ class FormerVersion(models.Model):
     A block that the import has added has no row: `Import.result` has the range of their keys.
     """
 
-    # Found by import and block, in that index. A block or a version is never deleted: a constraint would protect
-    # nothing, and without an index SQLite would read this whole table for each passage that an import adds.
+    # Without an index of its own where an index below begins with it.
     imported = models.ForeignKey(Import, models.PROTECT, related_name="former_versions", db_index=False)
-    block = models.ForeignKey(Block, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
-    former = models.ForeignKey(
-        BlockVersion, models.PROTECT, null=True, related_name="+", db_index=False, db_constraint=False
-    )
-    current = models.ForeignKey(
-        BlockVersion, models.PROTECT, null=True, related_name="+", db_index=False, db_constraint=False
-    )
+    block = models.ForeignKey(Block, models.PROTECT, related_name="+")
+    former = models.ForeignKey(BlockVersion, models.PROTECT, null=True, related_name="+")
+    current = models.ForeignKey(BlockVersion, models.PROTECT, null=True, related_name="+")
 
     class Meta:
         constraints = [

@@ -4,9 +4,6 @@ from django.db import migrations, models
 from apps.common.database.indexes import without_own_index
 
 PROTECT = django.db.models.deletion.PROTECT
-VERSION = models.ForeignKey(
-    db_constraint=False, db_index=False, null=True, on_delete=PROTECT, related_name="+", to="corpus.blockversion"
-)
 
 
 class Migration(migrations.Migration):
@@ -46,20 +43,12 @@ class Migration(migrations.Migration):
             model_name="blockversion",
             index=models.Index(fields=["text_digest"], name="block_version_of_text"),
         ),
-        migrations.AlterField(
-            "formerversion",
-            "imported",
-            models.ForeignKey(
-                db_index=False, on_delete=PROTECT, related_name="former_versions", to="corpus.import"
-            ),
+        without_own_index(
+            "corpus.FormerVersion",
+            {
+                "imported": models.ForeignKey(
+                    db_index=False, on_delete=PROTECT, related_name="former_versions", to="corpus.import"
+                ),
+            },
         ),
-        migrations.AlterField(
-            "formerversion",
-            "block",
-            models.ForeignKey(
-                db_constraint=False, db_index=False, on_delete=PROTECT, related_name="+", to="corpus.block"
-            ),
-        ),
-        migrations.AlterField("formerversion", "former", VERSION),
-        migrations.AlterField("formerversion", "current", VERSION),
     ]
