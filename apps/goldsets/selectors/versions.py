@@ -10,7 +10,7 @@ from django.http import Http404
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.audit.models import Event
-from apps.common.database.questions import once
+from apps.common.database.questions import ListOf, Question, once
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version, VersionLoss, VersionQuery, VersionTriple
@@ -21,7 +21,7 @@ from apps.judging.models import Round, Seat
 from apps.judging.selectors import rounds_in
 from apps.metrics.estimate import Estimate
 from apps.queries.models import Source
-from apps.queries.selectors import lost_permissions, permission_reasons
+from apps.queries.selectors import REVOKED, closest_permission, lost_permissions
 from apps.triples.enums import State
 from apps.triples.models import Triple
 
@@ -175,8 +175,19 @@ def triples_of(version: Version, split: str) -> QuerySet[VersionTriple]:
     return VersionTriple.objects.filter(version=version, split=split).order_by("label")
 
 
-def revoked_sources(version: Version, *, at: datetime) -> dict[int, str]:
-    """Sources of the version with a revoked permission, with the reason. Every export leaves out their items."""
+def revoked_sources(version: Version, *, at: datetime) -> list[int]:
+    """Sources of the version with a revoked permission, by key. Every export leaves out their items."""
+    return list(_revoked(version, at).values_list("pk", flat=True))
+
+
+def revoked_question(version: Version, *, at: datetime) -> Question[list[int]]:
+    """The same for pages that ask for more in one statement."""
+    return Question(
+        {"revoked": ListOf(_revoked(version, at).values_list("pk"))}, lambda found: [pk for (pk,) in found["revoked"]]
+    )
+
+
+def _revoked(version: Version, at: datetime) -> QuerySet[Source]:
     queries = VersionQuery.objects.filter(version=version).values("query__source")
     triples = VersionTriple.objects.filter(version=version)
     used = (
@@ -184,9 +195,7 @@ def revoked_sources(version: Version, *, at: datetime) -> dict[int, str]:
         | Q(pk__in=triples.values("triple__source"))
         | Q(pk__in=triples.values("triple__query__source"))
     )
-    sources = list(Source.objects.filter(used))
-    reasons = permission_reasons(sources, at=at)
-    return {pk: reason for pk, reason in reasons.items() if "revoked" in reason}
+    return Source.objects.filter(used).annotate(permitted=closest_permission(at)).filter(permitted=REVOKED)
 
 
 def resting_on_revoked(project: Project, *, at: datetime) -> set[int]:

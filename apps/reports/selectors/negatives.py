@@ -75,12 +75,12 @@ class NegativesProposal:
 
     def queries(self) -> QuerySet[VersionQuery]:
         """The judged queries, in bytewise order of their outside ids."""
-        content = VersionContent(self.version, splits=self.splits, revoked=list(self.revoked))
+        content = VersionContent(self.version, splits=self.splits, revoked=self.revoked)
         graded = VersionGrade.objects.filter(version=self.version).values("query")
         return content.query_rows().filter(pk__in=graded).order_by(bytewise("outside_id"))
 
     @cached_property
-    def revoked(self) -> dict[int, str]:
+    def revoked(self) -> list[int]:
         return revoked_sources(self.version, at=self.at)
 
     @cached_property
