@@ -52,8 +52,6 @@ KEPT = {
     "goldsets-api:export": 90,
     "goldsets:export": 90,
     "editions:snapshot": 50,
-    "reports-api:version": 49,
-    "reports:version": 49,
     "editions:import": 45,
     "judging:new-round": 32,
     "evaluation:slices": 31,

@@ -94,6 +94,11 @@ def evaluations_on(
     return _related(on_ground(version, split, hit, part)).defer("query_ids")
 
 
+def evaluations_of(version: Version) -> QuerySet[Evaluation]:
+    """All evaluations of whole splits of a version, as `evaluations_on` has those of one split."""
+    return _related(Evaluation.objects.filter(version=version)).defer("query_ids")
+
+
 def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
     """The run's evaluations on other versions, splits and by other rules, the newest version first.
 
