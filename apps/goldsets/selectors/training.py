@@ -124,6 +124,11 @@ def training_leaks(version: Version, *, is_blind: bool) -> TrainingLeaks:
     """
     project = version.gold_set.project
     manifests = answer_to(project, live_manifests_question(project))
+    return leaks_in(version, manifests, is_blind=is_blind)
+
+
+def leaks_in(version: Version, manifests: Collection[LiveManifest], *, is_blind: bool) -> TrainingLeaks:
+    """As `training_leaks`, in manifests that were read already."""
     if not manifests:
         return TrainingLeaks([])
     queries = VersionQuery.objects.filter(version=version).only("outside_id", "text", "split")
@@ -139,7 +144,7 @@ def leaks_among(
     *,
     is_blind: bool,
 ) -> TrainingLeaks:
-    """As `training_leaks`, of queries and triples of the version that were read already."""
+    """As `leaks_in`, of queries and triples of the version that were read already."""
     if not manifests:
         return TrainingLeaks([])
     of_queries, of_triples = _frozen_passages(version, manifests, is_blind=is_blind)

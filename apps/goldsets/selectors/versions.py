@@ -10,7 +10,7 @@ from django.http import Http404
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.audit.models import Event
-from apps.common.database.questions import ListOf, Question, once
+from apps.common.database.questions import CountOf, ListOf, Question, answer_to, once
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version, VersionLoss, VersionQuery, VersionTriple
@@ -89,15 +89,15 @@ class Looks(NamedTuple):
 
 def triples_on_their_way(version: Version) -> dict[str, int]:
     """Number of the project's triples that are disputed or in review, except those in the version."""
+    return answer_to(version, on_their_way_question(version))
+
+
+def on_their_way_question(version: Version) -> Question[dict[str, int]]:
+    """The same for pages that ask for more in one statement."""
     included = VersionTriple.objects.filter(version=version).values("triple")
-    counted = (
-        Triple.objects.filter(project=version.gold_set.project)
-        .exclude(pk__in=included)
-        .aggregate(
-            disputed=Count("pk", filter=Q(state=State.DISPUTED)), in_review=Count("pk", filter=Q(state=State.IN_REVIEW))
-        )
-    )
-    return {word: count for word, count in counted.items() if count}
+    others = Triple.objects.filter(project=version.gold_set.project).exclude(pk__in=included).values("pk")
+    asks = {str(state): CountOf(others.filter(state=state)) for state in (State.DISPUTED, State.IN_REVIEW)}
+    return Question(asks, lambda found: {word: count for word, count in found.items() if count})
 
 
 def looks_at_test(version: Version) -> Looks:
