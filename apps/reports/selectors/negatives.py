@@ -18,7 +18,6 @@ from apps.corpus.models import Snapshot
 from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.bytewise import bytewise
-from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.versions import revoked_sources
 from apps.metrics.columns import Ints
 from apps.reports.core.negatives import (
@@ -75,9 +74,10 @@ class NegativesProposal:
 
     def queries(self) -> QuerySet[VersionQuery]:
         """The judged queries, in bytewise order of their outside ids."""
-        content = VersionContent(self.version, splits=self.splits, revoked=self.revoked)
         graded = VersionGrade.objects.filter(version=self.version).values("query")
-        return content.query_rows().filter(pk__in=graded).order_by(bytewise("outside_id"))
+        rows = VersionQuery.objects.filter(version=self.version, split__in=self.splits, pk__in=graded)
+        rows = rows.exclude(query__source__in=self.revoked) if self.revoked else rows
+        return rows.order_by(bytewise("outside_id"))
 
     @cached_property
     def revoked(self) -> list[int]:
