@@ -49,8 +49,6 @@ EXACT = {
 }
 """Statements of each list, for a person with every role and for a lead without a part; 0 where a lead may not look."""
 KEPT = {
-    "goldsets-api:export": 90,
-    "goldsets:export": 90,
     "editions:snapshot": 50,
     "editions:import": 45,
     "judging:new-round": 32,

@@ -177,17 +177,16 @@ def triples_of(version: Version, split: str) -> QuerySet[VersionTriple]:
 
 def revoked_sources(version: Version, *, at: datetime) -> list[int]:
     """Sources of the version with a revoked permission, by key. Every export leaves out their items."""
-    return list(_revoked(version, at).values_list("pk", flat=True))
+    return list(sources_revoked(version, at=at).values_list("pk", flat=True))
 
 
 def revoked_question(version: Version, *, at: datetime) -> Question[list[int]]:
     """The same for pages that ask for more in one statement."""
-    return Question(
-        {"revoked": ListOf(_revoked(version, at).values_list("pk"))}, lambda found: [pk for (pk,) in found["revoked"]]
-    )
+    rows = ListOf(sources_revoked(version, at=at).values_list("pk"))
+    return Question({"revoked": rows}, lambda found: [pk for (pk,) in found["revoked"]])
 
 
-def _revoked(version: Version, at: datetime) -> QuerySet[Source]:
+def sources_revoked(version: Version, *, at: datetime) -> QuerySet[Source]:
     queries = VersionQuery.objects.filter(version=version).values("query__source")
     triples = VersionTriple.objects.filter(version=version)
     used = (
