@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
+from apps.common.database.questions import ListOf, Question, answer_to
 from apps.judging.core.eta import is_too_fast
 from apps.judging.core.plan import Plan, Preview
 from apps.judging.core.remits import PROPERTIES, Remit, fits
@@ -27,6 +28,7 @@ PASSED_OVER = (CHECK, SAME)
 FIRST_PASS = 1
 SAMPLE = 1_000
 ENOUGH = 200
+LATEST = 10
 
 
 class Pace(NamedTuple):
@@ -185,14 +187,28 @@ def pace_of(project: Project) -> Pace:
 
     Also the usual one where the median is too fast for pairs that were read.
     """
-    times: list[int] = []
-    for round_ in Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number")[:10]:
-        timed = Judgement.objects.filter(round=round_, active_ms__isnull=False)
-        times += [ms for ms in timed.order_by("entry").values_list("active_ms", flat=True)[:SAMPLE] if ms is not None]
-        if len(times) >= ENOUGH:
-            middle = median(times)
-            return USUAL_PACE if is_too_fast(middle, 1) else Pace(middle, middle, is_measured=True)
-    return USUAL_PACE
+    return answer_to(project, pace_question(project))
+
+
+def pace_question(project: Project) -> Question[Pace]:
+    """The same for pages that ask for more in one statement."""
+    latest = Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number").values("pk")
+    timed = Judgement.objects.filter(active_ms__isnull=False).order_by("entry").values_list("active_ms")
+    asks = {
+        f"round{place}": ListOf(timed.filter(round=Subquery(latest[place : place + 1]))[:SAMPLE])
+        for place in range(LATEST)
+    }
+
+    def read(found: Mapping[str, Any]) -> Pace:
+        times: list[int] = []
+        for name in asks:
+            times += [ms for (ms,) in found[name]]
+            if len(times) >= ENOUGH:
+                middle = median(times)
+                return USUAL_PACE if is_too_fast(middle, 1) else Pace(middle, middle, is_measured=True)
+        return USUAL_PACE
+
+    return Question(asks, read)
 
 
 def properties_in(project: Project) -> list[tuple[str, str]]:
