@@ -16,7 +16,7 @@ from apps.goldsets.execution.signing import sign_for
 from apps.goldsets.formats.content import Unwritable
 from apps.goldsets.formats.folder import PACKED, chosen, write_folder, zip_folder
 from apps.goldsets.formats.parquet_files import WRITTEN_BY
-from apps.goldsets.formats.part import Part
+from apps.goldsets.formats.version_part import VersionPart
 from apps.goldsets.models import Version
 from apps.goldsets.selectors.content import EVERY_SPLIT, VersionContent, part_of
 from apps.goldsets.selectors.judgements import judges_question
@@ -79,7 +79,7 @@ def write(
 
 
 def _facts(
-    version: Version, content: Part, forms: list[str], *, without_revoked: bool, with_slices: bool
+    version: Version, content: VersionPart, forms: list[str], *, without_revoked: bool, with_slices: bool
 ) -> dict[str, Any]:
     """The manifest as it was frozen, the time of release, and what this export contains of the version."""
     released_at = version.released_at

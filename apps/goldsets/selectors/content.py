@@ -22,7 +22,7 @@ from apps.goldsets.formats.content import (
     SliceRow,
     TripleRow,
 )
-from apps.goldsets.formats.part import NOTHING, LeftOut, Part
+from apps.goldsets.formats.version_part import NOTHING, LeftOut, VersionPart
 from apps.goldsets.models import SliceMember, Version, VersionGrade, VersionTriple
 from apps.goldsets.selectors.batches import CHUNK, HeldQuery, queries_held, query_batches
 from apps.goldsets.selectors.bytewise import bytewise
@@ -129,7 +129,7 @@ def part_of(
     names: bool = True,
     answers: bool = True,
     with_slices: bool = False,
-) -> Part:
+) -> VersionPart:
     """The rows that one reader gets.
 
     `splits` names those to write. Items of `revoked` sources are left out. Without `names` people are "author" and
@@ -137,11 +137,11 @@ def part_of(
     judgements, nor their notes. Slices are as they are now.
     """
     left_out = whole.of_sources(revoked)
-    part = Part(whole, splits=splits, left_out=left_out, names=names, answers=answers)
+    part = VersionPart(whole, splits=splits, left_out=left_out, names=names, answers=answers)
     return replace(part, slices_now=lambda: slices_of(whole.version, part)) if with_slices else part
 
 
-def slices_of(version: Version, part: Part) -> Iterator[SliceRow]:
+def slices_of(version: Version, part: VersionPart) -> Iterator[SliceRow]:
     """The slices of the version, each with those of its questions that are in this part."""
     inside = {row.query_id for row in part.queries()}, {row.triple_id for row in part.triples()}
     columns = ("slice__kind", "slice__quarter", "number", "query__outside_id", "triple__label", "added_at")

@@ -34,7 +34,7 @@ NOTHING = LeftOut()
 
 
 @dataclass(frozen=True)
-class Part:
+class VersionPart:
     """The rows of the whole in `splits`, but for what is `left_out`.
 
     Without `names` people are "author" and "reviewer 1"; without `answers` there are no single judgements.
