@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from itertools import groupby
+from functools import partial
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from apps.common.database.questions import answer_to
@@ -39,14 +40,17 @@ class VersionContent:
     """
 
     def __init__(self, version: Version, *, every_answer: bool = False, judges: Judges | None = None) -> None:
+        # What reads does not refer to this object, so that its files are gone with it and not when the collector comes.
+        queries = Spool(lambda: queries_held(version))
+        read_answers = partial(_answers_of, version, judges, queries)
         self.version = version
         self._every_answer = every_answer
-        self._judges = judges
-        self._queries = Spool(lambda: queries_held(version))
+        self._queries = queries
         self._blocks = Spool(lambda: map(frozen_block, entries_of(version.snapshot_id)))
-        self._grades = Spool(self._read_grades)
+        self._grades = Spool(lambda: chain.from_iterable(map(_grades_of, query_batches(queries))))
         self._triples = Spool(lambda: triples_held(version))
-        self._answers = Spool(lambda: self._read_answers(noted=False))
+        self._answers = Spool(partial(read_answers, noted=False))
+        self._read_answers = read_answers
 
     def queries(self) -> Iterator[FrozenQuery]:
         return (held.frozen for held in self._queries)
@@ -82,13 +86,12 @@ class VersionContent:
             frozenset(held.frozen.triple_id for held in self._triples if not held.sources.isdisjoint(sources)),
         )
 
-    def _read_grades(self) -> Iterator[GradeRow]:
-        for queries in query_batches(self._queries):
-            yield from _grades_of(queries)
 
-    def _read_answers(self, *, noted: bool) -> Iterator[JudgementRow]:
-        judges = self._judges or answer_to(self.version, judges_question(self.version))
-        return judgements_of(self.version, judges, self._queries, noted=noted)
+def _answers_of(
+    version: Version, judges: Judges | None, queries: Iterable[HeldQuery], *, noted: bool
+) -> Iterator[JudgementRow]:
+    judges = judges or answer_to(version, judges_question(version))
+    return judgements_of(version, judges, queries, noted=noted)
 
 
 class HeldTriple(NamedTuple):
