@@ -86,13 +86,14 @@ def _print_row(form: str, few: list[Measured], pairs: list[tuple[float, Measured
 
 def _measure(version: Any, form: str, splits: list[str], folder: Path) -> Measured:
     from apps.goldsets.formats.folder import write_folder
-    from apps.goldsets.selectors.content import VersionContent
+    from apps.goldsets.selectors.content import VersionContent, part_of
 
     with tempfile.TemporaryDirectory(dir=folder) as out:
         before = _memory("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
         begun = time.perf_counter()
-        manifest = write_folder(VersionContent(version, splits=splits), Path(out), formats=[form], facts={})
+        whole = VersionContent(version, every_answer=form == "judgements")
+        manifest = write_folder(part_of(whole, splits=splits), Path(out), formats=[form], facts={})
         seconds = time.perf_counter() - begun
     return Measured(seconds, sum(entry["bytes"] for entry in manifest["files"]), _memory("VmHWM") - before)
 

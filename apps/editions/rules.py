@@ -3,7 +3,6 @@
 from apps.audit.models import Event
 from apps.corpus.enums import ImportState
 from apps.corpus.models import Import, Snapshot
-from apps.judging.models import Guideline
 
 COMPARED_AT_ONCE_ROWS = 20_000
 
@@ -42,9 +41,9 @@ def import_refusal(item: Import, before: Snapshot | None) -> str | None:
     return None
 
 
-def round_refusal(guideline: Guideline | None, people: int) -> str | None:
+def round_refusal(*, has_guideline: bool, people: int) -> str | None:
     """Why no round can be made with the edition itself."""
-    if guideline is None:
+    if not has_guideline:
         return "There is no guideline yet, so the pairs are kept in a pool. Publish one, then plan a round on the pool."
     if people == 0:
         return "Nobody has judged on this corpus yet, so the pairs are kept in a pool. Choose people in a new round."

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Case, Count, IntegerField, Max, Prefetch, Q, QuerySet, When
 from django.http import Http404
 
 from apps.accounts.models import Project
@@ -153,27 +153,39 @@ def valid_permission(source: Source, at: datetime) -> Permission | None:
     return max(valid, key=lambda permission: (permission.granted_at, permission.pk), default=None)
 
 
+REASONS = {0: "has no permission", 1: "had its permission revoked", 2: "has an expired permission"}
+REVOKED, VALID = 1, 3
+
+
+def closest_permission(at: datetime) -> Max:
+    """An annotation of sources: VALID, or the key of the reason against using one, the closest to a permission."""
+    closest = Case(
+        When(permissions__revoked_at__isnull=False, then=REVOKED),
+        When(permissions__expires_at__lte=at, then=2),
+        When(permissions__isnull=False, then=VALID),
+        default=0,
+        output_field=IntegerField(),
+    )
+    return Max(closest)
+
+
 def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, str]:
     """Why a source may not be used, by its key; sources with a valid permission are left out.
 
     The reason is the closest to a permission: an expired one, else a revoked one, else none.
     """
-    reasons = {source.pk: (0, "has no permission") for source in sources}
-    for permission in Permission.objects.filter(source__in=list(reasons)):
-        if permission.revoked_at is not None:
-            reason = (1, "had its permission revoked")
-        elif permission.expires_at is not None and permission.expires_at <= at:
-            reason = (2, "has an expired permission")
-        else:
-            reason = (3, "")
-        reasons[permission.source_id] = max(reasons[permission.source_id], reason)
-    return {pk: words for pk, (_, words) in reasons.items() if words}
+    return _reasons(Source.objects.filter(pk__in=[source.pk for source in sources]), at)
 
 
 def lost_permissions(project: Project, *, at: datetime) -> dict[int, str]:
     """Sources of the project that may not be used any more, with the reason; not those that never had a permission."""
-    granted = Source.objects.filter(project=project, permissions__isnull=False).distinct().order_by("slug")
-    return permission_reasons(granted, at=at)
+    found = _reasons(Source.objects.filter(project=project).order_by("slug"), at)
+    return {pk: reason for pk, reason in found.items() if reason != REASONS[0]}
+
+
+def _reasons(sources: QuerySet[Source], at: datetime) -> dict[int, str]:
+    rows = sources.annotate(permitted=closest_permission(at)).values_list("pk", "permitted")
+    return {pk: REASONS[permitted] for pk, permitted in rows if permitted in REASONS}
 
 
 def stratum_counts(project: Project) -> list[tuple[str, str, str, str, int]]:

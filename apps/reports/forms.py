@@ -1,5 +1,6 @@
 """Forms for bias and stability reports, for a pool of what to judge first, and for negatives."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -7,7 +8,6 @@ from django import forms
 from apps.common.web.forms import KaratForm, offer
 from apps.evaluation.forms import RunsForm, runs_offered
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLIT_WORDS
-from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.metrics.statistics.significance import DEFAULT_SEED
@@ -15,6 +15,7 @@ from apps.reports.core.negatives import NegativesChoice
 from apps.reports.rules import DEEPEST_REPORT, MOST_FIRST, MOST_NEGATIVES, MOST_RUNS
 from apps.reports.selectors.finders import has_finders
 from apps.retrieval.enums import SystemKind
+from apps.retrieval.models import Run
 
 USUAL_DEPTH = 10
 LARGEST_SEED = 2**31 - 1
@@ -64,15 +65,20 @@ class NegativesForm(KaratForm):
     seed = forms.IntegerField(min_value=0, max_value=LARGEST_SEED, initial=DEFAULT_SEED)
     split = forms.ChoiceField()
 
-    def __init__(self, *args: Any, version: Version, is_lead: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, runs: Iterable[Run], is_lead: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        runs = sorted(scorable_runs(version), key=lambda run: (run.system.kind != SystemKind.BM25, run.tag))
-        offer(self, "run", runs_offered(runs))
-        self.fields["run"].initial = runs[0].pk if runs else None
+        self.runs = sorted(runs, key=lambda run: (run.system.kind != SystemKind.BM25, run.tag))
+        offer(self, "run", runs_offered(self.runs))
+        self.fields["run"].initial = self.runs[0].pk if self.runs else None
         splits = SPLIT_WORDS if is_lead else {Split.DEV: SPLIT_WORDS[Split.DEV]}
         offer(self, "split", splits.items())
         self.fields["split"].required = not is_lead
         self.fields["split"].initial = Split.DEV.value
+
+    @property
+    def baseline(self) -> Run:
+        """The run that a valid form names."""
+        return next(run for run in self.runs if run.pk == self.cleaned_data["run"])
 
     @property
     def choice(self) -> NegativesChoice:

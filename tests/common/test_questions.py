@@ -1,12 +1,13 @@
 """Several figures in one statement, and what a request that only reads is told once."""
 
 import pytest
-from django.db.models import F, Q, Subquery
+from django.db.models import Count, F, Q, Subquery
 
 from apps.accounts.models import Membership
 from apps.common.database.questions import (
     CountOf,
     DistinctOf,
+    ListOf,
     MeanOf,
     Question,
     answer_to,
@@ -50,6 +51,31 @@ def test_many_questions_are_one_statement(project, django_assert_num_queries):
         "none": 0,
         "mean": float,
         "first": True,
+    }
+
+
+def test_a_short_list_comes_in_the_same_statement(project, django_assert_num_queries):
+    roles = Membership.objects.filter(project=project).order_by("role")
+    counted = roles.order_by().values("project__slug").annotate(n=Count("pk"))
+    asked = {
+        "rows": ListOf(roles.values_list("user_id", "role", "granted_by__name")),
+        "json": ListOf(roles.values_list("project__policies", "role")[:1], json=["project__policies"]),
+        "counted": ListOf(counted.values_list("project__slug", "n")),
+        "unlike": ListOf(roles.order_by("user").values_list("user").distinct()),
+        "nobody": ListOf(roles.filter(role="").values_list("user", "role")),
+        "nothing": ListOf(roles.filter(pk__in=[]).values_list("user", "role")),
+    }
+
+    with django_assert_num_queries(1):
+        found = answer_to(project, Question(asked, dict))
+
+    assert found == {
+        "rows": [list(row) for row in roles.values_list("user_id", "role", "granted_by__name")],
+        "json": [[project.policies, roles[0].role]],
+        "counted": [[project.slug, roles.count()]],
+        "unlike": [[user] for user in sorted(set(roles.values_list("user_id", flat=True)))],
+        "nobody": [],
+        "nothing": [],
     }
 
 

@@ -7,8 +7,8 @@ import pytest
 from apps.audit.models import Event
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
-from apps.editions.execution.import_editions import planned_edition
-from apps.editions.selectors.editions import between
+from apps.editions.execution.import_editions import planned_edition, snapshot_before_import
+from apps.editions.selectors.editions import Edition, between
 from apps.judging.enums import RoundKind
 from apps.judging.models import Judgement, KeptPair, Seat
 from apps.retrieval.models import Pool
@@ -29,8 +29,14 @@ def story(db, _story):
     return deepcopy(_story)
 
 
+def edition_of(item) -> Edition:
+    before = snapshot_before_import(item)
+    assert before is not None
+    return planned_edition(item, before)
+
+
 def test_an_import_shows_before_it_is_taken_what_becomes_of_each_passage(story):
-    edition = planned_edition(story.begin_import())
+    edition = edition_of(story.begin_import())
 
     counts = {str(kind): number for kind, number in edition.counts.items()}
     assert counts == {"same": 14, "metadata": 1, "renamed": 1, "changed": 3, "gone": 1, "new": 2}
@@ -38,7 +44,7 @@ def test_an_import_shows_before_it_is_taken_what_becomes_of_each_passage(story):
 
 
 def test_the_preview_and_the_frozen_snapshot_show_the_same_changes(story):
-    before = planned_edition(story.begin_import())
+    before = edition_of(story.begin_import())
 
     after = between(story.spring, story.freeze_autumn())
 
@@ -46,7 +52,7 @@ def test_the_preview_and_the_frozen_snapshot_show_the_same_changes(story):
 
 
 def test_a_file_that_adds_to_the_corpus_removes_nothing_from_the_edition(story):
-    edition = planned_edition(begin_import(story.corpus, as_file({"b15": "Other."}), mode="merge"))
+    edition = edition_of(begin_import(story.corpus, as_file({"b15": "Other."}), mode="merge"))
 
     assert [(str(each.kind), each.name) for each in edition.changes] == [("changed", "b15")]
     assert edition.counts["same"] == 19

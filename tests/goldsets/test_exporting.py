@@ -1,6 +1,8 @@
 import csv
+import gc
 import io
 import json
+import weakref
 import zipfile
 from datetime import timedelta
 
@@ -166,6 +168,20 @@ def test_a_query_that_would_end_its_topic_is_refused_for_trec_and_written_as_jso
     with pytest.raises(Refusal, match="which TREC readers parse as a tag"):
         exporting.write(version, tmp_path, formats=["trec"])
     assert "What does </top> mean?" in members(packed(version, formats=["jsonl"]))["jsonl/queries.jsonl"]
+
+
+def test_what_a_version_keeps_on_disk_goes_with_it():
+    content = VersionContent(make_version(VersionState.RELEASED))
+    read = [list(content.grades()), list(content.judgements()), list(content.blocks())]
+    kept = weakref.ref(content)
+
+    gc.disable()
+    try:
+        del content
+        assert all(read)
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 def test_rows_come_in_the_order_of_bytes_not_of_the_database():

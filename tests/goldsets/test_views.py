@@ -51,7 +51,7 @@ def test_list_costs_the_same_number_of_queries(client, django_assert_num_queries
         make_version(VersionState.RELEASED, bench)
     client.force_login(bench.lead)
 
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         client.get(reverse("goldsets:list", args=[bench.project.slug]))
 
 

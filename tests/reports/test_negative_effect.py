@@ -160,7 +160,7 @@ def measured(scene, **options):
 
 
 def report_of(version, *, is_blind=False):
-    return version_report(version, is_revoked=False, is_blind=is_blind)
+    return version_report(version, is_blind=is_blind, at=AT)
 
 
 @pytest.mark.django_db

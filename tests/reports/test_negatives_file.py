@@ -15,6 +15,7 @@ from django.utils import timezone
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.corpus.core.near_duplicates import signatures
+from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.enums import VersionState
 from apps.judging.actions import open_round
 from apps.judging.core.plan import Plan
@@ -160,6 +161,11 @@ def test_queries_whose_permission_was_revoked_are_left_out(scene, client):
     assert "are left out" in client.get(page_url(scene)).content.decode()
 
 
+def proposal_for(scene, splits, choice) -> NegativesProposal:
+    runs = scorable_runs(scene.version)
+    return NegativesProposal(scene.version, scene.runs["better"], runs, splits, choice, AT)
+
+
 def test_near_duplicates_of_relevant_blocks_are_left_out_once_they_are_known(scene, client):
     """All texts here are "Text of block a", "Text of block b" …: one word of four differs, so no two are alike."""
     client.force_login(scene.lead)
@@ -169,7 +175,7 @@ def test_near_duplicates_of_relevant_blocks_are_left_out_once_they_are_known(sce
 
     assert "near-duplicates of this snapshot is not built" not in client.get(page_url(scene)).content.decode()
     same = signatures(["the very same words"] * 5)
-    proposal = NegativesProposal(scene.version, scene.runs["better"], ["dev"], NegativesChoice(), AT)
+    proposal = proposal_for(scene, ["dev"], NegativesChoice())
     proposal.__dict__["signatures"] = same
     assert [one.negatives for one in proposal.every()] == [[], []]
 
@@ -185,7 +191,7 @@ def test_a_wrong_choice_is_refused(scene, client, more, status):
 
 
 def test_parts_make_no_difference(scene, monkeypatch):
-    proposal = NegativesProposal(scene.version, scene.runs["better"], ["dev", "test"], NegativesChoice(easy=1), AT)
+    proposal = proposal_for(scene, ["dev", "test"], NegativesChoice(easy=1))
     whole = list(negatives.lines(proposal, "jsonl"))
 
     monkeypatch.setattr(negatives, "AT_ONCE", 1)

@@ -26,7 +26,7 @@ NEW_IN_MANIFESTS = {"disagreements", "waiting", "checks", "unused_targets"}
 
 
 def report(version: Version, **options):
-    return version_report(version, **({"is_revoked": False, "is_blind": False} | options))
+    return version_report(version, **({"is_blind": False, "at": AT} | options))
 
 
 def titles(document) -> list[str]:

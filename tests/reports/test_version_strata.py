@@ -12,6 +12,7 @@ from apps.reports.edges.version_reports.questions import divided, in_order
 from tests.evaluation.factories import make_scene
 from tests.evaluation.factories import score as score_by_grades
 from tests.evaluation.hits import places, run_that, score
+from tests.factories import AT
 from tests.goldsets.factories import make_bench, make_version
 from tests.review.factories import make_accepted, make_disputed, make_in_review
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def document(version, **options):
-    return version_report(version, **({"is_revoked": False, "is_blind": False} | options))
+    return version_report(version, **({"is_blind": False, "at": AT} | options))
 
 
 def rows_of(document, name):

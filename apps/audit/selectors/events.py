@@ -1,11 +1,13 @@
 """Reads the events of one project, newest first."""
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from django.db.models import Model, QuerySet
 
 from apps.accounts.models import Project, User
 from apps.audit.models import Event
+from apps.common.database.questions import ListOf, Question
 
 PAGE_SIZE = 50
 MAX_KEY = 2**63 - 1
@@ -52,14 +54,37 @@ def object_types_in(project: Project) -> list[str]:
 
 def recorded_digests(action: str, obj: Model, name: str = "digest") -> set[str]:
     """The digests of an object in the events of this action. One event has one digest; two reveal a forgery."""
-    events = Event.objects.filter(action=action, object_type=obj._meta.label_lower, object_id=str(obj.pk))
-    return {str(after[name]) for after in events.values_list("after", flat=True) if after and name in after}
+    return values_recorded(_events_of(action, obj).values_list("after", flat=True), name)
 
 
 def recorded_objects(action: str, model: type[Model]) -> set[str]:
     """The keys, as text, of the objects of these events."""
-    events = Event.objects.filter(action=action, object_type=model._meta.label_lower)
-    return set(events.values_list("object_id", flat=True))
+    return set(_events_on(action, model).values_list("object_id", flat=True))
+
+
+def recorded_question(action: str, obj: Model) -> Question[list[Any]]:
+    """What the events of this action recorded of the object, for `values_recorded`, with more in one statement."""
+    rows = ListOf(_events_of(action, obj).values_list("after"), json=["after"])
+    return Question({"after": rows}, lambda found: [after for (after,) in found["after"]])
+
+
+def recorded_objects_question(action: str, model: type[Model]) -> Question[set[str]]:
+    """As `recorded_objects`, with more in one statement."""
+    rows = ListOf(_events_on(action, model).values_list("object_id"))
+    return Question({"objects": rows}, lambda found: {pk for (pk,) in found["objects"]})
+
+
+def values_recorded(recorded: Iterable[Any], name: str) -> set[str]:
+    """The values of one name in what events recorded."""
+    return {str(after[name]) for after in recorded if after and name in after}
+
+
+def _events_of(action: str, obj: Model) -> QuerySet[Event]:
+    return _events_on(action, type(obj)).filter(object_id=str(obj.pk))
+
+
+def _events_on(action: str, model: type[Model]) -> QuerySet[Event]:
+    return Event.objects.filter(action=action, object_type=model._meta.label_lower)
 
 
 def _values(project: Project, field: str) -> list[str]:

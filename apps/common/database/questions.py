@@ -3,14 +3,16 @@
 A statement is a trip to the database; on a page of a dozen parts the trips take longer than the work.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.db.models import FloatField, IntegerField, Model, Subquery
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import FloatField, IntegerField, JSONField, Model, QuerySet, Subquery
 from django.db.models.expressions import BaseExpression, Combinable
+from django.db.models.sql.compiler import SQLCompiler
 
 T = TypeVar("T")
 Expressions = Mapping[str, BaseExpression | Combinable]
@@ -35,6 +37,34 @@ class MeanOf(Subquery):
 
     template = "(SELECT CAST(AVG(listed.value) AS double precision) FROM (%(subquery)s) listed)"
     output_field = FloatField()
+
+
+class ListOf(Subquery):
+    """The rows of a query set of `values_list`, as a list of lists, in its order; a few columns of a few thousand rows.
+
+    The columns are texts and numbers, or truths, which may come as 0 and 1; those of `json` hold JSON. Times do not
+    come back as such.
+    """
+
+    output_field = JSONField()
+    empty_result_set_value = "[]"
+
+    def __init__(self, queryset: QuerySet[Any, Any], *, json: Collection[str] = (), **extra: Any) -> None:
+        super().__init__(queryset, **extra)
+        self.columns = list(self.query.selected or ())
+        self.json = frozenset(json)
+
+    def as_sql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, template: str | None = None, **extra: Any
+    ) -> Any:
+        names = {name: f"listed.{connection.ops.quote_name(name)}" for name in self.columns}
+        if connection.vendor == "postgresql":
+            rows = f"JSONB_AGG(JSONB_BUILD_ARRAY({', '.join(names.values())}))"
+        else:  # where JSON is text, which would be quoted once more
+            cells = (f"JSON({column})" if name in self.json else column for name, column in names.items())
+            rows = f"JSON_GROUP_ARRAY(JSON_ARRAY({', '.join(cells)}))"
+        template = f"(SELECT COALESCE({rows}, '[]') FROM (%(subquery)s) listed)"
+        return super().as_sql(compiler, connection, template, **extra)
 
 
 @dataclass(frozen=True)

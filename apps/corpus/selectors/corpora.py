@@ -70,8 +70,11 @@ def latest_snapshot(corpus: Corpus) -> Snapshot | None:
 
 
 def snapshot_before(snapshot: Snapshot) -> Snapshot | None:
-    earlier = Snapshot.objects.filter(corpus=snapshot.corpus_id, number__lt=snapshot.number)
-    return earlier.order_by("-number").first()
+    earlier = Snapshot.objects.filter(corpus=snapshot.corpus_id, number__lt=snapshot.number).order_by("-number")
+    before = earlier.first()
+    if before is not None:
+        before.corpus = snapshot.corpus
+    return before
 
 
 def current_blocks(corpus: Corpus) -> QuerySet[Block]:

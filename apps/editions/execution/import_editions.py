@@ -2,7 +2,7 @@
 
 from apps.common.files.tabular import open_source
 from apps.corpus.edges.imports import CorpusImport
-from apps.corpus.models import Corpus, Import
+from apps.corpus.models import Corpus, Import, Snapshot
 from apps.corpus.selectors.corpora import latest_snapshot
 from apps.editions import rules
 from apps.editions.selectors.editions import Edition, planned
@@ -13,18 +13,25 @@ def corpus_of(item: Import) -> Corpus | None:
     return CorpusImport().corpus(item.project, item.options) if item.kind == CorpusImport.name else None
 
 
+def snapshot_before_import(item: Import) -> Snapshot | None:
+    """The snapshot that an import is compared with: the latest of its corpus."""
+    corpus = corpus_of(item)
+    before = latest_snapshot(corpus) if corpus else None
+    if before is not None and corpus is not None:
+        before.corpus, corpus.project = corpus, item.project
+    return before
+
+
 def import_edition_refusal(item: Import) -> str | None:
     """Why this import has no edition to show."""
-    corpus = corpus_of(item)
-    return rules.import_refusal(item, latest_snapshot(corpus) if corpus else None)
+    return rules.import_refusal(item, snapshot_before_import(item))
 
 
-def planned_edition(item: Import) -> Edition:
-    """The edition of an import that `import_edition_refusal` has nothing against. Reads its file."""
-    corpus = corpus_of(item)
-    assert corpus is not None
-    before = latest_snapshot(corpus)
-    assert before is not None
+def planned_edition(item: Import, before: Snapshot) -> Edition:
+    """The edition that an import makes beside this snapshot, where `import_refusal` has nothing against it.
+
+    Reads its file.
+    """
     with open_source(item.upload.file, name=item.upload.filename) as source:
         rows = CorpusImport().rows(source, item.options)
-        return planned(before, corpus, rows, item.options["mode"])
+        return planned(before, before.corpus, rows, item.options["mode"])

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
+from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import Refusal
 from apps.corpus.execution.freezing import freeze_snapshot
 from apps.corpus.execution.import_steps import apply_import
@@ -16,16 +17,17 @@ from apps.corpus.selectors.corpora import snapshot_before
 from apps.editions import rules
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.execution.import_editions import corpus_of
-from apps.editions.selectors.decisions import changed_passages, choices_of, ranked_changes
+from apps.editions.selectors.decisions import Decided, changed_passages, choices_of, decided_question, ranked_changes
 from apps.editions.selectors.editions import Edition, between
 from apps.editions.selectors.taken import TAKEN, free_pool_name, round_as_before, taken_event
-from apps.editions.selectors.usage import Usage, drafts_on, usage_of
+from apps.editions.selectors.usage import Usage, live_question, rounds_on, usage_of, versions_on
 from apps.editions.selectors.work import PairInNew, Work, work_of
 from apps.goldsets.actions import change_draft
 from apps.goldsets.models import Version
 from apps.judging.actions import open_round
 from apps.judging.actions.carrying import GradeToCarry, carry_along
 from apps.judging.models import Round
+from apps.judging.selectors import latest_guideline
 from apps.judging.selectors.plans import pairs_to_plan, split_by_grade
 from apps.retrieval.actions import choose_pairs
 from apps.retrieval.models import Pool
@@ -91,8 +93,10 @@ def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Ta
     edition = between(before, snapshot)
     if reason := rules.shown_refusal(order.shown, edition.mark):
         raise EditionRefused(reason, code="edition_changed")
-    usage = usage_of(before)
-    work = work_of(edition, usage, _choices(edition, usage, order))
+    asked: dict[str, Question[Any]] = {"live": live_question(project), "decided": decided_question(before.corpus)}
+    found = answer_to(project, joined(asked))
+    usage = usage_of(before, rounds_on(before.corpus), found["live"])
+    work = work_of(edition, usage, _choices(edition, usage, found["decided"], order))
     versions = _versions(edition, [*work.carried, *work.to_judge])
     carried = _carry(edition, work.carried, versions, actor, at)
     pool = _pool(project, edition, work, versions, actor, at)
@@ -103,9 +107,9 @@ def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Ta
     return taken
 
 
-def _choices(edition: Edition, usage: Usage, order: TakeOrder) -> dict[int, Choice]:
+def _choices(edition: Edition, usage: Usage, decided: Decided, order: TakeOrder) -> dict[int, Choice]:
     graded = [each for each in ranked_changes(edition, usage) if edition.old_of(each).version_id in usage.grades]
-    return choices_of(changed_passages(edition, usage, graded), order.decided, order.rest)
+    return choices_of(changed_passages(edition, usage, graded, decided), order.decided, order.rest)
 
 
 def _versions(edition: Edition, pairs: Iterable[PairInNew]) -> dict[str, int]:
@@ -172,16 +176,18 @@ def _round(edition: Edition, pool: Pool, actor: User, at: datetime) -> Round | N
     Its seed comes from the changes, so that the same edition opens the same round. Raises EditionRefused without a
     guideline or without people, and RoundRefused.
     """
-    as_before = round_as_before(pool.snapshot.corpus)
-    if reason := rules.round_refusal(as_before.guideline, len(as_before.people)):
+    as_before = round_as_before(pool.snapshot.corpus, rounds_on(pool.snapshot.corpus))
+    guideline = latest_guideline(pool.project)
+    if reason := rules.round_refusal(has_guideline=guideline is not None, people=len(as_before.people)):
         raise EditionRefused(reason, code="no_round")
+    assert guideline is not None
     if not split_by_grade(pairs_to_plan(pool, only_new=False))[0].exists():
         return None
     return open_round(
         project=pool.project,
         actor=actor,
         pool=pool,
-        guideline=as_before.guideline,
+        guideline=guideline,
         annotators=as_before.people,
         plan=as_before.plan(int(edition.mark[:SEED_DIGITS], 16)),
         at=at,
@@ -192,7 +198,7 @@ def _move_drafts(edition: Edition, rounds: Sequence[Round], actor: User, at: dat
     """Move the drafts on older snapshots to this one; all drafts get the new rounds, also those on later snapshots."""
     snapshot = edition.after
     assert snapshot is not None
-    drafts = drafts_on(snapshot.corpus)
+    drafts = [version for version in versions_on(snapshot.corpus) if version.is_draft]
     return [
         change_draft(
             version_id=draft.pk,

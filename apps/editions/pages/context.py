@@ -4,21 +4,38 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.core.paginator import Paginator
+from django.db.models import Exists
 
 from apps.accounts.models import User
 from apps.audit.models import Event
+from apps.common.database.questions import Question, answer_to, joined
 from apps.corpus.models import BlockVersion
 from apps.editions import rules
 from apps.editions.core.comparison import PassageChange
 from apps.editions.enums import ChangeKind, Choice
-from apps.editions.selectors.decisions import ChangedPassage, changed_passages, choices_of, ranked_changes
+from apps.editions.selectors.decisions import (
+    ChangedPassage,
+    changed_passages,
+    choices_of,
+    decided_question,
+    ranked_changes,
+)
 from apps.editions.selectors.editions import Edition
-from apps.editions.selectors.taken import RoundAsBefore, round_as_before, stays_on
-from apps.editions.selectors.usage import RestingVersion, Usage, drafts_on, usage_of, versions_on
+from apps.editions.selectors.taken import RoundAsBefore, round_as_before, stays_question
+from apps.editions.selectors.usage import (
+    RestingVersion,
+    Usage,
+    live_question,
+    resting_versions,
+    rounds_on,
+    usage_of,
+    versions_on,
+)
 from apps.editions.selectors.work import Work, work_of
 from apps.judging.core.workload import TimePerPair
 from apps.judging.models import Round
-from apps.judging.selectors.plans import pace_of
+from apps.judging.selectors import guidelines_in
+from apps.judging.selectors.plans import Pace, pace_question
 from apps.queries.models import Query
 from apps.retrieval.models import Pool
 from apps.triples.models import Triple
@@ -53,13 +70,26 @@ class ListedPassage(NamedTuple):
 
 def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any]:
     """All of the page. `query` are the parameters of its URL: which list is open, how many changes are shown."""
-    usage = usage_of(edition.before)
-    resting = versions_on(edition.before, edition.kinds)
+    before = edition.before
+    rounds, versions = rounds_on(before.corpus), versions_on(before.corpus)
+    project = before.corpus.project
+    questions: dict[str, Question[Any]] = {
+        "live": live_question(project),
+        "decided": decided_question(before.corpus),
+        "stays": stays_question(before, rounds),
+        "pace": pace_question(project),
+        "has_guideline": Question({"any": Exists(guidelines_in(project))}, lambda found: bool(found["any"])),
+    }
+    asked = answer_to(project, joined(questions))
+    usage = usage_of(before, rounds, asked["live"])
+    resting = resting_versions(versions, usage.texts, edition.kinds)
     ranked = ranked_changes(edition, usage)
     rest = Choice.CARRY if query.get("all") == Choice.CARRY else None
     weighty = [each for each in ranked if _has_grades(edition, usage, each)]
     shown = ranked[: _shown(query)]
-    passages = changed_passages(edition, usage, list(dict.fromkeys([*weighty, *shown])))
+    compared = list(dict.fromkeys([*weighty, *shown]))
+    edition.new_texts([change.name for change in [*compared, *edition.of(ChangeKind.NEW)]])  # of both in one statement
+    passages = changed_passages(edition, usage, compared, asked["decided"])
     choices = choices_of(passages, {}, rest)
     shown_passages = passages_in_order(passages, shown)
     work = work_of(edition, usage, choices)
@@ -74,11 +104,11 @@ def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any
         "next_shown": _shown(query) + SHOWN,
         "rest": rest,
         "work": work,
-        "stays": stays_on(edition.before),
+        "stays": asked["stays"],
         "versions": [each.version for each in resting if each.kinds],
-        "drafts": drafts_on(edition.before.corpus),
+        "drafts": [version for version in versions if version.is_draft],
         "list": _open_list(edition, usage, query),
-        **_round(edition, work),
+        **_round(round_as_before(before.corpus, rounds), work, asked["pace"], has_guideline=asked["has_guideline"]),
     }
 
 
@@ -127,10 +157,8 @@ def _kind(edition: Edition, version: int) -> ChangeKind:
     return edition.kinds.get(version, ChangeKind.SAME)
 
 
-def _round(edition: Edition, work: Work) -> dict[str, Any]:
+def _round(as_before: RoundAsBefore, work: Work, pace: Pace, *, has_guideline: bool) -> dict[str, Any]:
     """The round that would be made, its people, and how long it takes one person."""
-    as_before: RoundAsBefore = round_as_before(edition.before.corpus)
-    pace = pace_of(edition.before.corpus.project)
     pairs = len(work.to_judge)
     judgements = as_before.plan(0).preview(pairs).judgements
     share = judgements / pairs if pairs else 1
@@ -139,7 +167,7 @@ def _round(edition: Edition, work: Work) -> dict[str, Any]:
     return {
         "former_round": as_before.former,
         "people": people,
-        "round_refusal": rules.round_refusal(as_before.guideline, len(people)),
+        "round_refusal": rules.round_refusal(has_guideline=has_guideline, people=len(people)),
         "time": time.of(pairs),
         "time_per_pair": time,
     }

@@ -16,7 +16,7 @@ from apps.editions import rules
 from apps.editions.actions import deciding, taking
 from apps.editions.actions.running import run_again
 from apps.editions.enums import Choice
-from apps.editions.execution.import_editions import import_edition_refusal, planned_edition
+from apps.editions.execution.import_editions import planned_edition, snapshot_before_import
 from apps.editions.execution.taking import EditionRefused, TakeOrder
 from apps.editions.forms import DecisionForm, TakeForm
 from apps.editions.pages.context import edition_context, taken_context
@@ -31,16 +31,18 @@ SECTION = "Documents"
 def import_edition(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The edition that an import in its preview would make."""
     item = import_in(project, pk)
+    item.project = project
+    before = snapshot_before_import(item)
     context = {
         "section": SECTION,
         "item": item,
         "snapshot": None,
         "taken": None,
         "to_run": None,
-        "refusal": import_edition_refusal(item),
+        "refusal": rules.import_refusal(item, before),
     }
-    if not context["refusal"]:
-        context |= edition_context(planned_edition(item), request.GET.dict())
+    if before is not None and not context["refusal"]:
+        context |= edition_context(planned_edition(item, before), request.GET.dict())
     return render(request, "editions/edition.html", context)
 
 
@@ -49,6 +51,7 @@ def import_edition(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 def snapshot_edition(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The edition that a snapshot is beside the one before it; once taken, what came of it."""
     snapshot = snapshot_in(project, pk)
+    snapshot.corpus.project = project
     before, taken = snapshot_before(snapshot), taken_event(snapshot)
     context: dict[str, Any] = {"section": SECTION, "item": None, "snapshot": snapshot, "taken": taken, "refusal": None}
     if before is None:

@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from apps.common.database.questions import ListOf, Question
 from apps.common.text.blocktext import is_cut
 from apps.common.text.worddiff import Piece, changed_spans, word_diff
-from apps.corpus.models import BlockVersion
+from apps.corpus.models import BlockVersion, Corpus
 from apps.editions.core.comparison import PassageChange
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.models import Decision
@@ -125,13 +126,18 @@ def ranked_changes(edition: Edition, usage: Usage) -> list[PassageChange]:
     return sorted(edition.of(ChangeKind.CHANGED), key=weight)
 
 
-def changed_passages(edition: Edition, usage: Usage, changes: Sequence[PassageChange]) -> list[ChangedPassage]:
+Decided = Mapping[tuple[int, str], Choice]
+"""What was decided about texts of the corpus, by the old block version and the digest of the new text."""
+
+
+def changed_passages(
+    edition: Edition, usage: Usage, changes: Sequence[PassageChange], decided: Decided
+) -> list[ChangedPassage]:
     """These changed passages with their texts and evidence, in the order given."""
     keys = [edition.old_of(change).version_id for change in changes]
     versions = BlockVersion.objects.select_related("block__document").in_bulk(keys)
     texts = edition.new_texts([change.name for change in changes])
-    evidence = evidence_on(keys)
-    decided = _decided(edition)
+    evidence = evidence_on(usage, versions)
     return [
         _passage(
             change,
@@ -145,11 +151,13 @@ def changed_passages(edition: Edition, usage: Usage, changes: Sequence[PassageCh
     ]
 
 
-def _decided(edition: Edition) -> dict[tuple[int, str], Choice]:
-    """What was decided about texts of the corpus, by the old block version and the digest of the new text."""
-    decisions = Decision.objects.filter(version__block__corpus=edition.before.corpus_id)
-    rows = decisions.values_list("version_id", "text_digest", "choice")
-    return {(version, digest): Choice(choice) for version, digest, choice in rows}
+def decided_question(corpus: Corpus) -> Question[Decided]:
+    decisions = Decision.objects.filter(version__block__corpus=corpus)
+    rows = ListOf(decisions.values_list("version_id", "text_digest", "choice"))
+    return Question(
+        {"decided": rows},
+        lambda found: {(version, digest): Choice(choice) for version, digest, choice in found["decided"]},
+    )
 
 
 def _texts(edition: Edition, change: PassageChange) -> tuple[int, str]:

@@ -52,6 +52,10 @@ class Edition:
     planned: Mapping[str, NewText]
     new_blocks: Mapping[str, int]
 
+    @cached_property
+    def _read(self) -> dict[str, NewText]:
+        return {}
+
     @property
     def same(self) -> int:
         return self.passages - sum(change.after is not None for change in self.changes)
@@ -82,22 +86,21 @@ class Edition:
         return self.old[change.before.name]
 
     def new_texts(self, names: Iterable[str]) -> dict[str, NewText]:
-        """The new texts of these passages of the new edition."""
+        """The new texts of these passages of the new edition; each is read once."""
+        wanted = list(names)
         if self.after is None:
-            return {name: self.planned[name] for name in names}
-        texts = {}
-        for part in chunks(names, AT_ONCE):
+            return {name: self.planned[name] for name in wanted}
+        for part in chunks([name for name in wanted if name not in self._read], AT_ONCE):
             entries = SnapshotBlock.objects.filter(snapshot=self.after, block__outside_id__in=part)
             for entry in entries.select_related("version", "block"):
-                version = entry.version
-                texts[entry.block.outside_id] = NewText(version.title, version.section_path, version.text, version.pk)
-        return texts
+                text = entry.version
+                self._read[entry.block.outside_id] = NewText(text.title, text.section_path, text.text, text.pk)
+        return {name: self._read[name] for name in wanted}
 
 
 def between(before: Snapshot, after: Snapshot) -> Edition:
     """The edition `after` beside `before`; reads only the passages that differ."""
-    rows = _differing(before, after)
-    new_rows = _differing(after, before)
+    rows, new_rows = _differing(before, after)
     changes = compare(_passages(rows), _passages(new_rows))
     old = {row[0]: OldPassage(row[4], row[5]) for row in rows}
     return Edition(before, after, after.block_count, changes, old, {}, {row[0]: row[4] for row in new_rows})
@@ -114,10 +117,20 @@ COLUMNS = (
 Row = tuple[str, str, str, str, int, int]
 
 
-def _differing(one: Snapshot, other: Snapshot) -> list[Row]:
-    """The passages of one snapshot that the other does not have in exactly this version, in its order."""
+def _differing(before: Snapshot, after: Snapshot) -> tuple[list[Row], list[Row]]:
+    """The passages of each snapshot that the other does not have in exactly this version, in its order."""
+    found: dict[int, list[Row]] = {before.pk: [], after.pk: []}
+    columns = ("snapshot_id", "position", *COLUMNS)
+    only_old = _missing(before, after).values_list(*columns)
+    only_new = _missing(after, before).values_list(*columns)
+    for snapshot, _, *row in only_old.union(only_new, all=True).order_by("snapshot_id", "position"):
+        found[snapshot].append((*row,))
+    return found[before.pk], found[after.pk]
+
+
+def _missing(one: Snapshot, other: Snapshot) -> QuerySet[SnapshotBlock]:
     same = SnapshotBlock.objects.filter(snapshot=other, version=OuterRef("version"))
-    return _rows(SnapshotBlock.objects.filter(~Exists(same), snapshot=one))
+    return SnapshotBlock.objects.filter(~Exists(same), snapshot=one)
 
 
 def _rows(entries: QuerySet[SnapshotBlock]) -> list[Row]:

@@ -1,5 +1,6 @@
 """What taking an edition leads to: the people and the plan of its round, and the record that it was taken."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from apps.accounts.enums import Role
@@ -7,11 +8,11 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
 from apps.audit.models import Event
 from apps.audit.selectors.events import EventFilters, events_in
+from apps.common.database.questions import CountOf, Question
 from apps.corpus.models import Corpus, Snapshot
 from apps.judging.core.plan import Plan
 from apps.judging.enums import RoundKind, RoundState
-from apps.judging.models import Guideline, Round, RoundAnnotator
-from apps.judging.selectors import latest_guideline
+from apps.judging.models import Round, RoundAnnotator
 from apps.retrieval.enums import ELSEWHERE, RunState, SystemKind
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors import pools_in
@@ -24,7 +25,6 @@ OUTSIDE = ELSEWHERE | {SystemKind.UPLOADED}
 class RoundAsBefore(NamedTuple):
     """How the round of an edition is judged: as the latest round on the corpus, by its people who still judge."""
 
-    guideline: Guideline | None
     former: Round | None
     people: list[User]
 
@@ -35,12 +35,13 @@ class RoundAsBefore(NamedTuple):
         return Plan(overlap=self.former.overlap_share, judges=self.former.judges, seed=seed)
 
 
-def round_as_before(corpus: Corpus) -> RoundAsBefore:
-    rounds = Round.objects.filter(pool__snapshot__corpus=corpus, kind=RoundKind.JUDGING)
-    former = rounds.order_by("-number").first()
+def round_as_before(corpus: Corpus, rounds: Iterable[Round]) -> RoundAsBefore:
+    """`rounds` are all of the corpus."""
+    judged = (round_ for round_ in rounds if round_.kind == RoundKind.JUDGING)
+    former = max(judged, key=lambda round_: round_.number, default=None)
     seated = RoundAnnotator.objects.filter(round=former).values("annotator")
     people = members_of(corpus.project, Role.ANNOTATOR).filter(pk__in=seated).order_by("name", "pk")
-    return RoundAsBefore(latest_guideline(corpus.project), former, list(people))
+    return RoundAsBefore(former, list(people))
 
 
 def taken_event(snapshot: Snapshot) -> Event | None:
@@ -73,13 +74,18 @@ class StaysBehind(NamedTuple):
     open_rounds: list[Round]
 
 
-def stays_on(before: Snapshot) -> StaysBehind:
-    rounds = Round.objects.filter(pool__snapshot=before, kind=RoundKind.JUDGING).exclude(state=RoundState.CLOSED)
-    return StaysBehind(
-        Run.objects.filter(snapshot=before).count(),
-        pools_in(before.corpus.project).filter(snapshot=before).count(),
-        list(rounds.order_by("number")),
-    )
+def stays_question(before: Snapshot, rounds: Iterable[Round]) -> Question[StaysBehind]:
+    """`rounds` are all of the corpus, with their pools."""
+    judged = (round_ for round_ in rounds if round_.kind == RoundKind.JUDGING)
+    open_rounds = [
+        round_ for round_ in judged if round_.pool.snapshot_id == before.pk and round_.state != RoundState.CLOSED
+    ]
+    pools = pools_in(before.corpus.project).filter(snapshot=before).order_by()
+    asks = {
+        "runs": CountOf(Run.objects.filter(snapshot=before).values("pk")),
+        "pools": CountOf(pools.values("pk")),
+    }
+    return Question(asks, lambda found: StaysBehind(found["runs"], found["pools"], open_rounds))
 
 
 def free_pool_name(project: Project, name: str) -> str:

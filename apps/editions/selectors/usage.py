@@ -1,19 +1,20 @@
 """What uses the texts of the snapshot before: grades, Q&As, evidence, and the versions with items on them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from django.db.models import F, QuerySet
 
+from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
-from apps.corpus.models import Corpus, Snapshot
-from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
+from apps.common.database.questions import ListOf, Question
+from apps.corpus.models import BlockVersion, Corpus, Snapshot
+from apps.corpus.selectors.corpora import TextKey, texts_in
 from apps.editions.enums import ChangeKind
-from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version, VersionGrade, VersionTriple
-from apps.judging.models import Judgement
-from apps.judging.selectors import settled_pairs
+from apps.judging.models import Judgement, Round
+from apps.judging.selectors import settled_texts
 from apps.queries.models import Query
 from apps.triples.models import ExpectedBlock
 from apps.triples.selectors.staleness import MAY_BE_ACCEPTED
@@ -26,11 +27,16 @@ Span = tuple[int, int]
 class Usage:
     """Grades and Q&As by the block version of the snapshot before; those of retired queries do not count.
 
-    `settled` are the queries and texts, of any edition of the corpus, that have a result already.
+    `texts` are all texts of that snapshot, `live` the texts of the queries that count, in the order of their ids.
+    `settled` are the queries and texts, of any edition of the corpus, that have a result already. `evidence` is what
+    authors of Q&As marked.
     """
 
+    texts: Mapping[TextKey, int]
+    live: Mapping[int, str]
     grades: dict[int, dict[int, int]]
     triples: dict[int, set[int]]
+    evidence: dict[int, set[Span]]
     settled: frozenset[tuple[int, TextKey]]
 
     @property
@@ -38,30 +44,45 @@ class Usage:
         return {query for grades in self.grades.values() for query in grades}
 
 
-def usage_of(before: Snapshot) -> Usage:
-    """The grades of every round of the corpus and the Q&As, on the texts of this snapshot."""
+def rounds_on(corpus: Corpus) -> list[Round]:
+    """Every round on the corpus with its pool, by number, withdrawn ones too."""
+    rounds = Round.objects.filter(pool__snapshot__corpus=corpus)
+    return list(rounds.select_related("pool").order_by("number"))
+
+
+def live_question(project: Project) -> Question[dict[int, str]]:
+    """The texts of the queries that are not retired, in the order of their ids, by key."""
+    queries = Query.objects.filter(project=project, retired_at=None).order_by("outside_id")
+    return Question({"live": ListOf(queries.values_list("pk", "text"))}, lambda found: dict(found["live"]))
+
+
+def usage_of(before: Snapshot, rounds: Iterable[Round], live: Mapping[int, str]) -> Usage:
+    """The grades of these rounds, which are all of the corpus, and the Q&As, on the texts of this snapshot.
+
+    `live` is what `live_question` asks.
+    """
     texts = texts_in(before)
-    live = set(Query.objects.filter(project=before.corpus.project_id, retired_at=None).values_list("pk", flat=True))
     grades: dict[int, dict[int, int]] = defaultdict(dict)
     settled = set()
-    pairs = settled_pairs(before)
-    judged = texts_of(pair.version_id for pair in pairs)
-    for pair in pairs:
-        text = judged[pair.version_id]
+    for pair, text in settled_texts([round_ for round_ in rounds if round_.withdrawn_at is None]):
         settled.add((pair.query_id, text))
         if pair.grade is not None and pair.query_id in live and text in texts:
             grades[texts[text]][pair.query_id] = pair.grade
-    return Usage(dict(grades), _triples(before, texts), frozenset(settled))
+    triples, evidence = _expectations(before, texts)
+    return Usage(texts, live, dict(grades), triples, evidence, frozenset(settled))
 
 
-def _triples(before: Snapshot, texts: dict[TextKey, int]) -> dict[int, set[int]]:
+def _expectations(before: Snapshot, texts: Mapping[TextKey, int]) -> tuple[dict[int, set[int]], dict[int, set[Span]]]:
+    """The Q&As that expect each text, and the evidence that their authors marked in it."""
     expected = _expected().filter(version__block__corpus=before.corpus_id)
     found: dict[int, set[int]] = defaultdict(set)
-    rows = expected.values_list("revision__triple_id", "version__block_id", "version__text_digest")
-    for triple, block, digest in rows.iterator(chunk_size=AT_ONCE):
+    marked: dict[int, set[Span]] = defaultdict(set)
+    rows = expected.values_list("revision__triple_id", "version__block_id", "version__text_digest", "spans")
+    for triple, block, digest, spans in rows.iterator(chunk_size=AT_ONCE):
         if (version := texts.get(TextKey(block, digest))) is not None:
             found[version].add(triple)
-    return dict(found)
+            marked[version].update((start, end) for start, end in spans)
+    return dict(found), dict(marked)
 
 
 def _expected() -> QuerySet[ExpectedBlock]:
@@ -78,48 +99,43 @@ class RestingVersion:
     kinds: frozenset[ChangeKind]
 
 
-def versions_on(before: Snapshot, kinds: dict[int, ChangeKind]) -> list[RestingVersion]:
-    """The frozen and released versions on the corpus; `kinds` as `Edition.kinds` has them."""
-    texts = texts_in(before)
-    versions = Version.objects.filter(snapshot__corpus=before.corpus_id).exclude(state=VersionState.DRAFT)
-    resting = []
-    for version in versions.select_related("gold_set").order_by("gold_set__name", "number"):
-        found = {kinds.get(texts[text], ChangeKind.SAME) for text in _texts_of(version) if text in texts}
-        resting.append(RestingVersion(version, frozenset(found)))
-    return resting
+def versions_on(corpus: Corpus) -> list[Version]:
+    """The versions on the corpus, drafts too, by gold set and number."""
+    versions = Version.objects.filter(snapshot__corpus=corpus).select_related("gold_set", "snapshot")
+    return list(versions.order_by("gold_set__name", "number"))
 
 
-def _texts_of(version: Version) -> Iterator[TextKey]:
-    """The texts that the items of a version are on."""
-    grades = VersionGrade.objects.filter(version=version)
-    rows = grades.values_list("block_version__block_id", "block_version__text_digest").distinct()
-    yield from (TextKey(*row) for row in rows.iterator(chunk_size=AT_ONCE))
-    revisions = VersionTriple.objects.filter(version=version).values("revision")
-    expected = ExpectedBlock.objects.filter(revision__in=revisions)
-    yield from (TextKey(*row) for row in expected.values_list("version__block_id", "version__text_digest"))
+def resting_versions(
+    versions: Iterable[Version], texts: Mapping[TextKey, int], kinds: Mapping[int, ChangeKind]
+) -> list[RestingVersion]:
+    """Those that are frozen or released. `texts` are of the snapshot before, `kinds` as `Edition` has them."""
+    frozen = [version for version in versions if not version.is_draft]
+    found: dict[int, set[ChangeKind]] = {version.pk: set() for version in frozen}
+    for version, block, digest in _texts_of(list(found)):
+        if (text := texts.get(TextKey(block, digest))) is not None:
+            found[version].add(kinds.get(text, ChangeKind.SAME))
+    return [RestingVersion(version, frozenset(found[version.pk])) for version in frozen]
 
 
-def drafts_on(corpus: Corpus) -> list[Version]:
-    drafts = Version.objects.filter(snapshot__corpus=corpus, state=VersionState.DRAFT)
-    return list(drafts.select_related("gold_set", "snapshot").order_by("gold_set__name"))
+def _texts_of(versions: Collection[int]) -> Iterator[tuple[int, int, str]]:
+    """The texts that the items of these versions are on, each once: version, block and digest."""
+    grades = VersionGrade.objects.filter(version__in=versions)
+    blocks = VersionTriple.objects.filter(version__in=versions, revision__expected_blocks__isnull=False)
+    expected = "revision__expected_blocks__version"
+    rows = grades.values_list("version", "block_version__block_id", "block_version__text_digest").union(
+        blocks.values_list("version", f"{expected}__block_id", f"{expected}__text_digest")
+    )
+    return rows.iterator(chunk_size=AT_ONCE)
 
 
-def evidence_on(versions: Collection[int]) -> dict[int, list[Span]]:
+def evidence_on(usage: Usage, versions: Mapping[int, BlockVersion]) -> dict[int, list[Span]]:
     """The evidence that judges and authors marked in these block versions, each span once, in the order of the text."""
-    texts = {text: version for version, text in texts_of(versions).items()}
-    blocks = sorted({text.block_id for text in texts})
-    spans: dict[int, set[Span]] = defaultdict(set)
-    for text, marked in _marked(blocks):
-        if (version := texts.get(text)) is not None:
-            spans[version].update((start, end) for start, end in marked)
-    return {version: sorted(found) for version, found in spans.items()}
-
-
-def _marked(blocks: Iterable[int]) -> Iterator[tuple[TextKey, list[list[int]]]]:
-    for part in chunks(blocks, 500):
+    texts = {TextKey(version.block_id, version.text_digest): pk for pk, version in versions.items()}
+    spans = {pk: set(usage.evidence.get(pk, ())) for pk in versions}
+    for part in chunks(sorted({text.block_id for text in texts}), AT_ONCE):
         judged = Judgement.objects.filter(entry__version__block__in=part, superseded_by=None).exclude(spans=[])
-        by_judges = judged.values_list("entry__version__block_id", "entry__version__text_digest", "spans")
-        yield from ((TextKey(block, digest), spans) for block, digest, spans in by_judges)
-        expected = _expected().filter(version__block__in=part)
-        by_authors = expected.values_list("version__block_id", "version__text_digest", "spans")
-        yield from ((TextKey(block, digest), spans) for block, digest, spans in by_authors)
+        rows = judged.values_list("entry__version__block_id", "entry__version__text_digest", "spans")
+        for block, digest, marked in rows:
+            if (version := texts.get(TextKey(block, digest))) is not None:
+                spans[version].update((start, end) for start, end in marked)
+    return {version: sorted(found) for version, found in spans.items() if found}

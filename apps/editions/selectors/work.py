@@ -8,7 +8,6 @@ from apps.editions.core.likely_pairs import likely_pairs
 from apps.editions.enums import KEEPS_ITS_TEXT, ChangeKind, Choice
 from apps.editions.selectors.editions import Edition
 from apps.editions.selectors.usage import Usage
-from apps.queries.models import Query
 
 
 class PairInNew(NamedTuple):
@@ -90,7 +89,8 @@ def _new_pairs(edition: Edition, usage: Usage, texts: Mapping[str, TextKey]) -> 
     names = [change.name for change in edition.of(ChangeKind.NEW)]
     if not names:
         return []
-    queries = Query.objects.filter(pk__in=usage.queries).order_by("outside_id").values_list("pk", "text")
+    judged = usage.queries
+    queries = {pk: text for pk, text in usage.live.items() if pk in judged}
     passages = {name: f"{new.title} {new.text}" for name, new in edition.new_texts(names).items()}
-    pairs = likely_pairs(dict(queries), passages)
+    pairs = likely_pairs(queries, passages)
     return [PairInNew(*pair) for pair in pairs if (pair[0], texts.get(pair[1])) not in usage.settled]

@@ -145,6 +145,11 @@ def latest_by_rule(like: Evaluation, run_ids: Sequence[int]) -> dict[tuple[str, 
     return {(one.hit, one.run_id): one for one in reversed(list(_related(rows, with_values=True)))}
 
 
+def evaluations_of(version: Version) -> QuerySet[Evaluation]:
+    """All evaluations of whole splits of a version, as `evaluations_on` has those of one split."""
+    return _related(Evaluation.objects.filter(version=version)).defer("query_ids")
+
+
 def other_evaluations(evaluation: Evaluation) -> list[Evaluation]:
     """The run's evaluations on other versions, splits and by other rules, the newest version first.
 

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+
 from apps.common.database.bulk import chunks
 from apps.goldsets.models import Version, VersionTriple
 from apps.metrics.expected import ExpectedBlock, HitRule, Question, Returned
@@ -33,18 +35,24 @@ def version_triples(version: Version, split: str) -> list[VersionTriple]:
     """The triples of one split of a version (empty: both) by label."""
     rows = VersionTriple.objects.filter(version=version)
     rows = rows.filter(split=split) if split else rows
-    return sorted(rows.select_related("triple__source", "triple__query__source"), key=lambda row: row.label.encode())
+    related = ("triple__source", "triple__query__source", "triple__imported")
+    return sorted(rows.select_related(*related), key=lambda row: row.label.encode())
 
 
 def flags_of(version: Version, rows: Collection[VersionTriple]) -> dict[int, set[str]]:
     """The categories of the flags that the triples got before the version was frozen, by key of the triple."""
     found: defaultdict[int, set[str]] = defaultdict(set)
     for part in chunks([row.triple_id for row in rows], AT_ONCE):
-        flags = Verdict.objects.filter(revision__triple__in=part, choice=VerdictChoice.FLAG, superseded_by=None)
-        flags = flags.exclude(category="").filter(given_at__lte=version.frozen_at)
+        flags = flags_before_freeze(version).filter(revision__triple__in=part)
         for triple, category in flags.values_list("revision__triple", "category"):
             found[triple].add(category)
     return found
+
+
+def flags_before_freeze(version: Version) -> QuerySet[Verdict]:
+    """Those that name a category and stood when the version was frozen, on whichever triple."""
+    flags = Verdict.objects.filter(choice=VerdictChoice.FLAG, superseded_by=None).exclude(category="")
+    return flags.filter(given_at__lte=version.frozen_at)
 
 
 def expected_of(version: Version, split: str, only: Collection[str] | None = None) -> ExpectedGround:

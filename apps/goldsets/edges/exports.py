@@ -58,7 +58,7 @@ def export_response(
         version,
         formats=[form],
         splits=splits,
-        revoked=list(versions.revoked_sources(version, at=at)),
+        revoked=versions.revoked_sources(version, at=at),
         names=member.is_lead,
         answers=answers_refusal is None,
         with_slices=with_slices,

@@ -59,18 +59,17 @@ def _grade_values(version: Version, queries: Mapping[int, int], pair: JudgedPair
     return version.pk, queries[pair.query.pk], *named, pair.grade, pair.resolution, pair.judges
 
 
-def items_digest(version: Version) -> str:
+def items_digest(version: Version, content: VersionContent | None = None) -> str:
     """SHA-256 over the frame of the version and the lines of its items, in bytewise order."""
-    return digest_of_lines(_lines(version))
+    return digest_of_lines(_lines(version, content or VersionContent(version)))
 
 
 def manifest_digest(manifest: dict[str, Any]) -> str:
     return digest_of(plain_numbers(manifest))
 
 
-def _lines(version: Version) -> Iterator[str]:
+def _lines(version: Version, content: VersionContent) -> Iterator[str]:
     yield canonical_json(_frame(version)).decode()
-    content = VersionContent(version)
     for path, lines in jsonl.files(content):
         if path != jsonl.CORPUS:
             yield path

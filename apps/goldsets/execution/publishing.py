@@ -69,11 +69,11 @@ def built(version: Version, order: Order, *, at: datetime, progress: Progress) -
         progress(number, len(STEPS), STEPS[number])
 
     begin_step()
-    if fault := fault_of(version):
+    whole = VersionContent(version)
+    if fault := fault_of(version, whole):
         raise ExportRefused(f"{fault} {FORGED}", code="not_as_frozen")
     begin_step()
     terms = terms_of(version, order.splits, at=at)
-    whole = VersionContent(version)
     selection = select(whole, terms)
     content = PublicContent(whole, terms, selection)
     facts = _facts(version, content, selection, terms, order)

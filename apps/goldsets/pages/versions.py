@@ -27,9 +27,10 @@ from apps.goldsets.pages.drafts import draft_facts, type_rows
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
 from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
-from apps.goldsets.selectors.public import is_public, public_versions
+from apps.goldsets.selectors.public import public_versions
 from apps.goldsets.selectors.signing import current_key
-from apps.goldsets.selectors.training import training_leaks
+from apps.goldsets.selectors.training import leaks_in
+from apps.goldsets.selectors.version_now import version_now
 
 SECTION = "Versions"
 PER_PAGE = 100
@@ -102,27 +103,25 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         return render(request, "goldsets/draft.html", {"section": SECTION, **draft_facts(version, at=timezone.now())})
     blind_refusal = rules.blind_refusal(member_of(request))
     manifest = without_grades(version.manifest) if blind_refusal else version.manifest
+    now = version_now(version, at=timezone.now())
     context = {
         "section": SECTION,
         "version": version,
+        "now": now,
         "manifest": manifest,
-        "former": former_of(version),
-        "revoked": versions.revoked_sources(version, at=timezone.now()),
         "signing_key": current_key(version.gold_set.project),
         "forms": offered_forms(version, member_of(request)),
         "release_refusal": rules.release_refusal(version),
         "blind_refusal": blind_refusal,
-        "released": version.gold_set.versions.filter(state="released").first(),
         "splits": [(split, version.manifest["splits"][split]) for split in Split.values],
         "split_words": split_words(version.manifest["splits"]),
         "query_types": type_rows(manifest.get("query_types", {})),
-        "waiting": versions.triples_on_their_way(version),
+        "waiting": now.waiting,
         "grades": sorted((int(grade), n) for grade, n in manifest["counts"].get("by_grade", {}).items()),
         "agreement": versions.agreement_of(version),
         "left_out": rules.counted_losses(version.manifest["left_out"]),
-        "public_file": is_public(version),
         "panels": panels_of(version),
-        "training_leaks": training_leaks(version, is_blind=blind_refusal is not None),
+        "training_leaks": leaks_in(version, now.manifests, is_blind=blind_refusal is not None),
     }
     return render(request, "goldsets/version.html", context)
 

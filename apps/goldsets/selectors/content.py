@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from itertools import groupby
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet
-
+from apps.common.database.questions import answer_to
+from apps.common.files.spool import Spool
 from apps.common.text.wording import utc_second
 from apps.corpus.models import BlockVersion, SnapshotBlock
-from apps.corpus.selectors.integrity import with_titles
+from apps.corpus.selectors.integrity import entries_of
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.content import (
     ExpectedBlock,
@@ -21,105 +23,140 @@ from apps.goldsets.formats.content import (
     SliceRow,
     TripleRow,
 )
-from apps.goldsets.models import SliceMember, Version, VersionGrade, VersionQuery, VersionTriple
-from apps.goldsets.selectors.batches import query_batches
+from apps.goldsets.formats.version_part import NOTHING, LeftOut, VersionPart
+from apps.goldsets.models import SliceMember, Version, VersionGrade, VersionTriple
+from apps.goldsets.selectors.batches import CHUNK, HeldQuery, queries_held, query_batches
 from apps.goldsets.selectors.bytewise import bytewise
-from apps.goldsets.selectors.judgements import judgements_of
+from apps.goldsets.selectors.judgements import Judges, judgements_of, judges_question
 
-CHUNK = 2_000
 EVERY_SPLIT = tuple(Split.values)
-AUTHOR, REVIEWER = "author", "reviewer"
 
 
 class VersionContent:
-    """The rows of a version.
+    """All rows of a version, each read once from the database and from disk after that: see `part_of` for a part.
+
+    Single judgements are read without those that have no note where only notes are asked for. With `every_answer` all
+    are read at first, since all will be asked for. `judges` is what `judges_question` asks, where it was asked already.
+    """
+
+    def __init__(self, version: Version, *, every_answer: bool = False, judges: Judges | None = None) -> None:
+        # What reads does not refer to this object, so that its files are gone with it and not when the collector comes.
+        queries = Spool(lambda: queries_held(version))
+        read_answers = partial(_answers_of, version, judges, queries)
+        self.version = version
+        self._every_answer = every_answer
+        self._queries = queries
+        self._blocks = Spool(lambda: map(frozen_block, entries_of(version.snapshot_id)))
+        self._grades = Spool(lambda: chain.from_iterable(map(_grades_of, query_batches(queries))))
+        self._triples = Spool(lambda: triples_held(version))
+        self._answers = Spool(partial(read_answers, noted=False))
+        self._read_answers = read_answers
+
+    def queries(self) -> Iterator[FrozenQuery]:
+        return (held.frozen for held in self._queries)
+
+    def blocks(self) -> Iterator[FrozenBlock]:
+        return iter(self._blocks)
+
+    def passing_entries(self) -> Iterator[SnapshotBlock]:
+        """The entries of the snapshot for its check. When all have passed, `blocks` has them and reads nothing."""
+        return self._blocks.passing(entries_of(self.version.snapshot_id), frozen_block)
+
+    def grades(self, split: str | None = None) -> Iterator[GradeRow]:
+        return (row for row in self._grades if split is None or row.split == split)
+
+    def triples(self) -> Iterator[TripleRow]:
+        return (held.frozen for held in self._triples)
+
+    def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow]:
+        if noted and not self._every_answer:
+            return self._read_answers(noted=True)
+        return (row for row in self._answers if row.note or not noted)
+
+    def slices(self) -> Iterator[SliceRow]:
+        """None: they are made after the release and grow, so they are no part of the version."""
+        return iter(())
+
+    def of_sources(self, sources: Collection[int]) -> LeftOut:
+        """The items that come from one of these sources."""
+        if not sources:
+            return NOTHING
+        return LeftOut(
+            frozenset(held.frozen.query_id for held in self._queries if held.source in sources),
+            frozenset(held.frozen.triple_id for held in self._triples if not held.sources.isdisjoint(sources)),
+        )
+
+
+def _answers_of(
+    version: Version, judges: Judges | None, queries: Iterable[HeldQuery], *, noted: bool
+) -> Iterator[JudgementRow]:
+    judges = judges or answer_to(version, judges_question(version))
+    return judgements_of(version, judges, queries, noted=noted)
+
+
+class HeldTriple(NamedTuple):
+    """A triple of a version, and the keys of its own source and of its query's."""
+
+    sources: frozenset[int]
+    frozen: TripleRow
+
+
+def triples_held(version: Version) -> Iterator[HeldTriple]:
+    """In the bytewise order of labels."""
+    rows = VersionTriple.objects.filter(version=version).order_by(bytewise("label"))
+    columns = ("triple__source", "triple__query__source", "content", "split")
+    for *sources, content, split in rows.values_list(*columns).iterator(chunk_size=CHUNK):
+        yield HeldTriple(frozenset(filter(None, sources)), triple_row(content, split=split))
+
+
+def frozen_block(row: SnapshotBlock) -> FrozenBlock:
+    return FrozenBlock(
+        block_id=row.block.outside_id,
+        document_id=row.block.document.outside_id,
+        title=row.version.title,
+        text=row.version.text,
+        section=tuple(row.version.section_path),
+        page_start=row.version.page_start,
+        page_end=row.version.page_end,
+        document_title=row.document_title,  # type: ignore[attr-defined]
+        metadata=row.version.metadata,
+        redacted=_named(row.version) if row.version.redacted_at else None,
+    )
+
+
+def part_of(
+    whole: VersionContent,
+    *,
+    splits: Collection[str] = EVERY_SPLIT,
+    revoked: Collection[int] = (),
+    names: bool = True,
+    answers: bool = True,
+    with_slices: bool = False,
+) -> VersionPart:
+    """The rows that one reader gets.
 
     `splits` names those to write. Items of `revoked` sources are left out. Without `names` people are "author" and
     "reviewer 1", for readers who may not see names of single answers; without `answers` there are no single
-    judgements, nor their notes. Slices are made after the release and grow, so they are no part of the version: they
-    come along `with_slices`, as they are now.
+    judgements, nor their notes. Slices are as they are now.
     """
+    left_out = whole.of_sources(revoked)
+    part = VersionPart(whole, splits=splits, left_out=left_out, names=names, answers=answers)
+    return replace(part, slices_now=lambda: slices_of(whole.version, part)) if with_slices else part
 
-    def __init__(
-        self,
-        version: Version,
-        *,
-        splits: Collection[str] = EVERY_SPLIT,
-        revoked: Collection[int] = (),
-        names: bool = True,
-        answers: bool = True,
-        with_slices: bool = False,
-    ) -> None:
-        self.version = version
-        self.splits = tuple(splits)
-        self.revoked = tuple(revoked)
-        self.names = names
-        self.answers = answers
-        self.with_slices = with_slices
 
-    def query_rows(self) -> QuerySet[VersionQuery]:
-        rows = VersionQuery.objects.filter(version=self.version, split__in=self.splits)
-        return rows.exclude(query__source__in=self.revoked) if self.revoked else rows
-
-    def grade_rows(self) -> QuerySet[VersionGrade]:
-        rows = VersionGrade.objects.filter(version=self.version, query__split__in=self.splits)
-        return rows.exclude(query__query__source__in=self.revoked) if self.revoked else rows
-
-    def triple_rows(self) -> QuerySet[VersionTriple]:
-        rows = VersionTriple.objects.filter(version=self.version, split__in=self.splits)
-        if not self.revoked:
-            return rows
-        return rows.exclude(Q(triple__source__in=self.revoked) | Q(triple__query__source__in=self.revoked))
-
-    def queries(self) -> Iterator[FrozenQuery]:
-        rows = self.query_rows().order_by(bytewise("outside_id"))
-        for row in rows.iterator(chunk_size=CHUNK):
-            fields = {**row.fields, "tags": tuple(row.fields.get("tags", ()))}
-            yield FrozenQuery(query_id=row.outside_id, text=row.text, split=row.split, **fields)
-
-    def blocks(self) -> Iterator[FrozenBlock]:
-        rows = with_titles(SnapshotBlock.objects.filter(snapshot=self.version.snapshot_id)).order_by("position")
-        for row in rows.select_related("block__document", "version").iterator(chunk_size=CHUNK):
-            yield FrozenBlock(
-                block_id=row.block.outside_id,
-                document_id=row.block.document.outside_id,
-                title=row.version.title,
-                text=row.version.text,
-                section=tuple(row.version.section_path),
-                page_start=row.version.page_start,
-                page_end=row.version.page_end,
-                document_title=row.document_title,  # type: ignore[attr-defined]
-                metadata=row.version.metadata,
-                redacted=_named(row.version) if row.version.redacted_at else None,
-            )
-
-    def grades(self, split: str | None = None) -> Iterator[GradeRow]:
-        rows = self.query_rows()
-        for queries in query_batches(rows if split is None else rows.filter(split=split)):
-            yield from _grades_of(queries)
-
-    def triples(self) -> Iterator[TripleRow]:
-        for row in self.triple_rows().order_by(bytewise("label")).iterator(chunk_size=CHUNK):
-            yield triple_row(row.content, split=row.split, names=self.names)
-
-    def judgements(self, *, noted: bool = False) -> Iterator[JudgementRow] | None:
-        if not self.answers:
-            return None
-        return judgements_of(self.version, self.query_rows(), noted=noted)
-
-    def slices(self) -> Iterator[SliceRow]:
-        """The slices where they were asked for, each with those of its questions that are in this content."""
-        if not self.with_slices:
-            return
-        members = SliceMember.objects.filter(slice__version=self.version)
-        members = members.filter(Q(query__in=self.query_rows()) | Q(triple__in=self.triple_rows()))
-        columns = ("slice__kind", "slice__quarter", "number", "query__outside_id", "triple__label", "added_at")
-        rows = members.order_by("slice__kind", "slice__quarter", "number", "pk").values_list(*columns)
-        for (kind, quarter), of_slice in groupby(rows, key=lambda row: (row[0], row[1])):
-            questions = list(of_slice)
-            last = utc_second(max(added_at for *_, added_at in questions))
-            numbered = groupby(questions, key=lambda row: row[2])
-            yield SliceRow(quarter or kind, kind, tuple(_question_of(list(same)) for _, same in numbered), last)
+def slices_of(version: Version, part: VersionPart) -> Iterator[SliceRow]:
+    """The slices of the version, each with those of its questions that are in this part."""
+    inside = {row.query_id for row in part.queries()}, {row.triple_id for row in part.triples()}
+    columns = ("slice__kind", "slice__quarter", "number", "query__outside_id", "triple__label", "added_at")
+    members = SliceMember.objects.filter(slice__version=version).order_by(
+        "slice__kind", "slice__quarter", "number", "pk"
+    )
+    rows = (row for row in members.values_list(*columns) if row[3] in inside[0] or row[4] in inside[1])
+    for (kind, quarter), of_slice in groupby(rows, key=lambda row: (row[0], row[1])):
+        questions = list(of_slice)
+        last = utc_second(max(added_at for *_, added_at in questions))
+        numbered = groupby(questions, key=lambda row: row[2])
+        yield SliceRow(quarter or kind, kind, tuple(_question_of(list(same)) for _, same in numbered), last)
 
 
 def _question_of(rows: list[tuple[Any, ...]]) -> tuple[str, tuple[str, ...]]:
@@ -128,15 +165,15 @@ def _question_of(rows: list[tuple[Any, ...]]) -> tuple[str, tuple[str, ...]]:
     return query, tuple(row[4] for row in rows if row[4] is not None)
 
 
-def _grades_of(queries: list[VersionQuery]) -> Iterator[GradeRow]:
+def _grades_of(queries: list[HeldQuery]) -> Iterator[GradeRow]:
     """The grades of these queries, in their order and that of the snapshot."""
     numbered = {query.pk: number for number, query in enumerate(queries)}
     rows = VersionGrade.objects.filter(query__in=numbered).values_list(
         "query_id", "position", "block_id", "grade", "resolution", "judges", "block_version__title"
     )
     for pk, _, block_id, grade, resolution, judges, title in sorted(rows, key=lambda row: (numbered[row[0]], row[1])):
-        query = queries[numbered[pk]]
-        yield GradeRow(query.outside_id, block_id, grade, query.split, resolution, judges, query.text, title)
+        query = queries[numbered[pk]].frozen
+        yield GradeRow(query.query_id, block_id, grade, query.split, resolution, judges, query.text, title)
 
 
 def _named(version: BlockVersion) -> dict[str, str]:
@@ -144,15 +181,10 @@ def _named(version: BlockVersion) -> dict[str, str]:
     return {"digest": version.digest, "metadata_digest": version.metadata_digest}
 
 
-def triple_row(content: dict[str, Any], *, split: str, names: bool = True) -> TripleRow:
+def triple_row(content: dict[str, Any], *, split: str) -> TripleRow:
     """The row stored as plain values in `VersionTriple.content`."""
     blocks = tuple(ExpectedBlock(**{**block, "evidence": tuple(block["evidence"])}) for block in content["blocks"])
-    reviewers = tuple(content["reviewed_by"])
-    row = TripleRow(**{**content, "blocks": blocks, "reviewed_by": reviewers, "split": split})
-    if names:
-        return row
-    numbered = tuple(f"{REVIEWER} {place}" for place in range(1, len(reviewers) + 1))
-    return row._replace(added_by=AUTHOR if row.added_by else "", reviewed_by=numbered)
+    return TripleRow(**{**content, "blocks": blocks, "reviewed_by": tuple(content["reviewed_by"]), "split": split})
 
 
 def stored_triple(row: TripleRow) -> dict[str, Any]:

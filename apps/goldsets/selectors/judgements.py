@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
+from apps.common.database.questions import ListOf, Question
 from apps.common.text.wording import utc_second
 from apps.goldsets.formats.content import JudgementRow
-from apps.goldsets.models import Version, VersionGrade, VersionQuery
-from apps.goldsets.selectors.batches import query_batches
+from apps.goldsets.models import Version, VersionGrade
+from apps.goldsets.selectors.batches import HeldQuery, query_batches
 from apps.judging.enums import RoundKind
-from apps.judging.models import Guideline, Judgement
+from apps.judging.models import Judgement
 from apps.retrieval.models import PoolEntry
 
 FIELDS = (
-    "pk",
-    "entry",
     "round",
     "annotator",
     "pass_number",
@@ -30,6 +29,7 @@ FIELDS = (
     "away_ms",
     "guideline",
 )
+PAIR = ("entry__query_id", "entry__version__block_id", "entry__version__text_digest")
 
 
 class _Place(NamedTuple):
@@ -42,71 +42,71 @@ class _Place(NamedTuple):
     split: str
 
 
-class _Names(NamedTuple):
-    """What files call people, rounds and guidelines, by key: read once, not joined to a million rows."""
+class Judges(NamedTuple):
+    """What files call people, rounds and guidelines, by key, and the pools of the rounds: read once, not joined to a
+    million rows.
+    """
 
     people: dict[int, str]
     rounds: dict[int, int]
     guidelines: dict[int | None, int | None]
+    pools: frozenset[int]
+
+
+def judges_question(version: Version) -> Question[Judges]:
+    """Who judged the version, each by a name that is the same at every export of it, and another one in another."""
+    columns = ("annotator", "round", "round__number", "round__pool", "guideline", "guideline__number")
+    rows = ListOf(_given(version).order_by().values_list(*columns).distinct())
+
+    def read(found: Mapping[str, Any]) -> Judges:
+        known = found["judges"]
+        return Judges(
+            _pseudonyms(version, {row[0] for row in known}),
+            {row[1]: row[2] for row in known},
+            {None: None, **{row[4]: row[5] for row in known}},
+            frozenset(row[3] for row in known),
+        )
+
+    return Question({"judges": rows}, read)
+
+
+def _pseudonyms(version: Version, people: Iterable[int]) -> dict[int, str]:
+    shuffled = sorted(people, key=lambda pk: hashlib.sha256(f"{version.digest} {pk}".encode()).digest())
+    return {pk: f"person {place}" for place, pk in enumerate(shuffled, start=1)}
 
 
 def judgements_of(
-    version: Version, queries_of: QuerySet[VersionQuery], *, noted: bool = False
+    version: Version, judges: Judges, queries: Iterable[HeldQuery], *, noted: bool = False
 ) -> Iterator[JudgementRow]:
     """Those on the queries given, which are the version's: in the order of its grades, of one pair by round and person.
 
     People judged what is in force for the freeze: what was given or superseded later is not in the version. Grades
     that were carried over to a text are nobody's answer on it and have no row. With `noted` only answers with a note.
     """
-    rounds = list(version.rounds.values_list("pk", "number", "pool"))
-    guidelines = Guideline.objects.filter(project=version.gold_set.project_id).values_list("pk", "number")
-    numbers = {pk: number for pk, number, _ in rounds}
-    names = _Names(pseudonyms(version), numbers, {None: None, **dict(guidelines)})
     given = _given(version)
-    chosen = given.exclude(note="") if noted else given
-    pools = {pool for _, _, pool in rounds}
-    for queries in query_batches(queries_of):
-        entries = PoolEntry.objects.filter(pool__in=pools, query__in=[query.query_id for query in queries])
-        pairs = entries.values("pk")
-        answers = list(chosen.filter(entry__in=pairs).values_list(*FIELDS))
+    chosen = given.filter(~Q(note="") | Q(supersedes__isnull=False)) if noted else given
+    for batch in query_batches(queries):
+        entries = PoolEntry.objects.filter(pool__in=judges.pools, query__in=[query.query for query in batch])
+        answers = list(chosen.filter(entry__in=entries.values("pk")).values_list("pk", "supersedes", *PAIR, *FIELDS))
         if not answers:
             continue
-        found, superseded = _places_of(queries, entries), _superseded(given.filter(entry__in=pairs))
-        rows = [
-            (found[entry], _row(found[entry], rest, names))
-            for pk, entry, *rest in answers
-            if entry in found and pk not in superseded
-        ]
-        yield from (row for _, row in sorted(rows, key=_order))
-
-
-def pseudonyms(version: Version) -> dict[int, str]:
-    """A name for everybody who judged: the same at every export of the version, another one in another version."""
-    judged = _given(version).order_by().values_list("annotator", flat=True).distinct()
-    shuffled = sorted(judged, key=lambda pk: hashlib.sha256(f"{version.digest} {pk}".encode()).digest())
-    return {pk: f"person {place}" for place, pk in enumerate(shuffled, start=1)}
+        superseded = {row[1] for row in answers}
+        places = _places(batch)
+        rows = []
+        for pk, _, query, block, digest, *rest in answers:
+            place = places.get((query, block, digest))
+            if place is not None and pk not in superseded:
+                rows.append((place, _row(place, rest, judges)))
+        yield from (row for _, row in sorted(rows, key=_order) if row.note or not noted)
 
 
 def _given(version: Version) -> QuerySet[Judgement]:
     """Answers of people until the freeze, superseded ones too, without checks against a known answer."""
-    rounds = list(version.rounds.filter(kind__in=[RoundKind.JUDGING, RoundKind.IMPORTED]))
+    rounds = version.rounds.filter(kind__in=[RoundKind.JUDGING, RoundKind.IMPORTED]).values("pk")
     return Judgement.objects.filter(round__in=rounds, pass_number__gte=1, given_at__lte=version.frozen_at)
 
 
-def _superseded(given: QuerySet[Judgement]) -> set[int]:
-    """The answers that others of these supersede. Nearly none do, so no index is as good as that of the pairs."""
-    rows = given.values_list("supersedes", flat=True).exclude(supersedes=None)
-    return {earlier for earlier in rows if earlier is not None}
-
-
-def _places_of(queries: list[VersionQuery], entries: QuerySet[PoolEntry]) -> dict[int, _Place]:
-    """Where each of these entries of pools stands; those without a grade in the version stand nowhere."""
-    places = _places(queries)
-    keys = entries.values_list("pk", "query_id", "version__block_id", "version__text_digest")
-    return {pk: places[key] for pk, *rest in keys if (key := tuple(rest)) in places}
-
-
-def _places(queries: list[VersionQuery]) -> dict[tuple[Any, ...], _Place]:
+def _places(queries: list[HeldQuery]) -> dict[tuple[Any, ...], _Place]:
     """The graded pairs by query and text: a text may have been judged in an earlier edition that has the same."""
     numbered = {query.pk: (number, query) for number, query in enumerate(queries)}
     grades = VersionGrade.objects.filter(query__in=numbered).values_list(
@@ -115,17 +115,18 @@ def _places(queries: list[VersionQuery]) -> dict[tuple[Any, ...], _Place]:
     places = {}
     for pk, position, block_id, block, digest in grades:
         number, query = numbered[pk]
-        places[query.query_id, block, digest] = _Place(number, position, query.outside_id, block_id, query.split)
+        names = query.frozen.query_id, block_id, query.frozen.split
+        places[query.query, block, digest] = _Place(number, position, *names)
     return places
 
 
-def _row(place: _Place, values: list[Any], names: _Names) -> JudgementRow:
+def _row(place: _Place, values: list[Any], judges: Judges) -> JudgementRow:
     round_, annotator, passed, grade, cant_judge, note, given_at, active_ms, away_ms, guideline = values
     return JudgementRow(
         place.query_id,
         place.block_id,
-        names.rounds[round_],
-        names.people[annotator],
+        judges.rounds[round_],
+        judges.people[annotator],
         passed,
         grade,
         cant_judge,
@@ -133,7 +134,7 @@ def _row(place: _Place, values: list[Any], names: _Names) -> JudgementRow:
         utc_second(given_at),
         active_ms,
         away_ms,
-        names.guidelines[guideline],
+        judges.guidelines[guideline],
         place.split,
     )
 

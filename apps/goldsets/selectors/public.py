@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import groupby
 from typing import NamedTuple
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, IntegerField, Q, QuerySet, Value
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership, Project, User
 from apps.accounts.selectors import members_of, policy
+from apps.common.database.questions import ListOf, Question, answer_to, once
 from apps.corpus.models import PublicTexts
 from apps.goldsets.enums import PublicState, StayKind, StayReason
 from apps.goldsets.formats.public.scrub import SourceTerms, Terms
 from apps.goldsets.formats.public.words import ForbiddenWords
 from apps.goldsets.models import PublicRelease, PublicStay, Version, VersionQuery, VersionTriple
 from apps.queries.enums import PermissionScope, SourceKind
-from apps.queries.models import Permission, Source
+from apps.queries.models import Source
 
 
 def public_releases_of(version: Version) -> QuerySet[PublicRelease]:
@@ -41,11 +43,6 @@ def public_release(release_id: int) -> PublicRelease:
     """The release with what building its files needs."""
     related = ("version__gold_set__project", "version__snapshot__corpus", "version__guideline", "prepared_by", "job")
     return PublicRelease.objects.select_related(*related).get(pk=release_id)
-
-
-def is_public(version: Version) -> bool:
-    """Whether a public release of the version is out, and not withdrawn."""
-    return version.public_releases.filter(state=PublicState.RELEASED).exists()
 
 
 def public_versions(project: Project) -> set[int]:
@@ -82,8 +79,9 @@ def has_opened(release: PublicRelease, user: User) -> bool:
 
 def public_texts_of(version: Version) -> PublicTexts | None:
     """Who says that the passages of the version may be published; None where nobody does."""
-    said = PublicTexts.objects.filter(corpus=version.snapshot.corpus_id, ended_at=None)
-    return said.select_related("recorded_by").first()
+    corpus = version.snapshot.corpus_id
+    said = PublicTexts.objects.filter(corpus=corpus, ended_at=None).select_related("recorded_by")
+    return once(("public texts", corpus), said.first)
 
 
 class StayGroup(NamedTuple):
@@ -129,7 +127,8 @@ class PublicSources(NamedTuple):
 
 
 def public_sources(version: Version, *, at: datetime) -> PublicSources:
-    queries, triples = _terms_by_item(version, at=at)
+    terms = _source_terms(_known_sources(version.gold_set.project), at)
+    queries, triples = _terms_by_item(version, terms)
     counts = version.manifest["counts"]
     may = [sum(one.reason is None for one in terms.values()) for terms in (queries, triples)]
     return PublicSources(counts["queries"], may[0], counts["triples"], may[1])
@@ -137,79 +136,122 @@ def public_sources(version: Version, *, at: datetime) -> PublicSources:
 
 def terms_of(version: Version, splits: Collection[str], *, at: datetime) -> Terms:
     """What decides about the items of the version at this time: permissions as they stand, names and words."""
-    queries, triples = _terms_by_item(version, at=at)
-    words = words_of(version.gold_set.project, at=at)
-    return Terms(queries, triples, frozenset(splits), words)
+    project = version.gold_set.project
+    sources = _known_sources(project)
+    terms = _source_terms(sources, at)
+    queries, triples = _terms_by_item(version, terms)
+    return Terms(queries, triples, frozenset(splits), _words(project, sources, terms))
 
 
-def _terms_by_item(version: Version, *, at: datetime) -> tuple[dict[str, SourceTerms], dict[str, SourceTerms]]:
+class _Granted(NamedTuple):
+    """A permission of a source."""
+
+    pk: int
+    scope: str
+    owner: str
+    granted_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+class _KnownSource(NamedTuple):
+    pk: int
+    name: str
+    slug: str
+    kind: str
+    permissions: tuple[_Granted, ...]
+
+    @property
+    def named(self) -> list[str]:
+        """What tells of it: its own names and its owners."""
+        return [self.name, self.slug, *(one.owner for one in self.permissions)]
+
+
+def _known_sources(project: Project) -> list[_KnownSource]:
+    """The sources of the project with their permissions, in one statement."""
+    own = ("pk", "name", "slug", "kind")
+    rows = Source.objects.filter(project=project).order_by("pk", "permissions__pk")
+    found = groupby(rows.values_list(*own, *(f"permissions__{name}" for name in _Granted._fields)), lambda row: row[:4])
+    return [_KnownSource._make([*head, tuple(_Granted(*row[4:]) for row in same if row[4])]) for head, same in found]
+
+
+def _terms_by_item(
+    version: Version, terms: Mapping[int, SourceTerms]
+) -> tuple[dict[str, SourceTerms], dict[str, SourceTerms]]:
     """The terms of each query and Q&A that has a source, by its id."""
-    queries = VersionQuery.objects.filter(version=version).values_list("outside_id", "query__source")
-    triples = VersionTriple.objects.filter(version=version).values_list(
-        "label", "triple__source", "triple__query__source"
-    )
-    sources = _source_terms(version.gold_set.project, at=at)
-    of_triples = [(name, [pk for pk in own if pk]) for name, *own in triples]
-    return (
-        {name: sources[pk] for name, pk in queries if pk},
-        {name: _of_triple(sources, own) for name, own in of_triples if own},
-    )
+    found: dict[str, dict[str, SourceTerms]] = {StayKind.QUERIES: {}, StayKind.TRIPLES: {}}
+    for item in _sourced_items(version):
+        found[item.kind][item.name] = _of_each(terms, item.sources)
+    return found[StayKind.QUERIES], found[StayKind.TRIPLES]
 
 
-def _of_triple(sources: dict[int, SourceTerms], own: list[int]) -> SourceTerms:
-    """A Q&A goes out when each of its sources, its own and that of its query, allows it."""
-    terms = [sources[pk] for pk in own]
-    return next((one for one in terms if one.reason), terms[0])
+class _SourcedItem(NamedTuple):
+    kind: str
+    name: str
+    sources: list[int]
 
 
-def _source_terms(project: Project, *, at: datetime) -> dict[int, SourceTerms]:
-    sources = Source.objects.filter(project=project).prefetch_related("permissions")
-    return {source.pk: _terms_of(source, list(source.permissions.all()), at) for source in sources}
+def _sourced_items(version: Version) -> Iterator[_SourcedItem]:
+    """The queries and Q&As of the version that have a source, in one statement."""
+    queries = VersionQuery.objects.filter(version=version, query__source__isnull=False)
+    triples = VersionTriple.objects.filter(version=version)
+    triples = triples.filter(Q(triple__source__isnull=False) | Q(triple__query__source__isnull=False))
+    none = Value(None, IntegerField())
+    of_queries = queries.values_list(Value(StayKind.QUERIES.value), "outside_id", "query__source", none)
+    of_triples = triples.values_list(Value(StayKind.TRIPLES.value), "label", "triple__source", "triple__query__source")
+    for kind, name, *own in of_queries.union(of_triples, all=True):
+        yield _SourcedItem(kind, name, [pk for pk in own if pk])
 
 
-def _terms_of(source: Source, permissions: list[Permission], at: datetime) -> SourceTerms:
+def _of_each(terms: Mapping[int, SourceTerms], own: list[int]) -> SourceTerms:
+    """An item goes out when each of its sources allows it: a Q&A's own and that of its query."""
+    found = [terms[pk] for pk in own]
+    return next((one for one in found if one.reason), found[0])
+
+
+def _source_terms(sources: Iterable[_KnownSource], at: datetime) -> dict[int, SourceTerms]:
+    return {source.pk: _terms_of(source, at) for source in sources}
+
+
+def _terms_of(source: _KnownSource, at: datetime) -> SourceTerms:
     """By the latest permission in force; without one by the closest to it, as freezing has it."""
     kind = SourceKind(source.kind).label
-    in_force = [one for one in permissions if _is_in_force(one, at)]
+    in_force = [one for one in source.permissions if _is_in_force(one, at)]
     if in_force:
         latest = max(in_force, key=lambda one: (one.granted_at, one.pk))
         if latest.scope == PermissionScope.PUBLIC:
             return SourceTerms(None, source.name, kind)
         reason = StayReason.CUSTOMER if source.kind == SourceKind.CUSTOMER else StayReason.INTERNAL
         return SourceTerms(reason, source.name, kind)
-    if not permissions:
+    if not source.permissions:
         return SourceTerms(StayReason.NO_PERMISSION, source.name, kind)
-    has_ended = any(one.revoked_at is None for one in permissions)
+    has_ended = any(one.revoked_at is None for one in source.permissions)
     return SourceTerms(StayReason.EXPIRED if has_ended else StayReason.REVOKED, source.name, kind)
 
 
-def _is_in_force(permission: Permission, at: datetime) -> bool:
+def _is_in_force(permission: _Granted, at: datetime) -> bool:
     if permission.revoked_at is not None or permission.granted_at > at:
         return False
     return permission.expires_at is None or permission.expires_at > at
 
 
-def words_of(project: Project, *, at: datetime) -> ForbiddenWords:
+def _words(project: Project, sources: Collection[_KnownSource], terms: Mapping[int, SourceTerms]) -> ForbiddenWords:
     """The internal words of the settings, names of sources that are not public and their owners, names of people.
 
     A name that stands on a public source too, or is the project's own, is no secret.
     """
-    terms = _source_terms(project, at=at)
-    sources = list(Source.objects.filter(project=project).prefetch_related("permissions"))
-    said = PublicTexts.objects.filter(corpus__project=project, ended_at=None).values_list("owner", flat=True)
-    public = {project.name, *said, *(word for one in sources if not terms[one.pk].reason for word in _named_in(one))}
-    whole = {word for one in sources if terms[one.pk].reason for word in _named_in(one)}
-    people = User.objects.filter(pk__in=Membership.objects.filter(project=project).values("user"))
-    names = people.order_by("pk").values_list("name", "email")
+    people = User.objects.filter(pk__in=Membership.objects.filter(project=project).values("user")).order_by("pk")
+    said = PublicTexts.objects.filter(corpus__project=project, ended_at=None)
+    asked = {"said": ListOf(said.values_list("owner")), "people": ListOf(people.values_list("name", "email"))}
+    found = answer_to(project, Question(asked, dict))
+    owners = [owner for (owner,) in found["said"]]
+    public = {project.name, *owners, *(word for one in sources if not terms[one.pk].reason for word in one.named)}
+    whole = {word for one in sources if terms[one.pk].reason for word in one.named}
     return ForbiddenWords(
         inside=tuple(_lines(policy(project, "internal_words"))),
         whole=tuple(sorted(whole - public)),
-        names=tuple(word for pair in names for word in pair if word),
+        names=tuple(word for pair in found["people"] for word in pair if word),
     )
-
-
-def _named_in(source: Source) -> Iterable[str]:
-    return [source.name, source.slug, *(one.owner for one in source.permissions.all())]
 
 
 def _lines(text: str) -> list[str]:
@@ -221,18 +263,10 @@ def no_longer_public(release: PublicRelease, *, at: datetime) -> list[str]:
 
     Their permission was revoked or has run out, or the one that is left says internal.
     """
-    terms = _source_terms(release.version.gold_set.project, at=at)
+    terms = _source_terms(_known_sources(release.version.gold_set.project), at)
     ended = {pk: one.detail for pk, one in terms.items() if one.reason}
     if not ended:
         return []
-    stays = release.stays.filter(kind__in=[StayKind.QUERIES, StayKind.TRIPLES]).values_list("kind", "name")
-    inside: dict[str, set[str]] = {kind: set() for kind in StayKind}
-    for kind, name in stays:
-        inside[kind].add(name)
-    queries = VersionQuery.objects.filter(version=release.version, query__source__in=ended)
-    triples = VersionTriple.objects.filter(version=release.version, triple__source__in=ended)
-    asked = VersionTriple.objects.filter(version=release.version, triple__query__source__in=ended)
-    out = {pk for name, pk in queries.values_list("outside_id", "query__source") if name not in inside["queries"]}
-    out |= {pk for name, pk in triples.values_list("label", "triple__source") if name not in inside["triples"]}
-    out |= {pk for name, pk in asked.values_list("label", "triple__query__source") if name not in inside["triples"]}
-    return sorted(ended[pk] for pk in out)
+    staying = set(release.stays.filter(kind__in=[StayKind.QUERIES, StayKind.TRIPLES]).values_list("kind", "name"))
+    going = (item for item in _sourced_items(release.version) if (item.kind, item.name) not in staying)
+    return sorted(ended[pk] for pk in {pk for item in going for pk in item.sources if pk in ended})

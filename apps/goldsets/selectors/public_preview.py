@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
 from apps.goldsets.formats import jsonl
-from apps.goldsets.formats.content import Content
+from apps.goldsets.formats.content import FrozenQuery, TripleRow
 from apps.goldsets.formats.public.preview import PreviewLine, preview_lines
 from apps.goldsets.formats.public.scrub import PASSAGES, PublicContent, Selection
 from apps.goldsets.models import PublicRelease
@@ -26,6 +26,8 @@ class PreviewRecord(NamedTuple):
 
 
 PREVIEWED = ("triples", "queries")
+Pair = tuple[dict[str, Any], dict[str, Any]]
+"""A record as the version has it, and as it goes out."""
 
 
 def preview_record(release: PublicRelease, kind: str, number: int, *, at: datetime) -> PreviewRecord:
@@ -33,34 +35,37 @@ def preview_record(release: PublicRelease, kind: str, number: int, *, at: dateti
     version = release.version
     whole = VersionContent(version)
     terms = terms_of(version, release.splits, at=at)
-    public = PublicContent(whole, terms, _stored_selection(release, whole))
+    queries, triples = list(whole.queries()), list(whole.triples())
+    public = PublicContent(whole, terms, _stored_selection(release, queries, triples))
     total = release.report["counts"][kind]["going"]
     number = max(1, min(number, total))
-    pairs = _triple_pairs(whole, public) if kind == "triples" else _query_pairs(whole, public)
+    pairs = _triple_pairs(triples, public) if kind == "triples" else _query_pairs(queries, public)
     before, after = next(islice(pairs, number - 1, None), ({}, {}))
     return PreviewRecord(kind, number if total else 0, total, preview_lines(before, after))
 
 
-def _stored_selection(release: PublicRelease, whole: VersionContent) -> Selection:
+def _stored_selection(
+    release: PublicRelease, queries: Iterable[FrozenQuery], triples: Iterable[TripleRow]
+) -> Selection:
     """What was chosen when the release was built, from what it kept in. Passages are not in it."""
     staying = set(release.stays.exclude(kind=PASSAGES).values_list("kind", "name"))
     chosen = Selection()
-    chosen.queries = {row.query_id for row in whole.queries() if ("queries", row.query_id) not in staying}
-    chosen.triples = {row.triple_id for row in whole.triples() if ("triples", row.triple_id) not in staying}
-    for row in whole.triples():
+    chosen.queries = {row.query_id for row in queries if ("queries", row.query_id) not in staying}
+    chosen.triples = {row.triple_id for row in triples if ("triples", row.triple_id) not in staying}
+    for row in triples:
         if row.triple_id in chosen.triples:
             for name in (row.added_by, *row.reviewed_by):
                 chosen.pseudonym(name)
     return chosen
 
 
-def _triple_pairs(whole: Content, public: PublicContent) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    for row in whole.triples():
+def _triple_pairs(rows: Iterable[TripleRow], public: PublicContent) -> Iterator[Pair]:
+    for row in rows:
         if row.triple_id in public.chosen.triples:
             yield jsonl.triple_entry(row), jsonl.triple_entry(public.triple(row))
 
 
-def _query_pairs(whole: Content, public: PublicContent) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    for row in whole.queries():
+def _query_pairs(rows: Iterable[FrozenQuery], public: PublicContent) -> Iterator[Pair]:
+    for row in rows:
         if row.query_id in public.chosen.queries:
             yield jsonl.query_entry(row), jsonl.query_entry(public.query(row))

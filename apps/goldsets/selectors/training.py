@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
-from django.db.models import F, QuerySet
+from django.db.models import CharField, F, JSONField, QuerySet, Value
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
+from apps.common.database.questions import ListOf, Question, answer_to
 from apps.corpus.models import BlockVersion
 from apps.goldsets.core.training import Entry, Known, Lookup, Match, Passage, Traceable, find_known
 from apps.goldsets.enums import EntryKind, Split
 from apps.goldsets.models import TrainingEntry, TrainingManifest, Version, VersionGrade, VersionQuery, VersionTriple
 from apps.queries.models import Query
 from apps.triples.enums import State
-from apps.triples.models import Revision, Triple
+from apps.triples.models import ExpectedBlock, Revision, Triple, label_of
 from apps.triples.selectors.triples import WITH_BLOCKS, triples_of
 
 LOOKED_UP = 5_000
 RELEVANT_FROM = 2
 NOTHING = Known({}, {})
+Listed: TypeAlias = "TrainingManifest | LiveManifest"
 
 
 def manifests_of(project: Project) -> QuerySet[TrainingManifest]:
@@ -31,7 +33,11 @@ def manifests_of(project: Project) -> QuerySet[TrainingManifest]:
 
 
 def live_manifests(project: Project) -> list[TrainingManifest]:
-    return list(TrainingManifest.objects.filter(project=project, retired_at=None).order_by("name"))
+    return list(_live(project))
+
+
+def _live(project: Project) -> QuerySet[TrainingManifest]:
+    return TrainingManifest.objects.filter(project=project, retired_at=None).order_by("name")
 
 
 def lowest_relevant(project: Project) -> int:
@@ -94,23 +100,56 @@ class TrainingLeaks(NamedTuple):
         return f"{counted} known from training ({named}), so scores on test may be too high for what was trained on it."
 
 
+class LiveManifest(NamedTuple):
+    """A manifest in use: as much of it as finding its entries takes."""
+
+    pk: int
+    name: str
+    counts: dict[str, int]
+
+
+def live_manifests_question(project: Project) -> Question[list[LiveManifest]]:
+    """The manifests in use, by name, for pages that ask for more in the same statement."""
+    rows = _live(project).values_list("pk", "name", "counts")
+    return Question(
+        {"manifests": ListOf(rows, json=["counts"])},
+        lambda found: [LiveManifest(*row) for row in found["manifests"]],
+    )
+
+
 def training_leaks(version: Version, *, is_blind: bool) -> TrainingLeaks:
     """The items of a frozen version that are in a manifest in use now, be it from after the freeze.
 
     `is_blind`: for somebody who still judges. No query is then known with a passage, which would tell its relevance.
     """
     project = version.gold_set.project
-    manifests = live_manifests(project)
+    manifests = answer_to(project, live_manifests_question(project))
+    return leaks_in(version, manifests, is_blind=is_blind)
+
+
+def leaks_in(version: Version, manifests: Collection[LiveManifest], *, is_blind: bool) -> TrainingLeaks:
+    """As `training_leaks`, in manifests that were read already."""
     if not manifests:
         return TrainingLeaks([])
-    relevant = VersionGrade.objects.filter(version=version, grade__gte=lowest_relevant(project))
-    pairs = [] if is_blind else relevant.values_list("query__outside_id", "block_version_id")
-    passages = _passages_of(manifests, pairs)
-    queries = list(VersionQuery.objects.filter(version=version).only("outside_id", "text", "split"))
-    rows = VersionTriple.objects.filter(version=version).select_related("triple__query", "triple__imported", "revision")
-    triples = list(rows.prefetch_related(*_blocks_of("revision")))
-    items = [_query(row.outside_id, row.text, passages) for row in queries]
-    items += [_triple(row.triple, row.revision) for row in triples]
+    queries = VersionQuery.objects.filter(version=version).only("outside_id", "text", "split")
+    triples = VersionTriple.objects.filter(version=version).select_related("triple__query", "triple__imported")
+    return leaks_among(version, list(queries), list(triples), manifests, is_blind=is_blind)
+
+
+def leaks_among(
+    version: Version,
+    queries: Sequence[VersionQuery],
+    triples: Sequence[VersionTriple],
+    manifests: Collection[LiveManifest],
+    *,
+    is_blind: bool,
+) -> TrainingLeaks:
+    """As `leaks_in`, of queries and triples of the version that were read already."""
+    if not manifests:
+        return TrainingLeaks([])
+    of_queries, of_triples = _frozen_passages(version, manifests, is_blind=is_blind)
+    items = [_query(row.outside_id, row.text, of_queries) for row in queries]
+    items += [_frozen_triple(row, of_triples) for row in triples]
     known = _known(manifests, items).questions
     kinds = {query_name(row.outside_id): (row.outside_id, "query", row.split) for row in queries}
     kinds |= {triple_name(row.label): (row.label, "triple", row.split) for row in triples}
@@ -157,16 +196,16 @@ def _versions_with_in_test(project: Project) -> dict[str, list[str]]:
     return tested
 
 
-def _known(manifests: Collection[TrainingManifest], items: Iterable[Traceable]) -> Known:
+def _known(manifests: Collection[Listed], items: Iterable[Traceable]) -> Known:
     return find_known(items, _lookup_in(manifests), with_hashes=EntryKind.TEXT in _kinds(manifests))
 
 
-def _kinds(manifests: Iterable[TrainingManifest]) -> set[str]:
+def _kinds(manifests: Iterable[Listed]) -> set[str]:
     """The kinds of entries that some manifest has."""
     return {kind for manifest in manifests for kind, number in manifest.counts.items() if number}
 
 
-def _lookup_in(manifests: Collection[TrainingManifest]) -> Lookup:
+def _lookup_in(manifests: Collection[Listed]) -> Lookup:
     names = {manifest.pk: manifest.name for manifest in manifests}
 
     def found(entries: Collection[Entry]) -> Iterator[tuple[Entry, str]]:
@@ -196,24 +235,60 @@ def _passages_of(manifests: Collection[TrainingManifest], pairs: Iterable[tuple[
     return found
 
 
+def _frozen_passages(
+    version: Version, manifests: Collection[LiveManifest], *, is_blind: bool
+) -> tuple[dict[str, list[Passage]], dict[str, list[Passage]]]:
+    """The passages beside which a manifest may know the questions, by id of the query and by label of the triple.
+
+    Those are the relevant ones of each query and the expected ones of each triple. Only hashes know a question so.
+    """
+    of_queries: defaultdict[str, list[Passage]] = defaultdict(list)
+    of_triples: defaultdict[str, list[Passage]] = defaultdict(list)
+    if EntryKind.TEXT not in _kinds(manifests):
+        return of_queries, of_triples
+    relevant = VersionGrade.objects.filter(version=version, grade__gte=lowest_relevant(version.gold_set.project))
+    relevant = relevant.none() if is_blind else relevant
+    expected = ExpectedBlock.objects.filter(revision__in=version.triples.values("revision"))
+    pinned = relevant.values("block_version").union(expected.values("version"))
+    columns = ("pk", "block__outside_id", "block__document__outside_id", "text")
+    texts = {pk: row for pk, *row in BlockVersion.objects.filter(pk__in=pinned).values_list(*columns)}
+    graded = relevant.values_list("query__outside_id", Value(0), "block_version", Value([], JSONField()))
+    named = expected.values_list(Value("", CharField()), "revision__triple__number", "version", "spans")
+    for query, triple, pk, spans in graded.union(named, all=True):
+        block, document, text = texts[pk]
+        passage = _expected_passage(block, document, text, spans)
+        (of_queries[query] if query else of_triples[label_of(triple)]).append(passage)
+    return of_queries, of_triples
+
+
 def _query(outside_id: str, text: str, passages: dict[str, list[Passage]]) -> Traceable:
     return Traceable(query_name(outside_id), (outside_id,), (text,), tuple(passages.get(outside_id, ())))
 
 
 def _triple(triple: Triple, revision: Revision | None) -> Traceable:
-    """A triple is known by its label, by the id in the file it came from, and by the query that it came from."""
     assert revision is not None
+    passages = []
+    for expected in revision.expected_blocks.all():
+        block = expected.version.block
+        passages.append(
+            _expected_passage(block.outside_id, block.document.outside_id, expected.version.text, expected.spans)
+        )
+    return Traceable(triple_name(triple.label), _ids_of(triple), (revision.question,), tuple(passages))
+
+
+def _frozen_triple(row: VersionTriple, passages: Mapping[str, list[Passage]]) -> Traceable:
+    ids, question = _ids_of(row.triple), row.content["question"]
+    return Traceable(triple_name(row.label), ids, (question,), tuple(passages.get(row.label, ())))
+
+
+def _ids_of(triple: Triple) -> tuple[str, ...]:
+    """A triple is known by its label, by the id in the file it came from, and by the query that it came from."""
     entry: Any = getattr(triple, "imported", None)
     outside = str(entry.claims.get("id") or "") if entry else ""
     ids = [triple.label, outside, triple.query.outside_id if triple.query else ""]
-    passages = []
-    for expected in revision.expected_blocks.all():
-        text, block = expected.version.text, expected.version.block
-        texts = [text, *(text[start:end] for start, end in expected.spans)]
-        passages.append(Passage(block.outside_id, block.document.outside_id, tuple(dict.fromkeys(texts))))
-    ids = list(dict.fromkeys(filter(None, ids)))
-    return Traceable(triple_name(triple.label), tuple(ids), (revision.question,), tuple(passages))
+    return tuple(dict.fromkeys(filter(None, ids)))
 
 
-def _blocks_of(path: str) -> list[str]:
-    return [f"{path}__expected_blocks__version__block__document"]
+def _expected_passage(block: str, document: str, text: str, spans: Iterable[Sequence[int]]) -> Passage:
+    texts = [text, *(text[start:end] for start, end in spans)]
+    return Passage(block, document, tuple(dict.fromkeys(texts)))

@@ -10,7 +10,7 @@ from django.http import Http404
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.audit.models import Event
-from apps.common.database.questions import once
+from apps.common.database.questions import CountOf, ListOf, Question, answer_to, once
 from apps.corpus.models import Snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version, VersionLoss, VersionQuery, VersionTriple
@@ -21,7 +21,7 @@ from apps.judging.models import Round, Seat
 from apps.judging.selectors import rounds_in
 from apps.metrics.estimate import Estimate
 from apps.queries.models import Source
-from apps.queries.selectors import lost_permissions, permission_reasons
+from apps.queries.selectors import REVOKED, closest_permission, lost_permissions
 from apps.triples.enums import State
 from apps.triples.models import Triple
 
@@ -89,15 +89,15 @@ class Looks(NamedTuple):
 
 def triples_on_their_way(version: Version) -> dict[str, int]:
     """Number of the project's triples that are disputed or in review, except those in the version."""
+    return answer_to(version, on_their_way_question(version))
+
+
+def on_their_way_question(version: Version) -> Question[dict[str, int]]:
+    """The same for pages that ask for more in one statement."""
     included = VersionTriple.objects.filter(version=version).values("triple")
-    counted = (
-        Triple.objects.filter(project=version.gold_set.project)
-        .exclude(pk__in=included)
-        .aggregate(
-            disputed=Count("pk", filter=Q(state=State.DISPUTED)), in_review=Count("pk", filter=Q(state=State.IN_REVIEW))
-        )
-    )
-    return {word: count for word, count in counted.items() if count}
+    others = Triple.objects.filter(project=version.gold_set.project).exclude(pk__in=included).values("pk")
+    asks = {str(state): CountOf(others.filter(state=state)) for state in (State.DISPUTED, State.IN_REVIEW)}
+    return Question(asks, lambda found: {word: count for word, count in found.items() if count})
 
 
 def looks_at_test(version: Version) -> Looks:
@@ -175,8 +175,18 @@ def triples_of(version: Version, split: str) -> QuerySet[VersionTriple]:
     return VersionTriple.objects.filter(version=version, split=split).order_by("label")
 
 
-def revoked_sources(version: Version, *, at: datetime) -> dict[int, str]:
-    """Sources of the version with a revoked permission, with the reason. Every export leaves out their items."""
+def revoked_sources(version: Version, *, at: datetime) -> list[int]:
+    """Sources of the version with a revoked permission, by key. Every export leaves out their items."""
+    return list(sources_revoked(version, at=at).values_list("pk", flat=True))
+
+
+def revoked_question(version: Version, *, at: datetime) -> Question[list[int]]:
+    """The same for pages that ask for more in one statement."""
+    rows = ListOf(sources_revoked(version, at=at).values_list("pk"))
+    return Question({"revoked": rows}, lambda found: [pk for (pk,) in found["revoked"]])
+
+
+def sources_revoked(version: Version, *, at: datetime) -> QuerySet[Source]:
     queries = VersionQuery.objects.filter(version=version).values("query__source")
     triples = VersionTriple.objects.filter(version=version)
     used = (
@@ -184,9 +194,7 @@ def revoked_sources(version: Version, *, at: datetime) -> dict[int, str]:
         | Q(pk__in=triples.values("triple__source"))
         | Q(pk__in=triples.values("triple__query__source"))
     )
-    sources = list(Source.objects.filter(used))
-    reasons = permission_reasons(sources, at=at)
-    return {pk: reason for pk, reason in reasons.items() if "revoked" in reason}
+    return Source.objects.filter(used).annotate(permitted=closest_permission(at)).filter(permitted=REVOKED)
 
 
 def resting_on_revoked(project: Project, *, at: datetime) -> set[int]:

@@ -17,6 +17,7 @@ from apps.judging.selectors.pairs import (
     resolved_grades,
     resolved_pairs,
     settled_pairs,
+    settled_texts,
 )
 from apps.judging.selectors.progress import (
     PersonProgress,
@@ -103,6 +104,7 @@ __all__ = [
     "seat_counts",
     "seat_in",
     "settled_pairs",
+    "settled_texts",
     "steadiness",
     "stuck",
     "totals",

@@ -1,9 +1,9 @@
 """Resolved judgements: pairs with their answers, resolved grades, and the matrix for agreement."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -96,7 +96,7 @@ def _pairs(round_: Round, which: Q) -> Iterator[JudgedPair]:
     decisions = Adjudication.objects.filter(which, round=round_, superseded_by=None)
     ruled = {decision.entry_id: decision for decision in decisions}
     row = next(rows, None)
-    for entry_id, n in _planned(round_, which):
+    for _, entry_id, n in _planned([round_], which):
         pair = JudgedPair(entry_id, n, decision=ruled.get(entry_id))
         while row is not None and row.entry_id == entry_id:
             pair.judgements.append(row)
@@ -104,53 +104,71 @@ def _pairs(round_: Round, which: Q) -> Iterator[JudgedPair]:
         yield pair
 
 
-def _planned(round_: Round, which: Q) -> Iterator[tuple[int, int]]:
-    """The entries with their numbers of judges, in order. In a closed round, the answers so far count as all."""
-    seats = Seat.objects.filter(which, round=round_, pass_number=1)
-    if round_.state == RoundState.CLOSED:
-        seats = seats.filter(state=SeatState.DONE)
-    planned = seats.values("entry").annotate(n=Count("pk")).order_by("entry").values_list("entry", "n")
-    return planned.iterator(chunk_size=ROWS)
+def _planned(rounds: Iterable[Round], which: Q) -> Iterator[tuple[int, int, int]]:
+    """Round and entry with the number of judges, in their order. In a closed round, the answers so far count as all."""
+    closed: dict[bool, list[int]] = {True: [], False: []}
+    for round_ in rounds:
+        closed[round_.state == RoundState.CLOSED].append(round_.pk)
+    counted = Q(round__in=closed[False]) | Q(round__in=closed[True], state=SeatState.DONE)
+    seats = Seat.objects.filter(which, counted, pass_number=1)
+    planned = seats.values("round", "entry").annotate(n=Count("pk")).order_by("round", "entry")
+    return planned.values_list("round", "entry", "n").iterator(chunk_size=ROWS)
 
 
 def resolved_pairs(round_: Round) -> Iterator[ResolvedPair]:
     """Every pair of a round that has an answer, with its resolution, in the pool's order."""
-    entries = PoolEntry.objects.filter(pool=round_.pool_id).order_by("pk")
-    keys = entries.values_list("pk", "query_id", "version_id").iterator(chunk_size=ROWS)
+    return _resolved_in([round_])
+
+
+def _resolved_in(rounds: Sequence[Round]) -> Iterator[ResolvedPair]:
+    """The same of several rounds, one after the other by their keys, in as many statements as of one."""
+    kinds = {round_.pk: round_.kind for round_ in rounds}
+    keys = _entries(kinds)
     key = next(keys, None)
-    given = _answers(round_)
+    given = _answers(kinds)
     answered, answers = next(given, NO_ANSWER)
-    decisions = Adjudication.objects.filter(round=round_, superseded_by=None)
-    rulings = {entry: Ruling(grade) for entry, grade in decisions.values_list("entry", "grade")}
-    for entry, planned in _planned(round_, Q()):
-        while key is not None and key[0] < entry:
+    decisions = Adjudication.objects.filter(round__in=kinds, superseded_by=None)
+    rulings = {tuple(pair): Ruling(grade) for *pair, grade in decisions.values_list("round", "entry", "grade")}
+    for round_id, entry, planned in _planned(rounds, Q()):
+        here = (round_id, entry)
+        while key is not None and key[:2] < here:
             key = next(keys, None)
         theirs: tuple[int | None, ...] = ()
-        if answered == entry:
+        if answered == here:
             theirs = answers
             answered, answers = next(given, NO_ANSWER)
-        ruling = rulings.get(entry)
+        ruling = rulings.get(here)
         if key is None or not (theirs or ruling is not None):
             continue
         state, resolution, grade = _resolved(theirs, planned=planned, ruling=ruling)
-        if round_.kind == RoundKind.PROPAGATED:
+        if kinds[round_id] == RoundKind.PROPAGATED:
             resolution = Resolution.CARRIED
-        yield ResolvedPair(*key, round_.pk, state, resolution, grade, len(theirs))
+        yield ResolvedPair(*key[1:], round_id, state, resolution, grade, len(theirs))
 
 
-NO_ANSWER: tuple[int | None, tuple[int | None, ...]] = (None, ())
+def _entries(rounds: Collection[int]) -> Iterator[tuple[int, int, int, int]]:
+    """Round, entry, query and block version of every entry of the rounds' pools, by round and in the pool's order."""
+    columns = ("pk", "pool__entries__pk", "pool__entries__query_id", "pool__entries__version_id")
+    rows = Round.objects.filter(pk__in=rounds, pool__entries__isnull=False).order_by("pk", "pool__entries__pk")
+    return rows.values_list(*columns).iterator(chunk_size=ROWS)
+
+
+Place = tuple[int, int]
+"""A round and an entry, by their keys."""
+NO_ANSWER: tuple[Place | None, tuple[int | None, ...]] = (None, ())
 _resolved = lru_cache(maxsize=4_096)(resolve)
 """Among many pairs most have the answers of another one."""
 
 
-def _answers(round_: Round) -> Iterator[tuple[int, tuple[int | None, ...]]]:
-    """The live answers to each pair, None for "can't judge", in the order of entries.
+def _answers(rounds: Collection[int]) -> Iterator[tuple[Place, tuple[int | None, ...]]]:
+    """The live answers to each pair, None for "can't judge", in the order of rounds and entries.
 
     A judgement is a wide row with a note and marked evidence; of a million of them only the grades are read.
     """
-    rows = live_judgements(round_).filter(pass_number=1).order_by("entry").values_list("entry", "grade")
-    for entry, of_pair in groupby(rows.iterator(chunk_size=ROWS), key=itemgetter(0)):
-        yield entry, tuple(grade for _, grade in of_pair)
+    live = Judgement.objects.filter(round__in=rounds, superseded_by=None, pass_number=1)
+    rows = live.order_by("round", "entry").values_list("round", "entry", "grade")
+    for place, of_pair in groupby(rows.iterator(chunk_size=ROWS), key=itemgetter(0, 1)):
+        yield place, tuple(grade for *_, grade in of_pair)
 
 
 def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
@@ -162,11 +180,11 @@ def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[Resolved
     judged the pair itself. A pair whose grade is None is unresolved and needs a lead; one that a lead ruled out as not
     judgeable is left out: no row is none.
     """
-    pairs = settled_pairs(source)
+    pairs = settled_texts(source)
     if isinstance(source, Snapshot):
         texts = texts_in(source)
-        pairs = [pair._replace(version_id=texts[text]) for pair, text in _with_texts(pairs) if text in texts]
-    return [pair for pair in pairs if not pair.is_ruled_out]
+        pairs = [(pair._replace(version_id=texts[text]), text) for pair, text in pairs if text in texts]
+    return [pair for pair, _ in pairs if not pair.is_ruled_out]
 
 
 def grades_for_pool(pool: Pool) -> dict[tuple[int, int], int]:
@@ -177,19 +195,25 @@ def grades_for_pool(pool: Pool) -> dict[tuple[int, int], int]:
 
 def settled_pairs(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
     """The same with the pairs that were ruled out, each from the round that counts."""
+    return [pair for pair, _ in settled_texts(source)]
+
+
+def settled_texts(source: Round | Snapshot | Iterable[Round]) -> list[tuple[ResolvedPair, TextKey]]:
+    """The same, each with its text; in as many statements for many rounds as for one."""
+    rounds = _rounds(source)
+    if not rounds:
+        return []
+    by_round: dict[int, list[ResolvedPair]] = {round_.pk: [] for round_ in rounds}
+    for pair in _resolved_in(rounds):
+        by_round[pair.round_id].append(pair)
+    texts = texts_of(pair.version_id for pairs in by_round.values() for pair in pairs)
     settled: dict[tuple[int, TextKey], ResolvedPair] = {}
-    for round_ in _rounds(source):
-        for pair, text in _with_texts(list(resolved_pairs(round_))):
-            key = (pair.query_id, text)
-            if key in settled and pair.state is PairState.PARTLY:
-                continue
-            settled[key] = pair
-    return list(settled.values())
-
-
-def _with_texts(pairs: Sequence[ResolvedPair]) -> Iterator[tuple[ResolvedPair, TextKey]]:
-    texts = texts_of(pair.version_id for pair in pairs)
-    return ((pair, texts[pair.version_id]) for pair in pairs)
+    for pair in chain.from_iterable(by_round.values()):
+        key = (pair.query_id, texts[pair.version_id])
+        if key in settled and pair.state is PairState.PARTLY:
+            continue
+        settled[key] = pair
+    return [(pair, text) for (_, text), pair in settled.items()]
 
 
 def _rounds(source: Round | Snapshot | Iterable[Round]) -> list[Round]:

@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
-from apps.common.database.questions import CountOf
+from apps.common.database.questions import ListOf, Question, answer_to
 from apps.judging.core.eta import is_too_fast
 from apps.judging.core.plan import Plan, Preview
 from apps.judging.core.remits import PROPERTIES, Remit, fits
@@ -210,24 +210,25 @@ def pace_of(project: Project) -> Pace:
 
     Also the usual one where the median is too fast for pairs that were read.
     """
-    times = _latest_times(project)
-    if len(times) < ENOUGH:
+    return answer_to(project, pace_question(project))
+
+
+def pace_question(project: Project) -> Question[Pace]:
+    """The same for pages that ask for more in one statement."""
+    latest = Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number").values("pk")
+    timed = Judgement.objects.filter(active_ms__isnull=False).order_by("entry").values_list("active_ms")
+    asks = {
+        f"round{place}": ListOf(timed.filter(round=Subquery(latest[place : place + 1]))[:SAMPLE])
+        for place in range(LATEST)
+    }
+
+    def read(found: Mapping[str, Any]) -> Pace:
+        times: list[int] = []
+        for name in asks:
+            times += [ms for (ms,) in found[name]]
+            if len(times) >= ENOUGH:
+                middle = median(times)
+                return USUAL_PACE if is_too_fast(middle, 1) else Pace(middle, middle, is_measured=True)
         return USUAL_PACE
-    middle = median(times)
-    return USUAL_PACE if is_too_fast(middle, 1) else Pace(middle, middle, is_measured=True)
 
-
-def _latest_times(project: Project) -> list[int]:
-    """How long pairs took in the project's latest rounds, at most SAMPLE of each, of as few rounds as have ENOUGH."""
-    timed = Judgement.objects.filter(round=OuterRef("pk"), active_ms__isnull=False).order_by()
-    rounds = Round.objects.filter(project=project, kind=RoundKind.JUDGING).order_by("-number")
-    wanted: list[int] = []
-    total = 0
-    for pk, n in rounds.values_list("pk", CountOf(timed.values("pk")[:SAMPLE]))[:LATEST]:
-        if total >= ENOUGH:
-            break
-        total += n
-        wanted += [pk] if n else []
-    # Each round but the last has fewer than are enough, so that the limit cuts none but the last.
-    found = Judgement.objects.filter(round__in=wanted, active_ms__isnull=False).order_by("-round__number", "entry")
-    return [ms for ms in found.values_list("active_ms", flat=True)[:total] if ms is not None]
+    return Question(asks, read)

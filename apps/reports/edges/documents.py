@@ -12,7 +12,6 @@ from apps.evaluation.edges.sheets import EvaluationSheet, log_look
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.comparisons import ComparisonRefused
 from apps.goldsets.rules import blind_refusal
-from apps.goldsets.selectors.versions import revoked_sources
 from apps.reports.core.document import Document
 from apps.reports.edges.hit_reports import hit_comparison_report, hit_evaluation_report
 from apps.reports.edges.negatives import visible_version
@@ -53,8 +52,7 @@ def comparison_document(member: Member, baseline: int, candidate: int, measure: 
 def version_document(member: Member, version_pk: int) -> Document:
     """The report of a gold version and the runs on it. Raises Http404; leads alone see unreleased versions."""
     version = visible_version(member, version_pk)
-    is_blind = blind_refusal(member) is not None
-    return version_report(version, is_revoked=bool(revoked_sources(version, at=timezone.now())), is_blind=is_blind)
+    return version_report(version, is_blind=blind_refusal(member) is not None, at=timezone.now())
 
 
 def file_of(document: Document, form: str) -> HttpResponse:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from apps.accounts.selectors import Member
 from apps.common.errors import Forbidden, Refusal
 from apps.evaluation import rules
+from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.actions import log_export
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
@@ -18,7 +19,6 @@ from apps.reports.forms import NegativesForm
 from apps.reports.rules import negatives_refusal
 from apps.reports.selectors import negatives
 from apps.reports.selectors.negatives import CONTENT_TYPES, NegativesProposal
-from apps.retrieval.selectors import run_in
 from apps.retrieval.selectors.blinding import hidden_queries
 
 MEASURED_BY = {"run", "depth"}
@@ -30,14 +30,15 @@ class NegativesRefused(Refusal):
 
 def negatives_form(member: Member, version: Version, query: Any) -> NegativesForm:
     """The form filled from a query string; parameters that are not in it have their default."""
-    unbound = NegativesForm(version=version, is_lead=member.is_lead)
+    runs = scorable_runs(version)
+    unbound = NegativesForm(runs=runs, is_lead=member.is_lead)
     data = query.copy()
     data.pop("page", None)
     data.pop("format", None)
     for name in unbound.fields:
         if name not in data:
             data[name] = str(unbound.get_initial_for_field(unbound.fields[name], name) or 0)
-    return NegativesForm(data, version=version, is_lead=member.is_lead)
+    return NegativesForm(data, runs=runs, is_lead=member.is_lead)
 
 
 def visible_version(member: Member, pk: int) -> Version:
@@ -48,19 +49,18 @@ def visible_version(member: Member, pk: int) -> Version:
 def ranks_refusal(member: Member, version: Version) -> str | None:
     """Why the person may see no negatives of the version now: each is shown with its grade and its rank."""
     queries = VersionQuery.objects.filter(version=version).values_list("query_id", flat=True)
+    version.snapshot.corpus.project = member.project
     hidden = hidden_queries(member.user, version.snapshot, queries)
     return blind_refusal(member) or next(iter(hidden.values()), None)
 
 
-def proposal_of(member: Member, version: Version, form: NegativesForm) -> NegativesProposal:
+def proposal_of(version: Version, form: NegativesForm) -> NegativesProposal:
     """The proposal for a valid form. Raises NegativesRefused."""
-    values = form.cleaned_data
-    run = run_in(member.project, values["run"])
-    split = values["split"]
-    if reason := negatives_refusal(run, version, split, form.choice):
+    split = form.cleaned_data["split"]
+    if reason := negatives_refusal(form.baseline, version, split, form.choice):
         raise NegativesRefused(reason, code="negatives_refused")
     splits = [split] if split else list(Split.values)
-    return NegativesProposal(version, run, splits, form.choice, timezone.now())
+    return NegativesProposal(version, form.baseline, form.runs, splits, form.choice, timezone.now())
 
 
 def _valid_form(member: Member, version: Version, query: Any) -> NegativesForm:
@@ -91,7 +91,7 @@ def file_response(member: Member, version: Version, query: Any) -> StreamingHttp
     shape = query.get("format", "jsonl")
     if shape not in CONTENT_TYPES:
         raise NegativesRefused(f"Use one of {', '.join(CONTENT_TYPES)}.", code="unknown_form")
-    proposal = proposal_of(member, version, _valid_form(member, version, query))
+    proposal = proposal_of(version, _valid_form(member, version, query))
     log_export(
         version=version,
         actor=member.user,

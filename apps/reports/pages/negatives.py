@@ -25,8 +25,7 @@ from apps.reports.edges.negatives import (
     visible_version,
 )
 from apps.reports.edges.version_reports.negatives import measured_splits
-from apps.reports.models import NegativesReport
-from apps.reports.selectors.analyses import reports_on
+from apps.reports.selectors.analyses import latest_by_split, negatives_reports
 
 SECTION = {"section": "Versions"}
 QUERIES_A_PAGE = 20
@@ -41,8 +40,10 @@ def negatives(request: HttpRequest, project: Project, version_pk: int) -> HttpRe
     form = negatives_form(member, version, request.GET)
     context: dict[str, Any] = {**SECTION, "version": version, "form": form, "refusal": ranks_refusal(member, version)}
     if context["refusal"] is None and form.is_valid():
-        proposal = proposal_of(member, version, form)
-        page = Paginator(proposal.queries(), QUERIES_A_PAGE).get_page(request.GET.get("page", ""))
+        proposal = proposal_of(version, form)
+        pages = Paginator(proposal.queries(), QUERIES_A_PAGE)
+        pages.count = proposal.size
+        page = pages.get_page(request.GET.get("page", ""))
         rows = proposal.proposed(list(page.object_list))
         if any(row.query.split == Split.TEST for row in rows):
             log_test_look(version=version, actor=member.user, what="negatives of test", at=proposal.at)
@@ -60,11 +61,12 @@ def negatives(request: HttpRequest, project: Project, version_pk: int) -> HttpRe
 
 def _measured(version: Version) -> dict[str, Any]:
     """What the hard negatives do to scores, as far as it has been measured."""
-    measured = measured_splits(version)
+    reports = list(negatives_reports(version))
+    measured = measured_splits(latest_by_split(reports))
     return {
         "measured": [(one, effect_table(one)) for one in measured],
         "found": found_table(measured) if measured else None,
-        "in_progress": list(reports_on(NegativesReport, version).filter(computed_at=None)),
+        "in_progress": [report for report in reports if report.computed_at is None],
     }
 
 

@@ -1,5 +1,6 @@
 """Bias and stability reports, scoped to a project and to what a member may see."""
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from django.db.models import QuerySet
@@ -52,7 +53,17 @@ def latest_version_of_pool(pool_id: int, project: Project) -> Version | None:
     return versions.order_by("-frozen_at", "-pk").first()
 
 
+def negatives_reports(version: Version) -> QuerySet[NegativesReport]:
+    """The reports on hard negatives of a version with their baselines, computed or not, newest first."""
+    return reports_on(NegativesReport, version).select_related("baseline")
+
+
 def latest_negatives(version: Version) -> dict[str, NegativesReport]:
     """The newest computed report on hard negatives of each split."""
-    computed = reports_on(NegativesReport, version).filter(computed_at__isnull=False)
-    return {report.split: report for report in computed.select_related("baseline").order_by("pk")}
+    return latest_by_split(negatives_reports(version).filter(computed_at__isnull=False))
+
+
+def latest_by_split(reports: Iterable[NegativesReport]) -> dict[str, NegativesReport]:
+    """The newest computed one of each split among these."""
+    computed = (report for report in reports if report.computed_at is not None)
+    return {report.split: report for report in sorted(computed, key=lambda report: report.pk)}

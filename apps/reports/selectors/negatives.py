@@ -7,19 +7,18 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import QuerySet
 
+from apps.common.database.questions import CountOf, Question, answer_to, joined
 from apps.common.files.csvsafe import safe_cell
 from apps.corpus.core.near_duplicates import Signatures
 from apps.corpus.models import Snapshot
-from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.bytewise import bytewise
-from apps.goldsets.selectors.content import VersionContent
-from apps.goldsets.selectors.versions import revoked_sources
+from apps.goldsets.selectors.versions import revoked_question, sources_revoked
 from apps.metrics.columns import Ints
 from apps.reports.core.negatives import (
     HARD,
@@ -65,28 +64,45 @@ class QueryNegatives(NamedTuple):
 
 @dataclass(frozen=True)
 class NegativesProposal:
-    """Negatives of a baseline for the queries of these splits. Queries of revoked sources are left out."""
+    """Negatives of a baseline for the queries of these splits. Queries of revoked sources are left out.
+
+    `runs` are the complete runs on the snapshot: an easy negative is in the top results of none.
+    """
 
     version: Version
     run: Run
+    runs: Sequence[Run]
     splits: Collection[str]
     choice: NegativesChoice
     at: datetime
 
     def queries(self) -> QuerySet[VersionQuery]:
         """The judged queries, in bytewise order of their outside ids."""
-        content = VersionContent(self.version, splits=self.splits, revoked=list(self.revoked))
         graded = VersionGrade.objects.filter(version=self.version).values("query")
-        return content.query_rows().filter(pk__in=graded).order_by(bytewise("outside_id"))
+        rows = VersionQuery.objects.filter(version=self.version, split__in=self.splits, pk__in=graded)
+        revoked = sources_revoked(self.version, at=self.at).values("pk")
+        return rows.exclude(query__source__in=revoked).order_by(bytewise("outside_id"))
+
+    @property
+    def size(self) -> int:
+        """The number of `queries`."""
+        size: int = self._facts["size"]
+        return size
+
+    @property
+    def revoked(self) -> list[int]:
+        """The sources whose queries are left out."""
+        revoked: list[int] = self._facts["revoked"]
+        return revoked
 
     @cached_property
-    def revoked(self) -> dict[int, str]:
-        return revoked_sources(self.version, at=self.at)
-
-    @cached_property
-    def runs(self) -> list[Run]:
-        """Every complete run on the snapshot: an easy negative is in the top results of none."""
-        return scorable_runs(self.version)
+    def _facts(self) -> dict[str, Any]:
+        counted = CountOf(self.queries().order_by().values("pk"))
+        asked: dict[str, Question[Any]] = {
+            "size": Question({"n": counted}, lambda found: found["n"]),
+            "revoked": revoked_question(self.version, at=self.at),
+        }
+        return answer_to(self.version, joined(asked))
 
     @cached_property
     def signatures(self) -> Signatures | None:

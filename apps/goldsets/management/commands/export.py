@@ -33,7 +33,7 @@ class Command(VersionCommand):
         try:
             if reason := rules.export_refusal(version):
                 raise exporting.ExportRefused(reason, code="export_refused")
-            revoked = list(versions.revoked_sources(version, at=at))
+            revoked = versions.revoked_sources(version, at=at)
             choice: dict[str, Any] = {"formats": formats, "splits": splits, "with_slices": options["slices"]}
             manifest = exporting.write(version, folder, revoked=revoked, **choice)
         except Refusal as refusal:

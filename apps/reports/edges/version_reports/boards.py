@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from apps.evaluation import rules
 from apps.evaluation.edges.hit_sheets import rule_name
-from apps.evaluation.models import Score
+from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, leaderboard
 from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.evaluation.selectors.rankings import JUDGED_NAME
@@ -36,12 +37,14 @@ class ScoredBoard(NamedTuple):
 
 def scored_boards(version: Version) -> list[ScoredBoard]:
     """Scores by grades and by each hit rule have boards of their own, so that they are never read as one."""
+    by_ground: defaultdict[tuple[str, str], list[Evaluation]] = defaultdict(list)
+    for evaluation in evaluations.evaluations_of(version):
+        by_ground[evaluation.hit, evaluation.split].append(evaluation)
     boards = []
-    for hit in evaluations.hits_scored(version):
-        for split in rules.SPLITS:
-            names, runs = leaderboard.ranked_runs(evaluations.evaluations_on(version, split, hit))
-            if runs:
-                boards.append(ScoredBoard(split, hit, names, runs))
+    for hit, split in sorted(by_ground, key=lambda ground: (ground[0], rules.SPLITS.index(ground[1]))):
+        names, runs = leaderboard.ranked_runs(by_ground[hit, split])
+        if runs:
+            boards.append(ScoredBoard(split, hit, names, runs))
     return boards
 
 

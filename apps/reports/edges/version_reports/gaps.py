@@ -6,21 +6,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q
-
 from apps.common.text.wording import count, percent
 from apps.evaluation.rules import SPLIT_WORDS
 from apps.goldsets.enums import LeadCheckKind, LossKind, LossReason, Split
-from apps.goldsets.models import Version, VersionGrade, VersionQuery
 from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED, OFF_TARGET
 from apps.goldsets.selectors.lead_checks import FEWEST_CONFUSERS, MOST_RELEVANT
-from apps.goldsets.selectors.training import RELEVANT_FROM, training_leaks
+from apps.goldsets.selectors.training import leaks_among
 from apps.judging.core.resolution import Resolution
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.reports.core.document import Block, Paragraph, Table
 from apps.reports.core.stratum_parts import small_words
 from apps.reports.edges.version_reports.boards import ScoredBoard
 from apps.reports.edges.version_reports.questions import VersionQuestions, small_by_field
+from apps.reports.selectors.version_facts import VersionFacts, lowest_relevant_of
 from apps.triples.enums import State
 
 Gap = tuple[str, str]
@@ -42,34 +40,35 @@ CHECKED_ON: Mapping[str, tuple[str, str]] = {
 
 
 def gap_blocks(
-    questions: VersionQuestions, boards: Sequence[ScoredBoard], manifest: Mapping[str, Any], *, is_blind: bool
+    questions: VersionQuestions,
+    boards: Sequence[ScoredBoard],
+    facts: VersionFacts,
+    manifest: Mapping[str, Any],
+    *,
+    is_blind: bool,
 ) -> list[Block]:
     """The gaps in sentences, and what was judged and left out. `is_blind`: without those that tell grades."""
-    version = questions.version
     gaps = [
-        *(() if is_blind else _of_relevance(version)),
+        *(() if is_blind else _of_relevance(questions)),
         *_of_judging(manifest["counts"], boards),
         *_of_questions(questions),
-        *_of_triples(version, manifest),
+        *_of_triples(questions, manifest),
         *_of_sources(manifest),
-        *(() if is_blind else _of_documents(questions, manifest)),
-        *_of_training(version, is_blind=is_blind),
+        *(() if is_blind else _of_documents(questions, facts, manifest)),
+        *_of_training(questions, facts, is_blind=is_blind),
         *_of_checks(manifest),
     ]
     head = ["About", "What is missing"]
     blocks: list[Block] = [Table("Known gaps", head, gaps, words=2, prose=frozenset({1}))] if gaps else []
-    if lost := _left_out(version):
+    if lost := _left_out(facts):
         blocks.append(lost)
     return blocks or [Paragraph(NONE_KNOWN)]
 
 
-def _of_relevance(version: Version) -> Iterator[Gap]:
+def _of_relevance(questions: VersionQuestions) -> Iterator[Gap]:
     """How many relevant passages the graded queries have, by the grade that the checks before a freeze go by."""
-    lowest = min(RELEVANT_FROM, max(entry["grade"] for entry in version.manifest["scale"]))
-    graded = VersionGrade.objects.filter(version=version).values("query").order_by()
-    relevant = list(
-        graded.annotate(relevant=Count("pk", filter=Q(grade__gte=lowest))).values_list("relevant", flat=True)
-    )
+    lowest = lowest_relevant_of(questions.version)
+    relevant = [query.relevant for query in questions.queries if query.graded]  # type: ignore[attr-defined]
     found = [
         (relevant.count(0), f"no passage graded {lowest} or higher: measures that need one leave them out or count 0"),
         (relevant.count(1), f"a single passage graded {lowest} or higher: their scores hang on it"),
@@ -103,10 +102,7 @@ def _unjudged(counts: Mapping[str, Any]) -> float | None:
 
 def _of_questions(questions: VersionQuestions) -> Iterator[Gap]:
     """Splits and strata with too few questions, and queries without a grade."""
-    version = questions.version
-    is_graded = Exists(VersionGrade.objects.filter(query=OuterRef("pk")))
-    rows = VersionQuery.objects.filter(version=version).annotate(is_graded=is_graded)
-    counts = Counter(rows.values_list("split", "is_graded"))
+    counts = Counter((query.split, query.graded > 0) for query in questions.queries)  # type: ignore[attr-defined]
     for split in Split.values:
         n, bare = counts[split, True], counts[split, False]
         where = SPLIT_WORDS[split]
@@ -128,24 +124,23 @@ def _of_questions(questions: VersionQuestions) -> Iterator[Gap]:
                 )
 
 
-def _of_triples(version: Version, manifest: Mapping[str, Any]) -> Iterator[Gap]:
+def _of_triples(questions: VersionQuestions, manifest: Mapping[str, Any]) -> Iterator[Gap]:
     """Q&As that were not decided at the freeze, that have gone stale or were retired since, or that a machine wrote."""
     waiting = manifest.get("waiting", {})
     if in_review := waiting.get(State.IN_REVIEW, 0):
         yield "Q&As", f"{_counted(in_review, 'Q&A was', 'Q&As were')} in review when it was frozen, so not in it."
     if disputed := waiting.get(State.DISPUTED, 0):
         yield "Q&As", f"{_counted(disputed, 'Q&A was', 'Q&As were')} disputed when it was frozen, so not in it."
-    since = version.triples.aggregate(
-        stale=Count("pk", filter=Q(triple__state=State.ACCEPTED, triple__is_stale=True)),
-        retired=Count("pk", filter=Q(triple__state=State.RETIRED)),
-    )
+    now = [row.triple for row in questions.triples]
+    stale = sum(triple.state == State.ACCEPTED and triple.is_stale for triple in now)
+    retired = sum(triple.state == State.RETIRED for triple in now)
     total, machine = manifest["counts"]["triples"], manifest["counts"]["machine_written_triples"]
-    if since["stale"]:
+    if stale:
         words = "a passage whose text has changed since"
-        yield "Q&As", f"{_of_all(since['stale'], total, 'Q&A', 'Q&As')} {_have(since['stale'])} {words}."
-    if since["retired"]:
-        words = f"{_have(since['retired'])} been retired since"
-        yield "Q&As", f"{_of_all(since['retired'], total, 'Q&A', 'Q&As')} {words}."
+        yield "Q&As", f"{_of_all(stale, total, 'Q&A', 'Q&As')} {_have(stale)} {words}."
+    if retired:
+        words = f"{_have(retired)} been retired since"
+        yield "Q&As", f"{_of_all(retired, total, 'Q&A', 'Q&As')} {words}."
     if machine:
         words = "from a machine; a person adopted each, and two others reviewed it"
         yield "Q&As", f"{_of_all(machine, total, 'Q&A', 'Q&As')} {words}."
@@ -169,11 +164,10 @@ def _of_sources(manifest: Mapping[str, Any]) -> Iterator[Gap]:
         yield "Sources", f"{words} {'names' if sourceless == 1 else 'name'} no source, so the terms of use are unknown."
 
 
-def _of_documents(questions: VersionQuestions, manifest: Mapping[str, Any]) -> Iterator[Gap]:
+def _of_documents(questions: VersionQuestions, facts: VersionFacts, manifest: Mapping[str, Any]) -> Iterator[Gap]:
     """Documents that no question needs: no system is measured on finding them."""
-    graded = VersionGrade.objects.filter(version=questions.version, grade__gt=0)
-    needed = set(graded.values_list("block_version__block__document__outside_id", flat=True).distinct())
-    needed |= {block["document_id"] for row in questions.triples for block in row.content["blocks"]}
+    expected = {block["document_id"] for row in questions.triples for block in row.content["blocks"]}
+    needed = facts.documents | expected
     every = manifest["snapshot"]["documents"]
     if (bare := every - len(needed)) > 0:
         yield (
@@ -182,10 +176,11 @@ def _of_documents(questions: VersionQuestions, manifest: Mapping[str, Any]) -> I
         )
 
 
-def _of_training(version: Version, *, is_blind: bool) -> Iterator[Gap]:
+def _of_training(questions: VersionQuestions, facts: VersionFacts, *, is_blind: bool) -> Iterator[Gap]:
     """Items of test that a system may have been trained on."""
-    if sentence := training_leaks(version, is_blind=is_blind).sentence:
-        yield "Training", sentence
+    found = leaks_among(questions.version, questions.queries, questions.triples, facts.manifests, is_blind=is_blind)
+    if found.sentence:
+        yield "Training", found.sentence
 
 
 def _of_checks(manifest: Mapping[str, Any]) -> Iterator[Gap]:
@@ -195,10 +190,9 @@ def _of_checks(manifest: Mapping[str, Any]) -> Iterator[Gap]:
             yield "Checks", f"Frozen with a warning: {_counted(n, *CHECKED_ON[kind])} {_have(n)} {CHECKED[kind]}."
 
 
-def _left_out(version: Version) -> Table | None:
+def _left_out(facts: VersionFacts) -> Table | None:
     """What was judged and is not in it, by reason."""
-    rows = version.losses.values_list("kind", "reason").annotate(n=Count("pk")).order_by("kind", "reason")
-    lost = [[LossKind(kind).label.capitalize(), LossReason(reason).label, count(n)] for kind, reason, n in rows]
+    lost = [[LossKind(kind).label.capitalize(), LossReason(reason).label, count(n)] for kind, reason, n in facts.losses]
     return Table("Judged and left out", ["What", "Why it is left out", "Number"], lost, words=2) if lost else None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.db.models import Count
 
 from apps.common.text.wording import count
@@ -9,6 +11,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade
 from apps.reports.core.document import Block, Paragraph, Table
 from apps.reports.core.negative_parts import MeasuredSplit, negative_parts
+from apps.reports.models import NegativesReport
 from apps.reports.selectors.analyses import latest_negatives
 
 NOT_MEASURED = (
@@ -18,12 +21,11 @@ NOT_MEASURED = (
 
 def negative_blocks(version: Version) -> list[Block]:
     """From the newest measurement of each split; until there is one, the number of pairs judged not relevant."""
-    measured = measured_splits(version)
+    measured = measured_splits(latest_negatives(version))
     return list(negative_parts(measured)) if measured else _counted(version)
 
 
-def measured_splits(version: Version) -> list[MeasuredSplit]:
-    reports = latest_negatives(version)
+def measured_splits(reports: Mapping[str, NegativesReport]) -> list[MeasuredSplit]:
     return [
         MeasuredSplit(split, report.baseline.tag, report.depth, report.result)
         for split in Split.values

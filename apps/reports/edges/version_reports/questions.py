@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -12,25 +12,30 @@ import numpy as np
 from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.edges.hit_sheets import source_of
 from apps.evaluation.edges.strata import SPLIT, fields_of, stratum_of
-from apps.evaluation.selectors.expected import flags_of, version_triples
-from apps.evaluation.selectors.rankings import version_queries
+from apps.evaluation.selectors.expected import version_triples
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
 from apps.reports.core.stratum_parts import SmallStratum
+from apps.reports.selectors.version_facts import counted_queries
 
 Kinds = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class VersionQuestions:
-    """The queries and the Q&As of both splits. Where a split is not asked for, it is one of the strata."""
+    """The queries, as `counted_queries` has them, and the Q&As of both splits.
+
+    Where a split is not asked for, it is one of the strata. `flags` are the categories of each triple's flags before
+    the freeze, by its key.
+    """
 
     version: Version
+    flags: Mapping[int, Collection[str]]
 
     @cached_property
     def queries(self) -> list[VersionQuery]:
-        return version_queries(self.version, "")
+        return counted_queries(self.version)
 
     @cached_property
     def triples(self) -> list[VersionTriple]:
@@ -54,9 +59,8 @@ class VersionQuestions:
         """Without a field that has one value for all: it divides nothing."""
         words = {SPLIT: SPLIT.capitalize(), **FIELDS}
         rows = [row for row in self.triples if split in ("", row.split)]
-        flags = flags_of(self.version, rows)
         kinds = {
-            row.label: [(SPLIT, row.split), *kinds_of(row.content, source_of(row), flags.get(row.triple_id, ()))]
+            row.label: [(SPLIT, row.split), *kinds_of(row.content, source_of(row), self.flags.get(row.triple_id, ()))]
             for row in rows
         }
         values = {field: {name for own in kinds.values() for of, name in own if of == field} for field in words}

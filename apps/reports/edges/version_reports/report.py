@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from apps.evaluation.edges.hit_sheets import LOWER_END
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.models import Version
@@ -14,24 +16,27 @@ from apps.reports.edges.version_reports.gaps import gap_blocks
 from apps.reports.edges.version_reports.negatives import negative_blocks
 from apps.reports.edges.version_reports.questions import VersionQuestions
 from apps.reports.edges.version_reports.strata import strata_sections
+from apps.reports.selectors.version_facts import facts_of
 
 REVOKED = "It contains material whose permission has been revoked; downloads leave that out."
 
 
-def version_report(version: Version, *, is_revoked: bool, is_blind: bool) -> Document:
-    """`is_revoked`: the permission of a source was revoked. The report names no person and shows no single query.
+def version_report(version: Version, *, is_blind: bool, at: datetime) -> Document:
+    """The report names no person and shows no single query.
 
-    `is_blind`: for somebody who still judges, so without anything that tells grades.
+    `is_blind`: for somebody who still judges, so without anything that tells grades. `at` is when permissions have to
+    be valid.
     """
+    facts = facts_of(version, at=at)
     manifest = without_grades(version.manifest) if is_blind else version.manifest
-    boards, questions = scored_boards(version), VersionQuestions(version)
+    boards, questions = scored_boards(version), VersionQuestions(version, facts.flags)
     return released_document(
         ReleaseSummary(
             name=f"{version.gold_set.name} {version.label}, {version.get_state_display().lower()}",
             lead=contents.lead(version),
             about=[
                 *filter(None, [manifest["note"]]),
-                *([REVOKED] if is_revoked else []),
+                *([REVOKED] if facts.revoked else []),
                 *([f"Scores on Q&As: {LOWER_END}"] if any(board.hit for board in boards) else []),
             ],
             counts=contents.counts_table(manifest["splits"]),
@@ -42,7 +47,7 @@ def version_report(version: Version, *, is_revoked: bool, is_blind: bool) -> Doc
             decisions=decisions.decision_blocks(questions, manifest),
             guideline=contents.guideline_texts(version),
             sources=contents.sources_table(manifest["sources"]) if manifest["sources"] else None,
-            gaps=gap_blocks(questions, boards, manifest, is_blind=is_blind),
+            gaps=gap_blocks(questions, boards, facts, manifest, is_blind=is_blind),
             basis=contents.basis_facts(manifest),
             digests=contents.digest_facts(manifest),
             confidence=DEFAULT_CONFIDENCE,

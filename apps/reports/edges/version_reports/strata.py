@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from apps.evaluation.core import packing
 from apps.evaluation.edges.hit_sheets import RULE_NAMES
 from apps.evaluation.models import Score
 from apps.evaluation.rules import EVERY_SPLIT
-from apps.evaluation.selectors.leaderboard import RankedRun
 from apps.goldsets.enums import Split
 from apps.metrics.columns import Floats
 from apps.metrics.expected.summaries import hit_summaries
@@ -25,7 +24,9 @@ ALL = ("All", "all questions")
 def strata_sections(questions: VersionQuestions, boards: Sequence[ScoredBoard]) -> list[ReportSection]:
     """By grades and by one hit rule, for dev and test; for both together where neither was scored by itself."""
     by_grades = [board for board in boards if not board.hit]
-    sections = [_section(questions, board) for board in [*_by_split(by_grades), *_by_split(_by_one_rule(boards))]]
+    chosen = [*_by_split(by_grades), *_by_split(_by_one_rule(boards))]
+    scores = _main_scores(chosen)
+    sections = [_section(questions, board, scores) for board in chosen]
     return [section for section in sections if section.blocks]
 
 
@@ -46,9 +47,15 @@ def _by_one_rule(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     return [board for board in boards if board.hit and board.hit == chosen]
 
 
-def _section(questions: VersionQuestions, board: ScoredBoard) -> ReportSection:
+def _main_scores(boards: Sequence[ScoredBoard]) -> dict[int, Score]:
+    """The scores that the boards are read by, with their values by question, by key."""
+    keys = [ranked.scores[board.measures[0]].pk for board in boards for ranked in best_and_baseline(board)]
+    return Score.objects.filter(pk__in=keys).select_related("evaluation").in_bulk()
+
+
+def _section(questions: VersionQuestions, board: ScoredBoard, scores: Mapping[int, Score]) -> ReportSection:
     runs, measure = best_and_baseline(board), parse_measure(board.measures[0])
-    names, columns = _values_of(runs, board.measures[0])
+    names, columns = _values_of([scores[ranked.scores[board.measures[0]].pk] for ranked in runs])
     kinds = questions.kinds(board.split, by_triples=bool(board.hit))
     large, small = divided(names, kinds)
     whole = Stratum(*ALL, len(names), list(_summaries(measure, columns, board.hit)))
@@ -66,14 +73,10 @@ def _section(questions: VersionQuestions, board: ScoredBoard) -> ReportSection:
     )
 
 
-def _values_of(runs: Sequence[RankedRun], measure: str) -> tuple[list[str], list[Floats]]:
+def _values_of(scores: Sequence[Score]) -> tuple[list[str], list[Floats]]:
     """The questions of the first run's score, and each run's values in their order."""
-    keys = [ranked.scores[measure].pk for ranked in runs]
-    scores = Score.objects.filter(pk__in=keys).select_related("evaluation").in_bulk()
-    names = list(scores[keys[0]].evaluation.query_ids)
-    columns = [
-        in_order(packing.unpack(bytes(scores[key].values)), scores[key].evaluation.query_ids, names) for key in keys
-    ]
+    names = list(scores[0].evaluation.query_ids)
+    columns = [in_order(packing.unpack(bytes(score.values)), score.evaluation.query_ids, names) for score in scores]
     return names, columns
 
 

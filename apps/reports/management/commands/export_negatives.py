@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from apps.evaluation.selectors.evaluations import scorable_runs
 from apps.goldsets.actions import log_export
 from apps.goldsets.edges.commands import REFUSED, USAGE, VersionCommand
 from apps.goldsets.enums import Split
@@ -51,7 +52,9 @@ class Command(VersionCommand):
         choice = NegativesChoice(options["hard"], options["easy"], options["depth"], options["seed"])
         if reason := rules.negatives_refusal(baseline, version, options["split"], choice):
             raise CommandError(reason, returncode=REFUSED)
-        proposal = NegativesProposal(version, baseline, [options["split"]], choice, timezone.now())
+        proposal = NegativesProposal(
+            version, baseline, scorable_runs(version), [options["split"]], choice, timezone.now()
+        )
         self._warn(proposal)
         self._write(options["out"], negatives.lines(proposal, options["format"]))
         self._log(version, proposal, options["format"])
