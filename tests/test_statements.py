@@ -64,9 +64,6 @@ KEPT = {
     "editions:snapshot": 24,
     "editions:import": 21,
     "judging:judge": 23,
-    "reports:negatives": 17,
-    "reports-api:comparison": 21,
-    "reports:comparison": 21,
     "judging:pairs": 18,
 }
 if connection.vendor == "postgresql":  # which locks a person's place by a statement of its own
