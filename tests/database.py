@@ -62,7 +62,6 @@ def destroy() -> None:
         for suffix in ("", "-wal", "-shm"):
             Path(f"{name}{suffix}").unlink(missing_ok=True)
     else:
-        connection.close_pool()
         _on_server(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
@@ -167,7 +166,6 @@ def _postgresql_template() -> str:
             _use(name)
             _migrate()
             connection.close()
-            connection.close_pool()
     return name
 
 

@@ -159,8 +159,6 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
     links = [*first_steps(address, at=at), *slow_parts()]
     release_leases("")
     connections.close_all()
-    if hasattr(connections["default"], "close_pool"):
-        connections["default"].close_pool()
 
     sharing.save_memory()
     sharing.freeze()

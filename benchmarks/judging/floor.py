@@ -17,8 +17,6 @@ ROW = "INSERT INTO benchmark_floor (seat, grade, name) VALUES (%s, %s, %s)"
 with connection.cursor() as cursor:
     cursor.execute("CREATE TABLE IF NOT EXISTS benchmark_floor (seat BIGINT, grade INTEGER, name VARCHAR(64))")
 connection.close()
-if hasattr(connection, "close_pool"):
-    connection.close_pool()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., object]) -> Iterable[bytes]:

@@ -303,8 +303,6 @@ def leave() -> None:
     from django.db import connection
 
     connection.close()
-    if hasattr(connection, "close_pool"):
-        connection.close_pool()
 
 
 def _settle() -> None:

@@ -6,7 +6,6 @@ import sqlite3
 import psycopg
 import pytest
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
-from psycopg_pool import PoolTimeout
 
 from apps.common.web.outages import AWAY, BUSY, FULL, UNWRITABLE, outage_of
 
@@ -38,7 +37,6 @@ def wrapped(kind: type[DatabaseError | InterfaceError], cause: Exception) -> Exc
         (psycopg.errors.AdminShutdown("x"), AWAY),
         (psycopg.errors.CannotConnectNow("x"), AWAY),
         (psycopg.OperationalError("server closed the connection unexpectedly"), AWAY),
-        (PoolTimeout("couldn't get a connection after 5.00 sec"), AWAY),
         (psycopg.errors.UndefinedTable("x"), None),
     ],
     ids=repr,
