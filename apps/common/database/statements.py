@@ -15,6 +15,7 @@ def prepared_cursor() -> CursorWrapper:
         return connection.cursor()
     from apps.common.database.postgresql.base import PreparedCursor  # only where psycopg is used
 
+    connection.close_if_health_check_failed()
     connection.ensure_connection()
     cursor: Any = PreparedCursor(connection.connection)
     return connection.make_debug_cursor(cursor) if connection.queries_logged else connection.make_cursor(cursor)

@@ -29,6 +29,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return params
 
     def close_if_health_check_failed(self) -> None:
+        if self.health_check_done:
+            return
         now = time.monotonic()
         if now - self.answered_at < TRUSTED_SECONDS and self.connection is not None and _is_quiet(self.connection):
             self.health_check_done = True
