@@ -6,6 +6,7 @@ import pytest
 from django.conf import settings
 from django.db import connection, connections
 
+from apps.common.database import statements
 from apps.common.database.postgresql import base
 from apps.common.database.postgresql.base import DatabaseWrapper
 
@@ -87,3 +88,14 @@ def test_a_connection_with_an_error_behind_it_is_asked(kept, monkeypatch):
 
     session(kept)
     assert made == [True]
+
+
+def test_prepared_statements_get_over_a_connection_that_the_server_has_closed(kept, monkeypatch):
+    monkeypatch.setattr(statements, "connection", kept)
+    before = session(kept)
+    assert drop_connections() == 1
+
+    kept.close_if_unusable_or_obsolete()
+    with statements.prepared_cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        assert cursor.fetchone()[0] != before
