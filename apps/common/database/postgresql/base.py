@@ -21,6 +21,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     answered_at = 0.0
+    health_check_done: bool  # Django's; its stubs give no type that mypy finds in every order of modules
 
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
