@@ -26,7 +26,7 @@ KARAT_MS, DATABASE_MS = 2.5, 2.7
 STATEMENTS = 8
 """Round trips to the database in the same time."""
 THREADS = 16
-"""Requests at once: PostgreSQL commits them side by side, SQLite one after the other."""
+"""Requests at once, whose commits wait for the disk together."""
 SECONDS_A_GRADE = 10
 """What a person takes for a pair that is easy; most take longer."""
 
@@ -61,14 +61,13 @@ def limits(figures: Figures) -> list[Limit]:
     """What each part allows, the narrowest first."""
     is_near_server = figures.engine == POSTGRESQL and figures.is_near
     work = (KARAT_MS + DATABASE_MS * is_near_server) * figures.work_ms / REFERENCE_WORK_MS
-    at_once = 1 if figures.engine == SQLITE else THREADS
     found = [
         Limit(
             figures.cores * 1000 / work,
             "the processor",
             "More cores or faster ones allow more" + (", or PostgreSQL on another machine." if is_near_server else "."),
         ),
-        Limit(at_once * 1000 / max(figures.commit_ms, 0.01), "the disk of the database", _better_disk(figures)),
+        Limit(THREADS * 1000 / max(figures.commit_ms, 0.01), "the disk of the database", _better_disk(figures)),
     ]
     if figures.engine == POSTGRESQL:
         waits = max(STATEMENTS * figures.round_trip_ms, 0.01)

@@ -3,8 +3,9 @@ from django.contrib.auth.models import Group
 from django.db import connection, transaction
 
 from apps.common.database.durability import RELAX, atomic_without_sync
+from apps.common.database.sqlite import syncing
 
-FULL, NORMAL = 2, 1
+on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL waits by itself")
 
 
 def setting(statement: str):
@@ -23,22 +24,35 @@ def fail_after_a_write():
         _ = 1 / 0
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own setting")
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One entry for each time that somebody waits for the disk."""
+    waits: list[int] = []
+    monkeypatch.setattr(syncing, "_sync", waits.append)
+    return waits
+
+
+@on_sqlite
 @pytest.mark.django_db(transaction=True)
-def test_only_this_transaction_is_not_waited_for():
+def test_only_this_transaction_is_not_waited_for(waits):
     with atomic_without_sync():
-        assert setting("PRAGMA synchronous") == NORMAL
+        Group.objects.create(name="Soon")
+    assert not waits
 
-    assert setting("PRAGMA synchronous") == FULL
+    with transaction.atomic():
+        Group.objects.create(name="Now")
+    assert len(waits) == 1
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own setting")
+@on_sqlite
 @pytest.mark.django_db(transaction=True)
-def test_the_next_transaction_is_waited_for_when_this_one_failed():
+def test_the_next_transaction_is_waited_for_when_this_one_failed(waits):
     with pytest.raises(ZeroDivisionError):
         fail_after_a_write()
 
-    assert setting("PRAGMA synchronous") == FULL
+    with transaction.atomic():
+        Group.objects.create(name="Now")
+    assert len(waits) == 1
 
 
 @pytest.mark.postgres

@@ -19,8 +19,8 @@ SERVER = SMALL._replace(engine=POSTGRESQL, round_trip_ms=0.1, commit_ms=2.0)
     [
         (SMALL, "the processor", 800),
         (SMALL._replace(cores=1, work_ms=2 * REFERENCE_WORK_MS), "the processor", 200),
-        (SMALL._replace(commit_ms=10.0), "the disk of the database", 100),
-        (SMALL._replace(cores=64), "the disk of the database", 1000),
+        (SMALL._replace(commit_ms=100.0), "the disk of the database", 160),
+        (SMALL._replace(cores=64), "the disk of the database", 16000),
         (SERVER, "the processor", 385),
         (SERVER._replace(is_near=False), "the processor", 800),
         (SERVER._replace(commit_ms=100.0), "the disk of the database", 160),
@@ -39,10 +39,10 @@ def test_figures_at_zero_limit_nothing():
 
 
 def test_the_report_says_what_was_measured_what_limits_and_what_to_change():
-    assert report(SMALL._replace(commit_ms=8.0)) == [
+    assert report(SMALL._replace(commit_ms=25.0)) == [
         "Processor: 2 cores, 1.0 times the time of an ordinary core.",
-        "Database: SQLite, 8.0 ms to make a commit safe.",
-        "What limits grading here is the disk of the database: about 120 grades a second, enough for 1,200 people who "
+        "Database: SQLite, 25.0 ms to make a commit safe.",
+        "What limits grading here is the disk of the database: about 640 grades a second, enough for 6,400 people who "
         "take 10 seconds for each. A solid state disk of this machine for the data directory allows more, or "
         "PostgreSQL.",
         "The other parts allow more: the processor 800.",
@@ -60,7 +60,7 @@ def test_only_what_is_near_is_told_to_move_away():
         (SMALL, ""),
         (SERVER, ""),
         (SMALL._replace(commit_ms=doctor.SLOW_COMMIT_MS), ""),
-        (SMALL._replace(commit_ms=40.0), "The disk of the database is slow: 40 ms for a commit. About 25 grades"),
+        (SMALL._replace(commit_ms=40.0), "The disk of the database is slow: 40 ms for a commit. About 400 grades"),
         (SERVER._replace(round_trip_ms=8.0), "The database is far away: 8 ms for a round trip. About 250 grades"),
         (SMALL._replace(work_ms=5 * REFERENCE_WORK_MS), "The processor is slow: 5 times the time of an ordinary core."),
     ],

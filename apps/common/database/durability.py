@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -20,11 +21,10 @@ def atomic_without_sync() -> Iterator[None]:
         with transaction.atomic():
             yield
         return
-    connection.ensure_connection()
-    raw = connection.connection
-    raw.execute("PRAGMA synchronous=NORMAL")
+    sqlite: Any = connection
+    sqlite.waits_for_disk = False
     try:
         with transaction.atomic():
             yield
     finally:
-        raw.execute("PRAGMA synchronous=FULL")
+        sqlite.waits_for_disk = True

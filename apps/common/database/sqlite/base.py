@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
+from apps.common.database.sqlite.syncing import SyncedLog, logs
 from apps.common.files.private import close_database
 
 log = logging.getLogger(__name__)
@@ -119,8 +120,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     With `crowd`, patience is for all statements of a request together, and only so many threads of the process wait
     when the lock stays taken (see WaitingThreads).
+
+    A commit waits for the disk once the lock is given to the next writer (see `syncing`), or not at all while
+    `waits_for_disk` is off. A statement outside a transaction waits within the lock, as SQLite does it.
     """
 
+    waits_for_disk = True
+    log: SyncedLog | None = None
     patience = 0.0
     crowd = 0
     waited = 0.0
@@ -141,6 +147,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             close_database(Path(name))
         connection = super().get_new_connection(conn_params)
         connection.execute("PRAGMA busy_timeout = 0")
+        has_log = connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        self.log = logs.of(name) if has_log else None
         return connection
 
     def create_cursor(self, name: str | None = None) -> PatientCursor:
@@ -197,6 +205,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._leave_a_gap()
         self._take_turn()
         try:
+            self._wait_within_lock(False)
             super()._start_transaction_under_autocommit()  # type: ignore[misc]  # the stubs do not know it
         except BaseException:
             self._end_turn()
@@ -226,13 +235,24 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def commit(self) -> None:
         super().commit()
-        self.ended_at = time.monotonic()
-        self._end_turn()
+        self._end_transaction()
+        if self.log is not None and self.waits_for_disk:
+            with self.wrap_database_errors:
+                self.log.wait()
 
     def rollback(self) -> None:
         super().rollback()
+        self._end_transaction()
+
+    def _end_transaction(self) -> None:
         self.ended_at = time.monotonic()
         self._end_turn()
+        self._wait_within_lock(True)
+
+    def _wait_within_lock(self, waits: bool) -> None:
+        """Whether SQLite waits for the disk at each commit. It can be changed outside transactions only."""
+        if self.log is not None and self.connection is not None:
+            self.connection.execute(f"PRAGMA synchronous={'FULL' if waits else 'NORMAL'}")
 
     def close(self) -> None:
         """Also after a commit and a rollback that both failed."""
