@@ -23,7 +23,7 @@ REFERENCE_WORK_MS = 1.8
 """What `_work` takes on the machine of docs/reference/performance.md, from which the next figures are, too."""
 KARAT_MS, DATABASE_MS = 2.5, 2.7
 """Processor time of one grade, its pair included: of Karat, SQLite with it, and of a PostgreSQL server."""
-STATEMENTS = 8
+STATEMENTS = 5
 """Round trips to the database in the same time."""
 THREADS = 16
 """Requests at once, whose commits wait for the disk together."""

@@ -2,16 +2,10 @@ import pytest
 from django.contrib.auth.models import Group
 from django.db import connection, transaction
 
-from apps.common.database.durability import RELAX, atomic_without_sync
+from apps.common.database.durability import atomic_without_sync
 from apps.common.database.sqlite import syncing
 
 on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL waits by itself")
-
-
-def setting(statement: str):
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return cursor.fetchone()[0]
 
 
 def stored() -> list[str]:
@@ -53,17 +47,6 @@ def test_the_next_transaction_is_waited_for_when_this_one_failed(waits):
     with transaction.atomic():
         Group.objects.create(name="Now")
     assert len(waits) == 1
-
-
-@pytest.mark.postgres
-@pytest.mark.django_db(transaction=True)
-def test_on_postgresql_the_expression_holds_for_the_transaction():
-    usual = setting("SHOW synchronous_commit")
-    with atomic_without_sync():
-        setting(f"SELECT {RELAX}")
-        assert setting("SHOW synchronous_commit") == "off"
-
-    assert setting("SHOW synchronous_commit") == usual
 
 
 @pytest.mark.django_db(transaction=True)

@@ -24,7 +24,7 @@ SERVER = SMALL._replace(engine=POSTGRESQL, round_trip_ms=0.1, commit_ms=2.0)
         (SERVER, "the processor", 385),
         (SERVER._replace(is_near=False), "the processor", 800),
         (SERVER._replace(commit_ms=100.0), "the disk of the database", 160),
-        (SERVER._replace(is_near=False, round_trip_ms=20.0), "the way to the database", 100),
+        (SERVER._replace(is_near=False, round_trip_ms=20.0), "the way to the database", 160),
     ],
 )
 def test_the_narrowest_part_is_named_with_what_it_allows(figures, part, grades):
@@ -61,7 +61,7 @@ def test_only_what_is_near_is_told_to_move_away():
         (SERVER, ""),
         (SMALL._replace(commit_ms=doctor.SLOW_COMMIT_MS), ""),
         (SMALL._replace(commit_ms=40.0), "The disk of the database is slow: 40 ms for a commit. About 400 grades"),
-        (SERVER._replace(round_trip_ms=8.0), "The database is far away: 8 ms for a round trip. About 250 grades"),
+        (SERVER._replace(round_trip_ms=12.0), "The database is far away: 12 ms for a round trip. About 270 grades"),
         (SMALL._replace(work_ms=5 * REFERENCE_WORK_MS), "The processor is slow: 5 times the time of an ordinary core."),
     ],
 )

@@ -6,13 +6,10 @@ from typing import Any
 
 from django.db import connection, transaction
 
-RELAX = "set_config('synchronous_commit', 'off', true)"
-"""On PostgreSQL, an expression for the transaction's first statement; a statement of its own would be a trip."""
-
 
 @contextmanager
 def atomic_without_sync() -> Iterator[None]:
-    """As `transaction.atomic`, but on SQLite the commit does not wait for the disk; see RELAX for PostgreSQL.
+    """As `transaction.atomic`, but on SQLite the commit does not wait for the disk.
 
     It is as whole as any other and survives a crash of Karat or of the database. After a power cut it may be missing,
     with whatever came after it that did not wait either. What is committed later in the usual way waits for both.

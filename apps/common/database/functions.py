@@ -1,0 +1,64 @@
+"""Migration operations for functions of PostgreSQL: several statements in one trip to the server.
+
+SQLite has no trips to save, so there the same statements are sent one by one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.operations.base import Operation
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function in PL/pgSQL, each of whose statements sees what was committed before it began, as on its own.
+
+    `arguments` are names with types. `body` is what stands between BEGIN and END, `variables` what stands before.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    returns: str
+    variables: str
+    body: str
+
+    @property
+    def create_sql(self) -> str:
+        return (
+            f'CREATE FUNCTION "{self.name}"({", ".join(self.arguments)}) RETURNS {self.returns} LANGUAGE plpgsql '
+            f"AS $function$ DECLARE {self.variables} BEGIN {self.body} END $function$"
+        )
+
+    @property
+    def drop_sql(self) -> str:
+        return f'DROP FUNCTION "{self.name}"'
+
+
+class InstallFunctions(Operation):
+    """The migration operation for a list of functions; reversible. It does nothing on SQLite."""
+
+    reduces_to_sql = False
+
+    def __init__(self, functions: Sequence[Function]) -> None:
+        self.functions = list(functions)
+
+    def deconstruct(self):
+        return (type(self).__name__, [self.functions], {})
+
+    def state_forwards(self, app_label, state) -> None:
+        pass
+
+    def database_forwards(self, app_label, schema_editor: BaseDatabaseSchemaEditor, from_state, to_state) -> None:
+        self._execute(schema_editor, [function.create_sql for function in self.functions])
+
+    def database_backwards(self, app_label, schema_editor: BaseDatabaseSchemaEditor, from_state, to_state) -> None:
+        self._execute(schema_editor, [function.drop_sql for function in self.functions])
+
+    def _execute(self, schema_editor: BaseDatabaseSchemaEditor, statements: list[str]) -> None:
+        if schema_editor.connection.vendor == "postgresql":
+            for statement in statements:
+                schema_editor.execute(statement, params=None)
+
+    def describe(self) -> str:
+        return "Functions in the database"
