@@ -30,19 +30,8 @@ WATCH = """
 """
 
 
-SHOWN = """
-(n) => new Promise((done) => {
-  const look = () => (window.karatTimes.length > n ? done() : setTimeout(look, 5));
-  look();
-})
-"""
-SENT = """
-() => new Promise((done) => {
-  const words = document.querySelector("[data-unsent-words]");
-  const look = () => (words.textContent === "sent" ? done() : setTimeout(look, 50));
-  look();
-})
-"""
+SHOWN = "(n) => window.karatTimes.length > n"
+SENT = "() => document.querySelector('[data-unsent].all-sent')"
 
 
 class Shown(NamedTuple):
@@ -83,9 +72,9 @@ def press(port: int, world: World, *, times: int, rhythm: float) -> Shown:
         gzipped = sum(len(gzip.compress(response.body(), 6)) for response in first)
         for number in range(times):
             page.keyboard.press(str(number % 4))
-            page.evaluate(SHOWN, number)
+            page.wait_for_function(SHOWN, arg=number, polling=5)
             page.wait_for_timeout(rhythm)
-        page.evaluate(SENT)
+        page.wait_for_function(SENT)
         presses = page.evaluate("window.karatTimes")
         browser.close()
     return Shown(presses, wire, gzipped, len(first), complaints)
