@@ -63,11 +63,7 @@ EXACT = {
 KEPT = {
     "editions:snapshot": 24,
     "editions:import": 21,
-    "judging:judge": 23,
-    "judging:pairs": 18,
 }
-if connection.vendor == "postgresql":  # which locks a person's place by a statement of its own
-    KEPT |= {"judging:judge": 24, "judging:pairs": 19}
 """The pages of the demo that are over the limit."""
 
 

@@ -112,7 +112,7 @@ ON CONFLICT DO NOTHING RETURNING id
 
 @atomic_without_sync()
 def lease_plainly(*, round_: Round, annotator_id: int, n: int, at: datetime) -> int | None:
-    """Lease pairs of one query to a person until they have `n`; return the query they have reached.
+    """Lease pairs to a person, query by query, until they have `n`; return the query they have reached.
 
     None where the full step has to go on: fewer pairs than wanted were free, somebody's lease has lapsed, the person
     has a remit or reserved pairs, or they are no annotator of this round. What was leased by then stays leased.
@@ -131,17 +131,24 @@ def lease_plainly(*, round_: Round, annotator_id: int, n: int, at: datetime) -> 
         place = cursor.fetchone()
         if place is None or place[4]:
             return None
-        place_id, reached, leased, is_old, _ = place
+        place_id, began, leased, is_old, _ = place
         if is_old:
             cursor.execute(RENEW, facts)
-        if leased >= n:
-            return reached
+        reached, leased = _lease_from(cursor, facts, began, leased, n)
+        if reached != began:
+            cursor.execute(MOVE, [reached, place_id])
+    return reached if leased >= n else None
+
+
+def _lease_from(cursor: Any, facts: dict[str, Any], reached: int, leased: int, n: int) -> tuple[int, int]:
+    """Until `n` are leased, or none is left from `reached` on; return the last query, and how many are leased."""
+    while leased < n:
         cursor.execute(_sql(LEASE), {**facts, "cursor": reached, "n": n - leased})
         queries = cursor.fetchall()
-        if queries and queries[0][0] != reached:
-            reached = queries[0][0]
-            cursor.execute(MOVE, [reached, place_id])
-    return reached if len(queries) == n - leased else None
+        if not queries:
+            break
+        reached, leased = queries[0][0], leased + len(queries)
+    return reached, leased
 
 
 def give_plainly(
