@@ -1,7 +1,7 @@
 """How many statements a page sends to the database: the same on both databases, and for many rows as for few.
 
 Each is a trip, and trips are what a page waits for. What opens and ends a transaction does not count; signing in does.
-A page that `KEPT` does not name takes at most `MOST`; what it names is over that, and may only fall.
+A page takes at most `MOST`.
 """
 
 from collections.abc import Iterator
@@ -60,11 +60,6 @@ EXACT = {
     "my reviews over the API": (4, 0),
 }
 """Statements of each list, for a person with every role and for a lead without a part; 0 where a lead may not look."""
-KEPT = {
-    "editions:snapshot": 24,
-    "editions:import": 21,
-}
-"""The pages of the demo that are over the limit."""
 
 
 class Statements(CaptureQueriesContext):
@@ -178,7 +173,7 @@ def test_the_pages_of_a_version_take_as_many_statements_for_four_of_everything_a
         found.append({name: statements_of(client, url) for name, url in urls.items()})
 
     assert found[0] == found[1]
-    assert {name: n for name, n in found[1].items() if n > KEPT.get(name, MOST)} == {}
+    assert {name: n for name, n in found[1].items() if n > MOST} == {}
     assert 0 not in found[1].values()
 
 
@@ -208,8 +203,4 @@ def most_of_anybody(world: World) -> dict[str, int]:
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_every_page_of_the_demo_takes_at_most_fifteen(world):
-    """Some take fewer when another test has left leases in the round, so what is kept is the most."""
-    most = most_of_anybody(world)
-
-    assert {name: n for name, n in most.items() if n > KEPT.get(name, MOST)} == {}
-    assert set(KEPT) <= set(most)
+    assert {name: n for name, n in most_of_anybody(world).items() if n > MOST} == {}
