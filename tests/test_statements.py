@@ -36,7 +36,7 @@ from tests.world import World, build_world, sign_in
 
 MOST = 15
 CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
-VERDICT, VERDICT_AND_NEXT = 18, 28
+VERDICT, VERDICT_AND_NEXT = 14, 21
 EXACT = {
     "triples": (7, 7),
     "triples in review": (7, 7),
