@@ -23,9 +23,9 @@ from apps.judging import rules, selectors
 from apps.judging.actions import claim_query_seats, claim_seats, give_judgement, release_seats
 from apps.judging.core.guidelines import highest_first
 from apps.judging.core.progress_strip import ticks
-from apps.judging.enums import CantJudgeReason, SeatState
+from apps.judging.enums import CantJudgeReason
 from apps.judging.forms.judging import GradeForm
-from apps.judging.models import Round, Seat
+from apps.judging.models import Judgement, Round, Seat
 from apps.judging.rules import USUAL_PAIRS
 from apps.judging.selectors import OwnProgress, PairReading
 from apps.judging.selectors.own_share import OwnPlace
@@ -51,14 +51,16 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     if rules.grading_refusal(round_):
         return render(request, "judging/ended.html", {"round": round_, "section": "Rounds"})
     view = _view_of(request)
-    seats, again = _claim(request, round_, view, USUAL_PAIRS), _own_reading(request, round_)
-    answers = selectors.earlier_answers(round_, user_of(request), before=again.seat_id if again else None, n=1)
-    before = [answer.seat for answer in answers]
-    known = read_seats([*seats, *before], annotator_id=user_of(request).pk, answers=answers)
+    seats, own = _claim(request, round_, view, USUAL_PAIRS), _own_answer(request, round_)
+    before = selectors.earlier_answers(round_, user_of(request), before=own.seat_id if own else None, n=1)
+    answers = [*before, own] if own else before
+    shown = [*seats, *(answer.seat for answer in answers)]
+    known = read_seats(shown, annotator_id=user_of(request).pk, answers=answers)
     readings = _readings(request, round_, seats, view, known)
+    again = _readings(request, round_, [own.seat], BY_QUERY, known)[0] if own else None
     if again is None and all(reading.judgement for reading in readings):
         return render(request, "judging/done.html", _done_context(request, place))
-    last = next(iter(_readings(request, round_, before, BY_PAIR, known)), None)
+    last = next(iter(_readings(request, round_, [answer.seat for answer in before], BY_PAIR, known)), None)
     context = _context(request, place, readings, again)
     return render(request, "judging/judge.html", context | {"last": last, "view": view})
 
@@ -86,14 +88,15 @@ def _readings(
     return selectors.readings(seats, annotator_id=user_of(request).pk, seed=seed, known=known)
 
 
-def _own_reading(request: HttpRequest, round_: Round) -> PairReading | None:
+def _own_answer(request: HttpRequest, round_: Round) -> Judgement | None:
+    """What this person answered on the seat that the address names; None where it names none, or another's."""
     seat = request.GET.get("seat", "")
     if not (seat.isascii() and seat.isdigit()):
         return None
-    row = selectors.shown_seat_in(round_, int(seat[:12]))
-    if row.annotator_id != user_of(request).pk or row.state != SeatState.DONE:
-        return None
-    return _readings(request, round_, [row], BY_QUERY)[0]
+    answer = selectors.own_answer(round_, user_of(request), int(seat[:12]))
+    if answer is None:
+        selectors.seat_in(round_, int(seat[:12]))  # which is not found where there is no such seat
+    return answer
 
 
 def _context(

@@ -38,7 +38,7 @@ from apps.judging.selectors.progress import (
     stuck,
     totals,
 )
-from apps.judging.selectors.reading import PairReading, earlier_answers, reading, readings, shown_seat_in
+from apps.judging.selectors.reading import PairReading, earlier_answers, own_answer, reading, readings
 from apps.judging.selectors.rounds import (
     entries_in,
     entry_in,
@@ -90,6 +90,7 @@ __all__ = [
     "left_to_another_lead",
     "live_judgements",
     "open_rounds_of",
+    "own_answer",
     "own_keys",
     "own_place",
     "own_progress",
@@ -114,7 +115,6 @@ __all__ = [
     "settled_pairs",
     "settled_texts",
     "share_question",
-    "shown_seat_in",
     "steadiness",
     "stuck",
     "totals",

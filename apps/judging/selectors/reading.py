@@ -4,8 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from django.db.models import Q, QuerySet
-from django.shortcuts import get_object_or_404
+from django.db.models import Q, QuerySet, Subquery
 
 from apps.accounts.models import User
 from apps.corpus.core.naming import Place, document_names
@@ -19,6 +18,7 @@ from apps.retrieval.models import PoolEntry
 
 DOCUMENT = ("version__block__document__title", "version__block__document__outside_id")
 SHOWN = ("query", "entry__version__block__document")
+OF_ANSWER = tuple(f"seat__{name}" for name in SHOWN)
 
 
 class PairReading(NamedTuple):
@@ -76,11 +76,6 @@ def with_texts(seats: QuerySet[Seat]) -> QuerySet[Seat]:
     return seats.select_related(*SHOWN)
 
 
-def shown_seat_in(round_: Round, pk: int) -> Seat:
-    """The seat with its text, or Http404."""
-    return get_object_or_404(with_texts(Seat.objects.all()), round=round_, pk=pk)
-
-
 def read_seats(seats: Collection[Seat], *, annotator_id: int, answers: Collection[Judgement] = ()) -> ReadSeats:
     """What `readings` need besides the seats, which come from `with_texts`, for all that a page shows.
 
@@ -129,13 +124,21 @@ def earlier_answers(round_: Round, annotator: User, *, before: int | None, n: in
     With `before`, what they graded before that seat: nothing, where they have not graded it. A changed grade counts at
     the time of its change.
     """
-    mine = Judgement.objects.filter(round=round_, annotator=annotator, superseded_by=None)
+    mine = _answers(round_, annotator)
     if before is not None:
-        last = mine.filter(seat=before).values_list("given_at", "pk").first()
-        if last is None:
-            return []
-        mine = mine.filter(Q(given_at__lt=last[0]) | Q(given_at=last[0], pk__lt=last[1]))
-    return list(mine.select_related(*(f"seat__{name}" for name in SHOWN)).order_by("-given_at", "-pk")[:n])
+        last = mine.filter(seat=before)
+        given_at, pk = Subquery(last.values("given_at")[:1]), Subquery(last.values("pk")[:1])
+        mine = mine.filter(Q(given_at__lt=given_at) | Q(given_at=given_at, pk__lt=pk))
+    return list(mine.select_related(*OF_ANSWER).order_by("-given_at", "-pk")[:n])
+
+
+def own_answer(round_: Round, annotator: User, seat: int) -> Judgement | None:
+    """What this person answered on a seat, with the seat and its text; None where they have not."""
+    return _answers(round_, annotator).filter(seat=seat).select_related(*OF_ANSWER).first()
+
+
+def _answers(round_: Round, annotator: User) -> QuerySet[Judgement]:
+    return Judgement.objects.filter(round=round_, annotator=annotator, superseded_by=None)
 
 
 def reading(seat: Seat, document: str, judgement: Judgement | None = None, group: str = "") -> PairReading:
