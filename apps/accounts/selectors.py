@@ -19,6 +19,7 @@ from apps.accounts.models import (
     User,
     default_policies,
 )
+from apps.common.database.questions import ListOf, Question
 from apps.common.web.tokens import token_digest
 
 
@@ -59,6 +60,12 @@ def members_of(project: Project, *roles: str) -> QuerySet[User]:
 
 def roles_of(user: User, project: Project) -> frozenset[str]:
     return frozenset(Membership.objects.live().filter(user=user, project=project).values_list("role", flat=True))
+
+
+def roles_question(user: User, project: Project) -> Question[frozenset[str]]:
+    """The question behind `roles_of`, for what asks others with it."""
+    roles = ListOf(Membership.objects.live().filter(user=user, project=project).values_list("role"))
+    return Question({"roles": roles}, lambda found: frozenset(role for (role,) in found["roles"]))
 
 
 def has_role(user: User, project: Project, role: str) -> Exists:

@@ -11,6 +11,7 @@ from apps.common.database.questions import (
     MeanOf,
     Question,
     answer_to,
+    first_with,
     forget,
     is_known,
     joined,
@@ -82,6 +83,16 @@ def test_a_short_list_comes_in_the_same_statement(project, django_assert_num_que
 def test_a_question_that_asks_nothing_takes_no_statement(project, django_assert_num_queries):
     with django_assert_num_queries(0):
         assert answer_to(project, Question({}, lambda found: "nothing")) == "nothing"
+
+
+def test_a_row_comes_with_its_answer_in_one_statement(project, django_assert_num_queries):
+    rows = Membership.objects.filter(project=project).order_by("-pk")
+    people = Question({"n": CountOf(rows.order_by().values("pk"))}, lambda found: f"{found['n']} of us")
+    latest, n = rows[0], rows.count()
+
+    with django_assert_num_queries(1):
+        assert first_with(rows, people) == (latest, f"{n} of us")
+    assert first_with(rows.none(), people) is None
 
 
 def test_what_is_read_once_is_read_anew_by_the_next_request():

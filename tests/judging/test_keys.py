@@ -1,8 +1,9 @@
 import pytest
 
+from apps.common.database.questions import answer_to
 from apps.judging.actions import KeysRefused, choose_keys, reset_keys
 from apps.judging.models import KeyMap
-from apps.judging.selectors import keys_for, own_keys
+from apps.judging.selectors import keys_question, own_keys
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -11,6 +12,10 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def mara():
     return make_user("Mara Quill")
+
+
+def keys_for(person) -> dict[str, str]:
+    return answer_to(person, keys_question(person))
 
 
 def test_keys_are_a_persons_own(mara):

@@ -15,6 +15,7 @@ from django.db.models.expressions import BaseExpression, Combinable
 from django.db.models.sql.compiler import SQLCompiler
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 Expressions = Mapping[str, BaseExpression | Combinable]
 
 
@@ -83,6 +84,14 @@ def answer_to(row: Model, question: Question[T]) -> T:
     named = {f"asked_{name}": asked for name, asked in question.asks.items()}
     values = type(row)._base_manager.filter(pk=row.pk).values(**named).get() if named else {}
     return question.read({name: values[f"asked_{name}"] for name in question.asks})
+
+
+def first_with(rows: QuerySet[M], question: Question[T]) -> tuple[M, T] | None:
+    """The first of these rows and the answer to a question, in one statement; None where there is no row."""
+    row = rows.annotate(**{f"asked_{name}": asked for name, asked in question.asks.items()}).first()
+    return (
+        None if row is None else (row, question.read({name: getattr(row, f"asked_{name}") for name in question.asks}))
+    )
 
 
 def joined(questions: Mapping[Any, Question[T]]) -> Question[dict[Any, T]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.text import slugify
 
@@ -32,7 +33,7 @@ from apps.corpus.formats.rows import BlockRow
 from apps.corpus.forms import FilesField, PastedImportForm, name_after
 from apps.corpus.models import Corpus, Import, Snapshot
 from apps.corpus.rules import corpus_undo_refusal
-from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot
+from apps.corpus.selectors.corpora import corpora_in, corpus_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 
 NEW = "+"  # not a valid slug
@@ -229,8 +230,12 @@ class CorpusImport(ImportKind):
         return _corpus(project, options)
 
     def earlier(self, project: Project, options: dict[str, Any]) -> Snapshot | None:
-        corpus = _corpus(project, options)
-        return latest_snapshot(corpus) if corpus else None
+        """The latest snapshot of the corpus that the options name, with its corpus."""
+        corpora = _named(project, options).order_by()
+        latest = Snapshot.objects.filter(corpus__in=corpora).select_related("corpus").order_by("-number").first()
+        if latest is None:
+            _corpus(project, options)  # which is not found where the options name one that is not there
+        return latest
 
     def edition_of(self, item: Import) -> Corpus | None:
         corpus, before = _corpus(item.project, item.options), self.earlier(item.project, item.options)
@@ -288,7 +293,13 @@ def _corpus(project: Project, options: dict[str, Any]) -> Corpus | None:
     """The corpus in the options; None when it does not exist yet."""
     if options["corpus"] != NEW:
         return corpus_in(project, options["corpus"])
-    return corpora_in(project).filter(slug=slugify(options["name"])[:60]).first()
+    return _named(project, options).first()
+
+
+def _named(project: Project, options: dict[str, Any]) -> QuerySet[Corpus]:
+    """The corpus in the options, if it exists: no new one takes the place of one that was emptied."""
+    corpora = corpora_in(project) if options["corpus"] == NEW else Corpus.objects.filter(project=project)
+    return corpora.filter(slug=_slug(options))
 
 
 def _undo_refusal(item: Import, corpus: Corpus | None) -> str | None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 
 from apps.accounts.models import Project
@@ -63,6 +63,19 @@ def snapshot_in(project: Project, pk: int) -> Snapshot:
         return snapshots_in(project).get(pk=pk)
     except Snapshot.DoesNotExist:
         raise Http404("No such snapshot.") from None
+
+
+def snapshot_and_before(project: Project, pk: int) -> tuple[Snapshot, Snapshot | None]:
+    """The snapshot with the one before it in its corpus, in one statement."""
+    asked = Snapshot.objects.filter(pk=pk)
+    up_to_it = {"corpus": Subquery(asked.values("corpus")), "number__lte": Subquery(asked.values("number"))}
+    found = list(snapshots_in(project).filter(**up_to_it).order_by("-number")[:2])
+    if not found:
+        raise Http404("No such snapshot.")
+    snapshot, *earlier = found
+    for before in earlier:
+        before.corpus = snapshot.corpus
+    return snapshot, earlier[0] if earlier else None
 
 
 def latest_snapshot(corpus: Corpus) -> Snapshot | None:

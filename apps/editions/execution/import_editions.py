@@ -3,7 +3,6 @@
 from apps.common.files.tabular import open_source
 from apps.corpus.edges.imports import CorpusImport
 from apps.corpus.models import Corpus, Import, Snapshot
-from apps.corpus.selectors.corpora import latest_snapshot
 from apps.editions import rules
 from apps.editions.selectors.editions import Edition, planned
 
@@ -15,10 +14,9 @@ def corpus_of(item: Import) -> Corpus | None:
 
 def snapshot_before_import(item: Import) -> Snapshot | None:
     """The snapshot that an import is compared with: the latest of its corpus."""
-    corpus = corpus_of(item)
-    before = latest_snapshot(corpus) if corpus else None
-    if before is not None and corpus is not None:
-        before.corpus, corpus.project = corpus, item.project
+    before = CorpusImport().earlier(item.project, item.options) if item.kind == CorpusImport.name else None
+    if before is not None:
+        before.corpus.project = item.project
     return before
 
 

@@ -95,7 +95,7 @@ def take(*, snapshot_id: int, order: TakeOrder, actor: User, at: datetime) -> Ta
         raise EditionRefused(reason, code="edition_changed")
     asked: dict[str, Question[Any]] = {"live": live_question(project), "decided": decided_question(before.corpus)}
     found = answer_to(project, joined(asked))
-    usage = usage_of(before, rounds_on(before.corpus), found["live"])
+    usage = usage_of(edition, rounds_on(before.corpus), found["live"])
     work = work_of(edition, usage, _choices(edition, usage, found["decided"], order))
     versions = _versions(edition, [*work.carried, *work.to_judge])
     carried = _carry(edition, work.carried, versions, actor, at)

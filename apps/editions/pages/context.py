@@ -1,13 +1,11 @@
 """Context of the page of an edition: six kinds with what they touch, lists behind the counts, and the work."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.core.paginator import Paginator
 from django.db.models import Exists
 
-from apps.accounts.models import User
-from apps.audit.models import Event
 from apps.common.database.questions import Question, answer_to, joined
 from apps.corpus.models import BlockVersion
 from apps.editions import rules
@@ -21,7 +19,14 @@ from apps.editions.selectors.decisions import (
     ranked_changes,
 )
 from apps.editions.selectors.editions import Edition
-from apps.editions.selectors.taken import RoundAsBefore, round_as_before, stays_question
+from apps.editions.selectors.taken import (
+    RoundAsBefore,
+    TakenEdition,
+    as_before_question,
+    stays_question,
+    taken_question,
+    to_run_question,
+)
 from apps.editions.selectors.usage import (
     RestingVersion,
     Usage,
@@ -79,16 +84,20 @@ def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any
         "stays": stays_question(before, rounds),
         "pace": pace_question(project),
         "has_guideline": Question({"any": Exists(guidelines_in(project))}, lambda found: bool(found["any"])),
+        "as_before": as_before_question(project, rounds),
     }
+    if edition.after is not None:
+        questions |= {"taken": taken_question(edition.after), "to_run": to_run_question(before, edition.after)}
     asked = answer_to(project, joined(questions))
-    usage = usage_of(before, rounds, asked["live"])
-    resting = resting_versions(versions, usage.texts, edition.kinds)
+    frozen = [version for version in versions if not version.is_draft]
+    usage = usage_of(edition, rounds, asked["live"], frozen)
+    resting = resting_versions(frozen, usage, edition.kinds)
     ranked = ranked_changes(edition, usage)
     rest = Choice.CARRY if query.get("all") == Choice.CARRY else None
     weighty = [each for each in ranked if _has_grades(edition, usage, each)]
     shown = ranked[: _shown(query)]
     compared = list(dict.fromkeys([*weighty, *shown]))
-    edition.new_texts([change.name for change in [*compared, *edition.of(ChangeKind.NEW)]])  # of both in one statement
+    edition.read(compared, edition.of(ChangeKind.NEW))
     passages = changed_passages(edition, usage, compared, asked["decided"])
     choices = choices_of(passages, {}, rest)
     shown_passages = passages_in_order(passages, shown)
@@ -108,19 +117,23 @@ def edition_context(edition: Edition, query: Mapping[str, str]) -> dict[str, Any
         "versions": [each.version for each in resting if each.kinds],
         "drafts": [version for version in versions if version.is_draft],
         "list": _open_list(edition, usage, query),
-        **_round(round_as_before(before.corpus, rounds), work, asked["pace"], has_guideline=asked["has_guideline"]),
+        **_round(asked["as_before"], work, asked["pace"], has_guideline=asked["has_guideline"]),
+        "taken": asked.get("taken"),
+        "to_run": asked.get("to_run"),
+        **_made(asked.get("taken"), rounds),
     }
 
 
-def taken_context(taken: Event | None) -> dict[str, Any]:
-    """What came of an edition that was taken: the rounds and the pool that it made."""
+def _made(taken: TakenEdition | None, rounds: Iterable[Round]) -> dict[str, Any]:
+    """What came of an edition that was taken: the rounds, which are among those of the corpus, and the pool."""
     if taken is None:
         return {}
-    after = taken.after or {}
+    by_key: dict[int | None, Round] = {round_.pk: round_ for round_ in rounds}
+    made = by_key.get(taken.after["round"])
     return {
-        "made_round": Round.objects.filter(pk=after["round"]).first(),
-        "made_pool": Pool.objects.filter(pk=after["pool"]).first(),
-        "carried_round": Round.objects.filter(pk=after["carried_round"]).first(),
+        "made_round": made,
+        "made_pool": made.pool if made else Pool.objects.filter(pk=taken.after["pool"]).first(),
+        "carried_round": by_key.get(taken.after["carried_round"]),
     }
 
 
@@ -157,17 +170,16 @@ def _kind(edition: Edition, version: int) -> ChangeKind:
     return edition.kinds.get(version, ChangeKind.SAME)
 
 
-def _round(as_before: RoundAsBefore, work: Work, pace: Pace, *, has_guideline: bool) -> dict[str, Any]:
+def _round(as_before: RoundAsBefore[str], work: Work, pace: Pace, *, has_guideline: bool) -> dict[str, Any]:
     """The round that would be made, its people, and how long it takes one person."""
     pairs = len(work.to_judge)
     judgements = as_before.plan(0).preview(pairs).judgements
     share = judgements / pairs if pairs else 1
     time = TimePerPair(pace.low * share, pace.high * share)
-    people: list[User] = as_before.people
     return {
         "former_round": as_before.former,
-        "people": people,
-        "round_refusal": rules.round_refusal(has_guideline=has_guideline, people=len(people)),
+        "people": as_before.people,
+        "round_refusal": rules.round_refusal(has_guideline=has_guideline, people=len(as_before.people)),
         "time": time.of(pairs),
         "time_per_pair": time,
     }
@@ -197,7 +209,8 @@ def _passages(edition: Edition, usage: Usage, kind: ChangeKind, number: str) -> 
         passage = old.get(change)
         text: Any = versions[passage.version_id] if passage else texts[change.name]
         former = change.before.name if change.before and change.before.name != change.name else ""
-        block = passage.block_id if passage else edition.new_blocks.get(change.name)
+        stored = passage or edition.new.get(change.name)
+        block = stored.block_id if stored else None
         rows.append(
             ListedPassage(change.name, former, text.title, text.text, block, *_counts(usage, passage and passage[1]))
         )
@@ -230,12 +243,11 @@ def _counts(usage: Usage, version: int | None) -> tuple[int, int]:
 def _pairs(edition: Edition, usage: Usage, kind: ChangeKind, number: str) -> tuple[Any, list[dict[str, Any]]]:
     """Judged pairs by query and passage, without their grades: whoever still judges may see this."""
     versions = {version for version in usage.grades if _kind(edition, version) == kind}
-    names = dict(BlockVersion.objects.filter(pk__in=versions).values_list("pk", "block__outside_id"))
-    pairs = sorted((query, names[version], version) for version in versions for query in usage.grades[version])
+    names = BlockVersion.objects.filter(pk__in=versions).values_list("block__outside_id", "pk", "block_id")
+    pairs = sorted((query, *found) for found in names for query in usage.grades[found[1]])
     page = Paginator(pairs, PAGE_SIZE).get_page(number)
-    queries = Query.objects.in_bulk({query for query, _, _ in page})
-    blocks = dict(BlockVersion.objects.filter(pk__in=[pair[2] for pair in page]).values_list("pk", "block_id"))
-    rows = [{"query": queries[query], "name": name, "block_id": blocks[version]} for query, name, version in page]
+    queries = Query.objects.in_bulk({query for query, *_ in page})
+    rows = [{"query": queries[query], "name": name, "block_id": block} for query, name, _, block in page]
     return page, rows
 
 

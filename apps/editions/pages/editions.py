@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.corpus.selectors.corpora import import_in, snapshot_before, snapshot_in, version_in
+from apps.corpus.selectors.corpora import import_in, snapshot_and_before, snapshot_in, version_in
 from apps.editions import rules
 from apps.editions.actions import deciding, taking
 from apps.editions.actions.running import run_again
@@ -19,9 +19,8 @@ from apps.editions.enums import Choice
 from apps.editions.execution.import_editions import planned_edition, snapshot_before_import
 from apps.editions.execution.taking import EditionRefused, TakeOrder
 from apps.editions.forms import DecisionForm, TakeForm
-from apps.editions.pages.context import edition_context, taken_context
+from apps.editions.pages.context import edition_context
 from apps.editions.selectors.editions import between
-from apps.editions.selectors.taken import systems_to_run, taken_event
 
 SECTION = "Documents"
 
@@ -38,7 +37,6 @@ def import_edition(request: HttpRequest, project: Project, pk: int) -> HttpRespo
         "item": item,
         "snapshot": None,
         "taken": None,
-        "to_run": None,
         "refusal": rules.import_refusal(item, before),
     }
     if before is not None and not context["refusal"]:
@@ -50,15 +48,13 @@ def import_edition(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 @member_view(Role.LEAD)
 def snapshot_edition(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The edition that a snapshot is beside the one before it; once taken, what came of it."""
-    snapshot = snapshot_in(project, pk)
+    snapshot, before = snapshot_and_before(project, pk)
     snapshot.corpus.project = project
-    before, taken = snapshot_before(snapshot), taken_event(snapshot)
-    context: dict[str, Any] = {"section": SECTION, "item": None, "snapshot": snapshot, "taken": taken, "refusal": None}
+    context: dict[str, Any] = {"section": SECTION, "item": None, "snapshot": snapshot, "taken": None, "refusal": None}
     if before is None:
         context["refusal"] = rules.take_refusal(None, None)
     else:
-        context |= edition_context(between(before, snapshot), request.GET.dict()) | taken_context(taken)
-        context["to_run"] = systems_to_run(before, snapshot)
+        context |= edition_context(between(before, snapshot), request.GET.dict())
     return render(request, "editions/edition.html", context)
 
 

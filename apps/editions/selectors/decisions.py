@@ -135,7 +135,7 @@ def changed_passages(
 ) -> list[ChangedPassage]:
     """These changed passages with their texts and evidence, in the order given."""
     keys = [edition.old_of(change).version_id for change in changes]
-    versions = BlockVersion.objects.select_related("block__document").in_bulk(keys)
+    versions = edition.versions(keys)
     texts = edition.new_texts([change.name for change in changes])
     evidence = evidence_on(usage, versions)
     return [

@@ -14,6 +14,7 @@ from apps.corpus.enums import ImportMode
 from apps.corpus.formats import BlockRow
 from apps.corpus.formats.rows import digests_of
 from apps.corpus.models import Block, BlockVersion, Corpus, Snapshot, SnapshotBlock
+from apps.corpus.selectors.corpora import TextKey, texts_in
 from apps.editions.core.comparison import Passage, PassageChange, compare, mark_of
 from apps.editions.enums import ChangeKind
 
@@ -29,32 +30,41 @@ class NewText(NamedTuple):
     version_id: int | None = None
 
 
-class OldPassage(NamedTuple):
-    """A passage in the snapshot before."""
+class StoredPassage(NamedTuple):
+    """A passage in one of the snapshots. `text` is the digest of its title and text."""
 
     block_id: int
     version_id: int
+    text: str
 
 
 @dataclass(frozen=True)
 class Edition:
     """What a new edition makes of the passages of `before`. `after` is None before it is taken.
 
-    `changes` has all passages but those that are the same. `planned` has the new texts of an import, `new_blocks` the
-    keys of the blocks of `changes` in `after`.
+    `changes` has all passages but those that are the same; `old` and `new` have them by their names as `before` and
+    `after` have them, and `old` has the others too before the edition is taken. `planned` has the new texts of an
+    import.
     """
 
     before: Snapshot
     after: Snapshot | None
     passages: int
     changes: list[PassageChange]
-    old: Mapping[str, OldPassage]
+    old: Mapping[str, StoredPassage]
     planned: Mapping[str, NewText]
-    new_blocks: Mapping[str, int]
+    new: Mapping[str, StoredPassage]
 
     @cached_property
-    def _read(self) -> dict[str, NewText]:
+    def _read(self) -> dict[int, BlockVersion]:
         return {}
+
+    @cached_property
+    def texts(self) -> Mapping[TextKey, int]:
+        """All texts of the snapshot before, each with the key of its block version."""
+        if self.after is not None:
+            return texts_in(self.before)
+        return {TextKey(passage.block_id, passage.text): passage.version_id for passage in self.old.values()}
 
     @property
     def same(self) -> int:
@@ -80,7 +90,7 @@ class Edition:
     def of(self, kind: ChangeKind) -> list[PassageChange]:
         return [change for change in self.changes if change.kind == kind]
 
-    def old_of(self, change: PassageChange) -> OldPassage:
+    def old_of(self, change: PassageChange) -> StoredPassage:
         """The old passage of a change that has one."""
         assert change.before is not None
         return self.old[change.before.name]
@@ -90,20 +100,35 @@ class Edition:
         wanted = list(names)
         if self.after is None:
             return {name: self.planned[name] for name in wanted}
-        for part in chunks([name for name in wanted if name not in self._read], AT_ONCE):
-            entries = SnapshotBlock.objects.filter(snapshot=self.after, block__outside_id__in=part)
-            for entry in entries.select_related("version", "block"):
-                text = entry.version
-                self._read[entry.block.outside_id] = NewText(text.title, text.section_path, text.text, text.pk)
-        return {name: self._read[name] for name in wanted}
+        versions = self.versions(self.new[name].version_id for name in wanted)
+        return {name: _text_of(versions[self.new[name].version_id]) for name in wanted}
+
+    def versions(self, keys: Iterable[int]) -> dict[int, BlockVersion]:
+        """These block versions with their documents; each is read once."""
+        wanted = list(keys)
+        for part in chunks(dict.fromkeys(key for key in wanted if key not in self._read), AT_ONCE):
+            versions = BlockVersion.objects.filter(pk__in=part).select_related("block__document")
+            self._read.update((version.pk, version) for version in versions)
+        return {key: self._read[key] for key in wanted}
+
+    def read(self, compared: Iterable[PassageChange], new: Iterable[PassageChange]) -> None:
+        """Read both texts of the compared passages and those of the new ones at once, before they are asked for."""
+        both = list(compared)
+        read = [self.old_of(change) for change in both]
+        if self.after is not None:
+            read += [self.new[change.name] for change in [*both, *new]]
+        self.versions(passage.version_id for passage in read)
+
+
+def _text_of(version: BlockVersion) -> NewText:
+    return NewText(version.title, version.section_path, version.text, version.pk)
 
 
 def between(before: Snapshot, after: Snapshot) -> Edition:
     """The edition `after` beside `before`; reads only the passages that differ."""
     rows, new_rows = _differing(before, after)
     changes = compare(_passages(rows), _passages(new_rows))
-    old = {row[0]: OldPassage(row[4], row[5]) for row in rows}
-    return Edition(before, after, after.block_count, changes, old, {}, {row[0]: row[4] for row in new_rows})
+    return Edition(before, after, after.block_count, changes, _stored(rows), {}, _stored(new_rows))
 
 
 COLUMNS = (
@@ -137,6 +162,10 @@ def _rows(entries: QuerySet[SnapshotBlock]) -> list[Row]:
     return list(entries.order_by("position").values_list(*COLUMNS))
 
 
+def _stored(rows: Iterable[Row]) -> dict[str, StoredPassage]:
+    return {row[0]: StoredPassage(row[4], row[5], row[1]) for row in rows}
+
+
 def _passages(rows: Iterable[Row]) -> Iterator[Passage]:
     return (Passage(name, text, rest + facts) for name, text, rest, facts, *_ in rows)
 
@@ -154,8 +183,7 @@ def planned(before: Snapshot, corpus: Corpus, rows: Iterable[BlockRow], mode: st
             texts[row.block_id] = NewText(row.title, row.section_path, row.text)
     _add_current(texts, corpus, [name for name, passage in new.items() if known.get(name) != passage])
     changes = [change for change in compare(known.values(), new.values()) if change.kind != ChangeKind.SAME]
-    old = {row[0]: OldPassage(row[4], row[5]) for row in old_rows}
-    return Edition(before, None, len(new), changes, old, texts, {})
+    return Edition(before, None, len(new), changes, _stored(old_rows), texts, {})
 
 
 def _passage(row: BlockRow) -> Passage:
@@ -177,4 +205,4 @@ def _add_current(texts: dict[str, NewText], corpus: Corpus, names: Iterable[str]
         versions = BlockVersion.objects.filter(block__corpus=corpus, block__outside_id__in=part)
         current = versions.filter(pk__in=Block.objects.filter(corpus=corpus).values("current")).select_related("block")
         for version in current:
-            texts[version.block.outside_id] = NewText(version.title, version.section_path, version.text, version.pk)
+            texts[version.block.outside_id] = _text_of(version)

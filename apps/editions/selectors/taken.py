@@ -1,14 +1,17 @@
 """What taking an edition leads to: the people and the plan of its round, and the record that it was taken."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from django.db.models import QuerySet, Subquery
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of
 from apps.audit.models import Event
 from apps.audit.selectors.events import EventFilters, events_in
-from apps.common.database.questions import CountOf, Question
+from apps.common.database.questions import CountOf, ListOf, Question
 from apps.corpus.models import Corpus, Snapshot
 from apps.judging.core.plan import Plan
 from apps.judging.enums import RoundKind, RoundState
@@ -17,16 +20,20 @@ from apps.retrieval.enums import ELSEWHERE, RunState, SystemKind
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors import pools_in
 
+T = TypeVar("T")
 TAKEN = "edition.taken"
 OUTSIDE = ELSEWHERE | {SystemKind.UPLOADED}
 """Kinds of systems whose index or file somebody has to bring up to date first."""
 
 
-class RoundAsBefore(NamedTuple):
-    """How the round of an edition is judged: as the latest round on the corpus, by its people who still judge."""
+class RoundAsBefore(NamedTuple, Generic[T]):
+    """How the round of an edition is judged: as the latest round on the corpus, by its people who still judge.
+
+    `people` are these or, for a page, their names.
+    """
 
     former: Round | None
-    people: list[User]
+    people: list[T]
 
     def plan(self, seed: int) -> Plan:
         """The share that more than one person judges is the former round's, as far as there are people."""
@@ -35,19 +42,61 @@ class RoundAsBefore(NamedTuple):
         return Plan(overlap=self.former.overlap_share, judges=self.former.judges, seed=seed)
 
 
-def round_as_before(corpus: Corpus, rounds: Iterable[Round]) -> RoundAsBefore:
+def round_as_before(corpus: Corpus, rounds: Iterable[Round]) -> RoundAsBefore[User]:
     """`rounds` are all of the corpus."""
+    former = _former(rounds)
+    return RoundAsBefore(former, list(_people(corpus.project, former)))
+
+
+def as_before_question(project: Project, rounds: Iterable[Round]) -> Question[RoundAsBefore[str]]:
+    """The same with the people's names. `rounds` are all of the corpus."""
+    former = _former(rounds)
+    columns = ("name", "email")
+    people = ListOf(_people(project, former).values_list(*columns))
+
+    def read(found: Mapping[str, Any]) -> RoundAsBefore[str]:
+        return RoundAsBefore(former, [str(User(**dict(zip(columns, row, strict=True)))) for row in found["people"]])
+
+    return Question({"people": people}, read)
+
+
+def _former(rounds: Iterable[Round]) -> Round | None:
     judged = (round_ for round_ in rounds if round_.kind == RoundKind.JUDGING)
-    former = max(judged, key=lambda round_: round_.number, default=None)
+    return max(judged, key=lambda round_: round_.number, default=None)
+
+
+def _people(project: Project, former: Round | None) -> QuerySet[User]:
     seated = RoundAnnotator.objects.filter(round=former).values("annotator")
-    people = members_of(corpus.project, Role.ANNOTATOR).filter(pk__in=seated).order_by("name", "pk")
-    return RoundAsBefore(former, list(people))
+    return members_of(project, Role.ANNOTATOR).filter(pk__in=seated).order_by("name", "pk")
 
 
 def taken_event(snapshot: Snapshot) -> Event | None:
     """The record that this edition was taken; None before."""
-    filters = EventFilters(action=TAKEN, object_id=str(snapshot.pk))
-    return events_in(snapshot.corpus.project, filters).first()
+    return _taken(snapshot).first()
+
+
+def _taken(snapshot: Snapshot) -> QuerySet[Event]:
+    return events_in(snapshot.corpus.project, EventFilters(action=TAKEN, object_id=str(snapshot.pk)))
+
+
+class TakenEdition(NamedTuple):
+    """When an edition was taken and by whom, and `after`, what its record says came of it."""
+
+    at: datetime
+    actor: str
+    after: dict[str, Any]
+
+
+def taken_question(snapshot: Snapshot) -> Question[TakenEdition | None]:
+    """Asks for the record that this edition was taken; None before."""
+    event = _taken(snapshot).select_related(None)
+    asks = {name: Subquery(event.values(name)[:1]) for name in ("at", "after", "actor__name", "actor__email")}
+
+    def read(found: Mapping[str, Any]) -> TakenEdition | None:
+        by = User(name=found["actor__name"] or "", email=found["actor__email"] or "")
+        return None if found["at"] is None else TakenEdition(found["at"], str(by), found["after"] or {})
+
+    return Question(asks, read)
 
 
 class SystemsToRun(NamedTuple):
@@ -56,14 +105,33 @@ class SystemsToRun(NamedTuple):
     here: list[System]
     elsewhere: list[System]
 
+    @classmethod
+    def of(cls, systems: Iterable[System]) -> "SystemsToRun":
+        both: list[list[System]] = [[], []]
+        for system in systems:
+            both[system.kind in OUTSIDE].append(system)
+        return cls(*both)
+
 
 def systems_to_run(before: Snapshot, after: Snapshot) -> SystemsToRun:
     """The systems with a complete run on `before` and no run on `after`, by name. A failed run on it does not count."""
+    return SystemsToRun.of(_left_to_run(before, after))
+
+
+def to_run_question(before: Snapshot, after: Snapshot) -> Question[SystemsToRun]:
+    """Asks for the same, of each system its name and kind."""
+    columns = ("pk", "name", "kind")
+    rows = ListOf(_left_to_run(before, after).values_list(*columns))
+    return Question(
+        {"systems": rows},
+        lambda found: SystemsToRun.of(System(**dict(zip(columns, row, strict=True))) for row in found["systems"]),
+    )
+
+
+def _left_to_run(before: Snapshot, after: Snapshot) -> QuerySet[System]:
     ran = Run.objects.filter(snapshot=before, state=RunState.COMPLETE).values("system")
     runs = Run.objects.filter(snapshot=after).exclude(state=RunState.FAILED).values("system")
-    systems = System.objects.filter(pk__in=ran).exclude(pk__in=runs).order_by("name")
-    here = [system for system in systems if system.kind not in OUTSIDE]
-    return SystemsToRun(here, [system for system in systems if system.kind in OUTSIDE])
+    return System.objects.filter(pk__in=ran).exclude(pk__in=runs).order_by("name")
 
 
 class StaysBehind(NamedTuple):

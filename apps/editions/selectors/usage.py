@@ -3,15 +3,17 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import F, JSONField, QuerySet, Value
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
 from apps.common.database.questions import ListOf, Question
 from apps.corpus.models import BlockVersion, Corpus, Snapshot
-from apps.corpus.selectors.corpora import TextKey, texts_in
+from apps.corpus.selectors.corpora import TextKey
 from apps.editions.enums import ChangeKind
+from apps.editions.selectors.editions import Edition
 from apps.goldsets.models import Version, VersionGrade, VersionTriple
 from apps.judging.models import Judgement, Round
 from apps.judging.selectors import settled_texts
@@ -29,7 +31,7 @@ class Usage:
 
     `texts` are all texts of that snapshot, `live` the texts of the queries that count, in the order of their ids.
     `settled` are the queries and texts, of any edition of the corpus, that have a result already. `evidence` is what
-    authors of Q&As marked.
+    authors of Q&As marked. `items` are the block versions that items of each version of a gold set are on.
     """
 
     texts: Mapping[TextKey, int]
@@ -37,6 +39,7 @@ class Usage:
     grades: dict[int, dict[int, int]]
     triples: dict[int, set[int]]
     evidence: dict[int, set[Span]]
+    items: dict[int, set[int]]
     settled: frozenset[tuple[int, TextKey]]
 
     @property
@@ -56,33 +59,52 @@ def live_question(project: Project) -> Question[dict[int, str]]:
     return Question({"live": ListOf(queries.values_list("pk", "text"))}, lambda found: dict(found["live"]))
 
 
-def usage_of(before: Snapshot, rounds: Iterable[Round], live: Mapping[int, str]) -> Usage:
-    """The grades of these rounds, which are all of the corpus, and the Q&As, on the texts of this snapshot.
+def usage_of(
+    edition: Edition, rounds: Iterable[Round], live: Mapping[int, str], versions: Collection[Version] = ()
+) -> Usage:
+    """The grades of these rounds, which are all of the corpus, the Q&As and these versions on the texts before.
 
     `live` is what `live_question` asks.
     """
-    texts = texts_in(before)
+    texts = edition.texts
     grades: dict[int, dict[int, int]] = defaultdict(dict)
     settled = set()
     for pair, text in settled_texts([round_ for round_ in rounds if round_.withdrawn_at is None]):
         settled.add((pair.query_id, text))
         if pair.grade is not None and pair.query_id in live and text in texts:
             grades[texts[text]][pair.query_id] = pair.grade
-    triples, evidence = _expectations(before, texts)
-    return Usage(texts, live, dict(grades), triples, evidence, frozenset(settled))
+    triples: dict[int, set[int]] = defaultdict(set)
+    evidence: dict[int, set[Span]] = defaultdict(set)
+    items: dict[int, set[int]] = {version.pk: set() for version in versions}
+    for of, block, digest, spans, is_item in _resting(edition.before, list(items)):
+        if (passage := texts.get(TextKey(block, digest))) is None:
+            continue
+        if is_item:
+            items[of].add(passage)
+        else:
+            triples[passage].add(of)
+            evidence[passage].update((start, end) for start, end in spans)
+    return Usage(texts, live, dict(grades), dict(triples), dict(evidence), items, frozenset(settled))
 
 
-def _expectations(before: Snapshot, texts: Mapping[TextKey, int]) -> tuple[dict[int, set[int]], dict[int, set[Span]]]:
-    """The Q&As that expect each text, and the evidence that their authors marked in it."""
+def _resting(before: Snapshot, versions: Collection[int]) -> Iterator[tuple[int, int, str, list[Any], int]]:
+    """What rests on texts of the corpus, each once: the Q&A or the version, block, digest, evidence, and which it is.
+
+    The Q&As that expect a text, with the evidence that their authors marked in it, and the items of these versions.
+    """
     expected = _expected().filter(version__block__corpus=before.corpus_id)
-    found: dict[int, set[int]] = defaultdict(set)
-    marked: dict[int, set[Span]] = defaultdict(set)
-    rows = expected.values_list("revision__triple_id", "version__block_id", "version__text_digest", "spans")
-    for triple, block, digest, spans in rows.iterator(chunk_size=AT_ONCE):
-        if (version := texts.get(TextKey(block, digest))) is not None:
-            found[version].add(triple)
-            marked[version].update((start, end) for start, end in spans)
-    return dict(found), dict(marked)
+    grades = VersionGrade.objects.filter(version__in=versions)
+    triples = VersionTriple.objects.filter(version__in=versions, revision__expected_blocks__isnull=False)
+    item = (Value([], JSONField()), Value(1))
+    rows = _texts_on(expected, "revision__triple_id", "version", "spans", Value(0))
+    if versions:
+        on_grades = _texts_on(grades, "version", "block_version", *item)
+        rows = rows.union(on_grades, _texts_on(triples, "version", "revision__expected_blocks__version", *item))
+    return rows.iterator(chunk_size=AT_ONCE)
+
+
+def _texts_on(rows: QuerySet[Any], of: str, text: str, *more: Any) -> QuerySet[Any, Any]:
+    return rows.values_list(of, f"{text}__block_id", f"{text}__text_digest", *more)
 
 
 def _expected() -> QuerySet[ExpectedBlock]:
@@ -105,27 +127,12 @@ def versions_on(corpus: Corpus) -> list[Version]:
     return list(versions.order_by("gold_set__name", "number"))
 
 
-def resting_versions(
-    versions: Iterable[Version], texts: Mapping[TextKey, int], kinds: Mapping[int, ChangeKind]
-) -> list[RestingVersion]:
-    """Those that are frozen or released. `texts` are of the snapshot before, `kinds` as `Edition` has them."""
-    frozen = [version for version in versions if not version.is_draft]
-    found: dict[int, set[ChangeKind]] = {version.pk: set() for version in frozen}
-    for version, block, digest in _texts_of(list(found)):
-        if (text := texts.get(TextKey(block, digest))) is not None:
-            found[version].add(kinds.get(text, ChangeKind.SAME))
-    return [RestingVersion(version, frozenset(found[version.pk])) for version in frozen]
-
-
-def _texts_of(versions: Collection[int]) -> Iterator[tuple[int, int, str]]:
-    """The texts that the items of these versions are on, each once: version, block and digest."""
-    grades = VersionGrade.objects.filter(version__in=versions)
-    blocks = VersionTriple.objects.filter(version__in=versions, revision__expected_blocks__isnull=False)
-    expected = "revision__expected_blocks__version"
-    rows = grades.values_list("version", "block_version__block_id", "block_version__text_digest").union(
-        blocks.values_list("version", f"{expected}__block_id", f"{expected}__text_digest")
-    )
-    return rows.iterator(chunk_size=AT_ONCE)
+def resting_versions(frozen: Iterable[Version], usage: Usage, kinds: Mapping[int, ChangeKind]) -> list[RestingVersion]:
+    """The versions whose items `usage` has, which are frozen or released. `kinds` are as `Edition` has them."""
+    return [
+        RestingVersion(version, frozenset(kinds.get(passage, ChangeKind.SAME) for passage in usage.items[version.pk]))
+        for version in frozen
+    ]
 
 
 def evidence_on(usage: Usage, versions: Mapping[int, BlockVersion]) -> dict[int, list[Span]]:

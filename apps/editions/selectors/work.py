@@ -77,7 +77,7 @@ def work_of(edition: Edition, usage: Usage, choices: Mapping[int, Choice]) -> Wo
 def _text_keys(edition: Edition) -> dict[str, TextKey]:
     """The text of each changed or renamed passage of the new edition, where its block exists already."""
     blocks = {name: passage.block_id for name, passage in edition.old.items()}
-    blocks |= edition.new_blocks
+    blocks |= {name: passage.block_id for name, passage in edition.new.items()}
     return {
         change.name: TextKey(blocks[change.name], change.after.text)
         for change in edition.changes

@@ -3,14 +3,15 @@
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, Q, Subquery
 
 from apps.accounts.models import User
 from apps.accounts.selectors import locked_roles
+from apps.common.database.questions import Question, first_with
 from apps.common.errors import Refusal
 from apps.judging import rules
 from apps.judging.actions.follow_ups import follow_up, serialize_grades
-from apps.judging.actions.locks import locked_place
+from apps.judging.actions.locks import locked_place_with
 from apps.judging.actions.seats import may_lease
 from apps.judging.core.answer import Answer, milliseconds
 from apps.judging.core.evidence import parse_spans, spans_refusal, stored
@@ -31,18 +32,20 @@ def give_judgement(*, seat: Seat, annotator: User, answer: Answer, idempotency_k
     when others have filled them all it is refused, since a pair never gets more judgements than planned. What the plan
     requires after it (the repeated pair, the end of a pilot, an extra judge) is part of the same transaction.
     """
-    place = locked_place(seat.round_id, annotator)
-    if earlier := Judgement.objects.filter(annotator=annotator, idempotency_key=idempotency_key).first():
-        return _same_answer(earlier, seat, answer)
+    sent = Judgement.objects.filter(annotator=annotator, idempotency_key=idempotency_key).values("pk")
+    earlier = Question({"pk": Subquery(sent[:1])}, lambda found: found["pk"])
+    place, given = locked_place_with(seat.round_id, annotator, earlier)
+    if given is not None:
+        return _same_answer(Judgement.objects.get(pk=given), seat, answer)
     if reason := rules.annotator_refusal(locked_roles(annotator, place.round.project)):
         raise JudgementRefused(reason, code="no_longer_annotator")
     _check(place.round, seat, answer)
     serialize_grades(place.round, seat)
     own = _own_seat(place, seat)
     judged = own.state == SeatState.DONE
-    if reason := _state_refusal(place.round, own, judged=judged):
+    before, is_settled = _before(place.round, own) if judged else (None, False)
+    if reason := _state_refusal(place.round, judged=judged, is_settled=is_settled):
         raise JudgementRefused(reason, code="grade_not_possible")
-    before = Judgement.objects.get(seat=own, superseded_by=None) if judged else None
     if before and not answer.is_again:
         raise JudgementRefused(_elsewhere(before), code="graded_elsewhere")
     judgement = _write(place.round, own, annotator, answer, idempotency_key, before, at)
@@ -65,11 +68,17 @@ def _check(round_: Round, seat: Seat, answer: Answer) -> None:
         raise JudgementRefused(reason, code="evidence_outside_text")
 
 
-def _state_refusal(round_: Round, seat: Seat, *, judged: bool) -> str | None:
-    if not judged:
-        return rules.grading_refusal(round_)
-    settled = Adjudication.objects.filter(round=round_, entry=seat.entry_id).exists()
-    return rules.regrade_refusal(round_, is_adjudicated=settled)
+def _before(round_: Round, seat: Seat) -> tuple[Judgement, bool]:
+    """The answer in force on a judged seat, and whether a lead has decided on its pair."""
+    settled = Exists(Adjudication.objects.filter(round=round_, entry=seat.entry_id))
+    asked = Question({"settled": settled}, lambda found: bool(found["settled"]))
+    found = first_with(Judgement.objects.filter(seat=seat, superseded_by=None), asked)
+    assert found is not None, "a seat is done with its judgement"
+    return found
+
+
+def _state_refusal(round_: Round, *, judged: bool, is_settled: bool) -> str | None:
+    return rules.regrade_refusal(round_, is_adjudicated=is_settled) if judged else rules.grading_refusal(round_)
 
 
 def _own_seat(place: RoundAnnotator, seat: Seat) -> Seat:

@@ -5,10 +5,16 @@ and deciding on its pairs lock all its places and then the round itself, always 
 """
 
 from collections.abc import Iterable
+from typing import TypeVar
+
+from django.db import connection
 
 from apps.accounts.models import User
+from apps.common.database.questions import Question, first_with
 from apps.common.errors import Forbidden
 from apps.judging.models import Round, RoundAnnotator
+
+T = TypeVar("T")
 
 
 class NotAnnotator(Forbidden):
@@ -17,12 +23,19 @@ class NotAnnotator(Forbidden):
 
 def locked_place(round_id: int, annotator: User) -> RoundAnnotator:
     """This person's place in the round, locked, with the round as it is now. Raises NotAnnotator for others."""
-    place = RoundAnnotator.objects.select_for_update().filter(round=round_id, annotator=annotator).first()
-    if place is None:
+    return locked_place_with(round_id, annotator, Question({}, lambda _found: None))[0]
+
+
+def locked_place_with(round_id: int, annotator: User, question: Question[T]) -> tuple[RoundAnnotator, T]:
+    """The same, and the answer to a question about what is there once the place is locked."""
+    places = RoundAnnotator.objects.filter(round=round_id, annotator=annotator)
+    if connection.features.has_select_for_update:
+        # A separate statement: a row joined to one that was waited for is as it was before the wait.
+        list(places.select_for_update().values_list("pk"))
+    found = first_with(places.select_related("round__project"), question)
+    if found is None:
         raise NotAnnotator("You are not an annotator in this round.", code="not_in_round")
-    # A separate statement: a row joined to one that was waited for is as it was before the wait.
-    place.round = Round.objects.select_related("project").get(pk=round_id)
-    return place
+    return found
 
 
 def locked_round(round_id: int) -> Round:

@@ -1,24 +1,28 @@
 """Seats of a round: leased to people, given back, returned to the queue."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Func, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Func, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models import PositiveBigIntegerField as Whole
+from django.db.models.functions import Coalesce
 
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.database.exists import ExistsForEach
+from apps.common.database.questions import CountOf, Expressions, Question
+from apps.common.database.returning import update_returning
 from apps.common.errors import Refusal
 from apps.judging import rules
-from apps.judging.actions.locks import locked_place
+from apps.judging.actions.locks import locked_place, locked_place_with
 from apps.judging.actions.plain_rounds import RENEWED_AFTER, lease_plainly
 from apps.judging.core.seeded_order import PRIME, OwnOrder, own_order, place_in_order
 from apps.judging.enums import SeatState
-from apps.judging.models import Round, RoundAnnotator, Seat
+from apps.judging.models import PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import query_in_remit
-from apps.judging.selectors.round_plan import plan_of, undecided_pilot_queries
+from apps.judging.selectors.reading import with_texts
+from apps.judging.selectors.round_plan import pilot_queries, plan_of, undecided_pilot_queries
 from apps.queries.models import Query
 from apps.retrieval.models import PoolQuery
 
@@ -30,13 +34,12 @@ class SeatsRefused(Refusal):
 
 
 def claim_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> list[Seat]:
-    """Lease seats to a person until they have `n`, and return all of them in the order to grade them.
+    """Lease seats to a person until they have `n`, and return all of them with their texts, in the order to grade them.
 
     As `lease_seats`. An empty list: nothing is left for this person now.
     """
     reached = lease_seats(round_=round_, annotator=annotator, n=n, at=at)
-    leased = Seat.objects.filter(round=round_, annotator=annotator, state=SeatState.LEASED)
-    return in_order(list(leased), round_, annotator.pk, reached)
+    return in_order(list(with_texts(leases_of(round_, annotator))), round_, annotator.pk, reached)
 
 
 def lease_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> int:
@@ -57,7 +60,6 @@ def lease_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> int:
         reached = lease_plainly(round_=round_, annotator_id=annotator.pk, n=wanted, at=at)
         if reached is not None:
             return reached
-    return_lapsed(round_, annotator, at=at)
     while True:
         place, met_others = _lease_step(round_, annotator, wanted, at)
         if not met_others:
@@ -85,13 +87,9 @@ def return_seats_of(*, round_: Round, holder: User, actor: User, at: datetime) -
     return n
 
 
-@transaction.atomic
-def return_lapsed(round_: Round, annotator: User, *, at: datetime) -> None:
-    """Open seats whose lease has lapsed, of other people; locked rows are skipped."""
-    lapsed = Seat.objects.filter(round=round_, state=SeatState.LEASED, lease_expires_at__lt=at)
-    rows = lapsed.exclude(annotator=annotator).select_for_update(skip_locked=True)
-    if ids := list(rows.values_list("pk", flat=True)):
-        lapsed.filter(pk__in=ids).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
+def leases_of(round_: Round, annotator: User) -> QuerySet[Seat]:
+    """The seats that this person has leased and not graded."""
+    return Seat.objects.filter(round=round_, annotator=annotator, state=SeatState.LEASED)
 
 
 def in_order(seats: list[Seat], round_: Round, annotator_id: int, reached: int) -> list[Seat]:
@@ -101,7 +99,7 @@ def in_order(seats: list[Seat], round_: Round, annotator_id: int, reached: int) 
     """
     own = own_order(round_.seed, annotator_id)
     reserved = [seat for seat in seats if seat.reserved_for_id]
-    judged = _judged(round_, annotator_id) if reserved else 0
+    judged = _judged(round_, annotator_id).count() if reserved else 0
     due = sorted((seat for seat in reserved if (seat.due_after or 0) <= judged), key=lambda seat: seat.pk)
     early = sorted((seat for seat in reserved if (seat.due_after or 0) > judged), key=lambda seat: seat.pk)
     others = [seat for seat in seats if not seat.reserved_for_id]
@@ -112,29 +110,64 @@ def in_order(seats: list[Seat], round_: Round, annotator_id: int, reached: int) 
 @transaction.atomic
 def _lease_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tuple[RoundAnnotator, bool]:
     """Fill up with what is due, then query by query; True when others had locked the free seats of the last query."""
-    place = locked_place(round_.pk, annotator)
+    place, standing = locked_place_with(round_.pk, annotator, _standing(round_, annotator, at))
     if reason := rules.grading_refusal(place.round):
         raise SeatsRefused(reason, code="round_not_open")
+    if standing.others_lapsed:
+        _return_lapsed(place, at)
     expires = at + timedelta(minutes=place.round.lease_minutes)
-    room = wanted - _renew(place, expires)
-    queries = undecided_pilot_queries(place.round)
+    if standing.first_end is not None and standing.first_end < expires - RENEWED_AFTER:
+        leased_to(place).filter(lease_expires_at__lt=expires - RENEWED_AFTER).update(lease_expires_at=expires)
+    room = wanted - standing.leased
+    queries = None if standing.is_decided else pilot_queries(place.round) or None
     met_others = False
-    if room > 0:
+    if room > 0 and standing.has_reserved:
         room -= _lease_reserved(place, queries, room, expires, is_due=True)
     if room > 0:
         added, met_others = _lease_from_queries(place, queries, room, expires)
         room -= added
-    if room > 0 and not met_others and queries is None:
+    if room > 0 and standing.has_reserved and not met_others and queries is None:
         _lease_reserved(place, queries, room, expires, is_due=False)
     return place, met_others
 
 
-def _renew(place: RoundAnnotator, expires: datetime) -> int:
-    """Extend the leases that are a minute old; return how many pairs the person has leased."""
-    ends = list(leased_to(place).values_list("lease_expires_at", flat=True))
-    if any(end < expires - RENEWED_AFTER for end in ends if end):
-        leased_to(place).filter(lease_expires_at__lt=expires - RENEWED_AFTER).update(lease_expires_at=expires)
-    return len(ends)
+class _Standing(NamedTuple):
+    """What a step decides on: how many pairs its person has leased, when the first lease ends, and what else is there.
+
+    `has_reserved` is for open pairs that are reserved for them, `others_lapsed` for lapsed leases of others,
+    `is_decided` for the pilot.
+    """
+
+    leased: int
+    first_end: datetime | None
+    has_reserved: bool
+    others_lapsed: bool
+    is_decided: bool
+
+
+def _standing(round_: Round, annotator: User, at: datetime) -> Question[_Standing]:
+    leased = leases_of(round_, annotator)
+    seats = Seat.objects.filter(round=round_)
+    asks: Expressions = {
+        "leased": CountOf(leased.values("pk")),
+        "first_end": Subquery(leased.order_by("lease_expires_at").values("lease_expires_at")[:1]),
+        "has_reserved": Exists(seats.filter(reserved_for=annotator, state=SeatState.OPEN)),
+        "others_lapsed": Exists(_lapsed(seats, at).exclude(annotator=annotator)),
+        "is_decided": Exists(PilotDecision.objects.filter(round=round_)),
+    }
+    return Question(asks, lambda found: _Standing(**found))
+
+
+def _lapsed(seats: QuerySet[Seat], at: datetime) -> QuerySet[Seat]:
+    return seats.filter(state=SeatState.LEASED, lease_expires_at__lt=at)
+
+
+def _return_lapsed(place: RoundAnnotator, at: datetime) -> None:
+    """Open seats whose lease has lapsed, of other people; locked rows are skipped."""
+    lapsed = _lapsed(Seat.objects.filter(round=place.round), at)
+    rows = lapsed.exclude(annotator=place.annotator_id).select_for_update(skip_locked=True)
+    if ids := list(rows.values_list("pk", flat=True)):
+        lapsed.filter(pk__in=ids).update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
 
 
 def _lease_from_queries(
@@ -145,15 +178,21 @@ def _lease_from_queries(
     Returns how many they were, and whether it ended at a query whose free seats others had locked. The step ends there
     and does not retry, since two such people would each keep locked what the other needs.
     """
-    count, met_others = 0, False
-    while count < n and not met_others and (query_id := _next_query(place, queries)) is not None:
-        leased = _lease(place, query_id, n - count, expires)
-        count += leased
-        met_others = not leased
-        place.cursor = query_id
-    if count or met_others:
+    count, began, waits_at = 0, place.cursor, None
+    while count < n:
+        reached = _lease(place, _next_query(place, queries), n - count, expires)
+        if not reached:
+            waits_at = (
+                RoundAnnotator.objects.filter(pk=place.pk).values_list(_next_query(place, queries), flat=True).get()
+            )
+            break
+        count += len(reached)
+        place.cursor = reached[0]
+    if waits_at is not None:
+        place.cursor = waits_at
+    if place.cursor != began:
         place.save(update_fields=["cursor"])
-    return count, met_others
+    return count, waits_at is not None
 
 
 def leased_to(place: RoundAnnotator) -> QuerySet[Seat]:
@@ -161,16 +200,13 @@ def leased_to(place: RoundAnnotator) -> QuerySet[Seat]:
     return Seat.objects.filter(round=place.round, annotator=place.annotator_id, state=SeatState.LEASED)
 
 
-def lease_of_query(place: RoundAnnotator, query_id: int, n: int, expires: datetime) -> list[Seat]:
+def lease_of_query(place: RoundAnnotator, query_id: int, n: int, expires: datetime) -> None:
     """Lease up to `n` pairs of a query, in this person's order; none where they may not judge it now.
 
     Fewer when others were faster.
     """
-    if not may_lease(place, query_id):
-        return []
-    before = set(leased_to(place).values_list("pk", flat=True))
-    _lease(place, query_id, n, expires)
-    return [seat for seat in leased_to(place) if seat.pk not in before]
+    if may_lease(place, query_id):
+        _lease(place, Value(query_id), n, expires)
 
 
 def may_lease(place: RoundAnnotator, query_id: int) -> bool:
@@ -181,8 +217,8 @@ def may_lease(place: RoundAnnotator, query_id: int) -> bool:
     return not place.only or Query.objects.filter(query_in_remit(place.only, ""), pk=query_id).exists()
 
 
-def _judged(round_: Round, annotator_id: int) -> int:
-    return Seat.objects.filter(round=round_, annotator=annotator_id, state=SeatState.DONE).count()
+def _judged(round_: Round, annotator_id: int) -> QuerySet[Seat]:
+    return Seat.objects.filter(round=round_, annotator=annotator_id, state=SeatState.DONE)
 
 
 def _free_for(place: RoundAnnotator) -> QuerySet[Seat]:
@@ -196,8 +232,8 @@ def _free_for(place: RoundAnnotator) -> QuerySet[Seat]:
     return Seat.objects.filter(~ExistsForEach(mine), round=place.round, state=SeatState.OPEN, reserved_for=None)
 
 
-def _next_query(place: RoundAnnotator, queries: list[int] | None) -> int | None:
-    """The first query from the cursor on, going round once, with a pair for this person.
+def _next_query(place: RoundAnnotator, queries: list[int] | None) -> Coalesce:
+    """For the database: the first query from the cursor on, going round once, with a pair for this person.
 
     With a remit the queries are checked one by one, for most seats on the way would be outside it.
     """
@@ -208,12 +244,16 @@ def _next_query(place: RoundAnnotator, queries: list[int] | None) -> int | None:
         free = within.filter(Exists(free_here)).order_by("query_id")
     if queries is not None:
         free = free.filter(query__in=queries)
-    rows = free.values_list("query_id", flat=True)
-    return rows.filter(query_id__gte=place.cursor).first() or rows.filter(query_id__lt=place.cursor).first()
+    rows = free.values("query_id")
+    on, before = rows.filter(query_id__gte=place.cursor), rows.filter(query_id__lt=place.cursor)
+    return Coalesce(Subquery(on[:1]), Subquery(before[:1]))
 
 
-def _lease(place: RoundAnnotator, query_id: int, n: int, expires: datetime) -> int:
-    """Lease the free seats of up to `n` pairs of a query: of each pair the seat with the lowest number."""
+def _lease(place: RoundAnnotator, query: Value | Coalesce, n: int, expires: datetime) -> list[int]:
+    """Lease the free seats of up to `n` pairs of a query: of each pair the seat with the lowest number.
+
+    Return the key of the query for each.
+    """
     lower = Seat.objects.filter(
         round=OuterRef("round"),
         entry=OuterRef("entry"),
@@ -222,7 +262,7 @@ def _lease(place: RoundAnnotator, query_id: int, n: int, expires: datetime) -> i
         number__lt=OuterRef("number"),
     )
     own = own_order(place.round.seed, place.annotator_id)
-    free = _free_for(place).filter(~ExistsForEach(lower), query=query_id).order_by(_rank(own), "entry_id")
+    free = _free_for(place).filter(~ExistsForEach(lower), query=query).order_by(_rank(own), "entry_id")
     return _take(place, free, n, expires)
 
 
@@ -233,15 +273,13 @@ def _lease_reserved(
     reserved = Seat.objects.filter(round=place.round, reserved_for=place.annotator_id, state=SeatState.OPEN)
     if queries is not None:
         reserved = reserved.filter(query__in=queries)
-    if not reserved.exists():
-        return 0
     if is_due:
-        reserved = reserved.filter(due_after__lte=_judged(place.round, place.annotator_id))
-    return _take(place, reserved.order_by("pk"), n, expires)
+        reserved = reserved.filter(due_after__lte=CountOf(_judged(place.round, place.annotator_id).values("pk")))
+    return len(_take(place, reserved.order_by("pk"), n, expires))
 
 
-def _take(place: RoundAnnotator, seats: QuerySet[Seat], n: int, expires: datetime) -> int:
-    """Lease the first `n` of these seats to a person, in one statement; return how many there were.
+def _take(place: RoundAnnotator, seats: QuerySet[Seat], n: int, expires: datetime) -> list[int]:
+    """Lease the first `n` of these seats to a person, in one statement; return the key of the query of each.
 
     Locked seats are skipped, never waited for: a row that turns out to be leased stays locked to the end of the
     transaction, and two people waiting for each other's would be a deadlock. The selected seats are an array on
@@ -249,7 +287,7 @@ def _take(place: RoundAnnotator, seats: QuerySet[Seat], n: int, expires: datetim
     """
     selected = seats.select_for_update(of=("self",), skip_locked=True).values("pk")[:n]
     leased = {"state": SeatState.LEASED, "annotator": place.annotator_id, "lease_expires_at": expires}
-    return Seat.objects.filter(_is_one_of(selected)).update(**leased)
+    return update_returning(Seat.objects.filter(_is_one_of(selected)), "query_id", **leased)
 
 
 def _is_one_of(selected: QuerySet[Seat, Any]) -> Q | Func:

@@ -1,6 +1,7 @@
 """The judging screen: one pair or all of a query, as a page that works alone and as the base for the script."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import uuid4
 
 from django.contrib import messages
@@ -15,17 +16,19 @@ from apps.accounts.edges.access import member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.rules import ProjectArchived
+from apps.common.database.questions import Question, answer_to, joined
 from apps.common.errors import Refusal
 from apps.common.text.markdown import to_html
 from apps.judging import rules, selectors
 from apps.judging.actions import claim_query_seats, claim_seats, give_judgement, release_seats
 from apps.judging.core.guidelines import highest_first
 from apps.judging.core.progress_strip import ticks
-from apps.judging.enums import CantJudgeReason, SeatState
+from apps.judging.enums import CantJudgeReason
 from apps.judging.forms.judging import GradeForm
-from apps.judging.models import Round, Seat
+from apps.judging.models import Judgement, Round, Seat
 from apps.judging.rules import USUAL_PAIRS
-from apps.judging.selectors import PairReading
+from apps.judging.selectors import OwnProgress, PairReading
+from apps.judging.selectors.own_share import OwnPlace
 from apps.judging.selectors.reading import ReadSeats, read_seats
 from apps.judging.selectors.round_plan import undecided_pilot_queries
 
@@ -43,18 +46,22 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
     `view` chooses between one pair at a time and all pairs of a query, and is stored until changed.
     """
-    round_ = selectors.own_round(user_of(request), project, pk)
+    place = selectors.own_place(user_of(request), project, pk)
+    round_ = place.round
     if rules.grading_refusal(round_):
         return render(request, "judging/ended.html", {"round": round_, "section": "Rounds"})
     view = _view_of(request)
-    seats, again = _claim(request, round_, view, USUAL_PAIRS), _own_reading(request, round_)
-    before = selectors.earlier_seats(round_, user_of(request), before=again.seat_id if again else None, n=1)
-    known = read_seats([*seats, *before], annotator_id=user_of(request).pk)
+    seats, own = _claim(request, round_, view, USUAL_PAIRS), _own_answer(request, round_)
+    before = selectors.earlier_answers(round_, user_of(request), before=own.seat_id if own else None, n=1)
+    answers = [*before, own] if own else before
+    shown = [*seats, *(answer.seat for answer in answers)]
+    known = read_seats(shown, annotator_id=user_of(request).pk, answers=answers)
     readings = _readings(request, round_, seats, view, known)
+    again = _readings(request, round_, [own.seat], BY_QUERY, known)[0] if own else None
     if again is None and all(reading.judgement for reading in readings):
-        return render(request, "judging/done.html", _done_context(request, round_))
-    last = next(iter(_readings(request, round_, before, BY_PAIR, known)), None)
-    context = _context(request, round_, readings, again)
+        return render(request, "judging/done.html", _done_context(request, place))
+    last = next(iter(_readings(request, round_, [answer.seat for answer in before], BY_PAIR, known)), None)
+    context = _context(request, place, readings, again)
     return render(request, "judging/judge.html", context | {"last": last, "view": view})
 
 
@@ -81,23 +88,24 @@ def _readings(
     return selectors.readings(seats, annotator_id=user_of(request).pk, seed=seed, known=known)
 
 
-def _own_reading(request: HttpRequest, round_: Round) -> PairReading | None:
+def _own_answer(request: HttpRequest, round_: Round) -> Judgement | None:
+    """What this person answered on the seat that the address names; None where it names none, or another's."""
     seat = request.GET.get("seat", "")
     if not (seat.isascii() and seat.isdigit()):
         return None
-    row = selectors.seat_in(round_, int(seat[:12]))
-    if row.annotator_id != user_of(request).pk or row.state != SeatState.DONE:
-        return None
-    return _readings(request, round_, [row], BY_QUERY)[0]
+    answer = selectors.own_answer(round_, user_of(request), int(seat[:12]))
+    if answer is None:
+        selectors.seat_in(round_, int(seat[:12]))  # which is not found where there is no such seat
+    return answer
 
 
 def _context(
-    request: HttpRequest, round_: Round, readings: list[PairReading], again: PairReading | None
+    request: HttpRequest, place: OwnPlace, readings: list[PairReading], again: PairReading | None
 ) -> dict[str, object]:
-    progress = selectors.own_progress(round_, user_of(request))
+    round_ = place.round
+    progress, keys = _progress_and_keys(request, place)
     reading = again or next(reading for reading in readings if reading.judgement is None)
     grades = round_.guideline.grades if round_.guideline else []
-    keys = selectors.keys_for(user_of(request))
     return {
         "round": round_,
         "section": "Rounds",
@@ -117,14 +125,26 @@ def _context(
     }
 
 
-def _done_context(request: HttpRequest, round_: Round) -> dict[str, object]:
-    recent = selectors.earlier_seats(round_, user_of(request), before=None, n=1)
+def _progress_and_keys(request: HttpRequest, place: OwnPlace) -> tuple[OwnProgress, dict[str, str]]:
+    """In one statement."""
+    questions: dict[str, Question[Any]] = {
+        "progress": selectors.share_question(place),
+        "keys": selectors.keys_question(user_of(request)),
+    }
+    found = answer_to(place.round, joined(questions))
+    return found["progress"], found["keys"]
+
+
+def _done_context(request: HttpRequest, place: OwnPlace) -> dict[str, object]:
+    round_ = place.round
+    recent = selectors.earlier_answers(round_, user_of(request), before=None, n=1)
+    progress, keys = _progress_and_keys(request, place)
     return {
         "round": round_,
         "section": "Rounds",
-        "progress": selectors.own_progress(round_, user_of(request)),
-        "last": recent[0] if recent else None,
-        "undo_key": selectors.keys_for(user_of(request))["undo"],
+        "progress": progress,
+        "last": recent[0].seat if recent else None,
+        "undo_key": keys["undo"],
         "is_in_pilot": undecided_pilot_queries(round_) is not None,
         "held_by_others": selectors.leased_now(round_),
     }
@@ -151,8 +171,10 @@ def earlier(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     round_ = selectors.own_round(user_of(request), project, pk)
     requested = request.GET.get("seat", "")
     before = int(requested[:12]) if requested.isascii() and requested.isdigit() else None
-    seats = selectors.earlier_seats(round_, user_of(request), before=before, n=EARLIER)
-    return render(request, "judging/_pairs.html", {"readings": _readings(request, round_, seats, BY_QUERY)})
+    answers = selectors.earlier_answers(round_, user_of(request), before=before, n=EARLIER)
+    seats = [answer.seat for answer in answers]
+    known = read_seats(seats, annotator_id=user_of(request).pk, answers=answers)
+    return render(request, "judging/_pairs.html", {"readings": _readings(request, round_, seats, BY_QUERY, known)})
 
 
 @require_POST

@@ -1,8 +1,15 @@
 """All reads of judging; other apps import from here."""
 
 from apps.judging.selectors.consistency import CheckResult, Repeat, Steadiness, check_results, repeats, steadiness
-from apps.judging.selectors.keys import keys_for, own_keys
-from apps.judging.selectors.own_share import OwnProgress, own_progress, own_progress_in, recent_pairs
+from apps.judging.selectors.keys import keys_question, own_keys
+from apps.judging.selectors.own_share import (
+    OwnProgress,
+    own_place,
+    own_progress,
+    own_progress_in,
+    recent_pairs,
+    share_question,
+)
 from apps.judging.selectors.pairs import (
     JudgedPair,
     LabelMatrix,
@@ -31,7 +38,7 @@ from apps.judging.selectors.progress import (
     stuck,
     totals,
 )
-from apps.judging.selectors.reading import PairReading, earlier_seats, reading, readings
+from apps.judging.selectors.reading import PairReading, earlier_answers, own_answer, reading, readings
 from apps.judging.selectors.rounds import (
     entries_in,
     entry_in,
@@ -70,20 +77,22 @@ __all__ = [
     "by_person",
     "by_query",
     "check_results",
-    "earlier_seats",
+    "earlier_answers",
     "entries_in",
     "entry_in",
     "guideline_in",
     "guidelines_in",
     "is_judged",
-    "keys_for",
+    "keys_question",
     "label_matrix",
     "latest_guideline",
     "leased_now",
     "left_to_another_lead",
     "live_judgements",
     "open_rounds_of",
+    "own_answer",
     "own_keys",
+    "own_place",
     "own_progress",
     "own_progress_in",
     "own_round",
@@ -105,6 +114,7 @@ __all__ = [
     "seat_in",
     "settled_pairs",
     "settled_texts",
+    "share_question",
     "steadiness",
     "stuck",
     "totals",

@@ -1,6 +1,7 @@
 """The keys of the judging screen for a person."""
 
 from apps.accounts.models import User
+from apps.common.database.questions import ListOf, Question
 from apps.judging.core import keymap
 from apps.judging.models import KeyMap
 
@@ -11,6 +12,7 @@ def own_keys(person: User) -> dict[str, str]:
     return dict(row.keys) if row else {}
 
 
-def keys_for(person: User) -> dict[str, str]:
-    """The key of every act of the judging screen for this person."""
-    return keymap.keys_of(own_keys(person))
+def keys_question(person: User) -> Question[dict[str, str]]:
+    """Asks for the key of every act of the judging screen for this person."""
+    chosen = ListOf(KeyMap.objects.filter(person=person).values_list("keys"), json=["keys"])
+    return Question({"keys": chosen}, lambda found: keymap.keys_of(found["keys"][0][0] if found["keys"] else {}))

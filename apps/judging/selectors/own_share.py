@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Exists, F, OuterRef
+from django.http import Http404
 
-from apps.accounts.models import User
-from apps.common.database.questions import CountOf, DistinctOf, MeanOf, Question, answer_to, joined
+from apps.accounts.models import Project, User
+from apps.common.database.questions import CountOf, DistinctOf, MeanOf, Question, answer_to, first_with, joined
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
@@ -71,28 +72,51 @@ def own_progress_in(rounds: Sequence[Round], annotator: User) -> dict[int, OwnPr
 def what_is_left_of(rounds: Sequence[Round], annotator: User) -> Question[dict[int, OwnProgress]]:
     """The question behind `own_progress_in`, for a page that asks others with it."""
     places = _places_of(rounds, annotator)
-    questions = {round_.pk: _question(round_, places.get(round_.pk), annotator) for round_ in rounds}
+    questions = {round_.pk: _question(round_, places.get(round_.pk), annotator.pk) for round_ in rounds}
     return joined(questions)
 
 
-class _Place(NamedTuple):
+def share_question(place: "OwnPlace") -> Question[OwnProgress]:
+    """The same for one round, whose place was read already.
+
+    The place may be as it was before pairs were leased: how far a person has got decides only where counting begins.
+    """
+    return _question(place.round, place, place.row.annotator_id)
+
+
+class OwnPlace(NamedTuple):
     """An annotator's place in a round; `is_pilot` while they are confined to the queries of an undecided pilot."""
 
     row: RoundAnnotator
+    round: Round
     is_pilot: bool
 
 
-def _places_of(rounds: Sequence[Round], annotator: User) -> dict[int, _Place]:
-    decided = Exists(PilotDecision.objects.filter(round=OuterRef("round")))
-    mine = RoundAnnotator.objects.filter(round__in=[round_.pk for round_ in rounds], annotator=annotator)
-    has_pilot = {round_.pk: bool(pilot_queries(round_)) for round_ in rounds}
-    return {
-        row.round_id: _Place(row, has_pilot[row.round_id] and not row.is_decided)
-        for row in mine.annotate(is_decided=decided)
-    }
+IS_DECIDED = Exists(PilotDecision.objects.filter(round=OuterRef("round")))
 
 
-def _question(round_: Round, place: _Place | None, annotator: User) -> Question[OwnProgress]:
+def own_place(user: User, project: Project, pk: int) -> OwnPlace:
+    """This person's place in a round, with its project and guideline; Http404 where they are no annotator."""
+    places = RoundAnnotator.objects.filter(round=pk, round__project=project, annotator=user)
+    asked = Question({"is_decided": IS_DECIDED}, lambda found: bool(found["is_decided"]))
+    found = first_with(places.select_related("round__project", "round__guideline"), asked)
+    if found is None:
+        raise Http404("No such round.")
+    row, is_decided = found
+    return _place(row, row.round, is_decided=is_decided)
+
+
+def _places_of(rounds: Sequence[Round], annotator: User) -> dict[int, OwnPlace]:
+    by_key = {round_.pk: round_ for round_ in rounds}
+    mine = RoundAnnotator.objects.filter(round__in=list(by_key), annotator=annotator).annotate(is_decided=IS_DECIDED)
+    return {row.round_id: _place(row, by_key[row.round_id], is_decided=row.is_decided) for row in mine}
+
+
+def _place(row: RoundAnnotator, round_: Round, *, is_decided: bool) -> OwnPlace:
+    return OwnPlace(row, round_, is_pilot=bool(pilot_queries(round_)) and not is_decided)
+
+
+def _question(round_: Round, place: OwnPlace | None, annotator: int) -> Question[OwnProgress]:
     seats = Seat.objects.filter(round=round_).order_by()
     mine = seats.filter(annotator=annotator)
     asks = {
@@ -131,7 +155,7 @@ def _shared_seats(round_: Round) -> dict[str, CountOf]:
     return {"shared": CountOf(Seat.objects.filter(round=round_, reserved_for=None).order_by().values("pk"))}
 
 
-def _left(round_: Round, place: _Place, annotator: User) -> dict[str, CountOf]:
+def _left(round_: Round, place: OwnPlace, annotator: int) -> dict[str, CountOf]:
     """Seats and pairs that can still be assigned to this person, those from their cursor on and those before it."""
     seats = Seat.objects.filter(round=round_).order_by()
     own = seats.filter(entry=OuterRef("entry"), pass_number=OuterRef("pass_number"), annotator=annotator)
@@ -160,7 +184,7 @@ def _left_of(found: Mapping[str, Any]) -> int | None:
     return found["pairs_on"] + found["pairs_before"] + found["leased"] + found["reserved"]
 
 
-def _usual_time(round_: Round, annotator: User) -> MeanOf:
+def _usual_time(round_: Round, annotator: int) -> MeanOf:
     """The mean time of the last 200 pairs that were timed."""
     mine = live_judgements(round_).filter(annotator=annotator, active_ms__isnull=False)
     return MeanOf(mine.order_by("-given_at", "-pk").values(value=F("active_ms"))[:PACE_OF])

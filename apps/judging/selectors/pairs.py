@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Value
 
 from apps.accounts.models import User
 from apps.corpus.models import Snapshot
-from apps.corpus.selectors.corpora import TextKey, texts_in, texts_of
+from apps.corpus.selectors.corpora import TextKey, texts_in
 from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat, UndecidedPair
@@ -105,70 +105,79 @@ def _pairs(round_: Round, which: Q) -> Iterator[JudgedPair]:
 
 
 def _planned(rounds: Iterable[Round], which: Q) -> Iterator[tuple[int, int, int]]:
-    """Round and entry with the number of judges, in their order. In a closed round, the answers so far count as all."""
+    """Round and entry with the number of judges, in their order."""
+    planned = _seats(rounds).filter(which).values("round", "entry").annotate(n=Count("pk")).order_by("round", "entry")
+    return planned.values_list("round", "entry", "n").iterator(chunk_size=ROWS)
+
+
+def _seats(rounds: Iterable[Round]) -> QuerySet[Seat]:
+    """The seats of the first pass. In a closed round, the answers so far count as all."""
     closed: dict[bool, list[int]] = {True: [], False: []}
     for round_ in rounds:
         closed[round_.state == RoundState.CLOSED].append(round_.pk)
     counted = Q(round__in=closed[False]) | Q(round__in=closed[True], state=SeatState.DONE)
-    seats = Seat.objects.filter(which, counted, pass_number=1)
-    planned = seats.values("round", "entry").annotate(n=Count("pk")).order_by("round", "entry")
-    return planned.values_list("round", "entry", "n").iterator(chunk_size=ROWS)
+    return Seat.objects.filter(counted, pass_number=1)
 
 
 def resolved_pairs(round_: Round) -> Iterator[ResolvedPair]:
     """Every pair of a round that has an answer, with its resolution, in the pool's order."""
-    return _resolved_in([round_])
+    return (pair for pair, _ in _resolved_in([round_]))
 
 
-def _resolved_in(rounds: Sequence[Round]) -> Iterator[ResolvedPair]:
-    """The same of several rounds, one after the other by their keys, in as many statements as of one."""
+def _resolved_in(rounds: Sequence[Round]) -> Iterator[tuple[ResolvedPair, TextKey]]:
+    """The same of several rounds, one after the other by their keys, each with its text; in two statements."""
     kinds = {round_.pk: round_.kind for round_ in rounds}
-    keys = _entries(kinds)
-    key = next(keys, None)
-    given = _answers(kinds)
-    answered, answers = next(given, NO_ANSWER)
-    decisions = Adjudication.objects.filter(round__in=kinds, superseded_by=None)
-    rulings = {tuple(pair): Ruling(grade) for *pair, grade in decisions.values_list("round", "entry", "grade")}
-    for round_id, entry, planned in _planned(rounds, Q()):
+    given = _given(kinds)
+    answered, answers, ruling = next(given, NOTHING)
+    texts: dict[int, TextKey] = {}
+    for round_id, entry, planned, query, version, block, digest in _planned_texts(rounds):
         here = (round_id, entry)
-        while key is not None and key[:2] < here:
-            key = next(keys, None)
-        theirs: tuple[int | None, ...] = ()
-        if answered == here:
-            theirs = answers
-            answered, answers = next(given, NO_ANSWER)
-        ruling = rulings.get(here)
-        if key is None or not (theirs or ruling is not None):
+        while answered is not None and answered < here:
+            answered, answers, ruling = next(given, NOTHING)
+        if answered != here:
             continue
-        state, resolution, grade = _resolved(theirs, planned=planned, ruling=ruling)
+        state, resolution, grade = _resolved(answers, planned=planned, ruling=ruling)
         if kinds[round_id] == RoundKind.PROPAGATED:
             resolution = Resolution.CARRIED
-        yield ResolvedPair(*key[1:], round_id, state, resolution, grade, len(theirs))
+        pair = ResolvedPair(entry, query, version, round_id, state, resolution, grade, len(answers))
+        yield pair, texts.get(version) or texts.setdefault(version, TextKey(block, digest))
 
 
-def _entries(rounds: Collection[int]) -> Iterator[tuple[int, int, int, int]]:
-    """Round, entry, query and block version of every entry of the rounds' pools, by round and in the pool's order."""
-    columns = ("pk", "pool__entries__pk", "pool__entries__query_id", "pool__entries__version_id")
-    rows = Round.objects.filter(pk__in=rounds, pool__entries__isnull=False).order_by("pk", "pool__entries__pk")
-    return rows.values_list(*columns).iterator(chunk_size=ROWS)
-
-
-Place = tuple[int, int]
-"""A round and an entry, by their keys."""
-NO_ANSWER: tuple[Place | None, tuple[int | None, ...]] = (None, ())
 _resolved = lru_cache(maxsize=4_096)(resolve)
 """Among many pairs most have the answers of another one."""
+VERSION = "entry__version"
+Place = tuple[int, int]
+"""A round and an entry, by their keys."""
+Given = tuple[Place | None, tuple[int | None, ...], Ruling | None]
+NOTHING: Given = (None, (), None)
 
 
-def _answers(rounds: Collection[int]) -> Iterator[tuple[Place, tuple[int | None, ...]]]:
-    """The live answers to each pair, None for "can't judge", in the order of rounds and entries.
+def _planned_texts(rounds: Iterable[Round]) -> Iterator[tuple[Any, ...]]:
+    """As `_planned`, with query, block version and text of each pair, which are the same for all of its seats."""
+    of_pair = {
+        "asked": Max("query"),
+        "version": Max(VERSION),
+        "block": Max(f"{VERSION}__block"),
+        "digest": Max(f"{VERSION}__text_digest"),
+    }
+    planned = _seats(rounds).values("round", "entry").annotate(n=Count("pk"), **of_pair).order_by("round", "entry")
+    return planned.values_list("round", "entry", "n", *of_pair).iterator(chunk_size=ROWS)
+
+
+def _given(rounds: Collection[int]) -> Iterator[Given]:
+    """The live answers to each pair, None for "can't judge", and a lead's ruling, in the order of rounds and entries.
 
     A judgement is a wide row with a note and marked evidence; of a million of them only the grades are read.
     """
+    columns = ("round", "entry", "is_ruling", "grade")
     live = Judgement.objects.filter(round__in=rounds, superseded_by=None, pass_number=1)
-    rows = live.order_by("round", "entry").values_list("round", "entry", "grade")
-    for place, of_pair in groupby(rows.iterator(chunk_size=ROWS), key=itemgetter(0, 1)):
-        yield place, tuple(grade for *_, grade in of_pair)
+    ruled = Adjudication.objects.filter(round__in=rounds, superseded_by=None)
+    answers = live.annotate(is_ruling=Value(0)).values_list(*columns)
+    rows = answers.union(ruled.annotate(is_ruling=Value(1)).values_list(*columns), all=True)
+    for place, of_pair in groupby(rows.order_by("round", "entry").iterator(chunk_size=ROWS), key=itemgetter(0, 1)):
+        both = [*of_pair]
+        grades = tuple([grade for _, _, is_ruling, grade in both if not is_ruling])
+        yield place, grades, next((Ruling(grade) for _, _, is_ruling, grade in both if is_ruling), None)
 
 
 def resolved_grades(source: Round | Snapshot | Iterable[Round]) -> list[ResolvedPair]:
@@ -203,13 +212,12 @@ def settled_texts(source: Round | Snapshot | Iterable[Round]) -> list[tuple[Reso
     rounds = _rounds(source)
     if not rounds:
         return []
-    by_round: dict[int, list[ResolvedPair]] = {round_.pk: [] for round_ in rounds}
-    for pair in _resolved_in(rounds):
-        by_round[pair.round_id].append(pair)
-    texts = texts_of(pair.version_id for pairs in by_round.values() for pair in pairs)
+    by_round: dict[int, list[tuple[ResolvedPair, TextKey]]] = {round_.pk: [] for round_ in rounds}
+    for pair, text in _resolved_in(rounds):
+        by_round[pair.round_id].append((pair, text))
     settled: dict[tuple[int, TextKey], ResolvedPair] = {}
-    for pair in chain.from_iterable(by_round.values()):
-        key = (pair.query_id, texts[pair.version_id])
+    for pair, text in chain.from_iterable(by_round.values()):
+        key = (pair.query_id, text)
         if key in settled and pair.state is PairState.PARTLY:
             continue
         settled[key] = pair

@@ -1,21 +1,24 @@
 """What an annotator reads: a query and a block. Nothing here has a rank, a score, a system or another judge."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet, Subquery
 
 from apps.accounts.models import User
 from apps.corpus.core.naming import Place, document_names
 from apps.corpus.models import BlockVersion
 from apps.judging.core.groups import PairPlace, groups
 from apps.judging.core.passages import passage
+from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Round, Seat
 from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
 
 DOCUMENT = ("version__block__document__title", "version__block__document__outside_id")
+SHOWN = ("query", "entry__version__block__document")
+OF_ANSWER = tuple(f"seat__{name}" for name in SHOWN)
 
 
 class PairReading(NamedTuple):
@@ -62,37 +65,42 @@ class PairReading(NamedTuple):
 
 
 class ReadSeats(NamedTuple):
-    """Seats with their query and text, a person's own judgements, and the names of documents by key of the entry."""
+    """A person's own judgements by key of the seat, and the names of documents by key of the entry."""
 
-    seats: dict[int, Seat]
     own: dict[int, Judgement]
     documents: dict[int, str]
 
 
-def read_seats(seats: Iterable[Seat], *, annotator_id: int) -> ReadSeats:
-    """What `readings` are made of, read for all the seats that a page shows."""
-    pks = [seat.pk for seat in seats]
-    rows = Seat.objects.filter(pk__in=pks).select_related("query", "entry__version__block__document")
-    full = {seat.pk: seat for seat in rows}
-    judgements = Judgement.objects.filter(seat__in=pks, annotator=annotator_id, superseded_by=None)
-    pools, queries = {seat.entry.pool_id for seat in full.values()}, {seat.query_id for seat in full.values()}
-    own = {judgement.seat_id: judgement for judgement in judgements}
-    return ReadSeats(full, own, document_names_of(pools, queries))
+def with_texts(seats: QuerySet[Seat]) -> QuerySet[Seat]:
+    """These seats, each with the query and the text that its reading shows."""
+    return seats.select_related(*SHOWN)
+
+
+def read_seats(seats: Collection[Seat], *, annotator_id: int, answers: Collection[Judgement] = ()) -> ReadSeats:
+    """What `readings` need besides the seats, which come from `with_texts`, for all that a page shows.
+
+    `answers` are this person's in force, as far as they were read. A seat that is not done has none.
+    """
+    own = {answer.seat_id: answer for answer in answers}
+    if unread := [seat.pk for seat in seats if seat.state == SeatState.DONE and seat.pk not in own]:
+        judgements = Judgement.objects.filter(seat__in=unread, annotator=annotator_id, superseded_by=None)
+        own |= {judgement.seat_id: judgement for judgement in judgements}
+    pools, queries = {seat.entry.pool_id for seat in seats}, {seat.query_id for seat in seats}
+    return ReadSeats(own, document_names_of(pools, queries))
 
 
 def readings(
     seats: Sequence[Seat], *, annotator_id: int, seed: int | None = None, known: ReadSeats | None = None
 ) -> list[PairReading]:
-    """The pairs of these seats, in the order given, with the person's own judgement where there is one.
+    """The pairs of these seats of `with_texts`, in the order given, with the person's own judgement if there is one.
 
-    With the round's seed, `group` is that of the view of all pairs of a query. `known` are these seats and others, for
-    a caller that has read them.
+    With the round's seed, `group` is that of the view of all pairs of a query. `known` is what was read for these seats
+    and others.
     """
-    full, own, documents = known or read_seats(seats, annotator_id=annotator_id)
+    own, documents = known or read_seats(seats, annotator_id=annotator_id)
     places = [PairPlace(seat.pk, seat.query_id, seat.entry_id, seat.pass_number) for seat in seats]
     named = {} if seed is None else groups(places, seed=seed, who=annotator_id)
-    pks = [seat.pk for seat in seats]
-    return [reading(full[pk], documents[full[pk].entry_id], own.get(pk), named.get(pk, "")) for pk in pks]
+    return [reading(seat, documents[seat.entry_id], own.get(seat.pk), named.get(seat.pk, "")) for seat in seats]
 
 
 def document_names_of(pools: Collection[int], queries: Collection[int]) -> dict[int, str]:
@@ -110,19 +118,27 @@ def document_names_of(pools: Collection[int], queries: Collection[int]) -> dict[
     return named
 
 
-def earlier_seats(round_: Round, annotator: User, *, before: int | None, n: int) -> list[Seat]:
-    """The pairs this person graded last, latest first; with `before`, those graded before that seat's grade.
+def earlier_answers(round_: Round, annotator: User, *, before: int | None, n: int) -> list[Judgement]:
+    """What this person graded last, latest first, each with its seat and text.
 
-    A changed grade counts at the time of its change. Empty for a seat that this person has not graded.
+    With `before`, what they graded before that seat: nothing, where they have not graded it. A changed grade counts at
+    the time of its change.
     """
-    mine = Judgement.objects.filter(round=round_, annotator=annotator, superseded_by=None)
+    mine = _answers(round_, annotator)
     if before is not None:
-        last = mine.filter(seat=before).values_list("given_at", "pk").first()
-        if last is None:
-            return []
-        mine = mine.filter(Q(given_at__lt=last[0]) | Q(given_at=last[0], pk__lt=last[1]))
-    rows = mine.select_related("seat").order_by("-given_at", "-pk")[:n]
-    return [row.seat for row in rows]
+        last = mine.filter(seat=before)
+        given_at, pk = Subquery(last.values("given_at")[:1]), Subquery(last.values("pk")[:1])
+        mine = mine.filter(Q(given_at__lt=given_at) | Q(given_at=given_at, pk__lt=pk))
+    return list(mine.select_related(*OF_ANSWER).order_by("-given_at", "-pk")[:n])
+
+
+def own_answer(round_: Round, annotator: User, seat: int) -> Judgement | None:
+    """What this person answered on a seat, with the seat and its text; None where they have not."""
+    return _answers(round_, annotator).filter(seat=seat).select_related(*OF_ANSWER).first()
+
+
+def _answers(round_: Round, annotator: User) -> QuerySet[Judgement]:
+    return Judgement.objects.filter(round=round_, annotator=annotator, superseded_by=None)
 
 
 def reading(seat: Seat, document: str, judgement: Judgement | None = None, group: str = "") -> PairReading:

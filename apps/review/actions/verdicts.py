@@ -5,17 +5,19 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts.models import Project, User
+from apps.accounts.selectors import locked_roles
 from apps.common.errors import Refusal
 from apps.review import rules
 from apps.review.actions import notices
-from apps.review.actions.rounds import locked_with_participation, resolve
+from apps.review.actions.rounds import resolve
 from apps.review.core.outcome import STEP_AFTER, outcome_of
 from apps.review.enums import Outcome, ResolutionKind
 from apps.review.models import ReviewSeat, Verdict
-from apps.review.selectors.participation import Participation, live_verdicts
+from apps.review.selectors.participation import Participation, participation_with
 from apps.review.selectors.seats import live_seats
 from apps.triples.execution.staleness import mark_if_changed
 from apps.triples.models import Triple
+from apps.triples.selectors.triples import locked_triple
 from apps.triples.workflow import move
 
 
@@ -41,8 +43,9 @@ def give_verdict(
 
     The same key twice has one effect and the same answer. The second of two verdicts closes the round.
     """
-    triple, participation = locked_with_participation(project, triple_id, reviewer)
-    sent = Verdict.objects.filter(reviewer=reviewer, idempotency_key=idempotency_key).first()
+    triple = locked_triple(project, triple_id)
+    roles = locked_roles(reviewer, project)
+    participation, sent = participation_with(triple, reviewer, roles, key=idempotency_key)
     if sent is not None:
         return _same_or_refused(sent, revision_id, choice, reasons)
     seat = _seat_for(triple, participation, revision_id)
@@ -64,7 +67,8 @@ def give_verdict(
         seat.answered_at = at
         seat.save(update_fields=["answered_at"])
     notices.answered(triple, reviewer, at)
-    _close_if_both_in(triple, reviewer, at)
+    others = [given for given in participation.verdicts if given != participation.own]
+    _close_if_both_in(triple, [*others, verdict], at)
     return verdict
 
 
@@ -84,9 +88,12 @@ def _seat_for(triple: Triple, participation: Participation, revision_id: int) ->
     return participation.seat
 
 
-def _close_if_both_in(triple: Triple, last: User, at: datetime) -> None:
-    """Move the triple by the step that two verdicts cause. One verdict changes nothing that others could see."""
-    verdicts = live_verdicts(triple.revision)
+def _close_if_both_in(triple: Triple, verdicts: list[Verdict], at: datetime) -> None:
+    """Move the triple by the step that two verdicts cause. One verdict changes nothing that others could see.
+
+    `verdicts` are those in force, the last one last.
+    """
+    last = verdicts[-1].reviewer
     outcome = outcome_of([verdict.choice for verdict in verdicts])
     if outcome is Outcome.PENDING:
         return

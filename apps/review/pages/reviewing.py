@@ -25,6 +25,7 @@ from apps.review.selectors.diffs import last_difference
 from apps.review.selectors.participation import Participation, participation_for
 from apps.review.selectors.queues import next_in_queue, offered_tally, open_seats_of, review_queue, tally
 from apps.review.selectors.seats import is_pulled
+from apps.triples.enums import State
 from apps.triples.models import ImportedEntry, Triple
 from apps.triples.selectors.triples import expected_blocks, triple_for
 
@@ -102,9 +103,16 @@ def _undo(request: HttpRequest, project: Project) -> Triple | None:
     return seat.revision.triple if seat else None
 
 
-def _last_answer(request: HttpRequest, project: Project) -> dict[str, Any]:
-    """The person's last answer, to be shown once, with a link back while it can be changed."""
-    return {"result": request.session.pop(LAST_RESULT, ""), "undo": _undo(request, project)}
+def _last_answer(request: HttpRequest, project: Project, given: Verdict | None = None) -> dict[str, Any]:
+    """The person's last answer, to be shown once, with a link back while it can be changed.
+
+    `given` is that answer, when this request has just stored it.
+    """
+    result = request.session.pop(LAST_RESULT, "")
+    if given is None:
+        return {"result": result, "undo": _undo(request, project)}
+    triple = given.revision.triple
+    return {"result": result, "undo": triple if triple.state == State.IN_REVIEW else None}
 
 
 def _screen(
@@ -116,8 +124,9 @@ def _screen(
     fault: str = "",
     address: str = "",
     status: int = 200,
+    answered: Verdict | None = None,
 ) -> HttpResponse:
-    """The screen; `address` is its own, where the browser knows it by another."""
+    """The screen; `address` is its own, where the browser knows it by another. `answered` was just stored."""
     revision = triple.revision
     context = {
         "section": "Review",
@@ -137,7 +146,7 @@ def _screen(
         "fault": fault,
         "address": address,
         "waiting": tally(review_queue(member_of(request).user, triple.project), "opened_at"),
-    } | _last_answer(request, triple.project)
+    } | _last_answer(request, triple.project, answered)
     if context["undo"] == triple:
         context["undo"] = None
     return render(request, "review/screen.html", context, status=status)
@@ -177,12 +186,13 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     form = VerdictForm(request.POST)
     if not form.is_valid():
         return _again(request, triple, "Choose confirm or flag first.")
+    at = timezone.now()
     try:
         given = give_verdict(
             project=project,
             triple_id=triple.pk,
             reviewer=member_of(request).user,
-            at=timezone.now(),
+            at=at,
             **form.verdict(),
         )
     except VerdictRefused as refusal:
@@ -196,16 +206,19 @@ def verdict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     if seat is None:
         return redirect("review:queue", slug=project.slug)
     address = reverse("review:screen", args=[project.slug, seat.revision.triple_id])
-    return _straight(request, seat, address) if "straight" in request.POST else redirect(address)
+    if "straight" not in request.POST:
+        return redirect(address)
+    return _straight(request, seat, address, given if given.given_at == at else None)
 
 
-def _straight(request: HttpRequest, seat: ReviewSeat, address: str) -> HttpResponse:
+def _straight(request: HttpRequest, seat: ReviewSeat, address: str, given: Verdict | None) -> HttpResponse:
     """The screen of a seat that was just read, in answer to the verdict before it."""
     following = triple_for(member_of(request), seat.revision.triple_id)
     participation = participation_for(following, member_of(request))
     if rules.verdict_refusal(following, participation):
         return redirect(address)
-    return _screen(request, following, participation, _form_values(participation.own), address=address)
+    own = _form_values(participation.own)
+    return _screen(request, following, participation, own, address=address, answered=given)
 
 
 def _again(request: HttpRequest, triple: Triple, fault: str) -> HttpResponse:

@@ -112,6 +112,8 @@ def difference(before: Revision, after: Revision, blocks: Blocks | None = None) 
 
 def last_difference(revision: Revision) -> RevisionDifference | None:
     """The difference to the submitted revision before, or None for a first one."""
+    if revision.number == 1:
+        return None
     before = (
         Revision.objects.filter(triple=revision.triple_id, number__lt=revision.number)
         .exclude(submitted_at=None)

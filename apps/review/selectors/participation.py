@@ -1,10 +1,11 @@
 """A person's part in a triple right now: computed once, used by rules, buttons and visibility."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet, Value
 
 from apps.accounts.enums import Role
 from apps.accounts.models import User
@@ -14,7 +15,7 @@ from apps.review.enums import VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.blinding import blinded_among
 from apps.triples.models import ExpectedBlock, Revision, Triple
-from apps.triples.selectors.triples import authors_by_triple, blocks_of
+from apps.triples.selectors.triples import authors_by_triple, blocks_of, read_revisions, writers_of
 
 REVIEWERS_PER_ROUND = 2
 
@@ -38,7 +39,10 @@ def phase_of(revision: Revision, verdicts: int) -> RoundPhase:
 
 @dataclass(frozen=True)
 class Participation:
-    """`flagger` is who flagged the closed current round of a disputed triple; `own` is the person's live verdict."""
+    """`flagger` is who flagged the closed current round of a disputed triple; `own` is the person's live verdict.
+
+    `verdicts` are those in force on the current revision. `blinded` is read when it is asked for: most rules do not.
+    """
 
     person: User
     roles: frozenset[str]
@@ -49,7 +53,13 @@ class Participation:
     own: Verdict | None
     flag: Verdict | None
     phase: RoundPhase
-    blinded: bool = False
+    verdicts: tuple[Verdict, ...]
+    is_blinded: Callable[[], bool]
+
+    @cached_property
+    def blinded(self) -> bool:
+        """Whether verdicts are hidden from the person for now."""
+        return self.is_blinded()
 
     @property
     def is_lead(self) -> bool:
@@ -87,10 +97,40 @@ def participation_of(triple: Triple, person: User, roles: frozenset[str]) -> Par
 
 def participations_of(triples: Sequence[Triple], person: User, roles: frozenset[str]) -> dict[int, Participation]:
     """The participation in each of the triples, in as many queries as for one."""
-    wrote, blinded = authors_by_triple(triples), blinded_among(triples, person)
+    verdicts = _live_verdicts([triple.revision.pk for triple in triples])
+    return _participations(triples, person, roles, wrote=authors_by_triple(triples), live=verdicts)
+
+
+def participation_with(
+    triple: Triple, person: User, roles: frozenset[str], *, key: str
+) -> tuple[Participation, Verdict | None]:
+    """The participation, and the verdict that the person has sent under this key, whatever it is on.
+
+    `triple` is as it came from its lock, and gets its current revision here.
+    """
+    wrote = {triple.pk: writers_of(triple, read_revisions(triple))}
+    live = Verdict.objects.filter(revision=triple.revision, superseded_by=None)
+    sent = Verdict.objects.filter(reviewer=person, idempotency_key=key)
+    parts = [rows.annotate(place=F("seat__number"), is_sent=Value(n)) for n, rows in enumerate((live, sent))]
+    found: list[list[Verdict]] = [[], []]
+    for verdict in parts[0].union(parts[1], all=True).order_by("place"):
+        found[verdict.is_sent].append(verdict)
+    own = _participations([triple], person, roles, wrote=wrote, live=found[0])[triple.pk]
+    return own, found[1][0] if found[1] else None
+
+
+def _participations(
+    triples: Sequence[Triple],
+    person: User,
+    roles: frozenset[str],
+    *,
+    wrote: Mapping[int, frozenset[int]],
+    live: Iterable[Verdict],
+) -> dict[int, Participation]:
     verdicts, seats = defaultdict(list), defaultdict(list)
-    for verdict in _live_verdicts([triple.revision.pk for triple in triples]):
+    for verdict in live:
         verdicts[verdict.revision_id].append(verdict)
+    is_blinded = _blinding(triples, person)
     for seat in ReviewSeat.objects.filter(revision__triple__in=triples, reviewer=person).select_related("revision"):
         seats[seat.revision.triple_id].append(seat)
     return {
@@ -102,10 +142,22 @@ def participations_of(triples: Sequence[Triple], person: User, roles: frozenset[
             seats=seats[triple.pk],
             is_author=person.pk == triple.author_id,
             wrote_any=person.pk in wrote[triple.pk],
-            blinded=triple.pk in blinded,
+            is_blinded=is_blinded(triple.pk),
         )
         for triple in triples
     }
+
+
+def _blinding(triples: Sequence[Triple], person: User) -> Callable[[int], Callable[[], bool]]:
+    """For the key of each triple, whether its verdicts are hidden: read for all of them when first asked of one."""
+    found: list[set[int]] = []
+
+    def is_among(triple: int) -> bool:
+        if not found:
+            found.append(blinded_among(triples, person))
+        return triple in found[0]
+
+    return lambda triple: lambda: is_among(triple)
 
 
 def _participation(
@@ -117,7 +169,7 @@ def _participation(
     seats: list[ReviewSeat],
     is_author: bool,
     wrote_any: bool,
-    blinded: bool,
+    is_blinded: Callable[[], bool],
 ) -> Participation:
     phase = phase_of(revision, len(verdicts))
     flags = [verdict for verdict in verdicts if verdict.choice == VerdictChoice.FLAG]
@@ -131,7 +183,8 @@ def _participation(
         own=next((verdict for verdict in verdicts if verdict.reviewer_id == person.pk), None),
         flag=flags[0] if phase is RoundPhase.CLOSED and len(flags) == 1 else None,
         phase=phase,
-        blinded=blinded,
+        verdicts=(*verdicts,),
+        is_blinded=is_blinded,
     )
 
 
@@ -185,7 +238,6 @@ def record_of(triple: Triple) -> Record:
 def participation_in(record: Record, member: Member) -> Participation:
     """As `participation_for`, of a triple whose record was read."""
     triple, person = record.triple, member.user
-    writers = {triple.author_id, triple.adopted_by_id, *(revision.author_id for revision in record.revisions)}
     return _participation(
         triple.revision,
         person,
@@ -193,6 +245,6 @@ def participation_in(record: Record, member: Member) -> Participation:
         verdicts=[verdict for verdict in record.verdicts if verdict.revision_id == triple.revision.pk],
         seats=[seat for seat in record.seats if seat.reviewer_id == person.pk],
         is_author=person.pk == triple.author_id,
-        wrote_any=person.pk in writers,
-        blinded=triple.pk in blinded_among([triple], person),
+        wrote_any=person.pk in writers_of(triple, record.revisions),
+        is_blinded=_blinding([triple], person)(triple.pk),
     )

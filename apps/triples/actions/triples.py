@@ -1,16 +1,18 @@
 """Actions of authors and leads on a triple outside of its reviews. Submitting and all after it is in apps.review."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, OuterRef, Q, QuerySet
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import roles_of
+from apps.accounts.selectors import roles_of, roles_question
 from apps.audit.actions import record
 from apps.common.database.bulk import chunks
+from apps.common.database.questions import ListOf, Question, first_with, joined
 from apps.common.errors import Forbidden, Refusal
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.actions.jobs import enqueue
@@ -24,7 +26,7 @@ from apps.triples.execution.staleness import mark_changed
 from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.draft_checks import EMPTY, BlockChoice, Wording
 from apps.triples.selectors.staleness import changed_in_window, compared, possibly_stale, windows
-from apps.triples.selectors.triples import draft_of_key, expected_blocks, locked_triple, open_revision
+from apps.triples.selectors.triples import draft_of_key, expected_blocks, locked_triple, open_revisions
 from apps.triples.workflow import move, move_all
 
 
@@ -88,7 +90,7 @@ def start_draft(
         created_at=at,
         changed_at=at,
     )
-    revision = _next_revision(triple, author, snapshot, at)
+    revision = _new_revision(triple, 1, author, snapshot, at)
     triple.current = revision
     triple.save(update_fields=["current"])
     _write(triple, revision, wording, at)
@@ -107,8 +109,12 @@ def _from_query(wording: Wording, query: Query) -> Wording:
 
 def _next_revision(triple: Triple, author: User, snapshot: Snapshot, at: datetime) -> Revision:
     last = triple.revisions.aggregate(last=Max("number"))["last"] or 0
+    return _new_revision(triple, last + 1, author, snapshot, at)
+
+
+def _new_revision(triple: Triple, number: int, author: User, snapshot: Snapshot, at: datetime) -> Revision:
     return Revision.objects.create(
-        triple=triple, number=last + 1, author=author, snapshot=snapshot, created_at=at, saved_at=at
+        triple=triple, number=number, author=author, snapshot=snapshot, created_at=at, saved_at=at
     )
 
 
@@ -129,10 +135,12 @@ def save_draft(
     is sent again, because its response was lost, has its effect once.
     """
     triple = locked_triple(project, triple_id)
-    revision = open_revision(triple)
-    if revision is None:
+    asked: dict[str, Question[Any]] = {"roles": roles_question(author, project), "blocks": BLOCKS}
+    found = first_with(open_revisions(triple), joined(asked))
+    if found is None:
         raise DraftRefused("No revision is open, so the wording cannot be changed.", code="no_open_revision")
-    if reason := rules.write_refusal(author, revision) or rules.writer_refusal(roles_of(author, project)):
+    revision, stored = found
+    if reason := rules.write_refusal(author, revision) or rules.writer_refusal(stored["roles"]):
         raise DraftRefused(reason, code="not_editable")
     if triple.edit_version != seen_version:
         if _is_stored(triple, revision, wording):
@@ -145,8 +153,19 @@ def save_draft(
     revision.snapshot = snapshot
     if triple.state == State.DRAFT:
         triple.snapshot = snapshot
-    _write(triple, revision, wording, at)
+    _write(triple, revision, wording, at, blocks=stored["blocks"])
     return triple
+
+
+def _as_rows(blocks: Iterable[BlockChoice]) -> list[Any]:
+    return [[block.version_id, [list(span) for span in block.spans]] for block in blocks]
+
+
+_EXPECTED = ExpectedBlock.objects.filter(revision=OuterRef("pk")).order_by("order", "pk")
+BLOCKS: Question[list[Any]] = Question(
+    {"rows": ListOf(_EXPECTED.values_list("version_id", "spans"), json=["spans"])}, lambda found: list(found["rows"])
+)
+"""Asks a revision for its expected blocks, as `_as_rows` has them."""
 
 
 def _is_stored(triple: Triple, revision: Revision, wording: Wording) -> bool:
@@ -155,19 +174,21 @@ def _is_stored(triple: Triple, revision: Revision, wording: Wording) -> bool:
     return stored == sent and as_drafted(dict(stored.answers) | answers) == as_drafted(dict(stored.answers))
 
 
-def _write(triple: Triple, revision: Revision, wording: Wording, at: datetime) -> None:
+def _write(triple: Triple, revision: Revision, wording: Wording, at: datetime, blocks: Sequence[Any] = ()) -> None:
+    """`blocks` are what the revision expects so far, as BLOCKS reads it: most saves do not change it."""
     _refuse_foreign(triple, revision, wording)
     revision.question, revision.answer = wording.question.strip(), wording.answer.strip()
     revision.needs_all_blocks, revision.note, revision.saved_at = wording.needs_all_blocks, wording.note, at
     revision.warnings = as_drafted(stored_answers(revision.warnings) | dict(wording.answers))
     revision.save(update_fields=["snapshot", "question", "answer", "needs_all_blocks", "note", "warnings", "saved_at"])
-    revision.expected_blocks.all().delete()
-    ExpectedBlock.objects.bulk_create(
-        ExpectedBlock(
-            revision=revision, version_id=block.version_id, order=order, spans=[list(span) for span in block.spans]
+    rows = _as_rows(wording.blocks)
+    if rows != list(blocks):
+        if blocks:
+            revision.expected_blocks.all().delete()
+        ExpectedBlock.objects.bulk_create(
+            ExpectedBlock(revision=revision, version_id=version, order=order, spans=spans)
+            for order, (version, spans) in enumerate(rows)
         )
-        for order, block in enumerate(wording.blocks)
-    )
     triple.domain, triple.difficulty, triple.source_id = wording.domain, wording.difficulty, wording.source_id
     triple.edit_version += 1
     if triple.state == State.DRAFT:

@@ -74,7 +74,12 @@ def lock_accepted(project: Project) -> None:
 
 def open_revision(triple: Triple) -> Revision | None:
     """The open revision: the draft, or the answer to a dispute, or a re-pin. None without one."""
-    return triple.revisions.filter(submitted_at=None).order_by("-number").first()
+    return open_revisions(triple).first()
+
+
+def open_revisions(triple: Triple) -> QuerySet[Revision]:
+    """The open revision, if there is one, as the first row."""
+    return triple.revisions.filter(submitted_at=None).order_by("-number")
 
 
 def authors_of(triple: Triple) -> frozenset[int]:
@@ -91,6 +96,19 @@ def authors_by_triple(triples: Sequence[Triple]) -> dict[int, frozenset[int]]:
     for triple_id, author in Revision.objects.filter(triple__in=written).values_list("triple", "author"):
         written[triple_id].add(author)
     return {triple_id: frozenset(people) for triple_id, people in written.items()}
+
+
+def writers_of(triple: Triple, revisions: Iterable[Revision]) -> frozenset[int]:
+    """The same as `authors_of`, from all of its revisions."""
+    written = {triple.author_id, triple.adopted_by_id, *(revision.author_id for revision in revisions)}
+    return frozenset(person for person in written if person is not None)
+
+
+def read_revisions(triple: Triple) -> list[Revision]:
+    """All revisions of a triple, oldest first; the one that counts becomes its `current`."""
+    revisions = list(triple.revisions.order_by("number"))
+    triple.current = next((revision for revision in revisions if revision.pk == triple.current_id), None)
+    return revisions
 
 
 def expected_blocks(revision: Revision) -> list[ExpectedBlock]:
