@@ -23,6 +23,7 @@ from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.judging.actions import import_judgements, undoing
 from apps.judging.actions.imports import ImportedRound, prepare_rows
+from apps.judging.execution import judgement_readings
 from apps.judging.execution.judgement_import import QUERIES, JudgementDraft, queries_digest, read_draft
 from apps.judging.execution.table_import import TableDraft, read_table
 from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
@@ -147,7 +148,7 @@ class JudgementImport(ImportKind):
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         if _format(source, options) == TABLE:
             return _table_plan(project, source, read_table(source, **_where(project, options)))
-        draft = _draft(project, source, options)
+        draft = _draft(project, source, options, for_later=True)
         progress(len(draft.rows))
         return _plan(project, draft, options, HERE if _is_imported(project, draft) else NEW)
 
@@ -284,17 +285,28 @@ def _snapshot(project: Project, options: dict[str, Any]) -> Snapshot:
     return snapshot_in(project, int(options["snapshot"]))
 
 
-def _draft(project: Project, source: TableFile, options: dict[str, Any]) -> JudgementDraft:
+def _draft(project: Project, source: TableFile, options: dict[str, Any], *, for_later: bool = False) -> JudgementDraft:
+    """The file as it is read now, or as it was read before with all the same. `for_later` stores what is read."""
     written, format = options.get("grades", ""), _format(source, options)
-    return read_draft(
+    snapshot = _snapshot(project, options)
+    basis = {
+        "options": {name: options.get(name, "") for name in ("columns", "grades", "match")} | {"format": format},
+        "matched": [snapshot.digest, snapshot.pk, project.grades, queries_digest(project)],
+    }
+    if draft := judgement_readings.load(source, basis):
+        return draft
+    draft = read_draft(
         source,
         project=project,
-        snapshot=_snapshot(project, options),
+        snapshot=snapshot,
         format=format,
         columns=columns_of(format, options.get("columns", "")),
         grades=parse_grade_map(written) if written else None,
         match=options.get("match", ()),
     )
+    if for_later:
+        judgement_readings.store(source, draft, basis)
+    return draft
 
 
 def _plan(project: Project, draft: JudgementDraft, options: dict[str, Any], word: str) -> ImportPlan:
