@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-_encoder = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+_encoder = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False
+)
 
 
 def canonical_text(value: Any) -> str:

@@ -4,13 +4,16 @@ Writing a record never touches the chain. The sealer stores the last key it has 
 because keys are assigned before their transactions commit and so may appear out of order.
 """
 
+import json
 import logging
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import defaultdict, namedtuple
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Exists, F, Model, OuterRef, QuerySet
+from django.db.models import Exists, F, JSONField, Model, OuterRef, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from apps.audit.execution import heads
 from apps.audit.execution.heads import ChainHead
@@ -84,12 +87,33 @@ def chain_name(project_id: int | None) -> str:
 
 def _read(kind: SealedKind, after: int) -> list[SealedRecord]:
     """The next records, read as rows of values: to make a model of each would take longer than its digest."""
-    columns = [field.attname for field in kind.model._meta.concrete_fields]
     rows = unsealed(kind, after=after).order_by("pk").annotate(sealed_in=F(f"{kind.project_path}_id"))
     return [
         SealedRecord(kind.name, row.pk, row.sealed_in, record_digest(kind, row, row.sealed_in))
-        for row in rows.values_list("pk", *columns, "sealed_in", named=True)[:BATCH]
+        for row in _rows(kind.model, rows[:BATCH])
     ]
+
+
+def _rows(model: type[Model], rows: QuerySet) -> Iterator[Any]:
+    """The rows by the names of their columns. JSON is parsed once for all that have the same."""
+    fields = model._meta.concrete_fields
+    texts = {field.attname: f"{field.attname}_text" for field in fields if isinstance(field, JSONField)}
+    names = [field.attname for field in fields]
+    make: Any = namedtuple  # of names that are known only here
+    shape = make("shape", ["pk", "sealed_in", *names])
+    columns = [texts.get(name, name) for name in names]
+    parsed = lru_cache(_value)
+    places = [place for place, name in enumerate(names, 2) if name in texts]
+    rows = rows.annotate(**{text: Cast(name, TextField()) for name, text in texts.items()})
+    for values in rows.values_list("pk", "sealed_in", *columns):
+        row = list(values)
+        for place in places:
+            row[place] = parsed(row[place])
+        yield shape._make(row)
+
+
+def _value(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
 
 
 def project_of(kind: SealedKind, row: Model) -> int | None:

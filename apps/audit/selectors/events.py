@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from django.db.models import Model, QuerySet
+from django.db.models import Max, Model, QuerySet
 
 from apps.accounts.models import Project, User
 from apps.audit.models import Event
@@ -28,6 +28,11 @@ def events_in(project: Project, filters: EventFilters | None = None) -> QuerySet
     if "actor" in chosen:
         chosen["actor_id"] = chosen.pop("actor")
     return events.filter(**chosen)
+
+
+def latest_key() -> int:
+    """The key of the latest event of all; 0 for none."""
+    return Event.objects.aggregate(last=Max("pk"))["last"] or 0
 
 
 def page_of(events: QuerySet[Event], *, before: int | None) -> tuple[list[Event], int | None]:

@@ -38,16 +38,22 @@ def reserve_ids(model: type[models.Model], count: int) -> Sequence[int]:
     """
     if not count:
         return []
-    table = model._meta.db_table
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [table, count]
+                "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+                [model._meta.db_table, count],
             )
             return [row[0] for row in cursor.fetchall()]
-        cursor.execute("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = %s", [table])
-        last = cursor.fetchone()[0]
+    last = last_id(model)
     return range(last + 1, last + 1 + count)
+
+
+def last_id(model: type[models.Model]) -> int:
+    """The last primary key that was ever used, on SQLite; 0 for none."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = %s", [model._meta.db_table])
+        return int(cursor.fetchone()[0])
 
 
 def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -65,10 +71,10 @@ def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterabl
                 for row in rows:
                     copy.write_row(row)
             return
-        _insert_in_statements(cursor, f"INSERT INTO {table} ({names}) VALUES ", len(columns), rows)
+        insert_in_statements(cursor, f"INSERT INTO {table} ({names}) VALUES ", len(columns), rows)
 
 
-def _insert_in_statements(cursor: Any, insert: str, columns: int, rows: Iterable[Sequence[Any]]) -> None:
+def insert_in_statements(cursor: Any, insert: str, columns: int, rows: Iterable[Sequence[Any]]) -> None:
     """Insert many rows a statement: each saves the pages it changes, in case a guard refuses one of its rows."""
     size = VALUES_A_STATEMENT // columns
     places = f"({', '.join(['%s'] * columns)})"

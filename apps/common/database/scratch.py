@@ -3,7 +3,9 @@
 import sqlite3
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -19,8 +21,25 @@ class Scratch:
     """
 
     def __init__(self, tables: str) -> None:
+        self._open("", tables)
+
+    @classmethod
+    def at(cls, path: Path) -> "Scratch":
+        """The tables that `store` has written to this file, which is taken over: remove it, and it goes with this."""
+        scratch = cls.__new__(cls)
+        scratch._open(str(path), "")
+        return scratch
+
+    def store(self, path: Path) -> None:
+        """Write the tables to a file."""
+        self._connection.execute("COMMIT")  # within a transaction nothing can be copied
+        with closing(sqlite3.connect(path)) as copy:
+            self._connection.backup(copy)
+        self._connection.execute("BEGIN")
+
+    def _open(self, name: str, tables: str) -> None:
         # One thread at a time, but not always the same: what one has read another may store.
-        self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
         self._connection.executescript(f"{SETTINGS} {tables} BEGIN")
         weakref.finalize(self, self._connection.close)
 

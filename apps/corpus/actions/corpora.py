@@ -9,6 +9,7 @@ from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
+from apps.common.database.prepared import Writes
 from apps.common.errors import InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
@@ -17,7 +18,7 @@ from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.enums import FREEZE, ImportMode
 from apps.corpus.execution import search_index
 from apps.corpus.execution.freezing import FreezeRefused, freeze_snapshot, locked
-from apps.corpus.execution.ingest import take_blocks
+from apps.corpus.execution.ingest import BlockIntake
 from apps.corpus.formats import BlockRow
 from apps.corpus.models import READING, BlockVersion, Corpus, Snapshot
 from apps.corpus.selectors import snapshots
@@ -80,6 +81,7 @@ def import_blocks(
     recipe: Callable[[], str] = lambda: "",
     also_text: str = "",
     base_url: str = "",
+    prepared: BlockIntake | None = None,
     actor: User,
     at: datetime,
 ) -> ImportPlan:
@@ -88,14 +90,19 @@ def import_blocks(
     With mode `replace` the file is the whole corpus, and blocks it does not contain are removed (snapshots keep them);
     with `merge` they stay. `recipe` is asked after the rows were taken. `also_text` lists the endings of files that
     were read as text, `base_url` is the site that passages link to; the next import proposes both. Raises InputErrors.
-    A file that changes nothing writes nothing.
+    A file that changes nothing writes nothing. `prepared` has taken the rows already, and the corpus has not changed
+    since.
     """
     corpus = locked(corpus_id)
     if reason := rules.busy_refusal(corpus):
         raise CorpusRefused(reason, code="corpus_freezing")
-    plan = take_blocks(corpus=corpus, rows=rows, source=source, errors=errors, mode=mode, at=at)
+    intake = prepared or BlockIntake(corpus, Writes(), mode=mode, at=at)
+    if prepared is None:
+        intake.read(rows, source, errors)
     if errors:
         raise InputErrors(list(errors), capped=errors.unlisted > 0)
+    intake.store()
+    plan = intake.plan
     if corpus.emptied_at is not None and not plan.changes_nothing:
         corpus.emptied_at = None
         corpus.save(update_fields=["emptied_at"])

@@ -21,6 +21,7 @@ from apps.common.files.faults import as_line
 from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.execution.import_reading import prepared_source
 from apps.corpus.selectors.import_kinds import kind_named
 
 BAD_INPUT = 2
@@ -125,8 +126,10 @@ class ImportCommand(ProjectCommand):
         self.report(project, chosen, plan, dry=options["dry_run"])
 
     def apply(self, project: Project, source: Any, chosen: dict[str, Any], actor: User) -> ImportPlan:
-        with transaction.atomic():
-            return kind_named(self.kind).apply(project, source, chosen, actor=actor, at=timezone.now())
+        kind, at = kind_named(self.kind), timezone.now()
+        with prepared_source(kind, project, source, chosen, actor=actor, at=at) as made, transaction.atomic():
+            fitting = kind.still_fitting(project, chosen, made)
+            return kind.apply(project, source, chosen, actor=actor, at=at, prepared=fitting)
 
     def report(self, project: Project, chosen: dict[str, Any], plan: ImportPlan, *, dry: bool) -> None:
         kind = kind_named(self.kind)

@@ -2,10 +2,10 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.db.models import QuerySet
@@ -13,6 +13,8 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
+from apps.audit.selectors.events import latest_key
+from apps.common.database.prepared import prepared_writes
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
@@ -24,7 +26,7 @@ from apps.corpus.enums import ImportMode
 from apps.corpus.execution import document_reading, undoing
 from apps.corpus.execution.document_reading import AUTO, DocumentRows
 from apps.corpus.execution.import_steps import ImportRefused
-from apps.corpus.execution.ingest import plan_blocks
+from apps.corpus.execution.ingest import BlockIntake, plan_blocks
 from apps.corpus.execution.undoing import CorpusState
 from apps.corpus.formats import FORMATS, IDS, read_blocks
 from apps.corpus.formats.documents.recognition import HEAD_BYTES, ZIP, recognise
@@ -33,7 +35,7 @@ from apps.corpus.formats.rows import BlockRow
 from apps.corpus.forms import FilesField, PastedImportForm, name_after
 from apps.corpus.models import Corpus, Import, Snapshot
 from apps.corpus.rules import corpus_undo_refusal
-from apps.corpus.selectors.corpora import corpora_in, corpus_in
+from apps.corpus.selectors.corpora import corpora_in, corpus_in, is_changed_since
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 
 NEW = "+"  # not a valid slug
@@ -135,6 +137,16 @@ class CorpusImportForm(PastedImportForm):
         return next(each for each in names if slugify(each)[:60] not in taken)
 
 
+class PreparedBlocks(NamedTuple):
+    """The passages of a file, compared with a corpus as it was after an audit event."""
+
+    last_event: int
+    before: CorpusState
+    intake: BlockIntake
+    rows: Iterable[BlockRow]
+    errors: ErrorList
+
+
 @register
 class CorpusImport(ImportKind):
     name = "corpus"
@@ -186,14 +198,39 @@ class CorpusImport(ImportKind):
             )
         return _with_figures(plan, rows, corpus.recipe if corpus else None)
 
-    def apply(
+    @contextmanager
+    def prepared(
         self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
+    ) -> Iterator[PreparedBlocks]:
+        last_event, errors = latest_key(), ErrorList()
+        corpus = _filled(project, options)
+        with prepared_writes() as writes, _rows(source, errors, options) as rows:
+            before = undoing.state_of(_corpus(project, options))
+            target = corpus or Corpus(pk=writes.reserve(Corpus, 1)[0])
+            intake = BlockIntake(target, writes, mode=options["mode"], at=at)
+            intake.read(rows, source, errors)
+            yield PreparedBlocks(last_event, before, intake, rows, errors)
+
+    def fits(self, project: Project, options: dict[str, Any], prepared: PreparedBlocks) -> bool:
+        """Whatever changes passages writes an audit event with it."""
+        is_same = not is_changed_since(project, prepared.last_event)
+        return is_same and prepared.intake.is_valid()
+
+    def apply(
+        self,
+        project: Project,
+        source: TableFile,
+        options: dict[str, Any],
+        *,
+        actor: User,
+        at: datetime,
+        prepared: PreparedBlocks | None = None,
     ) -> ImportPlan:
         corpus = _corpus(project, options)
         if corpus is None:
             corpus = corpora.create_corpus(project=project, name=options["name"], actor=actor, at=at)
-        errors = ErrorList()
-        with _rows(source, errors, options) as rows:
+        errors = prepared.errors if prepared else ErrorList()
+        with nullcontext(prepared.rows) if prepared else _rows(source, errors, options) as rows:
             plan = corpora.import_blocks(
                 corpus_id=corpus.pk,
                 rows=rows,
@@ -203,6 +240,7 @@ class CorpusImport(ImportKind):
                 recipe=lambda: rows.recipe if isinstance(rows, DocumentRows) else "",
                 also_text=options.get("also_text", "") if isinstance(rows, DocumentRows) else "",
                 base_url=options.get("base_url", "") if isinstance(rows, DocumentRows) else "",
+                prepared=prepared.intake if prepared else None,
                 actor=actor,
                 at=at,
             )
@@ -251,7 +289,9 @@ class CorpusImport(ImportKind):
     undone_until = "a snapshot is frozen"
     undone = "Everything is as it was before."
 
-    def before(self, project: Project, options: dict[str, Any]) -> CorpusState:
+    def before(self, project: Project, options: dict[str, Any], prepared: PreparedBlocks | None = None) -> CorpusState:
+        if prepared:
+            return prepared.before
         corpus = _corpus(project, options)
         return undoing.state_of(corpora.locked(corpus.pk) if corpus else None)
 
@@ -273,7 +313,7 @@ class CorpusImport(ImportKind):
         undoing.put_back(item, corpus, at=at)
 
     def what_became(self, item: Import) -> str:
-        corpus = Corpus.objects.filter(project=item.project, slug=_slug(item.options)).first()
+        corpus = _filled(item.project, item.options)
         if corpus is None or corpus.emptied_at is None:
             return self.undone
         return (
@@ -300,6 +340,11 @@ def _named(project: Project, options: dict[str, Any]) -> QuerySet[Corpus]:
     """The corpus in the options, if it exists: no new one takes the place of one that was emptied."""
     corpora = corpora_in(project) if options["corpus"] == NEW else Corpus.objects.filter(project=project)
     return corpora.filter(slug=_slug(options))
+
+
+def _filled(project: Project, options: dict[str, Any]) -> Corpus | None:
+    """The corpus that an import fills, also one that is not listed any more; None for one that it makes."""
+    return Corpus.objects.filter(project=project, slug=_slug(options)).first()
 
 
 def _undo_refusal(item: Import, corpus: Corpus | None) -> str | None:

@@ -1,15 +1,19 @@
 """Reads an import's file: for the preview, and again to apply it."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
-from apps.accounts.models import User
-from apps.common.errors import InputError, InputErrors
+from django.db import connection
+
+from apps.accounts.models import Project, User
+from apps.common.errors import InputError, InputErrors, Refusal
 from apps.common.files.faults import ErrorList, as_row
-from apps.common.files.tabular import open_source
+from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.models import Import
-from apps.corpus.selectors.import_kinds import Progress, kind_named
+from apps.corpus.selectors.import_kinds import ImportKind, Progress, kind_named
 
 
 def preview(item: Import, progress: Progress = lambda done: None) -> dict[str, Any]:
@@ -39,11 +43,42 @@ def _fixes(item: Import) -> list[Fix]:
         return []
 
 
-def take_in(item: Import, *, actor: User, at: datetime) -> ImportPlan:
+@contextmanager
+def prepared(item: Import, *, actor: User, at: datetime) -> Iterator[Any]:
+    """What can be made of the file before the transaction that applies it (see `prepared_source`)."""
+    with ExitStack() as stack:
+        made = None
+        with suppress(InputError):
+            source = stack.enter_context(open_source(item.upload.file, name=item.upload.filename))
+            kind = kind_named(item.kind)
+            made = stack.enter_context(prepared_source(kind, item.project, source, item.options, actor=actor, at=at))
+        yield made
+
+
+@contextmanager
+def prepared_source(
+    kind: ImportKind, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
+) -> Iterator[Any]:
+    """What can be made of a file before the transaction that applies it. The source is at its beginning, then again.
+
+    None on PostgreSQL, which has no lock to keep short: there a file is read while the server stores what was read of
+    it. None too for a file that cannot be read: the transaction says so, after it has seen whether it may be applied.
+    """
+    with ExitStack() as stack:
+        made = None
+        if connection.vendor == "sqlite":
+            with suppress(InputError, InputErrors, Refusal):
+                made = stack.enter_context(kind.prepared(project, source, options, actor=actor, at=at))
+            source.rewind()
+        yield made
+
+
+def take_in(item: Import, *, actor: User, at: datetime, prepared: Any = None) -> ImportPlan:
     """Apply the file, in the caller's transaction. Raises InputErrors."""
     try:
         with open_source(item.upload.file, name=item.upload.filename) as source:
-            return kind_named(item.kind).apply(item.project, source, item.options, actor=actor, at=at)
+            kind = kind_named(item.kind)
+            return kind.apply(item.project, source, item.options, actor=actor, at=at, prepared=prepared)
     except InputError as error:
         raise InputErrors([error]) from error
 

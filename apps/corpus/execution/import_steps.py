@@ -40,14 +40,18 @@ def keep_plan(*, import_id: int, plan: dict[str, Any], options: dict[str, Any]) 
 
 
 @transaction.atomic
-def apply_import(*, import_id: int, actor: User, at: datetime) -> Import:
-    """Apply the file: all rows in this transaction, or none. Raises InputErrors, and then nothing is changed."""
+def apply_import(*, import_id: int, actor: User, at: datetime, prepared: Any = None) -> Import:
+    """Apply the file: all rows in this transaction, or none. Raises InputErrors, and then nothing is changed.
+
+    What was `prepared` of it before is made anew when it does not fit any more.
+    """
     item = locked(import_id)
     if item.state not in {ImportState.READY, ImportState.APPLYING}:
         raise ImportRefused(f"This import {item.get_state_display()}.", code="import_not_ready")
     kind = kind_named(item.kind)
-    before = kind.before(item.project, item.options)
-    result = take_in(item, actor=actor, at=at)
+    prepared = kind.still_fitting(item.project, item.options, prepared)
+    before = kind.before(item.project, item.options, prepared)
+    result = take_in(item, actor=actor, at=at, prepared=prepared)
     mark_used(upload_id=item.upload_id, actor=actor, at=at)
     _remember_columns(item, actor, at)
     item.result = result.as_json()

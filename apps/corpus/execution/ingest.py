@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
 
 from apps.common.database.ahead import ahead
-from apps.common.database.bulk import any_of, chunks, insert_rows, reserve_ids
+from apps.common.database.bulk import any_of, chunks
+from apps.common.database.prepared import Writes
 from apps.common.database.scratch import FirstLines, Scratch
 from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList
@@ -21,6 +22,10 @@ from apps.corpus.formats.rows import digests_of
 from apps.corpus.models import Block, BlockVersion, Corpus, Document
 
 CHUNK = 2_000
+VERSION_COLUMNS = (
+    "id", "block_id", "digest", "text_digest", "metadata_digest", "title", "section_path", "page_start", "page_end",
+    "text", "metadata", "created_at", "redaction_reason",
+)  # fmt: skip
 Progress = Callable[[int], None]
 
 
@@ -86,44 +91,155 @@ def plan_blocks(
     return plan
 
 
-def take_blocks(
-    *,
-    corpus: Corpus,
-    rows: Iterable[BlockRow],
-    source: TableFile,
-    errors: ErrorList,
-    mode: str,
-    at: datetime,
-) -> ImportPlan:
-    """Write the rows into a corpus that the caller has locked, and return the changes. Call in a transaction.
+class BlockIntake:
+    """The rows of a file on their way into a corpus: compared with it as it is when they are read, then stored.
 
-    Mistakes are only counted: the caller checks the plan's errors and rolls back.
+    With writes that are prepared, `read` needs no transaction; `store` always does, with the corpus locked. Nothing is
+    written of a file with mistakes.
     """
-    plan = ImportPlan(["new", "changed", "unchanged", "gone"])
-    current = Scratch("CREATE TABLE current (block INTEGER PRIMARY KEY);")
-    blocks = Block.objects.filter(corpus=corpus, current__isnull=False).values_list("pk")
-    current.write("INSERT INTO current VALUES (?)", blocks.iterator(CHUNK))
-    wordless = 0
-    mistakes = ErrorList()
-    parts = _digested(rows, errors)
-    if connection.vendor == "postgresql":  # whose server works meanwhile; with SQLite the threads slow each other
-        parts = ahead(parts)
-    for chunk in _compared(corpus, parts, source, mistakes):
-        for change in chunk:
-            wordless += change.keeps_its_words
-            plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
-        known = [(change.known.pk,) for change in chunk if change.known is not None]
-        current.write("DELETE FROM current WHERE block = ?", known)
-        if not (errors or mistakes):
-            _write(corpus, chunk, at)
-    if mode == ImportMode.REPLACE:
-        plan.counts["gone"] = current.value("SELECT COUNT(*) FROM current")
-        for gone in chunks(current.read("SELECT block FROM current ORDER BY block"), CHUNK):
-            Block.objects.filter(pk__in=[block for (block,) in gone]).update(current=None)
-    _note_wordless(plan, wordless)
-    errors.absorb(mistakes)
-    plan.take_errors(errors)
-    return plan
+
+    def __init__(self, corpus: Corpus, writes: Writes, *, mode: str, at: datetime) -> None:
+        self.corpus = corpus
+        self.plan = ImportPlan(["new", "changed", "unchanged", "gone"])
+        self._writes = writes
+        self._mode = mode
+        self._made_at = BlockVersion._meta.get_field("created_at").get_db_prep_save(at, connection)
+        self._current = Scratch("CREATE TABLE current (block INTEGER PRIMARY KEY);")
+        self._documents = Documents(corpus)
+
+    def read(self, rows: Iterable[BlockRow], source: TableFile, errors: ErrorList) -> None:
+        """Compare all rows, and write or prepare what changes."""
+        blocks = Block.objects.filter(corpus=self.corpus, current__isnull=False).values_list("pk")
+        self._current.write("INSERT INTO current VALUES (?)", blocks.iterator(CHUNK))
+        wordless = 0
+        mistakes = ErrorList()
+        parts = _digested(rows, errors)
+        if connection.vendor == "postgresql":  # whose server works meanwhile; with SQLite the threads slow each other
+            parts = ahead(parts)
+        for chunk in _compared(self.corpus, parts, source, mistakes, self._documents):
+            for change in chunk:
+                wordless += change.keeps_its_words
+                self.plan.add(change.word, change.row.block_id, change.row.title, change.row.text)
+            known = [(change.known.pk,) for change in chunk if change.known is not None]
+            self._current.write("DELETE FROM current WHERE block = ?", known)
+            if not (errors or mistakes):
+                self._write(chunk)
+        if self._mode == ImportMode.REPLACE:
+            self.plan.counts["gone"] = self._current.value("SELECT COUNT(*) FROM current")
+        _note_wordless(self.plan, wordless)
+        errors.absorb(mistakes)
+        self.plan.take_errors(errors)
+
+    def is_valid(self) -> bool:
+        """Whether what was prepared may still be written, so far as keys go."""
+        return self._writes.is_valid()
+
+    def store(self) -> None:
+        """Make the writes, and remove the blocks that a file of the whole corpus does not contain."""
+        self._writes.make()
+        if self._mode == ImportMode.REPLACE:
+            for gone in chunks(self._current.read("SELECT block FROM current ORDER BY block"), CHUNK):
+                Block.objects.filter(pk__in=[block for (block,) in gone]).update(current=None)
+
+    def _write(self, changes: list[BlockChange]) -> None:
+        documents = self._documents.keys_of([change.row for change in changes], self._writes)
+        altered = [change for change in changes if change.word != "unchanged"]
+        self._insert([change for change in altered if change.known is None], documents)
+        self._repoint([change for change in altered if change.known is not None])
+
+    def _insert(self, changes: list[BlockChange], documents: dict[str, int]) -> None:
+        """Insert new blocks with their first versions. Foreign keys are checked at the commit: the order is free."""
+        block_ids = self._writes.reserve(Block, len(changes))
+        version_ids = self._writes.reserve(BlockVersion, len(changes))
+        self._writes.insert(
+            Block,
+            ["id", "corpus_id", "document_id", "outside_id", "current_id"],
+            [
+                (block, self.corpus.pk, documents[change.row.document_id], change.row.block_id, version)
+                for block, version, change in zip(block_ids, version_ids, changes, strict=True)
+            ],
+        )
+        self._insert_versions(zip(version_ids, block_ids, changes, strict=True))
+
+    def _repoint(self, changes: list[BlockChange]) -> None:
+        """Set the current version of known blocks: an earlier one when the text is the same, else a new one."""
+        wanted = {change.known.pk: change for change in changes if change.known is not None}
+        if not wanted:
+            return
+        earlier = {
+            (block, (digest, facts)): version
+            for version, block, digest, facts in BlockVersion.objects.filter(
+                block__in=list(wanted), digest__in=[change.digests.version for change in changes]
+            ).values_list("pk", "block_id", "digest", "metadata_digest")
+        }
+        fresh = [block for block, change in wanted.items() if (block, change.name) not in earlier]
+        version_ids = dict(zip(fresh, self._writes.reserve(BlockVersion, len(fresh)), strict=True))
+        self._insert_versions([(version_ids[block], block, wanted[block]) for block in fresh])
+        self._writes.update(
+            "UPDATE corpus_block SET current_id = %s WHERE id = %s",
+            [(version_ids.get(block) or earlier[block, change.name], block) for block, change in wanted.items()],
+        )
+
+    def _insert_versions(self, versions: Iterable[tuple[int, int, BlockChange]]) -> None:
+        self._writes.insert(
+            BlockVersion,
+            VERSION_COLUMNS,
+            [_version(version, block, change, self._made_at) for version, block, change in versions],
+        )
+
+
+class Documents:
+    """The documents that an import has met: their keys and titles as they will be after what it has written so far."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._met = Scratch("CREATE TABLE met (outside_id TEXT PRIMARY KEY, document INTEGER, title TEXT);")
+        self._has_stored = Document.objects.filter(corpus=corpus).exists()
+
+    def met(self, names: Iterable[str]) -> dict[str, tuple[int, str]]:
+        """Key and title, by outside id, of those of these documents that were met."""
+        rows = self._met.read(
+            "SELECT outside_id, document, title FROM met WHERE outside_id IN (SELECT value FROM json_each(?))",
+            [json.dumps([*names])],
+        )
+        return {outside_id: (document, title) for outside_id, document, title in rows}
+
+    def keys_of(self, rows: list[BlockRow], writes: Writes) -> dict[str, int]:
+        """Keys of the rows' documents by outside id. Creates missing ones and updates given titles."""
+        titles: dict[str, str] = {}
+        for row in rows:
+            titles[row.document_id] = row.document_title or titles.get(row.document_id, "")
+        known = self.met(titles)
+        known |= self._stored([outside_id for outside_id in titles if outside_id not in known])
+        renamed = {
+            outside_id: (document, titles[outside_id])
+            for outside_id, (document, title) in known.items()
+            if titles[outside_id] not in {"", title}
+        }
+        missing = [outside_id for outside_id in titles if outside_id not in known]
+        made = dict(zip(missing, writes.reserve(Document, len(missing)), strict=True))
+        writes.update(
+            "UPDATE corpus_document SET title = %s WHERE id = %s",
+            [(title, document) for document, title in renamed.values()],
+        )
+        writes.insert(
+            Document,
+            ["id", "corpus_id", "outside_id", "title"],
+            [(document, self._corpus.pk, outside_id, titles[outside_id]) for outside_id, document in made.items()],
+        )
+        new = {outside_id: (document, titles[outside_id]) for outside_id, document in made.items()}
+        known |= renamed | new
+        self._met.write(
+            "INSERT OR REPLACE INTO met VALUES (?, ?, ?)", ((name, *found) for name, found in known.items())
+        )
+        return {outside_id: document for outside_id, (document, _) in known.items()}
+
+    def _stored(self, names: list[str]) -> dict[str, tuple[int, str]]:
+        if not names or not self._has_stored:
+            return {}
+        documents = Document.objects.filter(corpus=self._corpus, outside_id__in=any_of(names))
+        rows = documents.values_list("outside_id", "pk", "title")
+        return {outside_id: (document, title) for outside_id, document, title in rows}
 
 
 def _note_wordless(plan: ImportPlan, count: int) -> None:
@@ -139,13 +255,19 @@ def _digested(rows: Iterable[BlockRow], errors: ErrorList) -> Iterator[list[Dige
 
 
 def _compared(
-    corpus: Corpus | None, chunks_of_rows: Iterable[list[DigestedRow]], source: TableFile, errors: ErrorList
+    corpus: Corpus | None,
+    chunks_of_rows: Iterable[list[DigestedRow]],
+    source: TableFile,
+    errors: ErrorList,
+    documents: Documents | None = None,
 ) -> Iterator[list[BlockChange]]:
     first_lines = FirstLines()
     has_blocks = corpus is not None and corpus.blocks.exists()
     for chunk in chunks_of_rows:
         doubled = first_lines.take([(row.block_id, row.line) for row, _, _ in chunk])
         known = _known_blocks(corpus, [row.block_id for row, _, _ in chunk]) if corpus and has_blocks else {}
+        if documents is not None:
+            known = _retitled(known, documents)
         changes = []
         for place, one in enumerate(chunk):
             try:
@@ -168,6 +290,15 @@ def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, KnownBlock]:
     }
 
 
+def _retitled(known: dict[str, KnownBlock], documents: Documents) -> dict[str, KnownBlock]:
+    """The blocks with the titles that their documents have by now."""
+    met = documents.met({block.document_id for block in known.values()}) if known else {}
+    return {
+        name: block._replace(document_title=met[block.document_id][1]) if block.document_id in met else block
+        for name, block in known.items()
+    }
+
+
 def _twice(row: BlockRow, first: int, source: TableFile) -> InputError:
     message = "the block is in the file twice" + (f", first in line {first}" if first else "")
     return source.error(row.line, "block_id", row.block_id, message)
@@ -187,101 +318,20 @@ def _compare(one: DigestedRow, known: KnownBlock | None, source: TableFile) -> B
     return BlockChange(row, digests, facts, known, "unchanged" if is_same and not is_renamed else "changed")
 
 
-def _write(corpus: Corpus, changes: list[BlockChange], at: datetime) -> None:
-    documents = _documents(corpus, [change.row for change in changes])
-    altered = [change for change in changes if change.word != "unchanged"]
-    _insert([change for change in altered if change.known is None], corpus, documents, at)
-    _repoint([change for change in altered if change.known is not None], at)
-
-
-def _documents(corpus: Corpus, rows: list[BlockRow]) -> dict[str, int]:
-    """Keys of the rows' documents by outside id. Creates missing ones and updates given titles."""
-    titles: dict[str, str] = {}
-    for row in rows:
-        titles[row.document_id] = row.document_title or titles.get(row.document_id, "")
-    documents = Document.objects.filter(corpus=corpus, outside_id__in=any_of(titles))
-    keys = {}
-    for pk, outside_id, title in documents.values_list("pk", "outside_id", "title"):
-        keys[outside_id] = pk
-        if titles[outside_id] and titles[outside_id] != title:
-            Document.objects.filter(pk=pk).update(title=titles[outside_id])
-    missing = [outside_id for outside_id in titles if outside_id not in keys]
-    made = list(zip(reserve_ids(Document, len(missing)), missing, strict=True))
-    insert_rows(
-        Document,
-        ["id", "corpus_id", "outside_id", "title"],
-        [(pk, corpus.pk, outside_id, titles[outside_id]) for pk, outside_id in made],
-    )
-    return keys | {outside_id: pk for pk, outside_id in made}
-
-
-def _insert(changes: list[BlockChange], corpus: Corpus, documents: dict[str, int], at: datetime) -> None:
-    """Insert new blocks with their first versions. Foreign keys are checked at the commit, so the order is free."""
-    block_ids = reserve_ids(Block, len(changes))
-    version_ids = reserve_ids(BlockVersion, len(changes))
-    insert_rows(
-        Block,
-        ["id", "corpus_id", "document_id", "outside_id", "current_id"],
-        [
-            (block, corpus.pk, documents[change.row.document_id], change.row.block_id, version)
-            for block, version, change in zip(block_ids, version_ids, changes, strict=True)
-        ],
-    )
-    _insert_versions(zip(version_ids, block_ids, changes, strict=True), at)
-
-
-def _repoint(changes: list[BlockChange], at: datetime) -> None:
-    """Set the current version of known blocks: an earlier one when the text is the same, else a new one."""
-    wanted = {change.known.pk: change for change in changes if change.known is not None}
-    earlier = {
-        (block, (digest, facts)): version
-        for version, block, digest, facts in BlockVersion.objects.filter(
-            block__in=list(wanted), digest__in=[change.digests.version for change in changes]
-        ).values_list("pk", "block_id", "digest", "metadata_digest")
-    }
-    fresh = [block for block, change in wanted.items() if (block, change.name) not in earlier]
-    version_ids = dict(zip(fresh, reserve_ids(BlockVersion, len(fresh)), strict=True))
-    _insert_versions([(version_ids[block], block, wanted[block]) for block in fresh], at)
-    pairs = [(version_ids.get(block) or earlier[block, change.name], block) for block, change in wanted.items()]
-    with connection.cursor() as cursor:
-        cursor.executemany("UPDATE corpus_block SET current_id = %s WHERE id = %s", pairs)
-
-
-def _insert_versions(versions: Iterable[tuple[int, int, BlockChange]], at: datetime) -> None:
-    made_at = BlockVersion._meta.get_field("created_at").get_db_prep_save(at, connection)
-    insert_rows(
-        BlockVersion,
-        [
-            "id",
-            "block_id",
-            "digest",
-            "text_digest",
-            "metadata_digest",
-            "title",
-            "section_path",
-            "page_start",
-            "page_end",
-            "text",
-            "metadata",
-            "created_at",
-            "redaction_reason",
-        ],
-        [
-            (
-                version,
-                block,
-                change.digests.version,
-                change.digests.text,
-                change.metadata_digest,
-                change.row.title,
-                json.dumps(change.row.section_path) if change.row.section_path else "[]",
-                change.row.page_start,
-                change.row.page_end,
-                change.row.text,
-                json.dumps(change.row.metadata) if change.row.metadata else "{}",
-                made_at,
-                "",
-            )
-            for version, block, change in versions
-        ],
+def _version(version: int, block: int, change: BlockChange, made_at: Any) -> tuple[Any, ...]:
+    row = change.row
+    return (
+        version,
+        block,
+        change.digests.version,
+        change.digests.text,
+        change.metadata_digest,
+        row.title,
+        json.dumps(row.section_path) if row.section_path else "[]",
+        row.page_start,
+        row.page_end,
+        row.text,
+        json.dumps(row.metadata) if row.metadata else "{}",
+        made_at,
+        "",
     )

@@ -7,7 +7,7 @@ from apps.common.errors import InputErrors
 from apps.corpus.enums import FREEZE, ImportState
 from apps.corpus.execution import import_steps
 from apps.corpus.execution.freezing import freeze_snapshot
-from apps.corpus.execution.import_reading import preview
+from apps.corpus.execution.import_reading import prepared, preview
 from apps.corpus.execution.search_index import index_part, parts_of
 from apps.corpus.models import Corpus, Import
 from apps.corpus.selectors.snapshots import current_blocks
@@ -45,9 +45,10 @@ def read_import(ctx: JobContext) -> dict[str, Any] | None:
 def apply_import(ctx: JobContext) -> dict[str, Any] | None:
     item = _import(ctx)
     assert ctx.actor is not None  # a person confirmed it
+    at = ctx.at
     try:
-        with ctx.finish() as result:
-            applied = import_steps.apply_import(import_id=item.pk, actor=ctx.actor, at=ctx.at)
+        with prepared(item, actor=ctx.actor, at=at) as made, ctx.finish() as result:
+            applied = import_steps.apply_import(import_id=item.pk, actor=ctx.actor, at=at, prepared=made)
             result.update(applied.result["counts"])
     except InputErrors as errors:
         with ctx.finish() as result:

@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subqu
 from django.http import Http404
 
 from apps.accounts.models import Project
+from apps.audit.models import Event
 from apps.common.database.bulk import chunks
 from apps.corpus.enums import FREEZE, ImportState
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot, SnapshotBlock
@@ -27,6 +28,12 @@ def corpus_in(project: Project, slug: str) -> Corpus:
         return Corpus.objects.select_related("freeze_job").get(project=project, slug=slug)
     except Corpus.DoesNotExist:
         raise Http404("No such corpus.") from None
+
+
+def is_changed_since(project: Project, event: int) -> bool:
+    """Whether passages of the project were changed after this audit event: whatever does it writes one with it."""
+    changes = ["corpus.created", "corpus.imported", "import.undone"]
+    return Event.objects.filter(project=project, pk__gt=event, action__in=changes).exists()
 
 
 def freeze_in(project: Project, pk: int) -> Job:

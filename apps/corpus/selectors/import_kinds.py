@@ -1,6 +1,7 @@
 """The registry of import kinds. An app that imports files registers its kind in `edges/imports.py`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -50,7 +51,8 @@ class ImportKind:
     """How one kind of file is previewed and applied.
 
     `preview` writes nothing. `apply` runs inside a transaction and raises InputErrors when the file has mistakes. Both
-    read the file from its beginning, so that the file is applied and not the preview.
+    read the file from its beginning, so that the file is applied and not the preview; `apply` takes what `prepared`
+    made of it before the transaction, where that still `fits`.
     """
 
     name: ClassVar[str]
@@ -80,8 +82,33 @@ class ImportKind:
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         raise NotImplementedError
 
-    def apply(
+    @contextmanager
+    def prepared(
         self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
+    ) -> Iterator[Any]:
+        """What can be made of the file before the transaction that applies it; None for what is small or quick.
+
+        On SQLite, where nobody else writes during that transaction, so that it is short.
+        """
+        yield None
+
+    def fits(self, project: Project, options: dict[str, Any], prepared: Any) -> bool:
+        """Whether what was prepared would be the same now."""
+        return True
+
+    def still_fitting(self, project: Project, options: dict[str, Any], prepared: Any) -> Any:
+        """What was prepared, or None when it does not fit any more. Ask in the transaction, before it writes."""
+        return prepared if prepared is not None and self.fits(project, options, prepared) else None
+
+    def apply(
+        self,
+        project: Project,
+        source: TableFile,
+        options: dict[str, Any],
+        *,
+        actor: User,
+        at: datetime,
+        prepared: Any = None,
     ) -> ImportPlan:
         raise NotImplementedError
 
@@ -95,7 +122,7 @@ class ImportKind:
             is_packed = is_packed_table(stream.read(HEAD_BYTES))
         return is_within(path, READ_AT_ONCE) and not (is_packed and path.stat().st_size > WORKBOOK_AT_ONCE_BYTES)
 
-    def before(self, project: Project, options: dict[str, Any]) -> Any:
+    def before(self, project: Project, options: dict[str, Any], prepared: Any = None) -> Any:
         """What an import is about to change, for `remember`. None for kinds that find it by themselves."""
         return None
 

@@ -90,7 +90,14 @@ class TrainingImport(ImportKind):
         return plan
 
     def apply(
-        self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
+        self,
+        project: Project,
+        source: TableFile,
+        options: dict[str, Any],
+        *,
+        actor: User,
+        at: datetime,
+        prepared: None = None,
     ) -> ImportPlan:
         plan, entries = _plan(project, source, options)
         if plan.errors:

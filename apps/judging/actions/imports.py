@@ -9,7 +9,8 @@ from django.db import connection, transaction
 from apps.accounts.actions.people import stand_in
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
-from apps.common.database.bulk import chunks, insert_rows, reserve_ids
+from apps.common.database.bulk import chunks, insert_rows
+from apps.common.database.prepared import PreparedWrites, Writes
 from apps.common.errors import InputErrors, Refusal
 from apps.corpus.models import Snapshot
 from apps.judging.actions.rounds import next_number
@@ -55,13 +56,14 @@ def import_judgements(
     name: str = "",
     origin: str = "",
     skip_unknown: bool = False,
+    prepared: PreparedWrites | None = None,
 ) -> ImportedRound:
     """Import judgements made elsewhere, all or none, as a closed round on a pool of their pairs.
 
     The annotator is the importer, or, for a file with several raters, a user without an account for each of them; final
     grades that the ratings do not resolve to become decisions. `origin` names the file's source. The same judgements on
     the same snapshot again change nothing. Rows with an unknown query or block stop the import, unless `skip_unknown`
-    leaves them out. Raises InputErrors with every fault.
+    leaves them out. Raises InputErrors with every fault. `prepared` has the rows of `prepare_rows`.
     """
     if draft.is_spoilt or (draft.unknown and not skip_unknown):
         raise InputErrors(list(draft.errors), capped=draft.errors.unlisted > 0)
@@ -75,8 +77,13 @@ def import_judgements(
     round_ = _add_round(project, snapshot, draft.rows, name.strip() or "Imported judgements", origin, actor, at)
     rows = draft.rows
     people = {rater: stand_in(project=project, name=rater, actor=actor, at=at) for rater in rows.raters}
-    _store_pairs(round_.pool, rows)
-    _store_judgements(round_, rows, people or {"": actor}, at)
+    annotators = list(people.values()) or [actor]
+    RoundAnnotator.objects.bulk_create(RoundAnnotator(round=round_, annotator=person) for person in annotators)
+    if prepared is None:
+        raters = {rater: person.pk for rater, person in people.items()} or {"": actor.pk}
+        _store_rows(round_.pool_id, round_.pk, rows, raters, at, Writes())
+    else:
+        prepared.make()
     _decide(round_, rows, actor, at)
     _complete(round_, rows.pairs, at)
     lock_queries(rows.queries, at=at)
@@ -85,6 +92,12 @@ def import_judgements(
         after |= {"raters": rows.raters, "decisions": draft.rulings}
     record(project=project, actor=actor, action="judgements.imported", obj=round_, after=after, at=at)
     return ImportedRound(round_, is_new=True)
+
+
+def prepare_rows(draft: JudgementDraft, writes: PreparedWrites, *, actor: User, at: datetime) -> None:
+    """Prepare the rows of judgements of one person, the importer, before the transaction that imports them."""
+    pool_id, round_id = writes.reserve(Pool, 1)[0], writes.reserve(Round, 1)[0]
+    _store_rows(pool_id, round_id, draft.rows, {"": actor.pk}, at, writes)
 
 
 def _add_round(
@@ -116,31 +129,28 @@ def _add_round(
     return round_
 
 
-def _store_pairs(pool: Pool, rows: GradedRows) -> None:
-    for part in chunks(rows.new_pairs(), AT_ONCE):
-        entries = reserve_ids(PoolEntry, len(part))
+def _store_rows(
+    pool_id: int, round_id: int, rows: GradedRows, raters: Mapping[str, int], at: datetime, writes: Writes
+) -> None:
+    """Write pairs, judgements and seats; each rater of a pair has a seat of their own."""
+    for pairs in chunks(rows.new_pairs(), AT_ONCE):
+        entries = writes.reserve(PoolEntry, len(pairs))
         values = [
-            (entry, pool.pk, query, version, "[]") for entry, (_, query, version) in zip(entries, part, strict=True)
+            (entry, pool_id, query, version, "[]") for entry, (_, query, version) in zip(entries, pairs, strict=True)
         ]
-        insert_rows(PoolEntry, ENTRY_COLUMNS, values)
-        rows.enter([(entry, pair) for entry, (pair, _, _) in zip(entries, part, strict=True)])
-
-
-def _store_judgements(round_: Round, rows: GradedRows, people: Mapping[str, User], at: datetime) -> None:
-    """Write judgements and seats; each rater of a pair has a seat of their own."""
-    RoundAnnotator.objects.bulk_create(RoundAnnotator(round=round_, annotator=person) for person in people.values())
-    raters = {name: person.pk for name, person in people.items()}
+        writes.insert(PoolEntry, ENTRY_COLUMNS, values)
+        rows.enter([(entry, pair) for entry, (pair, _, _) in zip(entries, pairs, strict=True)])
     given_at = Judgement._meta.get_field("given_at").get_db_prep_save(at, connection)
     for part in chunks(rows.seated(), AT_ONCE):
-        placed = list(zip(reserve_ids(Seat, len(part)), part, strict=True))
+        placed = list(zip(writes.reserve(Seat, len(part)), part, strict=True))
         # Before their seats: with its seat judged, the database would look at the pair of each of them. It looks at all
         # pairs at once when the round is closed.
-        insert_rows(
+        writes.insert(
             Judgement,
             JUDGEMENT_COLUMNS,
-            (_judgement(round_.pk, seat, row, raters[row.rater], given_at) for seat, row in placed),
+            (_judgement(round_id, seat, row, raters[row.rater], given_at) for seat, row in placed),
         )
-        insert_rows(Seat, SEAT_COLUMNS, (_seat(round_.pk, seat, row, raters[row.rater]) for seat, row in placed))
+        writes.insert(Seat, SEAT_COLUMNS, (_seat(round_id, seat, row, raters[row.rater]) for seat, row in placed))
 
 
 def _seat(round_id: int, seat: int, row: SeatedGrade, person: int) -> tuple[Any, ...]:

@@ -1,12 +1,15 @@
 """The import of judgements, for pages and the command line."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.urls import reverse
 
 from apps.accounts.models import Project, User
+from apps.common.database.prepared import PreparedWrites, prepared_writes
 from apps.common.errors import InputErrors
 from apps.common.files.faults import ErrorList
 from apps.common.files.near_ids import Proposal
@@ -19,8 +22,9 @@ from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.judging.actions import import_judgements, undoing
-from apps.judging.actions.imports import ImportedRound
-from apps.judging.execution.judgement_import import QUERIES, JudgementDraft, read_draft
+from apps.judging.actions.imports import ImportedRound, prepare_rows
+from apps.judging.execution import judgement_readings
+from apps.judging.execution.judgement_import import QUERIES, JudgementDraft, queries_digest, read_draft
 from apps.judging.execution.table_import import TableDraft, read_table
 from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.judging.formats.recognition import AUTO, TABLE, recognise
@@ -92,6 +96,18 @@ def _parsed(written: str, parse: Any) -> str:
     return written
 
 
+class PreparedJudgements(NamedTuple):
+    """The judgements of a file, read with these grades and a digest of the project's queries.
+
+    `writes` are their rows; None where people have to be named first.
+    """
+
+    grades: Sequence[int]
+    queries: str
+    draft: JudgementDraft
+    writes: PreparedWrites | None
+
+
 @register
 class JudgementImport(ImportKind):
     name = "judgements"
@@ -132,20 +148,47 @@ class JudgementImport(ImportKind):
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         if _format(source, options) == TABLE:
             return _table_plan(project, source, read_table(source, **_where(project, options)))
-        draft = _draft(project, source, options)
+        draft = _draft(project, source, options, for_later=True)
         progress(len(draft.rows))
         return _plan(project, draft, options, HERE if _is_imported(project, draft) else NEW)
 
-    def apply(
+    @contextmanager
+    def prepared(
         self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
-    ) -> ImportPlan:
+    ) -> Iterator[PreparedJudgements | None]:
         if _format(source, options) == TABLE:
-            return _apply_table(project, source, options, actor=actor, at=at)
+            yield None
+            return
+        grades, queries = project.grades, queries_digest(project)
         draft = _draft(project, source, options)
+        with prepared_writes() as writes:
+            is_one_persons = bool(draft.rows) and not draft.rows.raters
+            if is_one_persons:
+                prepare_rows(draft, writes, actor=actor, at=at)
+            yield PreparedJudgements(grades, queries, draft, writes if is_one_persons else None)
+
+    def fits(self, project: Project, options: dict[str, Any], prepared: PreparedJudgements) -> bool:
+        is_same = (project.grades, queries_digest(project)) == (prepared.grades, prepared.queries)
+        return is_same and (prepared.writes is None or prepared.writes.is_valid())
+
+    def apply(
+        self,
+        project: Project,
+        source: TableFile,
+        options: dict[str, Any],
+        *,
+        actor: User,
+        at: datetime,
+        prepared: PreparedJudgements | None = None,
+    ) -> ImportPlan:
+        if prepared is None and _format(source, options) == TABLE:
+            return _apply_table(project, source, options, actor=actor, at=at)
+        draft = prepared.draft if prepared else _draft(project, source, options)
         plan = _plan(project, draft, options, NEW)
         if plan.errors:
             raise InputErrors(list(plan.errors), capped=plan.errors.unlisted > 0)
-        imported = _import(project, source, options, draft, actor=actor, at=at)
+        writes = prepared.writes if prepared else None
+        imported = _import(project, source, options, draft, writes, actor=actor, at=at)
         return plan if imported.is_new else _plan(project, draft, options, HERE)
 
     def undo_refusal(self, item: Import) -> str | None:
@@ -183,7 +226,14 @@ def _is_imported(project: Project, draft: JudgementDraft) -> bool:
 
 
 def _import(
-    project: Project, source: TableFile, options: dict[str, Any], draft: JudgementDraft, *, actor: User, at: datetime
+    project: Project,
+    source: TableFile,
+    options: dict[str, Any],
+    draft: JudgementDraft,
+    writes: PreparedWrites | None = None,
+    *,
+    actor: User,
+    at: datetime,
 ) -> ImportedRound:
     return import_judgements(
         project=project,
@@ -192,6 +242,7 @@ def _import(
         name=options.get("name", ""),
         origin=source.name,
         skip_unknown=bool(options.get("skip_unknown")),
+        prepared=writes,
         actor=actor,
         at=at,
     )
@@ -234,17 +285,28 @@ def _snapshot(project: Project, options: dict[str, Any]) -> Snapshot:
     return snapshot_in(project, int(options["snapshot"]))
 
 
-def _draft(project: Project, source: TableFile, options: dict[str, Any]) -> JudgementDraft:
+def _draft(project: Project, source: TableFile, options: dict[str, Any], *, for_later: bool = False) -> JudgementDraft:
+    """The file as it is read now, or as it was read before with all the same. `for_later` stores what is read."""
     written, format = options.get("grades", ""), _format(source, options)
-    return read_draft(
+    snapshot = _snapshot(project, options)
+    basis = {
+        "options": {name: options.get(name, "") for name in ("columns", "grades", "match")} | {"format": format},
+        "matched": [snapshot.digest, snapshot.pk, project.grades, queries_digest(project)],
+    }
+    if draft := judgement_readings.load(source, basis):
+        return draft
+    draft = read_draft(
         source,
         project=project,
-        snapshot=_snapshot(project, options),
+        snapshot=snapshot,
         format=format,
         columns=columns_of(format, options.get("columns", "")),
         grades=parse_grade_map(written) if written else None,
         match=options.get("match", ()),
     )
+    if for_later:
+        judgement_readings.store(source, draft, basis)
+    return draft
 
 
 def _plan(project: Project, draft: JudgementDraft, options: dict[str, Any], word: str) -> ImportPlan:

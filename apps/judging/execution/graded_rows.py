@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import NamedTuple
 
 from apps.common.database.bulk import chunks
@@ -66,9 +67,14 @@ class SeatedGrade(NamedTuple):
 class GradedRows:
     """The judgements in the order of the file. Add all of them, and then all final grades, before anything is asked."""
 
-    def __init__(self) -> None:
-        self._scratch = Scratch(TABLES)
-        self._count = 0
+    def __init__(self, scratch: Scratch | None = None) -> None:
+        """A `scratch` that was stored has all of them already."""
+        self._scratch = scratch or Scratch(TABLES)
+        self._count = int(self._scratch.value("SELECT COUNT(*) FROM graded")) if scratch else 0
+
+    def store(self, path: Path) -> None:
+        """Write them to a file, from which `Scratch.at` reads them again."""
+        self._scratch.store(path)
 
     def add(self, rows: Iterable[tuple[Graded, str]]) -> None:
         """Add judgements, each with its line of the digest."""

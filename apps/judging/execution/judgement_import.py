@@ -10,7 +10,7 @@ from django.db.models import Q
 from apps.accounts.models import Project
 from apps.common.database.bulk import any_of, chunks
 from apps.common.database.scratch import Scratch
-from apps.common.digests import digest_of_lines
+from apps.common.digests import canonical_text, digest_of_lines
 from apps.common.files.faults import ErrorList
 from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tabular import TableFile
@@ -160,6 +160,12 @@ class _Reader:
         blocks = Q(block__corpus=self.snapshot.corpus_id, block__outside_id__in=any_of(ids))
         rows = SnapshotBlock.objects.filter(blocks, snapshot=self.snapshot)
         return dict(rows.values_list("block__outside_id", "version_id"))
+
+
+def queries_digest(project: Project) -> str:
+    """A digest of the queries that rows of a file can name, with their keys."""
+    queries = Query.objects.filter(project=project).order_by("pk").values_list("pk", "outside_id", "text")
+    return digest_of_lines(map(canonical_text, queries.iterator(AT_ONCE)))
 
 
 def digest_line(query_id: str, block_id: str, rater: str, grade: int | None) -> str:

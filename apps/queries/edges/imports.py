@@ -122,7 +122,14 @@ class QueryImport(ImportKind):
         return plan
 
     def apply(
-        self, project: Project, source: File, options: dict[str, Any], *, actor: User, at: datetime
+        self,
+        project: Project,
+        source: File,
+        options: dict[str, Any],
+        *,
+        actor: User,
+        at: datetime,
+        prepared: None = None,
     ) -> ImportPlan:
         errors = ErrorList()
         table = _table(project, source, options)

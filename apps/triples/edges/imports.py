@@ -119,7 +119,14 @@ class TripleImport(ImportKind):
         return plan
 
     def apply(
-        self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
+        self,
+        project: Project,
+        source: TableFile,
+        options: dict[str, Any],
+        *,
+        actor: User,
+        at: datetime,
+        prepared: None = None,
     ) -> ImportPlan:
         errors = ErrorList()
         table = _table(project, source, options)
