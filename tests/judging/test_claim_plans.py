@@ -40,7 +40,7 @@ def test_no_statement_of_a_claim_reads_through_the_seats(only):
         assert len(claim_seats(round_=round_, annotator=mara, n=8, at=AT)) == 8
 
     plans = [plan_of_statement(query["sql"]) for query in found.captured_queries if SEATS in query["sql"]]
-    assert len(plans) == 5
+    assert len(plans) in (5, 6)  # one more where the reserved pair is in the pilot, to order the pairs by what is due
     assert [plan for plan in plans if any(scan in plan for scan in SCANS[connection.vendor])] == []
 
 
