@@ -1,53 +1,63 @@
-"""Parts that a thread makes while the one before is in use."""
-
 import threading
 
 import pytest
 
-from apps.common.database.ahead import ahead
+from apps.common.database.ahead import Ahead
+
+pytestmark = pytest.mark.once
 
 
-def test_parts_keep_their_order_and_each_is_made_while_the_one_before_is_in_use():
-    second_is_being_made = threading.Event()
+@pytest.mark.parametrize("in_a_thread", [True, False])
+def test_the_parts_come_in_their_order(in_a_thread):
+    parts, seen = Ahead(range(5), in_a_thread=in_a_thread), []
+    for part in parts:
+        seen.append(part)
+        if part % 2:
+            parts.begin_next()
+            parts.begin_next()  # begun once
+    assert seen == [0, 1, 2, 3, 4]
 
-    def parts():
+
+def test_a_part_is_made_while_the_one_before_is_stored_and_no_earlier():
+    made, may_be_made = [], threading.Event()
+
+    def make():
+        yield 0
+        may_be_made.wait(30)
+        made.append(1)
         yield 1
-        second_is_being_made.set()
-        yield 2
 
-    made = ahead(parts())
-
-    assert next(made) == 1
-    assert second_is_being_made.wait(timeout=10)
-    assert list(made) == [2]
-
-
-def test_only_one_part_is_made_ahead():
-    begun = []
-
-    def parts():
-        for number in range(5):
-            begun.append(number)
-            yield number
-
-    made = ahead(parts())
-    next(made)
-    made.close()  # waits for the part that is being made
-
-    assert begun == [0, 1]
+    parts = Ahead(make())
+    coming = iter(parts)
+    next(coming)
+    assert made == []
+    parts.begin_next()
+    may_be_made.set()
+    parts._coming.result(30)  # by the thread alone
+    assert made == [1]
+    assert [*coming] == [1]
 
 
-def test_what_making_a_part_raises_is_raised_where_it_would_come():
-    def parts():
-        yield 1
-        raise ValueError("the second part")
+@pytest.mark.parametrize("in_a_thread", [True, False])
+def test_what_making_a_part_raises_comes_in_its_place(in_a_thread):
+    def make():
+        yield 0
+        raise ValueError("the second part is broken")
 
-    made = ahead(parts())
+    parts = Ahead(make(), in_a_thread=in_a_thread)
+    coming = iter(parts)
+    assert next(coming) == 0
+    parts.begin_next()
 
-    assert next(made) == 1
-    with pytest.raises(ValueError, match="the second part"):
-        next(made)
+    with pytest.raises(ValueError, match="second part"):
+        next(coming)
 
 
-def test_no_parts_are_no_parts():
-    assert list(ahead([])) == []
+def test_nothing_is_made_of_parts_that_nobody_wants_any_more():
+    made = []
+    parts = Ahead(made.append(number) or number for number in range(100))
+    for part in parts:
+        if part == 2:
+            parts.begin_next()
+            break
+    assert len(made) <= 4

@@ -5,7 +5,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from apps.common.database import bulk
-from apps.common.database.bulk import insert_rows
+from apps.common.database.bulk import insert_rows, reserve_ids
 from apps.corpus.models import Document
 from tests.corpus.factories import make_corpus
 
@@ -52,3 +52,26 @@ def test_a_value_that_does_not_fit_is_an_error_of_django():
 
     with pytest.raises(DataError), transaction.atomic():
         insert_rows(Document, COLUMNS, [(corpus.pk, "d" * 301, "")])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2_000])
+def test_reserved_keys_ascend_and_nobody_gets_them_again(count):
+    with transaction.atomic():
+        first, second = reserve_ids(Document, count), reserve_ids(Document, count)
+
+    assert len(first) == len(second) == count
+    assert [*first] == sorted({*first})
+    if count and connection.vendor == "postgresql":  # SQLite counts what was used
+        assert first[-1] < second[0]
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="on SQLite one transaction at a time reserves keys")
+def test_keys_that_others_have_taken_meanwhile_are_left_out():
+    with connection.cursor() as cursor:
+        # What others take leaves gaps.
+        cursor.execute("SELECT pg_get_serial_sequence('corpus_document', 'id')")
+        cursor.execute(f"ALTER SEQUENCE {cursor.fetchone()[0]} INCREMENT BY 3")
+
+    keys = reserve_ids(Document, 4)
+
+    assert [key - keys[0] for key in keys] == [0, 3, 6, 9]

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from apps.common.digests import digest_of
 from apps.corpus.core.digests import (
@@ -19,15 +21,21 @@ def test_digests_are_stable_over_time():
     assert digests.text == "547ec70140166874b0dfa67b7869d553528675c69d4ba268a0866ff17249507c"
 
 
-def test_digests_are_over_the_canonical_json_of_what_is_read():
-    block = {
-        "title": 'a "b" \\',
-        "section_path": ("Ä", 'c"'),
-        "page_start": None,
-        "page_end": 7,
-        "text": "x\n\t\x7f\u2028 é",
-    }
-
+@given(
+    block=st.fixed_dictionaries(
+        {
+            "title": st.text(),
+            "section_path": st.lists(st.text()).map(tuple),
+            "page_start": st.none() | st.integers(0),
+            "page_end": st.none() | st.integers(0),
+            "text": st.text(),
+        }
+    )
+)
+@example(
+    {"title": 'a "b" \\', "section_path": ("Ä", 'c"'), "page_start": None, "page_end": 7, "text": "x\n\x7f\u2028é"}
+)
+def test_digests_are_over_the_canonical_json_of_what_is_read(block):
     digests = block_digests(**block)
 
     assert digests.version == digest_of(block)

@@ -30,6 +30,13 @@ class Writes:
         with connection.cursor() as cursor:
             cursor.executemany(statement, [*rows])
 
+    def check(self) -> None:
+        """Check the foreign keys of what was written so far, which then needs no time at the commit."""
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+                cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+
     def is_valid(self) -> bool:
         """Whether what was prepared may still be written."""
         return True
@@ -71,6 +78,9 @@ class PreparedWrites(Writes):
         first, *rest = [*rows] or [()]
         if first:
             self._collect(("update", statement), len(first), chain([first], rest), update=statement)
+
+    def check(self) -> None:
+        """Nothing is written yet."""
 
     def is_valid(self) -> bool:
         """Whether nobody has taken the keys meanwhile."""

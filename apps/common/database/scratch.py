@@ -1,5 +1,6 @@
 """A database of its own for what is read from one file: any number of rows, in a few megabytes of memory."""
 
+import json
 import sqlite3
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,6 +50,15 @@ class Scratch:
         self._connection.executemany(statement, rows)
         return self._connection.total_changes - before
 
+    def write_at_once(self, statement: str, rows: Sequence[Sequence[str | int]]) -> int:
+        """Execute the statement once for all rows, `(SELECT value FROM json_each(?))`. Returns as `write` does.
+
+        SQLite lets other threads run before each execution, and each time this one waits until they let it again.
+        """
+        before = self._connection.total_changes
+        self._connection.execute(statement, [json.dumps(rows)])
+        return self._connection.total_changes - before
+
     def read(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """The rows of a SELECT, a few thousand at a time. Write nothing to its tables until they are read."""
         cursor = self._connection.execute(statement, values)
@@ -58,6 +68,12 @@ class Scratch:
     def value(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """The one value that a SELECT gives."""
         return self._connection.execute(statement, values).fetchone()[0]
+
+
+NAME_KEYS = """
+INSERT OR IGNORE INTO named
+SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]') FROM json_each(?)
+"""
 
 
 class FirstLines:
@@ -73,7 +89,7 @@ class FirstLines:
         """Take the next keys, each with its line. Returns the first line of those named before, by place in `keys`."""
         start, self._taken = self._taken, self._taken + len(keys)
         rows = [(key, number, line) for number, (key, line) in enumerate(keys, start)]
-        if self._scratch.write("INSERT OR IGNORE INTO named VALUES (?, ?, ?)", rows) == len(rows):
+        if self._scratch.write_at_once(NAME_KEYS, rows) == len(rows):
             return {}
         doubled = {}
         for place, (key, number, _) in enumerate(rows):

@@ -28,12 +28,15 @@ def block_digests(
 ) -> BlockDigests:
     """The digests of a block's text. Metadata is not part of it: nobody grades metadata.
 
-    Each is over the canonical JSON of an object. The text, by far the longest, is escaped once for the two.
+    Each is over the canonical JSON of an object, put together here: the text, by far the longest, is escaped once for
+    the two, and an encoder of objects takes longer than all of it.
     """
     words = f'"text":{canonical_text(text)},"title":{canonical_text(title)}}}'
-    place = canonical_text({"page_end": page_end, "page_start": page_start, "section_path": list(section_path)})
+    headings = ",".join(map(canonical_text, section_path))
+    first, last = ("null" if page is None else page for page in (page_start, page_end))
+    place = f'"page_end":{last},"page_start":{first},"section_path":[{headings}]'
     return BlockDigests(
-        version=sha256_hex(f"{place[:-1]},{words}".encode()),
+        version=sha256_hex(f"{{{place},{words}".encode()),
         text=sha256_hex(f"{{{words}".encode()),
     )
 

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db import connection
 
-from apps.common.database.ahead import ahead
+from apps.common.database.ahead import Ahead
 from apps.common.database.bulk import any_of, chunks
 from apps.common.database.prepared import Writes
 from apps.common.database.scratch import FirstLines, Scratch
@@ -43,6 +44,13 @@ class DigestedRow(NamedTuple):
     row: BlockRow
     digests: BlockDigests
     metadata_digest: str
+
+
+class DigestedPart(NamedTuple):
+    """Some rows of a file. `doubled`: where the block of a row was named first, by the row's place, if before it."""
+
+    rows: list[DigestedRow]
+    doubled: dict[int, int]
 
 
 class BlockChange(NamedTuple):
@@ -113,9 +121,8 @@ class BlockIntake:
         self._current.write("INSERT INTO current VALUES (?)", blocks.iterator(CHUNK))
         wordless = 0
         mistakes = ErrorList()
-        parts = _digested(rows, errors)
-        if connection.vendor == "postgresql":  # whose server works meanwhile; with SQLite the threads slow each other
-            parts = ahead(parts)
+        # With SQLite, which works in this process, the threads would slow each other.
+        parts = Ahead(_digested(rows, errors), in_a_thread=connection.vendor == "postgresql")
         for chunk in _compared(self.corpus, parts, source, mistakes, self._documents):
             for change in chunk:
                 wordless += change.keeps_its_words
@@ -124,6 +131,8 @@ class BlockIntake:
             self._current.write("DELETE FROM current WHERE block = ?", known)
             if not (errors or mistakes):
                 self._write(chunk)
+                parts.begin_next()
+                self._writes.check()
         if self._mode == ImportMode.REPLACE:
             self.plan.counts["gone"] = self._current.value("SELECT COUNT(*) FROM current")
         _note_wordless(self.plan, wordless)
@@ -144,11 +153,11 @@ class BlockIntake:
     def _write(self, changes: list[BlockChange]) -> None:
         documents = self._documents.keys_of([change.row for change in changes], self._writes)
         altered = [change for change in changes if change.word != "unchanged"]
-        self._insert([change for change in altered if change.known is None], documents)
         self._repoint([change for change in altered if change.known is not None])
+        self._insert([change for change in altered if change.known is None], documents)
 
     def _insert(self, changes: list[BlockChange], documents: dict[str, int]) -> None:
-        """Insert new blocks with their first versions. Foreign keys are checked at the commit: the order is free."""
+        """Insert new blocks with their first versions. Foreign keys are checked afterwards: the order is free."""
         block_ids = self._writes.reserve(Block, len(changes))
         version_ids = self._writes.reserve(BlockVersion, len(changes))
         self._writes.insert(
@@ -248,28 +257,28 @@ def _note_wordless(plan: ImportPlan, count: int) -> None:
         plan.notes.append(f"{have} the same words and place as before: only metadata or a document's title differs.")
 
 
-def _digested(rows: Iterable[BlockRow], errors: ErrorList) -> Iterator[list[DigestedRow]]:
+def _digested(rows: Iterable[BlockRow], errors: ErrorList) -> Iterator[DigestedPart]:
     """The rows in parts: what needs no database, and takes most of the time."""
+    first_lines = FirstLines()
     for chunk in chunks(until_broken(rows, errors), CHUNK):
-        yield [DigestedRow(row, digests_of(row), metadata_digest(row.metadata)) for row in chunk]
+        doubled = first_lines.take([(row.block_id, row.line) for row in chunk])
+        yield DigestedPart([DigestedRow(row, digests_of(row), metadata_digest(row.metadata)) for row in chunk], doubled)
 
 
 def _compared(
     corpus: Corpus | None,
-    chunks_of_rows: Iterable[list[DigestedRow]],
+    parts: Iterable[DigestedPart],
     source: TableFile,
     errors: ErrorList,
     documents: Documents | None = None,
 ) -> Iterator[list[BlockChange]]:
-    first_lines = FirstLines()
     has_blocks = corpus is not None and corpus.blocks.exists()
-    for chunk in chunks_of_rows:
-        doubled = first_lines.take([(row.block_id, row.line) for row, _, _ in chunk])
-        known = _known_blocks(corpus, [row.block_id for row, _, _ in chunk]) if corpus and has_blocks else {}
+    for rows, doubled in parts:
+        known = _known_blocks(corpus, [row.block_id for row, _, _ in rows]) if corpus and has_blocks else {}
         if documents is not None:
             known = _retitled(known, documents)
         changes = []
-        for place, one in enumerate(chunk):
+        for place, one in enumerate(rows):
             try:
                 if place in doubled:
                     raise _twice(one.row, doubled[place], source)
@@ -318,6 +327,11 @@ def _compare(one: DigestedRow, known: KnownBlock | None, source: TableFile) -> B
     return BlockChange(row, digests, facts, known, "unchanged" if is_same and not is_renamed else "changed")
 
 
+@lru_cache(maxsize=1_024)  # the passages of a section follow each other
+def _json_of(section_path: tuple[str, ...]) -> str:
+    return json.dumps(section_path)
+
+
 def _version(version: int, block: int, change: BlockChange, made_at: Any) -> tuple[Any, ...]:
     row = change.row
     return (
@@ -327,7 +341,7 @@ def _version(version: int, block: int, change: BlockChange, made_at: Any) -> tup
         change.digests.text,
         change.metadata_digest,
         row.title,
-        json.dumps(row.section_path) if row.section_path else "[]",
+        _json_of(row.section_path) if row.section_path else "[]",
         row.page_start,
         row.page_end,
         row.text,
