@@ -62,3 +62,34 @@ class InstallFunctions(Operation):
 
     def describe(self) -> str:
         return "Functions in the database"
+
+
+class SetForFunctions(Operation):
+    """The migration operation for a setting under which functions run; reversible. It does nothing on SQLite."""
+
+    reduces_to_sql = False
+
+    def __init__(self, names: Sequence[str], setting: str, value: str) -> None:
+        self.names = list(names)
+        self.setting = setting
+        self.value = value
+
+    def deconstruct(self):
+        return (type(self).__name__, [self.names, self.setting, self.value], {})
+
+    def state_forwards(self, app_label, state) -> None:
+        pass
+
+    def database_forwards(self, app_label, schema_editor: BaseDatabaseSchemaEditor, from_state, to_state) -> None:
+        self._alter(schema_editor, f"SET {self.setting} = {self.value}")
+
+    def database_backwards(self, app_label, schema_editor: BaseDatabaseSchemaEditor, from_state, to_state) -> None:
+        self._alter(schema_editor, f"RESET {self.setting}")
+
+    def _alter(self, schema_editor: BaseDatabaseSchemaEditor, change: str) -> None:
+        if schema_editor.connection.vendor == "postgresql":
+            for name in self.names:
+                schema_editor.execute(f'ALTER FUNCTION "{name}" {change}', params=None)
+
+    def describe(self) -> str:
+        return f"{self.setting} is {self.value} in functions of the database"
