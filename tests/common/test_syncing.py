@@ -43,7 +43,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 def file(tmp_path: Path, django_db_blocker: pytest.FixtureRequest) -> Iterator[Path]:
     """A database in SQLite's log mode with one table, under the name "graded" for every thread."""
     path = tmp_path / "graded.sqlite3"
-    options = {"transaction_mode": "IMMEDIATE", "timeout": 0, "patience": 60, "init_command": INIT}
+    options = {"transaction_mode": "IMMEDIATE", "timeout": 60, "patience": 60, "init_command": INIT}
     config = {"ENGINE": "apps.common.database.sqlite", "NAME": path, "OPTIONS": options}
     connections.settings["graded"] = connections.configure_settings({"default": config})["default"]
     with django_db_blocker.unblock():
@@ -108,7 +108,7 @@ def test_one_wait_serves_all_who_committed_before_it_began(file: Path, disk: Dis
 
     def first() -> None:
         has_begun.set()
-        may_end.wait(10)
+        may_end.wait(60)
 
     disk.meanwhile = first
     with ThreadPoolExecutor(6) as threads:
@@ -116,7 +116,7 @@ def test_one_wait_serves_all_who_committed_before_it_began(file: Path, disk: Dis
         has_begun.wait(10)
         commits += [threads.submit(grade_in_a_thread, value) for value in range(2, 7)]
         while len(grades(file)) < 6 or syncing.logs.of(str(file))._committed < 6:
-            pass
+            assert not any(commit.done() for commit in commits)  # since it has failed
         assert not any(commit.done() for commit in commits)
         may_end.set()
         for commit in commits:
