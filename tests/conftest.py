@@ -22,6 +22,9 @@ if not os.environ.get("CI"):
     settings.load_profile("patient")
 
 
+gc.disable()  # up to the end of the collection, most of whose objects stay
+
+
 def pytest_configure() -> None:
     from django.test import override_settings
 
@@ -144,6 +147,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
