@@ -102,9 +102,11 @@ INSTALLED_APPS = [
     "apps.config",
 ]
 
+# Assets come before all that adds headers of pages to an answer.
 MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
     "django.middleware.gzip.GZipMiddleware",
+    "apps.common.web.assets.answer_assets",
+    "django.middleware.security.SecurityMiddleware",
     "apps.common.web.middleware.request_id",
     "apps.common.web.middleware.security_headers",
     "apps.dashboard.edges.health.answer_health",
@@ -229,7 +231,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": (
-            "apps.common.web.staticfiles.HashedStaticFilesStorage"
+            "whitenoise.storage.CompressedManifestStaticFilesStorage"
             if PRODUCTION
             else "django.contrib.staticfiles.storage.StaticFilesStorage"
         )
