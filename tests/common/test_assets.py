@@ -82,6 +82,14 @@ def test_an_asset_can_only_be_read(client):
     assert client.post(asset_url("js/shell.js")).status_code == 404
 
 
+def test_a_static_file_may_load_nothing_and_nobody_guesses_at_its_kind(client):
+    answer = client.get("/static/icon.svg")
+
+    assert answer["Content-Security-Policy"] == "default-src 'none'"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert "Access-Control-Allow-Origin" not in answer
+
+
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: "/".join(path.parts[-2:]))
 def test_templates_have_no_inline_script_or_style(template):
     source = template.read_text()
