@@ -30,7 +30,7 @@ from benchmarks.judging.servers import Server, karat
 PATIENCE = 180
 SETTLED = 3.0
 LINK = re.compile(r'href="([^"#]+)')
-NO_PAGES = ("/static/", "/stylesheet/", "/docs/")
+NO_PAGES = ("/static/", "/assets/", "/docs/")
 BARE = """
 import django, sys
 from django.conf import settings

@@ -45,7 +45,6 @@ def form(who: frozenset[str]) -> Endpoint:
 ENDPOINTS: dict[str, Endpoint] = {
     # Without a project
     "healthz": read(ANYBODY),
-    "stylesheet": read(ANYBODY),
     "dashboard:start": read(SIGNED_IN),
     "dashboard:projects": read(SIGNED_IN),
     "dashboard:load-demo": write(OPERATORS),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.common.web.stylesheet import SHEETS
+from apps.common.web.bundles import imported
 from tests.conftest import REPO
 
 CSS = REPO / "static" / "css"
@@ -170,7 +170,7 @@ def test_no_retired_name_is_back():
 
 
 def test_the_sheet_of_every_page_has_each_component_and_the_paper_last():
-    shared = [f"{name}.css" for name in SHEETS]
+    shared = [named(path) for path in imported(CSS / "shared.css")]
 
     assert sorted(shared) == sorted(["tokens.css", *(named(path) for path in COMPONENTS.glob("*.css"))])
     assert (shared[0], shared[-1]) == ("tokens.css", named(PAPER))

@@ -17,7 +17,6 @@ from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Invitation, Project, User
 from apps.accounts.selectors import secrets_in
-from apps.common.web.stylesheet import stylesheet_url
 from apps.corpus.actions.imports import confirm_import, start_import
 from apps.corpus.enums import FREEZE
 from apps.corpus.models import Block, BlockVersion, Corpus, Import, Snapshot
@@ -113,9 +112,6 @@ class Things:
 
     def any__token(self) -> str:
         return "a-token-that-nobody-has"
-
-    def any__digest(self) -> str:
-        return stylesheet_url().rpartition("/")[2].removesuffix(".css")
 
     def any__rest(self) -> str:
         return "v1/nowhere"

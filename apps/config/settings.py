@@ -5,6 +5,7 @@ under the data directory.
 """
 
 import os
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,12 @@ def _public_url(scheme: str, hosts: list[str]) -> str:
     if not url.startswith(("http://", "https://")):
         raise ImproperlyConfigured(f"KARAT_URL={url!r} is no address. Write it as https://karat.example.org.")
     return url
+
+
+def _harden(headers: MutableMapping[str, str], path: str, url: str) -> None:
+    """Nobody guesses at the kind of a static file, and a picture that is opened as a page loads nothing."""
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Content-Security-Policy"] = "default-src 'none'"
 
 
 DATA_DIR = Path(os.environ.get("KARAT_DATA_DIR") or BASE_DIR / "data").resolve()
@@ -102,15 +109,17 @@ INSTALLED_APPS = [
     "apps.config",
 ]
 
+# Files come before all that adds headers of pages to an answer.
 MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
     "django.middleware.gzip.GZipMiddleware",
+    "apps.common.web.assets.answer_assets",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.security.SecurityMiddleware",
     "apps.common.web.middleware.request_id",
     "apps.common.web.middleware.security_headers",
     "apps.dashboard.edges.health.answer_health",
     "apps.common.web.forwarding.watch_forwarding",
     "apps.judging.edges.plain_requests.answer_plainly",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -229,7 +238,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": (
-            "apps.common.web.staticfiles.HashedStaticFilesStorage"
+            "whitenoise.storage.CompressedManifestStaticFilesStorage"
             if PRODUCTION
             else "django.contrib.staticfiles.storage.StaticFilesStorage"
         )
@@ -237,6 +246,8 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = not PRODUCTION
 WHITENOISE_AUTOREFRESH = False
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+WHITENOISE_ADD_HEADERS_FUNCTION = _harden
 MEDIA_ROOT = DATA_DIR / "files"
 
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2_500_000

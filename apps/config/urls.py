@@ -2,7 +2,6 @@
 
 from django.urls import include, path
 
-from apps.common.web.stylesheet import stylesheet
 from apps.dashboard.edges.health import healthz
 
 handler400 = "apps.dashboard.edges.errors.bad_request"
@@ -51,7 +50,6 @@ PROJECT_API = [
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
-    path("stylesheet/<str:digest>.css", stylesheet, name="stylesheet"),
     path("", include("apps.dashboard.pages.urls")),
     path("", include("apps.accounts.pages.urls")),
     path("", include("apps.jobs.pages.mail_urls")),

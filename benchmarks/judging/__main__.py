@@ -9,6 +9,7 @@ opens a round in earnest. `karat up` serves it. Measured are
   press        in Chromium, from the key's time stamp to the frame after the one that shows the next pair, one press
                each --rhythm milliseconds after the last pair was there
   page, pairs  the time of the judging page and of the pairs it asks for, nobody else there
+  wire         what that browser, its cache empty, was sent for the judging page, against the page alone
   grades       by 1, 8 and 32 clients with a session each, over kept connections, for --seconds each, without a pause
 
 and beside the grades the floor: the same server answering the same body with one INSERT into the same database. The
@@ -58,10 +59,19 @@ def tell(name: str, few: Result, many: Result) -> None:
                 f"{one.clients:>7}{speed:>10.1f}{p50:>9.1f}{p95:>8.1f}{p99:>8.1f}{len(one.errors):>8}"
                 f"{under:>9.1f}{under / speed:>15.2f}"
             )
+    tell_weight(many.shown.weights)
+
+
+def tell_weight(weights: dict[str, int]) -> None:
+    """What the first judging page takes on the wire, by kind; the page itself is the reference."""
+    kinds = {"page": "/judge/", "scripts": ".js", "style sheets": ".css", "pairs": "/pairs/"}
+    sums = {kind: sum(size for url, size in weights.items() if mark in url) for kind, mark in kinds.items()}
+    whole = sum(weights.values())
     print(
-        f"\nfirst judging page: {many.shown.gzipped / 1000:.1f} kB gzipped, {many.shown.on_the_wire / 1000:.1f} kB as "
-        f"`karat up` sends it, {many.shown.requests} requests"
+        f"\nfirst judging page: {whole / 1000:.1f} kB on the wire in {len(weights)} requests, heads included,", end=" "
     )
+    print(f"{whole / sums['page']:.1f} times the page alone")
+    print("kB: " + ", ".join(f"{kind} {size / 1000:.1f}" for kind, size in sums.items()))
 
 
 def main() -> int:

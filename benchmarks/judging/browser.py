@@ -1,6 +1,5 @@
 """A reader in Chromium: from the key's time stamp to the frame after the one that shows the next pair."""
 
-import gzip
 import shutil
 from typing import NamedTuple
 
@@ -35,18 +34,16 @@ SENT = "() => document.querySelector('[data-unsent].all-sent')"
 
 
 class Shown(NamedTuple):
-    """What the browser saw. Presses in milliseconds, sizes in bytes: as sent, and with every body gzipped."""
+    """What the browser saw: presses in milliseconds, and the bytes of each answer of the first page with its head."""
 
     presses: list[float]
-    on_the_wire: int
-    gzipped: int
-    requests: int
+    weights: dict[str, int]
     complaints: list[str]
 
 
 def press(port: int, world: World, *, times: int, rhythm: float) -> Shown:
     """Open the judging page once with an empty cache, then grade `times` pairs, one each `rhythm` milliseconds."""
-    from playwright.sync_api import Response, sync_playwright
+    from playwright.sync_api import sync_playwright
 
     path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if path is None:
@@ -61,15 +58,19 @@ def press(port: int, world: World, *, times: int, rhythm: float) -> Shown:
         complaints: list[str] = []
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-        sizes: list[float] = []
-        bodies: list[Response] = []
+        asked: dict[str, str] = {}
+        sizes: dict[str, int] = {}
         network = context.new_cdp_session(page)
         network.send("Network.enable")
-        network.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
-        page.on("response", lambda response: bodies.append(response))
-        page.goto(f"/p/{world.slug}/judging/rounds/{world.round_id}/judge/", wait_until="networkidle")
-        wire, first = int(sum(sizes)), list(bodies)
-        gzipped = sum(len(gzip.compress(response.body(), 6)) for response in first)
+        network.on(
+            "Network.requestWillBeSent", lambda event: asked.update({event["requestId"]: event["request"]["url"]})
+        )
+        network.on(
+            "Network.loadingFinished", lambda event: sizes.update({event["requestId"]: int(event["encodedDataLength"])})
+        )
+        with page.expect_event("requestfinished", lambda request: "/pairs/" in request.url):
+            page.goto(f"/p/{world.slug}/judging/rounds/{world.round_id}/judge/", wait_until="networkidle")
+        weights = {asked[number].removeprefix(address): size for number, size in sizes.items()}
         for number in range(times):
             page.keyboard.press(str(number % 4))
             page.wait_for_function(SHOWN, arg=number, polling=5)
@@ -77,4 +78,4 @@ def press(port: int, world: World, *, times: int, rhythm: float) -> Shown:
         page.wait_for_function(SENT)
         presses = page.evaluate("window.karatTimes")
         browser.close()
-    return Shown(presses, wire, gzipped, len(first), complaints)
+    return Shown(presses, weights, complaints)

@@ -21,7 +21,11 @@ class Server:
 
     def __enter__(self) -> "Server":
         self.log = (Path(self.folder) / "server.log").open("ab")
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def start(self) -> None:

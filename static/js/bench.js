@@ -1,7 +1,7 @@
 // The bench: the rows of the form contain the expected blocks and their marks. The server renders them, this script
 // changes them.
 import { autosave } from "./autosave.js";
-import { isTextField } from "./keys.js";
+import { isTextField } from "./text-fields.js";
 import { extendSelection, selectedSpans, selectSentence } from "./marking.js";
 
 const form = document.querySelector("[data-bench]");

@@ -1,20 +1,13 @@
 // One key, one action: any element with data-key="c" (or aria-keyshortcuts="c") is clicked by that key.
 // Never inside text fields, never with ctrl, alt or meta. `?` lists the keys, `j` and `k` walk over
 // [data-item], ctrl+enter sends the field's form[data-ctrl-enter], outside of fields the only one there is.
+import { isTextField } from "./text-fields.js";
 
 const NAMES = { esc: "escape", "↵": "enter", space: " " };
 const SHOWN = { escape: "esc", enter: "↵", " ": "space", arrowup: "↑", arrowdown: "↓" };
 const KEYED = "[data-key], [aria-keyshortcuts]";
-const NOT_TEXT = new Set(["checkbox", "radio", "button", "submit", "reset", "range", "color", "file", "image"]);
 
-export function isTextField(element) {
-  if (!element) return false;
-  if (element.isContentEditable) return true;
-  if (element.tagName === "INPUT") return !NOT_TEXT.has(element.type);
-  return element.tagName === "TEXTAREA" || element.tagName === "SELECT";
-}
-
-export function keysOf(element) {
+function keysOf(element) {
   const written = element.dataset.key ?? element.getAttribute("aria-keyshortcuts") ?? "";
   return written
     .toLowerCase()
@@ -41,7 +34,7 @@ function find(key) {
   return meant.find((element) => !isOfBar(element)) ?? meant[0];
 }
 
-export function press(element) {
+function press(element) {
   if (element.matches(":disabled, [aria-disabled='true']")) {
     element.focus();
     return;

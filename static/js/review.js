@@ -1,5 +1,5 @@
 // Confirm or flag: the two big keys set the form's choice; a reason or a kind means a flag.
-import { isTextField } from "./keys.js";
+import { isTextField } from "./text-fields.js";
 
 const form = document.querySelector("[data-review]");
 const send = document.querySelector("[data-send]");

@@ -1,5 +1,5 @@
 // `v` shows the wordings side by side; actions that end a triple open a dialog; the form of a chosen action gets the focus.
-import { isTextField } from "./keys.js";
+import { isTextField } from "./text-fields.js";
 
 const toggle = document.querySelector("[data-side-by-side]");
 toggle?.addEventListener("click", () => {

@@ -1,9 +1,6 @@
 import pytest
 from django.db import DatabaseError, connection
-from django.http import HttpResponse
-from django.test import RequestFactory
 
-from apps.common.web.middleware import security_headers
 from apps.dashboard.edges import health
 from apps.jobs.execution import sweep
 from tests.factories import make_user
@@ -91,12 +88,3 @@ def test_health_carries_the_headers_of_every_answer(client):
 
     assert answer["Content-Security-Policy"].startswith("default-src 'none'")
     assert answer["Cache-Control"] == "no-store, private"
-
-
-def test_a_static_file_may_load_nothing_and_may_be_cached():
-    answer = security_headers(lambda request: HttpResponse("a {}", content_type="text/css"))(
-        RequestFactory().get("/static/css/components/bar.css")
-    )
-
-    assert answer["Content-Security-Policy"] == "default-src 'none'"
-    assert "Cache-Control" not in answer

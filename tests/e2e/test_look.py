@@ -33,7 +33,6 @@ REFUSED = 409  # a page too: the sentence says why not
 # Answers to GET that are no pages: downloads, fragments for htmx, and forms that redirect.
 NO_PAGES = {
     "healthz",
-    "stylesheet",
     "calibration:log-download",
     "badges:badge",
     "corpus:import-errors",

@@ -15,7 +15,7 @@ from apps.common.drawing.icons import ICONS, STATES, Glyph
 from apps.common.text import blocktext as block_text
 from apps.common.text import wording
 from apps.common.text.terms import term_of
-from apps.common.web.stylesheet import stylesheet_url
+from apps.common.web.assets import asset_url
 
 register = template.Library()
 
@@ -25,10 +25,7 @@ WEB_ADDRESS = re.compile(r"https?://\S+")
 UNJUDGED_CHIP = mark_safe('<span class="grade none" role="img" aria-label="unjudged" title="Unjudged">·</span>')
 
 
-@register.simple_tag(name="stylesheet_url")
-def stylesheet_address() -> str:
-    """The address of the style sheet that every page shares."""
-    return stylesheet_url()
+register.simple_tag(asset_url, name="asset")
 
 
 @register.simple_tag
