@@ -26,6 +26,7 @@ def rendered(text: str, name: str, names: frozenset[str]) -> ManualPage:
     tokens = _MARKDOWN.parse(text)
     headings = [_named(token, words) for token, words in pairwise(tokens) if _is_heading(token)]
     _without_ways_out(tokens, name, names)
+    _without_styles(tokens)
     html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
     return ManualPage(headings[0] if headings else name, html, frozenset(anchor(words) for words in headings))
 
@@ -54,6 +55,13 @@ def _without_ways_out(tokens: Sequence[Token], name: str, names: frozenset[str])
                 part.tag, part.attrs = "span", {}
             if part.type == "link_close":
                 open_links.pop()
+
+
+def _without_styles(tokens: Sequence[Token]) -> None:
+    """Cells of an aligned column: the pages' content policy applies no style that is written in them."""
+    for token in tokens:
+        if style := token.attrs.pop("style", None):
+            token.attrSet("data-align", str(style).removeprefix("text-align:"))
 
 
 def _leads_out(href: str, name: str, names: frozenset[str]) -> bool:

@@ -42,3 +42,10 @@ def test_tables_and_code_scroll_in_a_box_that_the_keyboard_reaches():
 
 def test_anchors_are_those_of_other_readers_of_markdown():
     assert anchor("What `karat export` writes") == "what-karat-export-writes"
+
+
+def test_columns_are_aligned_without_styles_in_their_cells():
+    shown = html("| a | b |\n| :-: | --: |\n| 1 | 2 |\n")
+
+    assert "style=" not in shown
+    assert shown.count('data-align="center"') == shown.count('data-align="right"') == 2
