@@ -50,11 +50,6 @@ class Phase(Enum):
     WORK = "a thread"
 
 
-def has_ended(_arbiter: Any, worker: "Worker") -> None:
-    """gunicorn calls this in the process that started the worker."""
-    crowds.leave(worker._place())
-
-
 class Client:
     """One connection: what it has sent, what is still to be sent to it, and its deadline."""
 
@@ -97,6 +92,10 @@ class Worker(ThreadWorker):
     def check_config(cls, cfg: Any, log: Any) -> None:
         if cfg.is_ssl:
             raise ConfigError("Karat's web server speaks plain HTTP. End TLS in a proxy in front of it.")
+
+    def notify(self) -> None:
+        super().notify()
+        crowds.beat(self._place())
 
     def get_thread_pool(self) -> Threads[Client]:
         return Threads(self.cfg.threads, self._answer)
