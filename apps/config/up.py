@@ -130,6 +130,7 @@ def own_addresses() -> list[str]:
 def load(data_dir: Path) -> datetime:
     """Load Karat and bring the database up to date. Returns the time of this start."""
     django.setup()
+    sharing.load_less()
     from apps.config.upgrade import UnknownSchema, upgrade
 
     at = timezone.now()
@@ -155,6 +156,7 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
     supervisor = Supervisor(say=say)
     supervisor.listen()
     sharing.load_all()
+    sharing.warm_up(application)
     address = address_of(host, listener)
     links = [*first_steps(address, at=at), *slow_parts()]
     release_leases()
