@@ -15,6 +15,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, ClassVar
 
+from django.db import connections
 from gunicorn import http, util
 from gunicorn.errors import ConfigError
 from gunicorn.http.message import Request
@@ -48,6 +49,14 @@ class Phase(Enum):
     BODY = "the rest of a body"
     ANSWER = "the client to read"
     WORK = "a thread"
+
+
+def leave() -> None:
+    """At the end of a thread: close its connections, and return their memory."""
+    from apps.config.sharing import return_memory
+
+    connections.close_all()
+    return_memory()
 
 
 class Client:
@@ -98,7 +107,7 @@ class Worker(ThreadWorker):
         crowds.beat(self._place())
 
     def get_thread_pool(self) -> Threads[Client]:
-        return Threads(self.cfg.threads, self._answer)
+        return Threads(self.cfg.threads, self._answer, leave)
 
     def init_process(self) -> None:
         self.clients = {}
