@@ -47,5 +47,5 @@ def keep_open() -> None:
         if "patience" not in database["OPTIONS"] or not Path(database["NAME"]).is_file():
             continue
         connection = sqlite3.connect(database["NAME"], check_same_thread=False)
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        connection.execute("PRAGMA user_version").fetchone()  # opens the files, and does not load the schema
         _open_connections.append(connection)

@@ -1,8 +1,10 @@
-"""The two servers behind `karat up` and `karat worker`: gunicorn for pages, Celery for jobs."""
+"""The two servers behind `karat up`: gunicorn's worker for pages, Celery for jobs."""
 
 import os
+import socket
 import sys
 import warnings
+from functools import partial
 from typing import Any
 
 from celery.platforms import SecurityWarning
@@ -10,38 +12,32 @@ from gunicorn.app.base import BaseApplication
 
 from apps.config import sharing
 from apps.config.celery import app
+from apps.config.serving.worker import crowds
+from apps.config.supervisor import Supervisor
 from apps.jobs.execution.worker import run_worker
 
 WEB_WORKER = "apps.config.serving.worker.Worker"
-WORKER_ENDED = "apps.config.serving.worker.has_ended"
 WEB_PROCESSES = 2
 WEB_THREADS = 8
 IDLE_SECONDS = 15
+STUCK_SECONDS = 60
 WORKER_PROCESSES = 2
 
 
 class Web(BaseApplication):
-    """gunicorn on an open socket."""
+    """What gunicorn's worker asks for: the application and the settings. Its arbiter has no part in `karat up`."""
 
-    def __init__(self, application: Any, fileno: int) -> None:
+    def __init__(self, application: Any) -> None:
         self.application = application
-        self.fileno = fileno
         super().__init__()
 
     def load_config(self) -> None:
         options = {
-            "bind": f"fd://{self.fileno}",
             "worker_class": WEB_WORKER,
-            "workers": WEB_PROCESSES,
             "threads": WEB_THREADS,
-            "preload_app": True,
             "keepalive": IDLE_SECONDS,
-            "timeout": 60,
             "graceful_timeout": 4,
             "loglevel": "warning",
-            "control_socket_disable": True,
-            "child_exit": WORKER_ENDED,
-            "proc_name": "karat-web",
         }
         for name, value in options.items():
             self.cfg.set(name, value)
@@ -50,11 +46,27 @@ class Web(BaseApplication):
         return self.application
 
 
-def serve_web(application: Any, fileno: int) -> None:
-    sharing.load_all()
+def start_web(supervisor: Supervisor, name: str, application: Any, listener: socket.socket) -> None:
+    """Start the web processes on one open socket: whoever has fewest clients takes the next one."""
+    for number in range(1, WEB_PROCESSES + 1):
+        supervisor.start(
+            name,
+            partial(serve_web, application, listener, number),
+            after_death=partial(crowds.leave, number),
+            pulse=partial(crowds.pulse, number),
+            stuck_seconds=STUCK_SECONDS,
+        )
+
+
+def serve_web(application: Any, listener: socket.socket, number: int) -> None:
+    """Answer requests as the web process with this number, from 1, until SIGTERM."""
     sharing.cache_little()
-    sharing.freeze()
-    Web(application, fileno).run()
+    listener.setblocking(False)
+    web = Web(application)
+    worker = web.cfg.worker_class(
+        number, os.getppid(), [listener], web, STUCK_SECONDS, web.cfg, web.cfg.logger_class(web.cfg)
+    )
+    worker.init_process()
 
 
 def silence_banner() -> None:

@@ -8,12 +8,17 @@ it allocates its own.
 
 import ctypes
 import gc
-from contextlib import suppress
+import sys
+from contextlib import closing, suppress
 from importlib import import_module
+from typing import Any
+from wsgiref.util import setup_testing_defaults
 
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
 from django.db import connections
 from django.template import engines
-from django.urls import get_resolver
+from django.urls import get_resolver, reverse
 
 from apps.common.discovery import load_layers
 
@@ -24,14 +29,26 @@ USED_BY_ALL = ("scipy.sparse", "scipy.special")
 """Slow to load, and used by pages and by jobs: intervals, and the search of similar passages."""
 SERVERS = (
     "apps.config.serving.worker",
+    "apps.jobs.execution.pool",
+    "celery.app.amqp",
+    "celery.app.control",
+    "celery.app.events",
+    "celery.app.log",
     "celery.app.trace",
     "celery.apps.worker",
-    "celery.concurrency.prefork",
+    "celery.contrib.django.task",
+    "celery.worker.autoscale",
+    "celery.worker.components",
     "celery.worker.consumer",
+    "celery.worker.consumer.delayed_delivery",
     "celery.worker.strategy",
     "gunicorn.glogging",
 )
-"""What gunicorn and Celery load by name when they start."""
+"""What gunicorn and Celery load by name when they start, or send their first message."""
+LOAD_MORE = ("rest_framework.compat", "django.contrib.admindocs.utils", "rest_framework.test")
+NOT_USED = ("django.contrib.postgres", "docutils", "pygments", "requests")
+"""What these modules load where it is installed, for what Karat has not: fields of PostgreSQL, marked-up descriptions,
+a client for tests. It is 11 MB, most of it psycopg, of which a server with SQLite uses nothing."""
 LARGEST_GAP, SMALLEST_GAP = 1 << 16, 24
 """In bytes. glibc gives no less, and returns larger ones to the system before."""
 
@@ -57,6 +74,32 @@ def load_all() -> None:
     load_layers("execution", "actions", "edges")
     for name in (*USED_BY_ALL, *SERVERS):
         import_module(name)
+
+
+def load_less() -> None:
+    """Load the modules that load more than is used as if that was not installed. Whoever uses it can load it later."""
+    absent = [name for name in NOT_USED if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]  # None is what Python takes for "not there"
+    try:
+        for name in LOAD_MORE:
+            import_module(name)
+    finally:
+        for name in absent:
+            del sys.modules[name]
+
+
+def warm_up(application: WSGIHandler) -> None:
+    """Answer one request: what the first one computes, such as the patterns of addresses, each process would have.
+
+    It is for a page that needs nobody signed in and nothing in the database.
+    """
+    host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
+    request: dict[str, Any] = {"PATH_INFO": reverse(settings.LOGIN_URL), "HTTP_HOST": host}
+    if settings.HTTPS:
+        request["HTTPS"] = "on"
+    setup_testing_defaults(request)
+    with closing(application(request, lambda status, headers, exc_info=None: lambda data: None)) as answer:
+        b"".join(answer)
 
 
 def freeze() -> None:
@@ -103,3 +146,9 @@ def save_memory() -> None:
     """Let threads allocate from few common pools, where the C library is glibc, which has one for each otherwise."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+
+
+def return_memory() -> None:
+    """Give the system the pages on which nothing is any more, where the C library is glibc, which keeps them."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)

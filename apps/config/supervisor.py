@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from apps.jobs.execution.processes import die_with_parent
 
@@ -19,12 +20,34 @@ LONGEST_WAIT_SECONDS = 10.0
 TICK_SECONDS = 0.1
 
 
-class Child:
-    """One forked process in its own process group, so that it and its children can be ended together."""
+def _nothing() -> None:
+    """What follows the death of most children."""
 
-    def __init__(self, name: str, run: Callable[[], object]) -> None:
+
+class Child:
+    """One forked process in its own process group, so that it and its children can be ended together.
+
+    `after_death` is called when it has ended by itself. `pulse` is a number that changes as long as it is well: when it
+    stays the same for `stuck_seconds` the child is killed. They are counted in looks at the child, since after a pause
+    of the whole machine nobody is stuck.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[], object],
+        *,
+        after_death: Callable[[], object] = _nothing,
+        pulse: Callable[[], int] | None = None,
+        stuck_seconds: float = 60.0,
+    ) -> None:
         self.name = name
         self.run = run
+        self.after_death = after_death
+        self.pulse = pulse
+        self.most_looks = round(stuck_seconds / TICK_SECONDS)
+        self.looks = 0
+        self.last_pulse: int | None = None
         self.pid: int | None = None
         self.started_at = 0.0
         self.start_at = 0.0
@@ -37,7 +60,17 @@ class Child:
         if pid == 0:
             os._exit(self._live())
         self.pid = pid
+        self.looks = 0
         self.started_at = time.monotonic()
+
+    def is_stuck(self) -> bool:
+        """Look at its pulse. True when that has not changed for too many looks."""
+        if self.pulse is None:
+            return False
+        pulse = self.pulse()
+        self.looks = self.looks + 1 if pulse == self.last_pulse else 0
+        self.last_pulse = pulse
+        return self.looks >= self.most_looks
 
     def _live(self) -> int:
         try:
@@ -89,10 +122,9 @@ class Child:
 class Supervisor:
     """Keeps its children running until it is stopped, then ends every one of them."""
 
-    def __init__(self, *, say: Callable[[str], None], after_death: Callable[[str], None]) -> None:
+    def __init__(self, *, say: Callable[[str], None]) -> None:
         self.children: list[Child] = []
         self.say = say
-        self.after_death = after_death
         self.is_stopping = False
 
     def listen(self) -> None:
@@ -103,8 +135,9 @@ class Supervisor:
     def _stop(self, number: int, frame: object) -> None:
         self.is_stopping = True
 
-    def start(self, name: str, run: Callable[[], object]) -> Child:
-        child = Child(name, run)
+    def start(self, name: str, run: Callable[[], object], **how: Any) -> Child:
+        """Start a child, as `Child` describes it."""
+        child = Child(name, run, **how)
         self.children.append(child)
         child.start()
         return child
@@ -118,7 +151,12 @@ class Supervisor:
 
     def _look_after(self, child: Child) -> None:
         if child.pid is not None:
-            if not child.has_ended() or self.is_stopping:
+            if not child.has_ended():
+                if child.is_stuck():
+                    self.say(f"The {child.name} no longer responds and is ended.")
+                    child.kill()
+                return
+            if self.is_stopping:
                 return
             self.say(f"The {child.name} ended and is started again.")
             self._tidy_up_after(child)
@@ -129,7 +167,7 @@ class Supervisor:
     def _tidy_up_after(self, child: Child) -> None:
         """Run `after_death`; its errors are logged, so that the supervisor goes on."""
         try:
-            self.after_death(child.name)
+            child.after_death()
         except Exception:
             log.exception("The clean-up after the end of the %s failed. It is restarted all the same.", child.name)
 

@@ -130,6 +130,7 @@ def own_addresses() -> list[str]:
 def load(data_dir: Path) -> datetime:
     """Load Karat and bring the database up to date. Returns the time of this start."""
     django.setup()
+    sharing.load_less()
     from apps.config.upgrade import UnknownSchema, upgrade
 
     at = timezone.now()
@@ -149,27 +150,28 @@ def load(data_dir: Path) -> datetime:
 def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> int:
     from django.db import connections
 
-    from apps.config.servers import serve_web, serve_worker
+    from apps.config.servers import serve_worker, start_web
     from apps.config.wsgi import application
 
-    supervisor = Supervisor(say=say, after_death=release_leases)
+    supervisor = Supervisor(say=say)
     supervisor.listen()
     sharing.load_all()
+    sharing.warm_up(application)
     address = address_of(host, listener)
     links = [*first_steps(address, at=at), *slow_parts()]
-    release_leases("")
+    release_leases()
     connections.close_all()
 
     sharing.save_memory()
     sharing.freeze()
-    supervisor.start(WEB, lambda: serve_web(application, listener.fileno()))
-    supervisor.start(WORKER, lambda: work(listener, serve_worker))
+    start_web(supervisor, WEB, application, listener)
+    supervisor.start(WORKER, lambda: work(listener, serve_worker), after_death=release_leases)
     if answers(listener, supervisor):
         for line in [f"Karat runs at {address}/", *links, f"Its data is in {data_dir}. Ctrl-C stops it."]:
             say(line)
     supervisor.watch()
     supervisor.stop()
-    release_leases("")
+    release_leases()
     say("Karat has stopped.")
     return OK
 
@@ -223,14 +225,12 @@ def slow_parts() -> list[str]:
     return [line] if line else []
 
 
-def release_leases(name: str) -> None:
+def release_leases() -> None:
     """On SQLite every worker of this folder is our child: when they have ended, release their leases.
 
     Otherwise a job would wait until its lease ends after each restart. If a worker is alive after all, its attempt is
     fenced off like any late one.
     """
-    if name == WEB:
-        return
     from django.db import connection
     from django.db.models.functions import Now
 

@@ -257,6 +257,8 @@ def _open(project: Any, pool: Any, people: list[Any]) -> Any:
     if round_.state == "opening":
         job = Job.objects.filter(kind="judging.open_round").latest("pk")
         perform(job.pk, worker="benchmark", clock=timezone.now)
+        while Job.objects.get(pk=job.pk).state in {"queued", "running"}:
+            time.sleep(0.1)  # a worker has it
         round_.refresh_from_db()
     planned = plan.preview(pool.entry_count).judgements
     if (round_.state, round_.seats.count()) != ("open", planned):

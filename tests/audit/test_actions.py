@@ -1,3 +1,5 @@
+import mmap
+import os
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -84,13 +86,28 @@ def test_the_database_rejects_changes_of_events_from_any_client(statement):
 @pytest.mark.django_db(transaction=True)
 def test_recording_requests_a_seal_at_most_once_per_interval(monkeypatch):
     asked = []
-    monkeypatch.setattr(waking, "_not_before", 0.0)
+    monkeypatch.setattr(waking, "_not_before", [0.0])
     monkeypatch.setattr(tasks.seal, "apply_async", lambda **options: asked.append(options))
 
     for _ in range(20):
         make_event()
 
     assert len(asked) == 1
+
+
+def test_processes_that_are_forked_request_a_seal_together(monkeypatch):
+    asked = []
+    monkeypatch.setattr(waking, "_not_before", memoryview(mmap.mmap(-1, 8)).cast("d"))
+    monkeypatch.setattr(tasks.seal, "apply_async", lambda **options: asked.append(options))
+    child = os.fork()
+    if not child:
+        waking.seal_soon()
+        os._exit(len(asked))
+    _, status = os.waitpid(child, 0)
+
+    waking.seal_soon()
+
+    assert (os.waitstatus_to_exitcode(status), asked) == (1, [])
 
 
 @pytest.mark.django_db(transaction=True)
@@ -101,7 +118,7 @@ def test_an_unreachable_broker_is_tried_once_and_then_left_alone(monkeypatch):
         tries.append(options)
         raise OSError("connection refused")
 
-    monkeypatch.setattr(waking, "_not_before", 0.0)
+    monkeypatch.setattr(waking, "_not_before", [0.0])
     monkeypatch.setattr(tasks.seal, "apply_async", broken)
 
     for _ in range(20):

@@ -1,5 +1,6 @@
 """What the processes of `karat up` share. Freezing lasts as long as a process, so one of its own does it."""
 
+import os
 import platform
 import sqlite3
 import subprocess
@@ -69,3 +70,47 @@ def test_a_web_server_keeps_few_pages_in_each_connection(monkeypatch):
         connection.executescript(database["OPTIONS"]["init_command"])
         assert connection.execute("PRAGMA cache_size").fetchone() == (-sharing.CACHE_KIB,)
     assert other["OPTIONS"] == {}
+
+
+LESS = """
+import sys, django
+django.setup()
+from apps.config import sharing
+sharing.load_less()
+print([name for name in (*sharing.NOT_USED, "psycopg") if name in sys.modules])
+import rest_framework.compat, docutils.core, psycopg
+print(rest_framework.compat.pygments, rest_framework.compat.postgres_fields)
+"""
+WARM = """
+from apps.config.wsgi import application
+from apps.config import sharing
+from django.urls import get_resolver
+sharing.load_all()
+before = get_resolver()._populated
+sharing.warm_up(application)
+print(before, get_resolver()._populated)
+"""
+
+
+def said(code, tmp_path, **environment):
+    """What a process of its own prints."""
+    settings = {"KARAT_DATA_DIR": str(tmp_path), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "apps.config.settings"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        cwd=REPO,
+        env={**os.environ, **settings, **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_what_others_load_and_nobody_uses_is_left_out_and_can_be_loaded_later(tmp_path):
+    assert said(LESS, tmp_path) == ["[]", "None None"]
+
+
+@pytest.mark.parametrize("hosts", ["localhost", ".example.org", "*"])
+@pytest.mark.parametrize("https", ["0", "1"])
+def test_one_request_is_answered_before_the_fork(tmp_path, hosts, https):
+    assert said(WARM, tmp_path, KARAT_ALLOWED_HOSTS=hosts, KARAT_HTTPS=https) == ["False True"]

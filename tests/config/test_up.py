@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 HEALTH_TOKEN = "sesame-open-3"
 PATIENCE = 60
-PROCESSES = 6  # the web server with two, the worker with two
+PROCESSES = 3  # two for pages, and the worker, which starts one for each job
 UP = [sys.executable, "manage.py", "up", "--no-setup", "--no-demo"]
 OURS = {"KARAT_DATA_DIR", "KARAT_DEMO", "DATABASE_URL", "BROKER_URL"}
 

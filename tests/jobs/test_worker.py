@@ -1,5 +1,6 @@
 """The promise about crashes, kept by real worker processes: every job takes effect exactly once."""
 
+import os
 import random
 import signal
 import time
@@ -24,6 +25,17 @@ PARTS = ["part 0", "part 1", "part 2", "part 3", "end"]
 
 def all_ended() -> bool:
     return not Job.objects.open().exists()
+
+
+def process_of(job: Job) -> int:
+    """The process that does a job."""
+    return int(Job.objects.get(pk=job.pk).worker.rpartition(":")[2])
+
+
+def processes_of(pid: int) -> list[int]:
+    """The children of a process, whichever of its threads has forked them."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
 def claims() -> int:
@@ -86,6 +98,37 @@ def test_a_job_that_kills_its_worker_is_given_up_after_three_attempts(workers):
     job.refresh_from_db()
     assert (job.state, job.attempt) == ("failed", 3)
     assert job.error == "The worker stopped in the middle of this job, in attempt 3 of 3."
+
+
+def test_the_process_of_a_job_ends_with_its_worker_alone_killed_and_another_takes_the_job(workers):
+    job = make_job("test.chunks", parts=4, pause=0.5)
+    killed = workers.start()
+    wait_until(lambda: len(effects(job.pk)) == 1, "the first part")
+    child = process_of(job)
+
+    killed.kill()
+
+    wait_until(lambda: not Path(f"/proc/{child}").exists(), "the end of the job's process")
+    workers.start()
+    wait_until(all_ended, "the end")
+    job.refresh_from_db()
+    assert (job.state, effects(job.pk)) == ("done", PARTS)
+
+
+def test_the_process_of_a_job_that_is_killed_takes_nothing_with_it(workers):
+    job = make_job("test.chunks", parts=4, pause=0.5)
+    worker = workers.start()
+    wait_until(lambda: len(effects(job.pk)) == 1, "the first part")
+    child = process_of(job)
+    assert child in processes_of(worker.pid)
+
+    os.kill(child, signal.SIGKILL)
+    wait_until(all_ended, "the end")
+
+    job.refresh_from_db()
+    assert (job.state, job.attempt, effects(job.pk)) == ("done", 2, PARTS)
+    assert worker.poll() is None
+    wait_until(lambda: processes_of(worker.pid) == [], "the end of all processes of jobs")
 
 
 def test_doubled_nudges_and_a_pickle_leave_the_worker_alive_and_the_effect_single(workers, tmp_path):

@@ -1,7 +1,7 @@
 """Wakes the sealer. The message may be lost: every worker also checks every few seconds."""
 
 import logging
-import threading
+import mmap
 import time
 
 from apps.common.courier import load_courier
@@ -11,26 +11,24 @@ log = logging.getLogger(__name__)
 QUIET_SECONDS = 2.0
 AFTER_FAILURE_SECONDS = 30.0
 
-_lock = threading.Lock()
-_not_before = 0.0
+_not_before = memoryview(mmap.mmap(-1, 8)).cast("d")
+"""When the next message may go out, in memory that forked processes share: each job has a process of its own."""
 
 
 def seal_soon() -> None:
-    """Queue the sealing task, at most once in two seconds from this process; never raises.
+    """Queue the sealing task, about once in two seconds from this process and those forked from it; never raises.
 
     After a failure of the broker it is not tried for half a minute, so that no request waits for it twice.
     """
-    global _not_before
-    with _lock:
-        now = time.monotonic()
-        if now < _not_before:
-            return
-        _not_before = now + QUIET_SECONDS
+    now = time.monotonic()
+    if now < _not_before[0]:
+        return
+    _not_before[0] = now + QUIET_SECONDS
     try:
         load_courier()
         from apps.audit.execution.tasks import seal  # Celery is slow to load, and most commands record nothing
 
         seal.apply_async(retry=False)
     except Exception as problem:
-        _not_before = time.monotonic() + AFTER_FAILURE_SECONDS
+        _not_before[0] = time.monotonic() + AFTER_FAILURE_SECONDS
         log.warning("The sealer could not be woken (%s). The next sweep seals new records.", problem)

@@ -3,10 +3,18 @@
 import threading
 from collections import deque
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 Work = TypeVar("Work")
+
+
+KEPT = 2
+IDLE_SECONDS = 2.0
+
+
+def _nothing() -> None:
+    """What most threads do at their end."""
 
 
 class Threads(Generic[Work]):
@@ -14,11 +22,25 @@ class Threads(Generic[Work]):
 
     Work waits in line when all of them are busy. `do` raises nothing. Nobody waits for a result: the threads of an
     executor have futures, locks and callbacks for that, which cost more than a small request.
+
+    All but `kept` end when they had nothing to do for `idle_seconds`, and call `leave` then: a connection to SQLite is
+    1.6 MB of schema, and most of the threads are there for a crowd.
     """
 
-    def __init__(self, most: int, do: Callable[[Work], None]) -> None:
+    def __init__(
+        self,
+        most: int,
+        do: Callable[[Work], None],
+        leave: Callable[[], object] = _nothing,
+        *,
+        kept: int = KEPT,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
         self._most = most
         self._do = do
+        self._leave = leave
+        self._kept = kept
+        self._idle_seconds = idle_seconds
         self._lock = threading.Lock()
         self._count = 0
         self._idle: list[SimpleQueue[Work | None]] = []
@@ -49,6 +71,7 @@ class Threads(Generic[Work]):
         while work is not None:
             self._do(work)
             work = self._next(inbox)
+        self._leave()
 
     def _next(self, inbox: "SimpleQueue[Work | None]") -> Work | None:
         with self._lock:
@@ -57,4 +80,18 @@ class Threads(Generic[Work]):
             if self._is_over:
                 return None
             self._idle.append(inbox)
-        return inbox.get()
+        while True:
+            try:
+                return inbox.get(timeout=self._idle_seconds)
+            except Empty:
+                if self._may_end(inbox):
+                    return None
+
+    def _may_end(self, inbox: "SimpleQueue[Work | None]") -> bool:
+        """Whether this thread is one too many. It is not when work is on its way to it, or it is to be the next."""
+        with self._lock:
+            if inbox not in self._idle[: -self._kept or None]:
+                return False
+            self._idle.remove(inbox)
+            self._count -= 1
+            return True

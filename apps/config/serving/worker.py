@@ -15,6 +15,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, ClassVar
 
+from django.db import connections
 from gunicorn import http, util
 from gunicorn.errors import ConfigError
 from gunicorn.http.message import Request
@@ -50,9 +51,12 @@ class Phase(Enum):
     WORK = "a thread"
 
 
-def has_ended(_arbiter: Any, worker: "Worker") -> None:
-    """gunicorn calls this in the process that started the worker."""
-    crowds.leave(worker._place())
+def leave() -> None:
+    """At the end of a thread: close its connections, and return their memory."""
+    from apps.config.sharing import return_memory
+
+    connections.close_all()
+    return_memory()
 
 
 class Client:
@@ -98,8 +102,12 @@ class Worker(ThreadWorker):
         if cfg.is_ssl:
             raise ConfigError("Karat's web server speaks plain HTTP. End TLS in a proxy in front of it.")
 
+    def notify(self) -> None:
+        super().notify()
+        crowds.beat(self._place())
+
     def get_thread_pool(self) -> Threads[Client]:
-        return Threads(self.cfg.threads, self._answer)
+        return Threads(self.cfg.threads, self._answer, leave)
 
     def init_process(self) -> None:
         self.clients = {}

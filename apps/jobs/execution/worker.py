@@ -2,8 +2,6 @@
 
 import logging
 import os
-import resource
-import sys
 import threading
 import time
 
@@ -25,7 +23,6 @@ log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 5.0
 TASK_EVERY_SECONDS = 5.0
-SPARE_KIB = 32 * 1024
 
 # A fork in the middle of a query would give the child a copy of an open connection. So forks wait for the
 # end of the sweep, which closes its connection each time.
@@ -33,31 +30,20 @@ _no_fork = threading.Lock()
 
 
 def run_worker(app: Celery, *, concurrency: int, loglevel: str) -> int:
-    """Run one prefork worker until it is stopped, and return its exit code.
+    """Run one worker until it is stopped, and return its exit code.
 
     It has no gossip with other workers: they share their state in the database. Celery's command line would start the
     same worker, with an interactive shell loaded into each of its processes.
     """
     worker = app.Worker(
-        pool="prefork",
         concurrency=concurrency,
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,
-        max_memory_per_child=most_memory(),
         loglevel=loglevel,
     )
     worker.start()
     return int(worker.exitcode or 0)
-
-
-def most_memory() -> int:
-    """KiB after which a child is replaced once its job is done: those of the worker, and what small jobs need.
-
-    Some jobs load scikit-learn or a large file, and Python returns little of that memory.
-    """
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return (most // 1024 if sys.platform == "darwin" else most) + SPARE_KIB
 
 
 @worker_process_init.connect

@@ -6,16 +6,23 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.conftest import REPO
 
 SERVE = """
-import sys
+import socket, sys
 from apps.config.wsgi import application
-from apps.config.servers import serve_web
-serve_web(application, int(sys.argv[1]))
+from apps.config import sharing
+from apps.config.servers import start_web
+from apps.config.supervisor import Supervisor
+supervisor = Supervisor(say=print)
+supervisor.listen()
+sharing.load_all()
+start_web(supervisor, "web server", application, socket.socket(fileno=int(sys.argv[1])))
+supervisor.watch()
+supervisor.stop()
 """
 PATIENCE = 30
 SMALL = 8192  # buffers of the kernel, so that a client that does not read is felt at once
@@ -55,15 +62,29 @@ def running_server(data_dir: Path, **settings: str) -> Iterator[Server]:
             cwd=REPO,
             env=kept | {"KARAT_DATA_DIR": str(data_dir), "PYTHONPATH": str(REPO)} | settings,
             pass_fds=[listener.fileno()],
-            start_new_session=True,
         )
         try:
             server = Server(listener.getsockname()[1], data_dir, process)
             assert server.ask(request("/login/")).startswith(b"HTTP/1.1 200")
             yield server
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
+            there = web_processes(process.pid)
+            process.kill()
             process.wait(PATIENCE)
+            for pid in there:
+                with suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGKILL)
+
+
+def web_processes(supervisor: int) -> list[int]:
+    """The processes that the supervisor has started and that live."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = entry.read_text().rpartition(")")[2].split()[:2]
+            if int(parent) == supervisor and state != "Z":
+                found.append(int(entry.parent.name))
+    return found
 
 
 def request(path: str, *headers: str, method: str = "GET", closes: bool = True, body: bytes = b"") -> bytes:

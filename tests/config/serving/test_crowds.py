@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apps.config.serving.crowds import Crowds
-from tests.config.serving.servers import PATIENCE, request, running_server
+from tests.config.serving.servers import PATIENCE, request, running_server, web_processes
 
 MANY = 24
 
@@ -46,6 +46,18 @@ def test_what_one_process_says_the_others_see():
     assert crowds.is_ahead(0)
 
 
+def test_the_pulse_of_a_process_changes_when_it_comes_round_and_is_seen_by_its_parent():
+    crowds = Crowds()
+    before = crowds.pulse(3), crowds.pulse(4)
+    child = os.fork()
+    if not child:
+        crowds.beat(3)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+    assert (crowds.pulse(3) != before[0], crowds.pulse(4) != before[1]) == (True, False)
+
+
 def connections_of(process: int) -> int:
     """How many connected sockets of TCP a process holds."""
     lines = Path(f"/proc/{process}/net/tcp").read_text().splitlines()[1:]
@@ -55,19 +67,6 @@ def connections_of(process: int) -> int:
         with suppress(OSError):
             there += str(file.readlink()) in established
     return there
-
-
-def web_processes(group: int) -> list[int]:
-    """The processes of a group that have a parent within it."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, parent, own_group = entry.read_text().rpartition(")")[2].split()[:3]
-        except OSError:
-            continue
-        if int(own_group) == group and int(parent) == group and state != "Z":
-            found.append(int(entry.parent.name))
-    return found
 
 
 def test_clients_that_come_together_are_spread_and_all_are_answered(tmp_path):
@@ -86,9 +85,10 @@ def test_clients_that_come_together_are_spread_and_all_are_answered(tmp_path):
             client.close()
 
 
-def test_when_a_process_is_killed_the_others_take_its_clients(tmp_path):
+def test_when_a_process_is_killed_the_others_take_its_clients_and_another_comes(tmp_path):
     with running_server(tmp_path / "data") as server:
-        killed = web_processes(server.process.pid)[0]
+        before = web_processes(server.process.pid)
+        killed = before[0]
         os.kill(killed, 9)
         end = time.monotonic() + PATIENCE
         while killed in web_processes(server.process.pid) and time.monotonic() < end:
@@ -96,3 +96,6 @@ def test_when_a_process_is_killed_the_others_take_its_clients(tmp_path):
 
         for _ in range(MANY):
             assert server.ask(request("/healthz")).startswith(b"HTTP/1.1 200")
+        while len(web_processes(server.process.pid)) < len(before) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert len(web_processes(server.process.pid)) == len(before)

@@ -15,8 +15,9 @@ PATIENCE = 10
 class Desk:
     """Threads whose work is held until the test lets it go, and what they did."""
 
-    def __init__(self, most: int) -> None:
-        self.threads: Threads[str] = Threads(most, self.do)
+    def __init__(self, most: int, **how: float) -> None:
+        self.left: SimpleQueue[str] = SimpleQueue()
+        self.threads: Threads[str] = Threads(most, self.do, self.leave, **how)
         self.begun: SimpleQueue[tuple[str, str]] = SimpleQueue()
         self.held: dict[str, threading.Event] = {}
 
@@ -28,6 +29,9 @@ class Desk:
     def do(self, work: str) -> None:
         self.begun.put((work, threading.current_thread().name))
         assert self.held[work].wait(PATIENCE)
+
+    def leave(self) -> None:
+        self.left.put(threading.current_thread().name)
 
     def next(self) -> tuple[str, str]:
         """The next work that was begun, and by which thread."""
@@ -155,3 +159,34 @@ def test_no_work_is_lost_or_done_twice_under_a_crowd():
 
     assert got == list(range(2000))
     assert done.empty()
+
+
+def test_threads_that_have_nothing_to_do_end_but_for_those_that_are_kept():
+    desk = Desk(most=3, kept=1, idle_seconds=0.05)
+    desk.submit("a", "b", "c")
+    by = dict(desk.next() for _ in range(3))
+    for held in desk.held.values():
+        held.set()
+
+    left = {desk.left.get(timeout=PATIENCE) for _ in range(2)}
+    wait_until(lambda: len(desk.running()) == 1)
+
+    assert {thread.name for thread in desk.running()} == {*by.values()} - left
+    desk.threads.shutdown()
+
+
+def test_after_some_have_ended_as_many_can_work_as_before():
+    desk = Desk(most=3, kept=0, idle_seconds=0.01)
+    desk.submit("a", "b", "c")
+    for held in desk.held.values():
+        held.set()
+    for _ in range(3):
+        desk.left.get(timeout=PATIENCE)
+
+    desk.submit("d", "e", "f")
+    begun = {desk.next()[0] for _ in range(6)}
+
+    assert begun == {*"abcdef"}
+    for held in desk.held.values():
+        held.set()
+    desk.threads.shutdown()
