@@ -61,6 +61,7 @@ def test_a_file_that_two_others_import_is_in_the_bundle_once_and_before_them(wri
         ("export default 1;", "this form of import"),
         ('const late = () => import("./other.js");', "this form of import"),
         ('import "./page.js";', "page.js imports itself, by way of page.js"),
+        ("const text = `one\n  two`;", "a text over several lines would lose its indentation: const text = `one"),
     ],
 )
 def test_what_cannot_be_joined_is_refused_and_never_left_out(written, line, reason):

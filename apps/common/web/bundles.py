@@ -19,7 +19,7 @@ TEXT_OR_GAP = re.compile(rf"(\"[^\"\n]*\"|'[^'\n]*')|{GAP}*;?{GAP}*(\}}){GAP}*|{
 
 
 class CannotJoin(Exception):
-    """A file imports or exports in a form that is not understood here, or imports itself. The message says which."""
+    """A file has a form that is not understood here, or imports itself. The message says which."""
 
 
 def bundle(path: Path) -> str:
@@ -62,6 +62,8 @@ def _function(path: Path) -> str:
     body = EXPORT.sub("", IMPORT.sub(_assignment, source))
     if other := OTHER_FORM.search(body):
         raise CannotJoin(f"{path.name}: this form of import or export cannot be joined: {other[0]}")
+    if line := next((line for line in source.splitlines() if line.count("`") % 2), ""):
+        raise CannotJoin(f"{path.name}: a text over several lines would lose its indentation: {line.strip()}")
     if not names:
         return f"(() => {{\n{body}\n}})();\n"
     return f"const {_name_of(path.name)} = (() => {{\n{body}\nreturn {{ {', '.join(names)} }};\n}})();\n"
