@@ -10,6 +10,8 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+COMMENT = re.compile(r"^<!--.*?-->$", re.MULTILINE)
+"""What our documents say to those who write them."""
 SCROLL = '<div class="scroll" tabindex="0" role="region" aria-label="{}">'
 
 
@@ -23,7 +25,7 @@ class ManualPage(NamedTuple):
 
 def rendered(text: str, name: str, names: frozenset[str]) -> ManualPage:
     """The page `name` from its Markdown. A link to a file that is not among `names` is shown as its words."""
-    tokens = _MARKDOWN.parse(text)
+    tokens = _MARKDOWN.parse(COMMENT.sub("", text))
     headings = [_named(token, words) for token, words in pairwise(tokens) if _is_heading(token)]
     _without_ways_out(tokens, name, names)
     _without_styles(tokens)

@@ -49,3 +49,10 @@ def test_columns_are_aligned_without_styles_in_their_cells():
 
     assert "style=" not in shown
     assert shown.count('data-align="center"') == shown.count('data-align="right"') == 2
+
+
+def test_what_is_said_to_writers_is_left_out():
+    shown = html("# Roles\n\n<!-- tables: python -m tests.roles -->\n\nWho may what.\n")
+
+    assert "tests.roles" not in shown
+    assert "<p>Who may what.</p>" in shown
