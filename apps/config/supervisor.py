@@ -20,10 +20,6 @@ LONGEST_WAIT_SECONDS = 10.0
 TICK_SECONDS = 0.1
 
 
-def _nothing() -> None:
-    """What follows the death of most children."""
-
-
 class Child:
     """One forked process in its own process group, so that it and its children can be ended together.
 
@@ -37,7 +33,7 @@ class Child:
         name: str,
         run: Callable[[], object],
         *,
-        after_death: Callable[[], object] = _nothing,
+        after_death: Callable[[], object] | None = None,
         pulse: Callable[[], int] | None = None,
         stuck_seconds: float = 60.0,
     ) -> None:
@@ -166,6 +162,8 @@ class Supervisor:
 
     def _tidy_up_after(self, child: Child) -> None:
         """Run `after_death`; its errors are logged, so that the supervisor goes on."""
+        if child.after_death is None:
+            return
         try:
             child.after_death()
         except Exception:

@@ -7,14 +7,9 @@ from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 Work = TypeVar("Work")
-
-
 KEPT = 2
+"""Threads that stay, so that whoever comes after a pause finds one with a warm connection."""
 IDLE_SECONDS = 2.0
-
-
-def _nothing() -> None:
-    """What most threads do at their end."""
 
 
 class Threads(Generic[Work]):
@@ -31,7 +26,7 @@ class Threads(Generic[Work]):
         self,
         most: int,
         do: Callable[[Work], None],
-        leave: Callable[[], object] = _nothing,
+        leave: Callable[[], object] | None = None,
         *,
         kept: int = KEPT,
         idle_seconds: float = IDLE_SECONDS,
@@ -71,7 +66,8 @@ class Threads(Generic[Work]):
         while work is not None:
             self._do(work)
             work = self._next(inbox)
-        self._leave()
+        if self._leave is not None:
+            self._leave()
 
     def _next(self, inbox: "SimpleQueue[Work | None]") -> Work | None:
         with self._lock:
