@@ -15,7 +15,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, ClassVar
 
-from django.db import connections
+from django.db import connection, connections
 from gunicorn import http, util
 from gunicorn.errors import ConfigError
 from gunicorn.http.message import Request
@@ -124,6 +124,8 @@ class Worker(ThreadWorker):
         if self.age == 1:  # only the first web process logs them
             for message in startup_messages():
                 log.warning(message)
+        if connection.vendor != "sqlite":  # a thread waits for a server without holding the interpreter
+            self.tpool.pace_seconds = 0.0
         self.limits = limits_from_settings(idle_seconds=float(self.cfg.keepalive))
 
     # The loop -------------------------------------------------------------------------------------------
@@ -153,13 +155,19 @@ class Worker(ThreadWorker):
             self.left_until = 0.0  # another process took it
         if self.alive:
             self.set_accept_enabled(left <= 0 and self._has_place())
-        self.wait_for_and_dispatch_events(timeout=left if 0 < left < SWEEP_SECONDS else SWEEP_SECONDS)
+        self.wait_for_and_dispatch_events(timeout=self._pause(left))
         now = time.monotonic()
         if now - self.swept_at >= SWEEP_SECONDS:
             self.swept_at = now
             self.notify()
             self.alive = self.alive and self.is_parent_alive()
             self._sweep(now)
+
+    def _pause(self, left: float) -> float:
+        """For how long to wait for events: until a connection is left no longer, or a request has waited too long."""
+        waits = [SWEEP_SECONDS, left if left > 0 else SWEEP_SECONDS]
+        hasten = self.tpool.hasten()
+        return min(waits if hasten is None else [*waits, hasten])
 
     def _has_place(self) -> bool:
         """Whether one more connection can be accepted: there is room, or a waiting one can be dropped."""
@@ -270,9 +278,9 @@ class Worker(ThreadWorker):
 
     def _begin(self, client: Client) -> None:
         """The head is complete: parse it, and see whether a body follows."""
+        client.requests += 1
         source = Arrived()
         source.unread(bytes(client.head.data))
-        client.requests += 1
         request = Request(self.cfg, source, client.client, client.requests)
         client.request = request
         client.body = Body(request, self.limits)

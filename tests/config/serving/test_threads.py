@@ -1,4 +1,4 @@
-"""The threads that answer requests: who takes the next, who waits, and the end."""
+"""The threads that answer requests: how many work at a time, who takes the next, who waits, and the end."""
 
 import threading
 import time
@@ -7,17 +7,19 @@ from queue import SimpleQueue
 
 import pytest
 
+from apps.common.long_waits import long_wait
 from apps.config.serving.threads import Threads
 
 PATIENCE = 10
+LONG = 3600.0
 
 
 class Desk:
     """Threads whose work is held until the test lets it go, and what they did."""
 
-    def __init__(self, most: int, **how: float) -> None:
+    def __init__(self, most: int, *, pace_seconds: float = 0.0, **how: float) -> None:
         self.left: SimpleQueue[str] = SimpleQueue()
-        self.threads: Threads[str] = Threads(most, self.do, self.leave, **how)
+        self.threads: Threads[str] = Threads(most, self.do, self.leave, pace_seconds=pace_seconds, **how)
         self.begun: SimpleQueue[tuple[str, str]] = SimpleQueue()
         self.held: dict[str, threading.Event] = {}
 
@@ -32,6 +34,12 @@ class Desk:
 
     def leave(self) -> None:
         self.left.put(threading.current_thread().name)
+
+    def end(self) -> None:
+        self.threads.shutdown()
+        for held in self.held.values():
+            held.set()
+        wait_until(lambda: not self.running())
 
     def next(self) -> tuple[str, str]:
         """The next work that was begun, and by which thread."""
@@ -59,10 +67,15 @@ def wait_until(true: Callable[[], bool]) -> None:
 def desk():
     desk = Desk(most=3)
     yield desk
-    desk.threads.shutdown()
-    for held in desk.held.values():
-        held.set()
-    wait_until(lambda: not desk.running())
+    desk.end()
+
+
+@pytest.fixture
+def slow_desk():
+    """One where no work is ever long, unless the test says that the thread waits."""
+    desk = Desk(most=3, pace_seconds=LONG)
+    yield desk
+    desk.end()
 
 
 def test_threads_start_when_they_are_needed(desk):
@@ -142,9 +155,10 @@ def test_idle_threads_end_at_the_end(desk):
     assert desk.threads._idle == []
 
 
-def test_no_work_is_lost_or_done_twice_under_a_crowd():
+@pytest.mark.parametrize("pace", [0.0, 0.0001, LONG])
+def test_no_work_is_lost_or_done_twice_under_a_crowd(pace):
     done: SimpleQueue[int] = SimpleQueue()
-    threads: Threads[int] = Threads(4, done.put)
+    threads: Threads[int] = Threads(4, done.put, pace_seconds=pace)
     crowd = [
         threading.Thread(target=lambda first=first: [threads.submit(n) for n in range(first, first + 250)])
         for first in range(0, 2000, 250)
@@ -190,3 +204,117 @@ def test_after_some_have_ended_as_many_can_work_as_before():
     for held in desk.held.values():
         held.set()
     desk.threads.shutdown()
+
+
+def test_one_thread_does_all_that_comes_while_it_keeps_up(slow_desk):
+    slow_desk.submit("a", "b", "c")
+    assert slow_desk.next() == ("a", "answers-1")
+    assert slow_desk.threads.hasten() > 0
+
+    for work in "abc":
+        slow_desk.held[work].set()
+
+    assert [slow_desk.next() for _ in range(2)] == [("b", "answers-1"), ("c", "answers-1")]
+    wait_until(lambda: slow_desk.threads._idle)
+    assert slow_desk.threads.hasten() is None
+
+
+def test_when_a_work_is_long_one_more_begins(desk):
+    desk.threads.pace_seconds = LONG
+    desk.submit("a", "b", "c")
+    assert desk.next()[0] == "a"
+
+    desk.threads.pace_seconds = 0.0
+    assert desk.threads.hasten() == 0
+
+    assert desk.next() == ("b", "answers-2")
+    assert desk.begun.empty()
+    assert desk.threads.hasten() is None
+    assert desk.next() == ("c", "answers-3")
+
+
+def test_beside_a_long_work_small_ones_follow_each_other_at_once(desk):
+    desk.submit("long")
+    desk.next()
+    for working in desk.threads._working:
+        desk.threads._working[working] -= 2 * LONG
+    desk.threads.pace_seconds = LONG
+
+    desk.submit("a", "b")
+    assert desk.next()[0] == "a"
+    assert desk.begun.empty()
+    desk.held["a"].set()
+
+    assert desk.next()[0] == "b"
+
+
+def test_of_two_that_work_one_rests_as_soon_as_the_other_keeps_up(desk):
+    desk.submit("a", "b")
+    for _ in range(2):
+        desk.next()
+    desk.threads.pace_seconds = LONG
+    desk.submit("c")
+
+    desk.held["a"].set()
+    wait_until(lambda: desk.threads._idle)
+
+    assert desk.begun.empty()
+    desk.held["b"].set()
+    assert desk.next()[0] == "c"
+
+
+def test_while_a_thread_waits_for_long_another_one_works():
+    waits, goes_on = threading.Event(), threading.Event()
+    done: SimpleQueue[str] = SimpleQueue()
+
+    def do(work: str) -> None:
+        if work == "writes":
+            with long_wait():
+                waits.set()
+                assert goes_on.wait(PATIENCE)
+        done.put(work)
+
+    threads: Threads[str] = Threads(2, do, pace_seconds=LONG)
+    threads.submit("writes")
+    assert waits.wait(PATIENCE)
+    threads.submit("reads")
+    first = done.get(timeout=PATIENCE)
+    goes_on.set()
+    threads.shutdown()
+
+    assert (first, done.get(timeout=PATIENCE)) == ("reads", "writes")
+
+
+def test_what_waits_begins_when_the_thread_before_it_waits_for_long():
+    begins, goes_on = threading.Event(), threading.Event()
+    done: SimpleQueue[str] = SimpleQueue()
+
+    def do(work: str) -> None:
+        if work == "writes":
+            assert begins.wait(PATIENCE)
+            with long_wait():
+                assert goes_on.wait(PATIENCE)
+        done.put(work)
+
+    threads: Threads[str] = Threads(2, do, pace_seconds=LONG)
+    threads.submit("writes")
+    threads.submit("reads")
+    begins.set()
+    first = done.get(timeout=PATIENCE)
+    goes_on.set()
+    threads.shutdown()
+
+    assert (first, done.get(timeout=PATIENCE)) == ("reads", "writes")
+
+
+def test_what_comes_after_the_end_has_begun_is_still_done(desk):
+    desk.submit("a", "b", "c")
+    for _ in range(3):
+        desk.next()
+    desk.threads.shutdown()
+    desk.held["a"].set()
+    wait_until(lambda: len(desk.running()) == 2)
+
+    desk.submit("d")
+
+    assert desk.next()[0] == "d"

@@ -12,6 +12,13 @@ built on.
 import os
 import sqlite3
 import threading
+import time
+from contextlib import nullcontext
+
+from apps.common.long_waits import long_wait
+
+LONG_SECONDS = 0.001
+"""A disk that took longer than this the last time is waited for as for something long."""
 
 _sync = getattr(os, "fdatasync", os.fsync)
 
@@ -26,6 +33,7 @@ class SyncedLog:
         self._committed = 0
         self._safe = 0
         self._has_failed = False
+        self._took = 0.0
 
     def wait(self) -> None:
         """Return when everything that this thread has committed is on the disk.
@@ -36,7 +44,7 @@ class SyncedLog:
         with self._counting:
             self._committed += 1
             own = self._committed
-        with self._waiting:
+        with long_wait() if self._took > LONG_SECONDS else nullcontext(), self._waiting:
             if not self._has_failed and self._safe < own:
                 with self._counting:
                     reached = self._committed
@@ -52,11 +60,13 @@ class SyncedLog:
             return  # SQLite has moved it to the database, which it waits for, and removed it
         except OSError as problem:
             raise _disk_error() from problem
+        began = time.monotonic()
         try:
             _sync(file)
         except OSError:
             self._has_failed = True
         finally:
+            self._took = time.monotonic() - began
             os.close(file)
 
 
