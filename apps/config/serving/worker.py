@@ -26,7 +26,8 @@ from apps.config.patience import keep_open, wait_as_a_web_server
 from apps.config.serving import refusals
 from apps.config.serving.crowds import MOST_PROCESSES, Crowds
 from apps.config.serving.limits import Limits, limits_from_settings, room_for_clients
-from apps.config.serving.reading import PIECE, Arrived, Body, Head, NoRoom, TooLarge
+from apps.config.serving.parsing import Parser
+from apps.config.serving.reading import PIECE, Body, Head, NoRoom, TooLarge
 from apps.config.serving.sending import Outgoing
 from apps.config.serving.threads import Threads
 
@@ -89,6 +90,7 @@ class Worker(ThreadWorker):
     """gunicorn's threaded worker with the changes that the module describes."""
 
     limits: Limits
+    parser: Parser
     clients: dict[int, Client]
     swept_at: float
     left_until: float
@@ -127,6 +129,9 @@ class Worker(ThreadWorker):
         if connection.vendor != "sqlite":  # a thread waits for a server without holding the interpreter
             self.tpool.pace_seconds = 0.0
         self.limits = limits_from_settings(idle_seconds=float(self.cfg.keepalive))
+        # gunicorn looks each setting up by a method, some twenty times for a request; plain attributes are found first.
+        self.cfg.__dict__.update({name: setting.get() for name, setting in self.cfg.settings.items()})
+        self.parser = Parser(self.cfg)
 
     # The loop -------------------------------------------------------------------------------------------
 
@@ -279,14 +284,11 @@ class Worker(ThreadWorker):
     def _begin(self, client: Client) -> None:
         """The head is complete: parse it, and see whether a body follows."""
         client.requests += 1
-        source = Arrived()
-        source.unread(bytes(client.head.data))
-        request = Request(self.cfg, source, client.client, client.requests)
+        request, rest = self.parser.parse(bytes(client.head.data), client.client, client.requests)
         client.request = request
         client.body = Body(request, self.limits)
         client.phase = Phase.BODY
         client.since = time.monotonic()
-        rest = source.take_buffered()
         if request._expected_100_continue:
             request._expected_100_continue = False
             if not rest:
