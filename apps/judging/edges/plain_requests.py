@@ -9,6 +9,7 @@ test compares status, headers and bodies of both.
 import json
 import re
 from collections.abc import Callable
+from datetime import tzinfo
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -194,13 +195,17 @@ def _judgement(request: HttpRequest, hand: Hand) -> HttpResponse | None:
     given = give_plainly(round_=round_, seat_id=seat, annotator_id=person.pk, answer=answer, idempotency_key=key, at=at)
     if given is None:
         return None
-    with timezone.override(zone_of(person.time_zone)):
-        given_at = DateTimeField().to_representation(at)
+    given_at = _times_in(zone_of(person.time_zone) or timezone.get_default_timezone()).to_representation(at)
     stored: dict[str, Any] = {
         "id": given, "seat": seat, "grade": answer.grade, "cant_judge": answer.cant_judge, "note": answer.note.strip(),
         "spans": [], "supersedes": None, "given_at": given_at,
     }  # fmt: skip
     return _answer(201, stored, allow="POST, OPTIONS")
+
+
+@lru_cache(maxsize=64)
+def _times_in(zone: tzinfo) -> DateTimeField:
+    return DateTimeField(default_timezone=zone)
 
 
 def _given(request: HttpRequest) -> tuple[int, Answer, str]:
