@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +32,12 @@ LONGEST_LOOK_SECONDS = LOOKS_SECONDS[-1][1]
 SHORT_SECONDS = 0.02
 SHARE_LEFT_TO_OTHERS = 0.1
 WARN_EVERY_SECONDS = 10.0
+
+LONGEST_REMEMBERED = 4000
+"""The longest statement, in characters, whose form for SQLite is remembered."""
+MOST_REMEMBERED = 500
+
+_converted: dict[tuple[str, tuple[str, ...] | None], str] = {}
 
 GIVE_UP_SECONDS = 3.0
 """After this time without the lock, only a few threads of a process go on waiting."""
@@ -111,6 +117,18 @@ class PatientCursor(base.SQLiteCursorWrapper):
     def execute(self, query: str, params: Any = None) -> Any:
         plain = super().execute
         return self.patiently(lambda: plain(query, params))
+
+    def convert_query(self, query: str, *, param_names: Iterable[str] | None = None) -> str:
+        """With SQLite's placeholders. Almost every statement has been here before."""
+        key = query, None if param_names is None else tuple(param_names)
+        known = _converted.get(key)
+        if known is None:
+            known = str(super().convert_query(query, param_names=param_names))
+            if len(query) <= LONGEST_REMEMBERED:
+                if len(_converted) >= MOST_REMEMBERED:
+                    _converted.clear()
+                _converted[key] = known
+        return known
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
