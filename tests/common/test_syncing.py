@@ -14,6 +14,7 @@ from django.db import OperationalError, connections, transaction
 
 from apps.common.database.sqlite import syncing
 from apps.common.database.sqlite.base import DatabaseWrapper
+from apps.common.long_waits import tell_of_long_waits
 from apps.common.web.outages import UNWRITABLE, outage_of
 
 FULL, NORMAL = 2, 1
@@ -60,6 +61,12 @@ def own() -> DatabaseWrapper:
 def run(statement: str) -> list[tuple]:
     with own().cursor() as cursor:
         return cursor.execute(statement).fetchall()
+
+
+def how_sqlite_waits() -> int:
+    """Asked without Karat's cursor, which may change it."""
+    (how,) = own().connection.execute("PRAGMA synchronous").fetchone()
+    return int(how)
 
 
 def grade(value: int) -> None:
@@ -142,12 +149,56 @@ def test_a_transaction_that_is_rolled_back_waits_for_nothing(file: Path, disk: D
     assert (disk.waits, grades(file)) == (0, [])
 
 
-def test_sqlite_itself_waits_for_a_statement_outside_a_transaction(file: Path, disk: Disk) -> None:
-    with transaction.atomic(using="graded"):
-        within = run("PRAGMA synchronous")
-    outside = run("PRAGMA synchronous")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO grade VALUES (2)",
+        "INSERT INTO grade VALUES (2) RETURNING value",
+        "\n  UPDATE grade SET value = 3",
+        "delete FROM grade",
+        "WITH new(value) AS (VALUES (2)) INSERT INTO grade SELECT value FROM new",
+        "CREATE TABLE other (value integer)",
+        "VACUUM",
+        "PRAGMA synchronous",
+    ],
+)
+def test_sqlite_itself_waits_for_a_statement_outside_a_transaction(file: Path, disk: Disk, statement: str) -> None:
+    grade(1)
 
-    assert (within, outside) == ([(NORMAL,)], [(FULL,)])
+    run(statement)
+
+    assert how_sqlite_waits() == FULL
+
+
+def test_sqlite_itself_waits_for_many_rows_outside_a_transaction(file: Path, disk: Disk) -> None:
+    grade(1)
+
+    with own().cursor() as cursor:
+        cursor.executemany("INSERT INTO grade VALUES (%s)", [(2,), (3,)])
+
+    assert how_sqlite_waits() == FULL
+
+
+def test_sqlite_waits_for_nothing_within_a_transaction_and_while_it_is_read(file: Path, disk: Disk) -> None:
+    run("INSERT INTO grade VALUES (1)")
+    with transaction.atomic(using="graded"):
+        run("INSERT INTO grade VALUES (2)")
+        within = how_sqlite_waits()
+    run("SELECT value FROM grade")
+
+    assert (within, how_sqlite_waits()) == (NORMAL, NORMAL)
+
+
+def test_a_connection_that_is_opened_again_waits_as_the_first_one_did(file: Path, disk: Disk) -> None:
+    grade(1)
+    own().close()
+
+    run("SELECT value FROM grade")
+    new = how_sqlite_waits()
+    grade(2)
+    run("INSERT INTO grade VALUES (3)")
+
+    assert (new, how_sqlite_waits()) == (FULL, FULL)
 
 
 def test_a_file_without_a_log_is_left_to_sqlite(file: Path, disk: Disk) -> None:
@@ -193,3 +244,21 @@ def test_a_log_that_cannot_be_opened_for_a_moment_is_waited_for_the_next_time(
     grade(2)
 
     assert disk.waits == 1
+
+
+def test_a_disk_that_took_long_is_waited_for_as_for_something_long(file: Path, disk: Disk, monkeypatch) -> None:
+    told: list[str] = []
+
+    def work() -> None:
+        tell_of_long_waits(lambda: told.append("begin"), lambda: told.append("end"))
+        for value in range(3):
+            grade(value)
+        own().close()
+
+    monkeypatch.setattr(syncing, "LONG_SECONDS", 0.0)
+    disk.meanwhile = lambda: told.append("disk")
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+    assert told == ["disk", "begin", "disk", "end", "begin", "disk", "end"]

@@ -112,11 +112,17 @@ os.register_at_fork(after_in_child=turns.forget)
 class PatientCursor(base.SQLiteCursorWrapper):
     """A cursor whose statements wait for the lock, up to the connection's `patience`."""
 
-    patiently: Callable[[Callable[[], Any]], Any]
+    wrapper: "DatabaseWrapper"
 
     def execute(self, query: str, params: Any = None) -> Any:
+        if not query.lstrip().startswith(("SELECT", "BEGIN")):
+            self.wrapper.wait_within_lock_outside_transactions()
         plain = super().execute
-        return self.patiently(lambda: plain(query, params))
+        return self.wrapper.patiently(lambda: plain(query, params))
+
+    def executemany(self, query: str, param_list: Any) -> Any:
+        self.wrapper.wait_within_lock_outside_transactions()
+        return super().executemany(query, param_list)
 
     def convert_query(self, query: str, *, param_names: Iterable[str] | None = None) -> str:
         """With SQLite's placeholders. Almost every statement has been here before."""
@@ -144,6 +150,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     waits_for_disk = True
+    _waits_within_lock = True
     log: SyncedLog | None = None
     patience = 0.0
     crowd = 0
@@ -165,13 +172,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
             close_database(Path(name))
         connection = super().get_new_connection(conn_params)
         connection.execute("PRAGMA busy_timeout = 0")
+        self._waits_within_lock = True
         has_log = connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         self.log = logs.of(name) if has_log else None
         return connection
 
     def create_cursor(self, name: str | None = None) -> PatientCursor:
         cursor = self.connection.cursor(factory=PatientCursor)
-        cursor.patiently = self.patiently
+        cursor.wrapper = self
         return cursor
 
     def patiently(self, do: Callable[[], T]) -> T:
@@ -265,12 +273,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _end_transaction(self) -> None:
         self.ended_at = time.monotonic()
         self._end_turn()
-        self._wait_within_lock(True)
+
+    def wait_within_lock_outside_transactions(self) -> None:
+        """Before a statement that may write: when it is a transaction of its own, SQLite has to wait for the disk."""
+        if not self._waits_within_lock and self.connection is not None and not self.connection.in_transaction:
+            self._wait_within_lock(True)
 
     def _wait_within_lock(self, waits: bool) -> None:
         """Whether SQLite waits for the disk at each commit. It can be changed outside transactions only."""
-        if self.log is not None and self.connection is not None:
+        if self.log is not None and self._waits_within_lock is not waits:
             self.connection.execute(f"PRAGMA synchronous={'FULL' if waits else 'NORMAL'}")
+            self._waits_within_lock = waits
 
     def close(self) -> None:
         """Also after a commit and a rollback that both failed."""
