@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from apps.common.long_waits import long_wait, tell_of_long_waits
+from apps.common.database.long_waits import long_wait, tell_of_long_waits
 
 
 def in_a_thread(do):

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError, connections, transaction
 
+from apps.common.database.long_waits import tell_of_long_waits
 from apps.common.database.sqlite import syncing
 from apps.common.database.sqlite.base import DatabaseWrapper
-from apps.common.long_waits import tell_of_long_waits
 from apps.common.web.outages import UNWRITABLE, outage_of
 
 FULL, NORMAL = 2, 1

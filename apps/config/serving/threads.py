@@ -9,7 +9,7 @@ from math import inf
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from apps.common.long_waits import tell_of_long_waits
+from apps.common.database.long_waits import tell_of_long_waits
 
 Work = TypeVar("Work")
 KEPT = 2

@@ -7,7 +7,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from apps.common.long_waits import long_wait
+from apps.common.database.long_waits import long_wait
 from apps.config.serving.threads import Threads
 
 PATIENCE = 10

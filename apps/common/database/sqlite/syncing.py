@@ -15,7 +15,7 @@ import threading
 import time
 from contextlib import nullcontext
 
-from apps.common.long_waits import long_wait
+from apps.common.database.long_waits import long_wait
 
 LONG_SECONDS = 0.001
 """A disk that took longer than this the last time is waited for as for something long."""
