@@ -66,13 +66,14 @@ class Threads(Generic[Work]):
     def hasten(self) -> float | None:
         """Let one more thread begin, if what waits has waited for long enough.
 
-        Returns in how many seconds to call this again, or None when nothing waits that a thread could begin.
+        Returns in how many seconds to call this again, or None when nothing waits for that.
         """
         with self._lock:
             self._begin()
-            if not self._line or not self._has_thread():
+            if not self._line or not self.pace_seconds:
                 return None
-            return max(0.0, self._last_began() + self.pace_seconds - time.monotonic())
+            rest = self._last_began() + self.pace_seconds - time.monotonic()
+            return rest if rest > 0 else self.pace_seconds  # all are busy, and the next to end may rest
 
     def shutdown(self, wait: bool = False) -> None:
         """End the idle threads, and each busy one after its work. `wait` is what gunicorn passes: nobody waits."""

@@ -35,6 +35,12 @@ class Desk:
     def leave(self) -> None:
         self.left.put(threading.current_thread().name)
 
+    def are_long(self, *works: str) -> None:
+        """As if these had begun long ago; all of them are being worked on, and nothing else is."""
+        assert len(self.threads._working) == len(works)
+        for inbox in self.threads._working:
+            self.threads._working[inbox] -= 2 * LONG
+
     def end(self) -> None:
         self.threads.shutdown()
         for held in self.held.values():
@@ -224,20 +230,41 @@ def test_when_a_work_is_long_one_more_begins(desk):
     desk.submit("a", "b", "c")
     assert desk.next()[0] == "a"
 
-    desk.threads.pace_seconds = 0.0
-    assert desk.threads.hasten() == 0
+    desk.are_long("a")
+    assert 0 < desk.threads.hasten() <= LONG
 
     assert desk.next() == ("b", "answers-2")
     assert desk.begun.empty()
+    desk.are_long("a", "b")
     assert desk.threads.hasten() is None
     assert desk.next() == ("c", "answers-3")
+
+
+def test_while_all_are_busy_the_event_loop_comes_again(desk):
+    desk.submit("a", "b", "c", "d")
+    for _ in range(3):
+        desk.next()
+    assert desk.threads.hasten() is None  # at no pace nobody rests while something waits
+    desk.threads.pace_seconds = LONG
+    desk.are_long("a", "b", "c")
+    assert desk.threads.hasten() == LONG
+
+    desk.held["a"].set()
+    assert desk.next()[0] == "d"
+    desk.submit("e")
+    desk.held["b"].set()
+    wait_until(lambda: desk.threads._idle)
+    assert desk.begun.empty()
+    desk.are_long("c", "d")
+    desk.threads.hasten()
+
+    assert desk.next()[0] == "e"
 
 
 def test_beside_a_long_work_small_ones_follow_each_other_at_once(desk):
     desk.submit("long")
     desk.next()
-    for working in desk.threads._working:
-        desk.threads._working[working] -= 2 * LONG
+    desk.are_long("long")
     desk.threads.pace_seconds = LONG
 
     desk.submit("a", "b")
