@@ -11,7 +11,7 @@ from gunicorn.http.message import Request
 
 from apps.config.serving.reading import END_OF_HEAD, Arrived
 
-MOST_HEADS = 256
+MOST_HEADS = 128
 LONGEST_HEAD = 4096
 
 

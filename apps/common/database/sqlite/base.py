@@ -35,7 +35,7 @@ WARN_EVERY_SECONDS = 10.0
 
 LONGEST_REMEMBERED = 4000
 """The longest statement, in characters, whose form for SQLite is remembered."""
-MOST_REMEMBERED = 500
+MOST_REMEMBERED = 128
 
 _converted: dict[tuple[str, tuple[str, ...] | None], str] = {}
 
