@@ -17,6 +17,7 @@ LADDER = (
     "config",
     "cli",
     "dashboard",
+    "backups",
     "reports",
     "gates",
     "evaluation",
@@ -94,8 +95,8 @@ OWN_PLANS = {
     },
     "cli": {"agree", "arguments", "evaluate", "hash_texts", "score", "scorecards", "tables", "verify"},
     "config": {
-        "apps", "asgi", "celery", "checks", "commandline", "doctor", "management", "patience", "secrets", "servers",
-        "serving", "settings", "sharing", "supervisor", "up", "upgrade", "urls", "wsgi",
+        "apps", "asgi", "celery", "checks", "commandline", "doctor", "management", "move", "patience", "restore",
+        "secrets", "servers", "serving", "settings", "sharing", "supervisor", "up", "upgrade", "urls", "wsgi",
     },
 }  # fmt: skip
 """What lies at the top of the four that are no rooms of rows: helpers, measures, commands, and what wires all."""

@@ -72,14 +72,14 @@ def test_pages_name_no_machine_and_no_foreign_host(page):
 
 def test_the_command_line_reference_names_every_command_and_no_other():
     headings = re.findall(r"^## karat (.+)$", (REFERENCE / "cli.md").read_text(), re.MULTILINE)
-    commands = {"up", "test", *commandline.PURE, *(" ".join(words) for words in commandline.MANAGED)}
+    commands = {*commandline.WHOLE, *commandline.PURE, *(" ".join(words) for words in commandline.MANAGED)}
 
     assert sorted(headings) == sorted(commands)
 
 
 @each([page for page in PAGES if page.parent.name != "adr"])
 def test_commands_that_pages_print_are_there(page):
-    words = {words[0] for words in commandline.MANAGED} | {"up", "test", *commandline.PURE}
+    words = {words[0] for words in commandline.MANAGED} | {*commandline.WHOLE, *commandline.PURE}
     for block in FENCE.findall(page.read_text()):
         for line in re.findall(r"^(?:\$ )?(?:karat|python3 manage\.py) ([a-z][\w-]*)", block, re.MULTILINE):
             assert line in words, f"{page.name}: karat {line}"

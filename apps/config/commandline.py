@@ -12,7 +12,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OK, FAULT, STOPPED = 0, 2, 130
@@ -52,6 +52,14 @@ PURE = {
     "verify": Command("apps.cli.verify.command", "check an exported gold version against its manifest"),
 }
 
+# Commands that choose the data directory or the packages themselves, before Django is loaded.
+WHOLE = {
+    "up": "set everything up, start the web server and one worker",
+    "restore": "restore a backup into an empty data directory",
+    "move": "move everything to another database",
+    "test": "run the test suite",
+}
+
 # Django management commands, by the words people type.
 MANAGED = {
     ("import", "corpus"): Command("import_corpus", "import a corpus file into a project"),
@@ -69,6 +77,8 @@ MANAGED = {
     ("demo",): Command("demo", "make a fresh demo project"),
     ("user",): Command("user", "make, list or deactivate people; make a set-up link"),
     ("doctor",): Command("doctor", "measure what limits this machine: processor, disk or database"),
+    ("backup",): Command("backup", "write everything to one file, while people work"),
+    ("verify-backup",): Command("verify_backup", "restore a backup into a scratch place, and compare everything"),
     ("verify-audit",): Command("verify_audit", "find the first broken link of the audit chain"),
     ("worker",): Command("worker", "run one worker"),
 }
@@ -97,10 +107,9 @@ def run_command(arguments: list[str]) -> int:
     if not is_whole():
         print(PACKAGE_ALONE.format(commands=", ".join(PURE), word=arguments[0]), file=sys.stderr)
         return FAULT
-    if arguments[0] == "up":
-        return run_up(arguments[1:])
-    if arguments[0] == "test":
-        return run_tests(arguments[1:])
+    runners = {"up": run_up, "restore": run_restore, "move": run_move, "test": run_tests}
+    if arguments[0] in runners:
+        return runners[arguments[0]](arguments[1:])
     return run_managed(arguments)
 
 
@@ -133,9 +142,8 @@ def overview() -> str:
     rows = [(name, command.summary) for name, command in PURE.items()]
     head = "usage: karat COMMAND [options]"
     if is_whole():
-        rows.insert(0, ("up", "set everything up, start the web server and one worker"))
+        rows = [*WHOLE.items(), *rows]
         rows += [(" ".join(words), command.summary) for words, command in MANAGED.items()]
-        rows.append(("test", "run the test suite"))
         head = f"{head}      (or: python3 manage.py COMMAND)"
     lines = [f"  {name:<20} {summary}" for name, summary in rows]
     return "\n".join([head, "", *lines, "", "`karat COMMAND --help` lists the options of each."])
@@ -197,16 +205,8 @@ def run_up(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="karat up", description="Start Karat on this machine.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
-    parser.add_argument(
-        "--data-dir",
-        type=Path,
-        default=os.environ.get("KARAT_DATA_DIR") or ROOT / "data",
-        help="where all data is stored (default: KARAT_DATA_DIR, else the folder data next to manage.py)",
-    )
     parser.add_argument("--no-demo", action="store_true", help="do not offer the demo project")
-    parser.add_argument("--no-setup", action="store_true", help="use the packages as they are")
-    options = parser.parse_args(arguments)
-    os.environ["KARAT_DATA_DIR"] = str(Path(options.data_dir).expanduser().resolve())
+    options = parse_in_data_dir(parser, arguments)
     from apps.config.up import up
 
     return up(
@@ -215,6 +215,56 @@ def run_up(arguments: list[str]) -> int:
         data_dir=Path(os.environ["KARAT_DATA_DIR"]),
         demo=not options.no_demo,
     )
+
+
+def parse_in_data_dir(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
+    """The options, with `--data-dir` among them, which the settings then use as well."""
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        default=os.environ.get("KARAT_DATA_DIR") or ROOT / "data",
+        help="where all data is stored (default: KARAT_DATA_DIR, else the folder data next to manage.py)",
+    )
+    parser.add_argument("--no-setup", action="store_true", help="use the packages as they are")
+    options = parser.parse_args(arguments)
+    os.environ["KARAT_DATA_DIR"] = str(Path(options.data_dir).expanduser().resolve())
+    return options
+
+
+def run_restore(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="karat restore",
+        description="Restore a backup into an empty data directory, and with DATABASE_URL into an empty database.",
+    )
+    parser.add_argument("file", type=Path, help="a file that `karat backup` wrote")
+    parser.add_argument("--database-only", action="store_true", help="leave the data directory as it is")
+    parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help="restore the keys of the server too")
+    parser.add_argument("--without-search", action="store_true", help=argparse.SUPPRESS)
+    options = parse_in_data_dir(parser, arguments)
+    from apps.config.restore import Wanted, restore
+
+    wanted = Wanted(
+        options.file,
+        Path(os.environ["KARAT_DATA_DIR"]),
+        database_only=options.database_only,
+        passphrase_file=options.passphrase_file,
+        is_searchable=not options.without_search,
+    )
+    return restore(wanted, say=print)
+
+
+def run_move(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="karat move",
+        description="Move the database to another one, an empty one. Uploaded files stay in the data directory.",
+    )
+    parser.add_argument(
+        "--to", required=True, metavar="ADDRESS", help="postgres://…, or sqlite for the data directory's own file"
+    )
+    options = parse_in_data_dir(parser, arguments)
+    from apps.config.move import move
+
+    return move(options.to, data_dir=Path(os.environ["KARAT_DATA_DIR"]), say=print)
 
 
 def run_tests(arguments: list[str]) -> int:
@@ -239,9 +289,10 @@ def run_own(words: tuple[str, ...], rest: list[str]) -> int:
     from django.core.management import CommandError, get_commands, load_command_class
 
     module = MANAGED[words].module
-    command = load_command_class(get_commands()[module], module)
     if words[0] == "export":
         write_any_letter("utf-8")
+    command: Any = load_command_class(get_commands()[module], module)
+    command._called_from_command_line = True  # a wrong option is answered with the usage, not with a traceback
     parser = command.create_parser("karat", " ".join(words))
     for action in parser._actions:
         if action.dest in DJANGO_OPTIONS:

@@ -105,6 +105,7 @@ INSTALLED_APPS = [
     "apps.evaluation",
     "apps.gates",
     "apps.reports",
+    "apps.backups",
     "apps.dashboard",
     "apps.config",
 ]

@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 
 from apps.config import commandline
-from apps.config.commandline import CLOSED, FAULT, OK, PURE, STOPPED, main
+from apps.config.commandline import CLOSED, FAULT, MANAGED, OK, PURE, STOPPED, main
 from tests.conftest import REPO
 
 pytestmark = pytest.mark.once
@@ -227,3 +227,12 @@ def test_every_command_ends_alike_when_it_is_stopped(monkeypatch, capsys, words)
 
     assert main(words) == STOPPED
     assert capsys.readouterr().err == f"karat {words[0]}: stopped.\n"
+
+
+@pytest.mark.parametrize("words", sorted(MANAGED))
+def test_a_wrong_option_is_answered_with_the_usage(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([*words, "--nonsense"])
+
+    assert ended.value.code == FAULT
+    assert capsys.readouterr().err.startswith(f"usage: karat {' '.join(words)} ")

@@ -52,6 +52,15 @@ def index_snapshot(snapshot: Snapshot) -> None:
     _index(missing, [snapshot.pk])
 
 
+def index_everything() -> None:
+    """Index all texts that can be searched: current ones, and those of snapshots."""
+    for corpus in Corpus.objects.order_by("pk"):
+        for part in parts_of(corpus):
+            index_part(part)
+    for snapshot in Snapshot.objects.order_by("pk"):
+        index_snapshot(snapshot)
+
+
 def _index(missing: str, named: list[int]) -> None:
     """Index the versions that the statement `missing` selects."""
     with connection.cursor() as cursor:

@@ -1,0 +1,1 @@
+"""Backups of everything Karat stores, restoring them, and moving from one database to another."""

@@ -1,0 +1,107 @@
+"""Rows as lines of text, and the digest of a table: equal for equal rows, whichever database they are in."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from apps.backups.core.kinds import Converter, Kind
+
+EXPONENT_FROM = 1e16
+"""From here on Python writes a whole float with an exponent, and PostgreSQL without one, as an integer."""
+
+
+def number(digits: str) -> float | int:
+    """A number of JSON that is no integer, as PostgreSQL would return it: it keeps neither exponents nor -0."""
+    value = float(digits)
+    if value.is_integer() and abs(value) >= EXPONENT_FROM:
+        return int(Decimal(digits))
+    return value or 0.0
+
+
+_write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_write_sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+_read = json.JSONDecoder(parse_float=number).decode
+ENCODING_ERRORS = "surrogatepass"
+
+
+class Column(NamedTuple):
+    """A column by its name in the database."""
+
+    name: str
+    kind: Kind
+
+
+class Table(NamedTuple):
+    """A table with the columns that are carried, and the name of its key, by which its rows are ordered."""
+
+    name: str
+    key: str
+    columns: tuple[Column, ...]
+
+    @property
+    def has_json(self) -> bool:
+        return any(column.kind == Kind.JSON for column in self.columns)
+
+
+class TableState(NamedTuple):
+    """How many rows a table has, and the SHA-256 of their lines in the order of keys."""
+
+    rows: int
+    sha256: str
+
+
+class Lines:
+    """Turns the rows of a table, in the order of keys, into lines, and takes their digest on the way.
+
+    A value of a JSON column is kept as it is, its keys in their order. The digest does not depend on that order, nor on
+    how a number is written, because PostgreSQL has ways of its own.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._has_json = table.has_json
+        self._digest = hashlib.sha256()
+        self.rows = 0
+
+    def of(self, rows: Iterable[Sequence[Any]]) -> bytes:
+        """The lines of the next rows, whose values have the common form."""
+        lines = [_write(row) for row in rows]
+        self.rows += len(lines)
+        text = _text(lines)
+        self._digest.update(_text([_write_sorted(_read(line)) for line in lines]) if self._has_json else text)
+        return text
+
+    @property
+    def state(self) -> TableState:
+        return TableState(self.rows, self._digest.hexdigest())
+
+
+def _text(lines: Sequence[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode(errors=ENCODING_ERRORS)
+
+
+def converters(table: Table, by_kind: Mapping[Kind, Converter]) -> list[tuple[int, Converter]]:
+    """Each column, by its place, whose values have to be converted, with how."""
+    return [(place, by_kind[column.kind]) for place, column in enumerate(table.columns) if column.kind in by_kind]
+
+
+def converted(rows: Iterable[Sequence[Any]], how: Sequence[tuple[int, Converter]]) -> list[list[Any]]:
+    """The rows with their values converted; a missing value stays one."""
+    return [_converted(list(row), how) for row in rows]
+
+
+def _converted(row: list[Any], how: Sequence[tuple[int, Converter]]) -> list[Any]:
+    for place, convert in how:
+        if row[place] is not None:
+            row[place] = convert(row[place])
+    return row
+
+
+def read_lines(lines: Iterable[bytes]) -> Iterator[list[Any]]:
+    """The rows of lines that `Lines` has written. Raises ValueError for a line that is none."""
+    for line in lines:
+        row = json.loads(line.decode(errors=ENCODING_ERRORS))
+        if not isinstance(row, list):
+            raise ValueError("a line is no row")
+        yield row

@@ -1,0 +1,34 @@
+"""The passphrase of the server's keys: from a file or the environment, never from the command line."""
+
+import os
+from pathlib import Path
+
+from apps.backups.core.secrets import SHORTEST
+from apps.common.errors import Refusal
+
+VARIABLE = "KARAT_BACKUP_PASSPHRASE"
+
+
+def read_passphrase(file: Path | None) -> str:
+    """The first line of the file, else the variable; "" without either. Raises Refusal for a file without one."""
+    if file is None:
+        return os.environ.get(VARIABLE, "")
+    try:
+        passphrase = file.read_text().partition("\n")[0].strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise Refusal(f"The passphrase cannot be read from {file}: {problem}.", code="no_passphrase") from None
+    if not passphrase:
+        raise Refusal(f"The first line of {file} is empty. Write the passphrase there.", code="no_passphrase")
+    return passphrase
+
+
+def new_passphrase(file: Path | None) -> str:
+    """As `read_passphrase`. Raises Refusal where there is none, or where it is easy to guess."""
+    passphrase = read_passphrase(file)
+    if len(passphrase) < SHORTEST:
+        raise Refusal(
+            f"To include the keys of the server, give a passphrase of at least {SHORTEST} characters with "
+            f"--passphrase-file or in {VARIABLE}.",
+            code="no_passphrase",
+        )
+    return passphrase

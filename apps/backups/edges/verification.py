@@ -1,0 +1,62 @@
+"""Proof that a backup can be restored: it is, into a scratch place, by other processes, and everything is compared."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+
+from apps.common.errors import Refusal
+
+ELSEWHERE = ("DATABASE_URL", "KARAT_PRODUCTION", "KARAT_HTTPS", "KARAT_AUDIT_HEADS", "KARAT_MODELS_DIR")
+"""Settings of this server that would lead a process out of the scratch place."""
+
+
+class Verified(NamedTuple):
+    """What was found intact in a restored backup."""
+
+    chains: int
+    links: int
+
+    def __str__(self) -> str:
+        return f"Verified: restored, every digest the same, {self.links:,} links in {self.chains} audit chains intact."
+
+
+def verify_backup(path: Path, *, passphrase: str = "", scratch: Path | None = None) -> Verified:
+    """Restore a backup into a temporary folder in `scratch`, compare every digest, and verify the audit chains.
+
+    The heads of the chains are verified with the key in the backup, if there is a passphrase for it, else with that of
+    this server. Raises Refusal where it cannot be restored, or where something in it does not hold.
+    """
+    with tempfile.TemporaryDirectory(prefix="karat-verify-", dir=scratch) as folder:
+        env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+        env |= {"KARAT_DATA_DIR": folder, "KARAT_BACKUP_PASSPHRASE": passphrase}
+        for variable in ("SECRET_KEY", "KARAT_AUDIT_KEY"):
+            env.pop(variable, None)
+        restored = _karat(["restore", str(path.resolve()), "--without-search", "--data-dir", folder], env)
+        if restored.returncode:
+            raise Refusal(restored.stderr.strip().splitlines()[-1], code="backup_not_restored")
+        if not passphrase:
+            env["KARAT_AUDIT_KEY"] = settings.AUDIT_KEY
+        checked = _karat(["verify-audit", "--format", "json"], env)
+        if not checked.stdout:
+            raise Refusal(checked.stderr.strip(), code="backup_not_verified")
+        return _verified(json.loads(checked.stdout))
+
+
+def _karat(arguments: list[str], env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "apps.config.commandline", *arguments]
+    return subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True)
+
+
+def _verified(chains: list[dict]) -> Verified:
+    broken = [f"{chain['name']}: {chain['broken']['reason']}" for chain in chains if chain["broken"]]
+    faults = [f"{chain['name']}: {fault}" for chain in chains for fault in chain["faults"]]
+    if broken + faults:
+        sentences = "\n".join(broken + faults)
+        raise Refusal(f"The backup can be restored, but this does not hold in it:\n{sentences}", code="backup_broken")
+    return Verified(len(chains), sum(chain["links"] for chain in chains))

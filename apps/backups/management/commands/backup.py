@@ -1,0 +1,55 @@
+"""`karat backup FILE|FOLDER`: writes everything to one file, while people work."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.backups.actions import Backup, back_up
+from apps.backups.edges.passphrase import new_passphrase
+from apps.backups.edges.progress import ProgressLine
+from apps.backups.edges.verification import verify_backup
+from apps.common.errors import Refusal
+
+FAULT, NOT_VERIFIED = 2, 1
+
+
+class Command(BaseCommand):
+    help = "Write the database and the uploaded files, as they are now, to one file. People can go on working."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("target", type=Path, help="a file that does not exist yet, or a folder")
+        parser.add_argument("--verify", action="store_true", help="restore it into a scratch place, and compare")
+        parser.add_argument(
+            "--with-secrets", action="store_true", help="include the keys of the server, encrypted with a passphrase"
+        )
+        parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help="its first line is the passphrase")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        progress = ProgressLine()
+        try:
+            passphrase = new_passphrase(options["passphrase_file"]) if options["with_secrets"] else ""
+            backup = back_up(target=options["target"], at=timezone.now(), passphrase=passphrase, progress=progress)
+        except Refusal as refusal:
+            raise CommandError(refusal.sentence, returncode=FAULT) from refusal
+        finally:
+            progress.end()
+        self.stdout.write(f"{backup.path}: {contents(backup)}")
+        for path in backup.manifest.missing:
+            self.stderr.write(f"The uploaded file {path} was not on the disk, and is not in the backup.")
+        if options["verify"]:
+            try:
+                self.stdout.write(str(verify_backup(backup.path, passphrase=passphrase, scratch=backup.path.parent)))
+            except Refusal as refusal:
+                raise CommandError(refusal.sentence, returncode=NOT_VERIFIED) from refusal
+
+
+def contents(backup: Backup) -> str:
+    manifest = backup.manifest
+    files = sum(file.size for file in manifest.files.values())
+    return (
+        f"{backup.size / 1e6:,.1f} MB with {manifest.rows:,} rows of {len(manifest.tables)} tables and "
+        f"{len(manifest.files):,} files of {files / 1e6:,.1f} MB, digest {manifest.digest[:12]}"
+    )

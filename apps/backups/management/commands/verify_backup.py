@@ -1,0 +1,32 @@
+"""`karat verify-backup FILE`: proof that a backup can be restored."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from apps.backups.edges.passphrase import read_passphrase
+from apps.backups.edges.verification import verify_backup
+from apps.common.errors import Refusal
+
+NOT_VERIFIED = 1
+
+
+class Command(BaseCommand):
+    help = (
+        "Restore a backup into a scratch place, compare every digest, and verify the audit chains. "
+        "Exit code 1 if it does not hold."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="a file that `karat backup` wrote")
+        parser.add_argument("--scratch", type=Path, metavar="FOLDER", help="where to restore it for a while")
+        parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help="of the keys in the backup")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            passphrase = read_passphrase(options["passphrase_file"])
+            self.stdout.write(str(verify_backup(options["file"], passphrase=passphrase, scratch=options["scratch"])))
+        except Refusal as refusal:
+            raise CommandError(refusal.sentence, returncode=NOT_VERIFIED) from refusal
