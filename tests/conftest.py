@@ -91,6 +91,8 @@ BOTH = {"actions", "concurrency", "execution", "freezing", "guards", "heads", "i
 BOTH |= {"locks", "migrations", "queues", "races", "search", "sealing", "seats", "selectors", "submitting", "verdicts"}
 BOTH |= {"workflow", "jobs", "blindness", "exporting", "statements"}
 """What is tested on both: what they refuse and lock by themselves, jobs, what is written and read, and two promises."""
+FILLED = {"jobs", "restoring"}
+"""Of those whose database is filled for all tests of a module, which are tested on both."""
 EDGES = {"pages", "page", "views", "api", "openapi"}
 """Pages and the API stand on what is tested on both databases by itself."""
 
@@ -105,7 +107,7 @@ def depends_on_database(item: pytest.Item) -> bool:
     mark = item.get_closest_marker("django_db")
     fixtures = set(getattr(item, "fixturenames", ()))
     if not mark and not fixtures & {*COMMITS, "db"}:
-        return "jobs" in words
+        return bool(words & FILLED)
     return bool(words & BOTH or fixtures & COMMITS or (mark and mark.kwargs.get("transaction")))
 
 

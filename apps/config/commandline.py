@@ -76,6 +76,7 @@ MANAGED = {
     ("export",): Command("export", "write a gold version as files"),
     ("demo",): Command("demo", "make a fresh demo project"),
     ("user",): Command("user", "make, list or deactivate people; make a set-up link"),
+    ("upgrade",): Command("upgrade", "show what an upgrade changes, back up, and apply it"),
     ("doctor",): Command("doctor", "measure what limits this machine: processor, disk or database"),
     ("backup",): Command("backup", "write everything to one file, while people work"),
     ("verify-backup",): Command("verify_backup", "restore a backup into a scratch place, and compare everything"),
@@ -343,14 +344,14 @@ def schema_refusal() -> str:
     try:
         if not connection.introspection.table_names():
             return (
-                "The database is empty. `karat up` or `karat migrate` creates it. If Karat runs with --data-dir, set "
+                "The database is empty. `karat up` or `karat upgrade` creates it. If Karat runs with --data-dir, set "
                 "KARAT_DATA_DIR to the same folder."
             )
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             return (
-                "The database is of an earlier version. Start Karat again: `karat up` makes a copy and upgrades it. "
-                "Elsewhere, make a copy and run `karat migrate`."
+                "The database is of an earlier version. Start Karat again: `karat up` makes a backup and upgrades it, "
+                "and so does `karat upgrade`."
             )
     except DatabaseError:
         return ""

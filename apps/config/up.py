@@ -17,6 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.common.errors import Refusal
 from apps.common.files.private import UNFINISHED_RESTORE
 from apps.config import sharing
 from apps.config.supervisor import Supervisor
@@ -146,14 +147,16 @@ def load(data_dir: Path) -> datetime:
     at = timezone.now()
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # the file server needs it
     try:
-        copy = upgrade(data_dir=data_dir, at=at)
+        copy = upgrade(data_dir=data_dir, at=at, say=say)
+    except Refusal as refusal:
+        raise UpRefused(refusal.sentence) from None
     except UnknownSchema as unknown:
         raise UpRefused(
             f"The data in {data_dir} was written by a newer Karat ({unknown}). Install that version again, or "
             f"restore a copy from {data_dir / 'backups'}."
         ) from None
     if copy is not None:
-        say(f"The database was upgraded. A copy from before: {copy}")
+        say(f"The database was upgraded. The backup from before: {copy}")
     return at
 
 

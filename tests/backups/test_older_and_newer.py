@@ -77,6 +77,17 @@ def test_it_moves_to_postgresql_and_back_with_equal_digests_exports_and_heads(ol
     assert not (data / "moving.zip").exists()
 
 
+@pytest.mark.postgres
+@pytest.mark.django_db
+def test_a_backup_of_the_first_schema_is_upgraded_on_postgresql(older, tmp_path):
+    with empty_postgresql() as address:
+        there = on(tmp_path / "data", address)
+        done("restore", older / "older.zip", env=there)
+
+        assert released().items() <= exported(tmp_path / "files", there).items()
+        assert "intact" in done("verify-audit", env=there)
+
+
 @pytest.fixture
 def backup(older, tmp_path) -> Path:
     """A copy that a test may change."""

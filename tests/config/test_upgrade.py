@@ -4,45 +4,62 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+from apps.backups.formats.archive import Archive
+from apps.common.errors import Refusal
 from apps.config import upgrade as upgrading
-from apps.config.upgrade import UnknownSchema, back_up_sqlite, upgrade
+from apps.config.upgrade import UnknownSchema, plan_upgrade, upgrade
 from tests.factories import AT, make_project
 
 
 @pytest.mark.django_db
 def test_a_database_that_is_up_to_date_is_left_alone(tmp_path):
-    assert upgrade(data_dir=tmp_path, at=AT) is None
+    assert upgrade(data_dir=tmp_path, at=AT, say=print) is None
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.django_db(transaction=True)
-def test_before_an_upgrade_a_whole_copy_is_made(tmp_path, monkeypatch):
-    if connection.vendor != "sqlite":
-        pytest.skip("on PostgreSQL the operator makes the copies")
+def test_before_an_upgrade_a_whole_copy_is_made(tmp_path, monkeypatch, pending):
     make_project("Handbook")
-    called = []
+    called, told = [], []
     monkeypatch.setattr(upgrading, "call_command", lambda *args, **options: called.append(args))
-    ((_, last),) = MigrationLoader(None).graph.leaf_nodes("jobs")
-    MigrationRecorder(connection).record_unapplied("jobs", last)
-    try:
-        copy = upgrade(data_dir=tmp_path, at=AT)
-    finally:
-        MigrationRecorder(connection).record_applied("jobs", last)
+
+    copy = upgrade(data_dir=tmp_path, at=AT, say=told.append)
 
     assert called == [("migrate",)]
-    assert copy == tmp_path / "backups" / "karat-20260302-090000-before-upgrade.sqlite3"
+    assert copy.stem == "karat-20260302-090000-before-upgrade"
     assert copy.stat().st_mode & 0o077 == copy.parent.stat().st_mode & 0o077 == 0
+    assert names_of_projects(copy) == ["Handbook"]
+    assert told[0] == f"The database is upgraded by 1 migration: {pending}."
+    assert told[1].startswith("Before that it is backed up. Both need up to ")
+
+
+def names_of_projects(copy: Path) -> list[str]:
+    if connection.vendor == "postgresql":
+        with Archive(copy) as archive:
+            names = [column.name for column in archive.manifest.tables["accounts_project"].table.columns]
+            return [row[names.index("name")] for row in archive.rows("accounts_project")]
     with closing(sqlite3.connect(copy)) as there:
-        assert there.execute("SELECT name FROM accounts_project").fetchall() == [("Handbook",)]
+        return [name for (name,) in there.execute("SELECT name FROM accounts_project")]
+
+
+@pytest.fixture
+def pending() -> Iterator[str]:
+    """A migration that changes no table, which the database says it does not have."""
+    ((app, last),) = MigrationLoader(None).graph.leaf_nodes("judging")
+    MigrationRecorder(connection).record_unapplied(app, last)
+    yield f"{app} {last}"
+    MigrationRecorder(connection).record_applied(app, last)
 
 
 @pytest.mark.django_db
@@ -50,15 +67,18 @@ def test_a_schema_that_this_version_does_not_know_is_refused(tmp_path):
     MigrationRecorder(connection).record_applied("corpus", "9999_later")
 
     with pytest.raises(UnknownSchema, match="corpus 9999_later"):
-        upgrade(data_dir=tmp_path, at=AT)
+        upgrade(data_dir=tmp_path, at=AT, say=print)
 
 
-@pytest.mark.django_db
-def test_there_is_no_copy_of_another_database(tmp_path):
-    if connection.vendor == "sqlite":
-        pytest.skip("this is about PostgreSQL")
+@pytest.mark.django_db(transaction=True)
+def test_without_room_for_the_backup_nothing_is_changed(tmp_path, monkeypatch, pending):
+    monkeypatch.setattr(upgrading.shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000))
 
-    assert back_up_sqlite(tmp_path, at=AT) is None
+    with pytest.raises(Refusal, match="There is no room for the backup before the upgrade"):
+        upgrade(data_dir=tmp_path, at=AT, say=print)
+
+    assert plan_upgrade(data_dir=tmp_path).migrations == [pending]
+    assert list(tmp_path.iterdir()) == []
 
 
 HERE = Path(__file__).parent
@@ -74,7 +94,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
 from apps.config.upgrade import upgrade
-print(upgrade(data_dir=settings.DATA_DIR, at=timezone.now()))
+print(upgrade(data_dir=settings.DATA_DIR, at=timezone.now(), say=print))
 call_command("verify_audit")
 call_command("export", project="handbook", gold_version="handbook/v2", out=Path(sys.argv[1]))
 call_command("verify_audit")
@@ -144,3 +164,24 @@ def test_after_an_upgrade_the_guards_protect_the_existing_rows(upgraded):
                 there.execute(f"REPLACE INTO {table} SELECT * FROM {table} WHERE id = (SELECT MIN(id) FROM {table})")
         signed = there.execute("SELECT COUNT(*) FROM audit_chain WHERE signature <> ''").fetchone()
     assert signed == (2,)
+
+
+def test_the_command_shows_its_plan_and_changes_nothing(tmp_path):
+    (tmp_path / "karat.sqlite3").write_bytes(lzma.decompress(OLDER.read_bytes()))
+    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    environment |= {"KARAT_DATA_DIR": str(tmp_path)}
+
+    def karat(*arguments: str) -> str:
+        command = [sys.executable, "-m", "apps.config.commandline", *arguments]
+        done = subprocess.run(command, cwd=HERE.parents[1], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    planned, again = karat("upgrade", "--plan"), karat("upgrade", "--plan")
+    done = karat("upgrade")
+
+    assert planned.startswith("The database is upgraded by ")
+    assert planned.splitlines()[0] == again.splitlines()[0] == done.splitlines()[0]
+    assert "judging 0008_no_scans_of_grades" in planned
+    assert "Upgraded. The backup from before: " in done
+    assert karat("upgrade") == "The database is of this version. There is nothing to do.\n"
