@@ -1,77 +1,47 @@
 """Making a backup, and restoring one into an empty database."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from django.conf import settings
 from django.db import connection, transaction
 
 from apps.backups.execution.loading import load_rows
-from apps.backups.execution.writing import Progress, silently, write_backup
-from apps.backups.formats.archive import Archive, Manifest
+from apps.backups.execution.making import WrittenBackup, make_backup
+from apps.backups.execution.recording import note_backup
+from apps.backups.execution.verification import Verified, verify_backup
+from apps.backups.execution.writing import Progress, silently
+from apps.backups.formats.archive import Archive
+from apps.backups.selectors.tables import applied_migrations
 from apps.common.errors import Refusal
 from apps.corpus.execution.search_index import index_everything
 
-UNFINISHED = ".unfinished"
+RECORDS = ("backups", "0001_initial")
 RESTORED_FROM = "restored from backup "
 
 
-class Backup(NamedTuple):
-    """A backup that was made."""
-
-    path: Path
-    size: int
-    manifest: Manifest
-
-
 def back_up(
-    *,
-    target: Path,
-    at: datetime,
-    with_files: bool = True,
-    passphrase: str = "",
-    progress: Progress = silently,
-) -> Backup:
-    """Write a backup to a file, or into a folder under a name with the time.
+    *, target: Path, at: datetime, passphrase: str = "", verify: bool = False, progress: Progress = silently
+) -> tuple[WrittenBackup, Verified | None]:
+    """Make a backup, verify it where that is wanted, and put it on record.
 
-    The file appears when it is complete and on the disk, readable by its owner only. Nothing is overwritten. Raises
-    Refusal where it cannot be written.
+    Raises Refusal where it cannot be written, or where it does not hold: then it is on record as not verified.
     """
-    path = target / f"karat-{at:%Y%m%d-%H%M%S}.zip" if target.is_dir() else target
-    if path.exists():
-        raise Refusal(f"{path} exists already. Choose another name; nothing is overwritten.", code="backup_exists")
-    try:
-        with _appearing(path) as stream:
-            manifest = write_backup(
-                stream,
-                at=at,
-                version=settings.VERSION,
-                with_files=with_files,
-                passphrase=passphrase,
-                progress=progress,
-            )
-        return Backup(path, path.stat().st_size, manifest)
-    except OSError as problem:
-        raise Refusal(f"{path} cannot be written: {problem.strerror}.", code="backup_not_written") from None
-
-
-@contextmanager
-def _appearing(path: Path) -> Iterator[BinaryIO]:
-    unfinished = path.with_name(path.name + UNFINISHED)
-    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        unfinished.rename(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    backup = make_backup(target, at=at, passphrase=passphrase, progress=progress)
+    verified, refused = None, None
+    if verify:
+        try:
+            verified = verify_backup(backup.path, passphrase=passphrase, scratch=backup.path.parent)
+        except Refusal as refusal:
+            refused = refusal
+    if RECORDS in applied_migrations():  # before an upgrade there may be no place for it
+        note_backup(backup=backup, at=at, is_verified=verified is not None)
+    if refused:
+        raise refused
+    return backup, verified
 
 
 def restore_database(*, archive: Archive, progress: Progress = silently, is_searchable: bool = True) -> None:

@@ -82,12 +82,12 @@ def _refuse_workers() -> None:
 def _write(carried: Path) -> str:
     from django.utils import timezone
 
-    from apps.backups.actions import back_up
     from apps.backups.edges.progress import ProgressLine
+    from apps.backups.execution.making import make_backup
 
     progress = ProgressLine()
     try:
-        return back_up(target=carried, at=timezone.now(), with_files=False, progress=progress).manifest.digest
+        return make_backup(carried, at=timezone.now(), with_files=False, progress=progress).manifest.digest
     finally:
         progress.end()
 

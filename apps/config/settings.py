@@ -341,6 +341,10 @@ JOB_SWEEP_SECONDS = float(os.environ.get("KARAT_JOB_SWEEP", "2"))
 # Indexes are rebuilt when they are needed; 0 sets no limit.
 INDEX_MAX_BYTES = int(os.environ.get("KARAT_INDEX_MAX_BYTES", str(50 * 1024**3)))
 INDEX_MAX_DAYS = int(os.environ.get("KARAT_INDEX_MAX_DAYS", "90"))
+# Backups by a worker: the folder, the hours between two, how many are kept. Without a folder there are none.
+BACKUP_TO = os.environ.get("KARAT_BACKUP_TO", "")
+BACKUP_HOURS = float(os.environ.get("KARAT_BACKUP_HOURS", "24"))
+BACKUP_KEEP = int(os.environ.get("KARAT_BACKUP_KEEP", "14"))
 # Folder of the models for dense retrieval, installed by the operator.
 MODELS_DIR = Path(os.environ.get("KARAT_MODELS_DIR") or DATA_DIR / "models").resolve()
 if BROKER_URL.startswith("filesystem://"):

@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from apps.backups.actions import back_up
+from apps.backups.execution.making import make_backup
 from apps.common.errors import Refusal
 
 COPIES_OF_SQLITE = 2
@@ -102,7 +102,7 @@ def back_up_before(folder: Path, *, at: datetime) -> Path:
     folder.chmod(0o700)
     name = f"karat-{at:%Y%m%d-%H%M%S}-before-upgrade"
     if connection.vendor != "sqlite":
-        return back_up(target=folder / f"{name}.zip", at=at, with_files=False).path
+        return make_backup(folder / f"{name}.zip", at=at, with_files=False).path
     target = folder / f"{name}.sqlite3"
     target.touch(mode=0o600)
     source = f"file:{connection.settings_dict['NAME']}?mode=ro"

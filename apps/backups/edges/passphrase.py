@@ -6,13 +6,11 @@ from pathlib import Path
 from apps.backups.core.secrets import SHORTEST
 from apps.common.errors import Refusal
 
-VARIABLE = "KARAT_BACKUP_PASSPHRASE"
-
 
 def read_passphrase(file: Path | None) -> str:
     """The first line of the file, else the variable; "" without either. Raises Refusal for a file without one."""
     if file is None:
-        return os.environ.get(VARIABLE, "")
+        return os.environ.get("KARAT_BACKUP_PASSPHRASE", "")
     try:
         passphrase = file.read_text().partition("\n")[0].strip()
     except (OSError, UnicodeDecodeError) as problem:
@@ -28,7 +26,7 @@ def new_passphrase(file: Path | None) -> str:
     if len(passphrase) < SHORTEST:
         raise Refusal(
             f"To include the keys of the server, give a passphrase of at least {SHORTEST} characters with "
-            f"--passphrase-file or in {VARIABLE}.",
+            f"--passphrase-file or in KARAT_BACKUP_PASSPHRASE.",
             code="no_passphrase",
         )
     return passphrase

@@ -79,10 +79,10 @@ class Question(Generic[T]):
 def answer_to(row: Model, question: Question[T]) -> T:
     """The answer to a question, in one statement; without any where it asks nothing.
 
-    `row` is any row that is there, such as a project. Expressions may name its columns.
+    `row` is any row that is there, such as a project, or the lazy user of a request. Expressions may name its columns.
     """
     named = {f"asked_{name}": asked for name, asked in question.asks.items()}
-    values = type(row)._base_manager.filter(pk=row.pk).values(**named).get() if named else {}
+    values = row.__class__._base_manager.filter(pk=row.pk).values(**named).get() if named else {}
     return question.read({name: values[f"asked_{name}"] for name in question.asks})
 
 

@@ -9,7 +9,9 @@ from django.http import HttpRequest
 from django.urls import resolve, reverse
 
 from apps.accounts.enums import Role
+from apps.accounts.models import User
 from apps.accounts.selectors import Member
+from apps.backups.selectors.backups import notice_asked
 from apps.common.database.questions import Question, answer_to, joined
 from apps.common.web import forwarding
 from apps.dashboard.edges.page_help import help_for
@@ -109,6 +111,7 @@ def shell(request: HttpRequest) -> dict:
         "nav": [],
         "menu": [],
         "worker_notice": "",
+        "backup_notice": partial(_backup_notice, request),
         "set_up_faults": _set_up_faults(request),
         "loading": None,
         "notifications": "",
@@ -131,16 +134,24 @@ class News(NamedTuple):
     worker_notice: str
     loading: Job | None
     unread: str
+    backup_notice: str
 
 
 def _news(member: Member) -> News:
     project = member.project
     parts: list[Question[Any]] = [worker_asked(), demo_asked(project), unread_asked(member.user, project)]
+    parts.append(notice_asked(member.user))
     return News(*answer_to(project, joined(dict(enumerate(parts)))).values())
 
 
 def _of_news(news: Callable[[], News], name: str) -> Any:
     return getattr(news(), name)
+
+
+def _backup_notice(request: HttpRequest) -> str:
+    """What operators are told about backups, outside projects."""
+    user = getattr(request, "user", None)
+    return answer_to(user, notice_asked(user)) if isinstance(user, User) else ""
 
 
 def _set_up_faults(request: HttpRequest) -> list[str]:

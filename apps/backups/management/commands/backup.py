@@ -7,13 +7,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from apps.backups.actions import Backup, back_up
+from apps.backups.actions import back_up
 from apps.backups.edges.passphrase import new_passphrase
 from apps.backups.edges.progress import ProgressLine
-from apps.backups.edges.verification import verify_backup
+from apps.backups.execution.making import WrittenBackup
 from apps.common.errors import Refusal
 
 FAULT, NOT_VERIFIED = 2, 1
+NO_PROOF = {"backup_not_restored", "backup_not_verified", "backup_broken"}
 
 
 class Command(BaseCommand):
@@ -31,22 +32,26 @@ class Command(BaseCommand):
         progress = ProgressLine()
         try:
             passphrase = new_passphrase(options["passphrase_file"]) if options["with_secrets"] else ""
-            backup = back_up(target=options["target"], at=timezone.now(), passphrase=passphrase, progress=progress)
+            backup, verified = back_up(
+                target=options["target"],
+                at=timezone.now(),
+                passphrase=passphrase,
+                verify=options["verify"],
+                progress=progress,
+            )
         except Refusal as refusal:
-            raise CommandError(refusal.sentence, returncode=FAULT) from refusal
+            code = NOT_VERIFIED if refusal.code in NO_PROOF else FAULT
+            raise CommandError(refusal.sentence, returncode=code) from refusal
         finally:
             progress.end()
         self.stdout.write(f"{backup.path}: {contents(backup)}")
         for path in backup.manifest.missing:
             self.stderr.write(f"The uploaded file {path} was not on the disk, and is not in the backup.")
-        if options["verify"]:
-            try:
-                self.stdout.write(str(verify_backup(backup.path, passphrase=passphrase, scratch=backup.path.parent)))
-            except Refusal as refusal:
-                raise CommandError(refusal.sentence, returncode=NOT_VERIFIED) from refusal
+        if verified:
+            self.stdout.write(str(verified))
 
 
-def contents(backup: Backup) -> str:
+def contents(backup: WrittenBackup) -> str:
     manifest = backup.manifest
     files = sum(file.size for file in manifest.files.values())
     return (

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.backups.edges.passphrase import read_passphrase
-from apps.backups.edges.verification import verify_backup
+from apps.backups.execution.verification import verify_backup
 from apps.common.errors import Refusal
 
 NOT_VERIFIED = 1

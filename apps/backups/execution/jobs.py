@@ -1,0 +1,49 @@
+"""Backups by a worker, at the times that the settings say."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from apps.backups.enums import BACK_UP
+from apps.backups.execution.making import make_backup, remove_oldest
+from apps.backups.execution.recording import note_backup, note_removed
+from apps.backups.execution.verification import verify_backup
+from apps.backups.selectors.backups import is_due
+from apps.common.discovery import later
+from apps.common.errors import Refusal
+from apps.jobs.execution.context import JobContext, JobFailed
+from apps.jobs.execution.periodic import periodic_task
+from apps.jobs.selectors.job_kinds import job_kind
+
+enqueue = later("apps.jobs.actions.jobs.enqueue")
+
+
+@periodic_task("backups.schedule", every=timedelta(minutes=10))
+def schedule(at: datetime) -> None:
+    """Queue a backup when the last one is old enough, unless one is waiting or running."""
+    if settings.BACKUP_TO and is_due(at):
+        enqueue(kind=BACK_UP, params={}, project=None, actor=None, at=at)
+
+
+@job_kind(BACK_UP, title="Make a backup")
+def back_up(ctx: JobContext) -> dict[str, Any] | None:
+    """Make a backup in the folder of the settings, verify it, and remove the oldest ones.
+
+    An attempt that was killed may leave a file without a record, which counts among those that are kept. Nothing is
+    removed before the new one is verified.
+    """
+    folder, at = Path(settings.BACKUP_TO), ctx.at
+    if not folder.is_dir():
+        raise JobFailed(f"The folder {folder} is not there. Make it, or set KARAT_BACKUP_TO to another one.")
+    try:
+        backup = make_backup(folder, at=at, progress=lambda what, done, total: ctx.progress(done, total, what))
+        verify_backup(backup.path, scratch=folder)
+    except Refusal as refusal:
+        raise JobFailed(refusal.sentence) from refusal
+    with ctx.finish() as result:
+        made = note_backup(backup=backup, at=at, job_id=ctx.job_id, is_verified=True)
+        result["backup"] = made.pk
+    note_removed(paths=remove_oldest(folder, keep=settings.BACKUP_KEEP, at=at), at=at)
+    return None

@@ -1,0 +1,83 @@
+"""Writes a backup to a file that appears when it is complete, and removes the oldest ones."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from django.conf import settings
+
+from apps.backups.execution.writing import Progress, silently, write_backup
+from apps.backups.formats.archive import Manifest
+from apps.common.errors import Refusal
+
+UNFINISHED = ".unfinished"
+LEFT_FOR = timedelta(days=1)
+OWN_NAME = re.compile(r"karat-\d{8}-\d{6}\.zip")
+"""The names that backups in a folder get. Other files there are not ours."""
+
+
+class WrittenBackup(NamedTuple):
+    """A backup that was written to a file, of `size` bytes."""
+
+    path: Path
+    size: int
+    manifest: Manifest
+
+
+def make_backup(
+    target: Path, *, at: datetime, with_files: bool = True, passphrase: str = "", progress: Progress = silently
+) -> WrittenBackup:
+    """Write a backup to a file, or into a folder under a name with the time.
+
+    The file appears when it is complete and on the disk, readable by its owner only. Nothing is overwritten. Raises
+    Refusal where it cannot be written.
+    """
+    path = target / f"karat-{at:%Y%m%d-%H%M%S}.zip" if target.is_dir() else target
+    if path.exists():
+        raise Refusal(f"{path} exists already. Choose another name; nothing is overwritten.", code="backup_exists")
+    try:
+        with _appearing(path) as stream:
+            manifest = write_backup(
+                stream,
+                at=at,
+                version=settings.VERSION,
+                with_files=with_files,
+                passphrase=passphrase,
+                progress=progress,
+            )
+        return WrittenBackup(path, path.stat().st_size, manifest)
+    except OSError as problem:
+        raise Refusal(f"{path} cannot be written: {problem.strerror}.", code="backup_not_written") from None
+
+
+@contextmanager
+def _appearing(path: Path) -> Iterator[BinaryIO]:
+    unfinished = path.with_name(path.name + UNFINISHED)
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        unfinished.rename(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def remove_oldest(folder: Path, *, keep: int, at: datetime) -> list[Path]:
+    """Of the backups in a folder keep so many, the newest by name, and return those removed.
+
+    What an interrupted backup has left is removed as well, a day later.
+    """
+    there = sorted(folder.iterdir())
+    removed = [path for path in there if OWN_NAME.fullmatch(path.name)][:-keep]
+    for path in there:
+        is_half = path.name.endswith(UNFINISHED) and OWN_NAME.fullmatch(path.name.removesuffix(UNFINISHED))
+        if path in removed or (is_half and path.stat().st_mtime < (at - LEFT_FOR).timestamp()):
+            path.unlink(missing_ok=True)
+    return removed

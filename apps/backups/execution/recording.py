@@ -1,0 +1,39 @@
+"""The record of backups."""
+
+from datetime import datetime
+from pathlib import Path
+
+from django.db import transaction
+
+from apps.audit.actions import record
+from apps.backups.execution.making import WrittenBackup
+from apps.backups.models import Backup
+
+
+@transaction.atomic
+def note_backup(*, backup: WrittenBackup, at: datetime, job_id: int | None = None, is_verified: bool = False) -> Backup:
+    """Put a backup on record, so that people see how old the last good one is."""
+    manifest = backup.manifest
+    made = Backup.objects.create(
+        path=str(backup.path.resolve()),
+        made_at=manifest.made_at,
+        size=backup.size,
+        rows=manifest.rows,
+        digest=manifest.digest,
+        verified_at=at if is_verified else None,
+        job_id=job_id,
+    )
+    after = {"size": made.size, "rows": made.rows, "digest": made.digest, "verified": is_verified}
+    record(project=None, actor=None, action="backup.made", obj=made, after=after, at=at)
+    return made
+
+
+@transaction.atomic
+def note_removed(*, paths: list[Path], at: datetime) -> None:
+    """Put on record that these files were removed."""
+    for gone in Backup.objects.select_for_update().filter(
+        path__in=[str(path.resolve()) for path in paths], removed_at=None
+    ):
+        gone.removed_at = at
+        gone.save(update_fields=["removed_at"])
+        record(project=None, actor=None, action="backup.removed", obj=gone, at=at)

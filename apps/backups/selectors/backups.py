@@ -1,0 +1,57 @@
+"""How old the last good backup is."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Subquery
+from django.db.models.functions import Now
+
+from apps.accounts.models import User
+from apps.backups.enums import BACK_UP
+from apps.backups.models import Backup
+from apps.common.database.questions import Question
+from apps.jobs.core.progress import spoken
+from apps.jobs.enums import JobState
+from apps.jobs.models import Job
+
+OLD_AFTER_INTERVALS = 2
+TRIED_AGAIN_AFTER = timedelta(hours=1)
+
+
+def is_due(at: datetime) -> bool:
+    """Whether the last verified backup is as old as the interval, none is being made, and none failed just now."""
+    since = at - timedelta(hours=settings.BACKUP_HOURS)
+    lately = Backup.objects.filter(verified_at__isnull=False, made_at__gt=since)
+    tried = Job.objects.filter(kind=BACK_UP, created_at__gt=at - TRIED_AGAIN_AFTER)
+    return not (lately.exists() or tried.exists() or Job.objects.open().filter(kind=BACK_UP).exists())
+
+
+def notice_asked(user: User) -> Question[str]:
+    """A sentence for operators when the last good backup is older than two intervals, or the last one failed.
+
+    "" for everybody else, and where none is scheduled.
+    """
+    if not (settings.BACKUP_TO and user.is_operator):
+        return Question({}, lambda _: "")
+    tried = Job.objects.filter(kind=BACK_UP).exclude(state__in=[JobState.QUEUED, JobState.RUNNING]).order_by("-pk")
+    asks = {
+        "made_at": Subquery(
+            Backup.objects.filter(verified_at__isnull=False).order_by("-made_at").values("made_at")[:1]
+        ),
+        "state": Subquery(tried.values("state")[:1]),
+        "error": Subquery(tried.values("error")[:1]),
+        "clock": Now(),
+    }
+    return Question(asks, _notice)
+
+
+def _notice(found: Mapping[str, Any]) -> str:
+    failed = f" The last attempt failed: {found['error']}" if found["state"] == JobState.FAILED else ""
+    if found["made_at"] is None:
+        return f"There is no verified backup yet.{failed}" if failed else ""
+    age = (found["clock"] - found["made_at"]).total_seconds()
+    if failed or age > OLD_AFTER_INTERVALS * settings.BACKUP_HOURS * 3600:
+        return f"The last verified backup was made {spoken(age)} ago.{failed}"
+    return ""
