@@ -26,7 +26,7 @@ WELCOME = {200, 201, 202, 204, 286, 302, 303, 400, 409, 413, 415, 422}
 STANDINGS = ("anonymous", "stranger", "former", "viewer", "annotator", "reviewer", "lead", "other_lead", "operator")
 MEMBERS = {"viewer", "annotator", "reviewer", "lead"}
 # Own things of a person (a draft, a token, a seat) are 404 to everybody else, members included; a first version has
-# no difference to show.
+# no difference to show, and without an issuer in the settings there is no single sign-on.
 MAY_BE_MISSING = {
     "triples:autosave",
     "triples:checks",
@@ -40,6 +40,10 @@ MAY_BE_MISSING = {
     "accounts:setup",
     "accounts:join",
     "accounts:reset",
+    "accounts:sso",
+    "accounts:sso-return",
+    "accounts:link",
+    "accounts:unlink",
     "goldsets:difference",
     "judging:judge",
     "judging:grade",

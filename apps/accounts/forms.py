@@ -87,19 +87,14 @@ class ProfileForm(KaratForm):
     time_zone = forms.ChoiceField(choices=lambda: [(name, name) for name in sorted(zoneinfo.available_timezones())])
 
 
-class PasswordForm(KaratForm):
+class OwnPasswordForm(KaratForm):
+    """The own password again, before something that a stranger at an open session must not do."""
+
     current = forms.CharField(
         label="Current password",
         strip=False,
         max_length=200,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
-    new = forms.CharField(
-        label="New password",
-        strip=False,
-        max_length=200,
-        help_text=PASSWORD_HELP,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
@@ -110,6 +105,18 @@ class PasswordForm(KaratForm):
         if not self.user.check_password(self.cleaned_data["current"]):
             raise forms.ValidationError("This is not your current password.")
         return self.cleaned_data["current"]
+
+
+class PasswordForm(OwnPasswordForm):
+    """A new password, after the current one."""
+
+    new = forms.CharField(
+        label="New password",
+        strip=False,
+        max_length=200,
+        help_text=PASSWORD_HELP,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
 
     def clean_new(self) -> str:
         validate_password(self.cleaned_data["new"], self.user)

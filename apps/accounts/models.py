@@ -218,6 +218,35 @@ class PasswordReset(models.Model):
         return f"password reset {self.pk}"
 
 
+class Identity(models.Model):
+    """Who a person is at a provider of single sign-on: its issuer and the subject, never an e-mail address."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="identities")
+    issuer = models.CharField(max_length=255)
+    subject = models.CharField(max_length=255)
+    linked_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="identity_is_of_one_person"),
+            models.UniqueConstraint(fields=["user", "issuer"], name="identity_one_for_each_issuer"),
+            models.CheckConstraint(name="identity_is_named", condition=~Q(issuer="") & ~Q(subject="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"
+
+
+class UsedState(models.Model):
+    """The digest of a state with which a browser has come back from the provider: none is taken twice."""
+
+    state_digest = models.CharField(max_length=64, unique=True)
+    at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"state used at {self.at:%Y-%m-%d %H:%M}"
+
+
 class ApiToken(models.Model):
     """A machine's key, stored as a digest. People see `prefix` to distinguish tokens."""
 

@@ -2,6 +2,9 @@
 
 from datetime import datetime
 
+from django.conf import settings
+
+from apps.accounts.core.oidc.configuration import SingleSignOn
 from apps.accounts.enums import Role
 from apps.accounts.models import Invitation, PasswordReset, Project, User
 from apps.accounts.selectors import roles_of
@@ -54,7 +57,47 @@ def reset_refusal(user: User) -> str | None:
         return f"{user} is a name in an imported file and has no account."
     if not user.is_active:
         return f"The account of {user} is deactivated."
-    return None
+    return password_refusal(user.email, is_operator=user.is_operator)
+
+
+def password_refusal(email: str, *, is_operator: bool) -> str | None:
+    """Why this person may not use a password, or None. With single sign-on passwords may be for one operator only."""
+    single_sign_on = settings.SINGLE_SIGN_ON
+    if single_sign_on is None or not single_sign_on.passwords_only_for:
+        return None
+    if is_operator and email.strip().lower() == single_sign_on.passwords_only_for:
+        return None
+    return f"Passwords are switched off here. Sign in with {single_sign_on.name}."
+
+
+def entry_refusal(user: User) -> str | None:
+    """Why nobody can be let in as this person, or None."""
+    if user.is_active and not user.is_stand_in:
+        return None
+    return f"The account of {user} is deactivated here. An operator of Karat can say why."
+
+
+def link_by_email_refusal(user: User, configuration: SingleSignOn, *, has_identity: bool) -> str | None:
+    """Why an account is not linked to an identity for its e-mail address alone, or None.
+
+    An operator's never is: whoever controls the addresses at the provider would control Karat.
+    """
+    name = configuration.name
+    if user.is_operator or has_identity or not configuration.links_by_email:
+        return (
+            f"An account with your e-mail address exists and is not linked with your identity at {name}. Sign in with"
+            f" its password, then press “Link with {name}” on your profile."
+        )
+    if not configuration.trusts_domain_of(user.email):
+        return f"Addresses of this domain are not accepted from {name}. Ask an operator of Karat."
+    return entry_refusal(user)
+
+
+def unlink_refusal(user: User) -> str | None:
+    """Why a person may not unlink their own account, or None."""
+    if user.has_usable_password() and password_refusal(user.email, is_operator=user.is_operator) is None:
+        return None
+    return "Without the link you could no longer sign in. Ask an operator for a link to choose a password first."
 
 
 def roles_refusal(roles: list[str]) -> str | None:

@@ -11,6 +11,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import (
     STAND_IN_DOMAIN,
     ApiToken,
+    Identity,
     Invitation,
     Membership,
     PasswordReset,
@@ -96,6 +97,11 @@ def live_reset(token: str, at: datetime) -> PasswordReset | None:
     """The password reset of this link, if it is valid now, or None."""
     live = PasswordReset.objects.filter(used_at=None, revoked_at=None, expires_at__gt=at, user__is_active=True)
     return live.select_related("user").filter(token_digest=token_digest(token)).first()
+
+
+def identity_of(user: User, issuer: str) -> Identity | None:
+    """Who the person is at this provider, if their account is linked."""
+    return Identity.objects.filter(user=user, issuer=issuer).first()
 
 
 def open_invitations(project: Project, at: datetime) -> QuerySet[Invitation]:

@@ -12,6 +12,7 @@ from typing import Any
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from apps.accounts.core.oidc.configuration import BadConfiguration, SingleSignOn, single_sign_on
 from apps.common.files.private import close_data_dir
 from apps.common.web.addresses import BadAddress, Opening, parse_openings
 from apps.config.secrets import audit_heads, load_audit_key, load_secret_key
@@ -37,6 +38,25 @@ def _openings(entries: list[str]) -> tuple[Opening, ...]:
         return parse_openings(entries)
     except BadAddress as wrong:
         raise ImproperlyConfigured(f"KARAT_OUTBOUND_ALLOW cannot be read. {wrong}") from None
+
+
+def _single_sign_on() -> SingleSignOn | None:
+    try:
+        return single_sign_on(
+            issuer=os.environ.get("KARAT_OIDC_ISSUER", ""),
+            client_id=os.environ.get("KARAT_OIDC_CLIENT_ID", ""),
+            client_secret=os.environ.get("KARAT_OIDC_CLIENT_SECRET", ""),
+            name=os.environ.get("KARAT_OIDC_NAME", ""),
+            scopes=os.environ.get("KARAT_OIDC_SCOPES", "openid email profile").split(),
+            domains=_words("KARAT_OIDC_DOMAINS"),
+            creates_accounts=_flag("KARAT_OIDC_CREATE", False),
+            links_by_email=_flag("KARAT_OIDC_LINK", False),
+            groups_claim=os.environ.get("KARAT_OIDC_GROUPS", ""),
+            roles=_words("KARAT_OIDC_ROLES"),
+            passwords_only_for=os.environ.get("KARAT_PASSWORDS_ONLY_FOR", ""),
+        )
+    except BadConfiguration as wrong:
+        raise ImproperlyConfigured(str(wrong)) from None
 
 
 def _public_url(scheme: str, hosts: list[str]) -> str:
@@ -78,6 +98,9 @@ CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS el
 
 # Hosts inside the operator's own network that requests may reach; everything else inside is closed.
 OUTBOUND_ALLOW = _openings(_words("KARAT_OUTBOUND_ALLOW"))
+
+# The provider by which people sign in, or None; and whether passwords are for one operator only.
+SINGLE_SIGN_ON = _single_sign_on()
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -269,6 +292,7 @@ CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_NAME = "__Host-karat-session" if HTTPS else "karat-session"
 CSRF_COOKIE_NAME = "__Host-karat-csrf" if HTTPS else "karat-csrf"
+FLOW_COOKIE_NAME = "__Host-karat-flow" if HTTPS else "karat-flow"
 DEVICE_COOKIE_NAME = "__Host-karat-device" if HTTPS else "karat-device"
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]

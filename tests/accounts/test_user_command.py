@@ -5,8 +5,8 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.accounts.models import User
-from tests.factories import make_user
+from apps.accounts.models import Identity, User
+from tests.factories import AT, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -53,3 +53,11 @@ def test_deactivate_closes_the_account():
 def test_an_unknown_address_is_named():
     with pytest.raises(CommandError, match=r"No person has the address x@example\.org"):
         output_of("deactivate", "x@example.org")
+
+
+def test_unlink_ends_the_link_with_an_identity():
+    user = make_user("Bo")
+    Identity.objects.create(user=user, issuer="https://login.example.org", subject="s-1", linked_at=AT)
+
+    assert output_of("unlink", user.email) == f"{user.email} is not linked with any identity now.\n"
+    assert not user.identities.exists()

@@ -33,6 +33,8 @@ REFUSED = 409  # a page too: the sentence says why not
 # Answers to GET that are no pages: downloads, fragments for htmx, and forms that redirect.
 NO_PAGES = {
     "healthz",
+    "accounts:sso",
+    "accounts:sso-return",
     "calibration:log-download",
     "badges:badge",
     "corpus:import-errors",

@@ -156,20 +156,28 @@ def accept_invitation(
     if reason := rules.invitation_refusal(invitation, at):
         raise InvitationRefused(reason, code="dead_link")
     if user is None:
+        email = invitation.email or email
+        if reason := rules.password_refusal(email, is_operator=invitation.makes_operator):
+            raise InvitationRefused(reason, code="no_passwords")
         user = create_user(
-            email=invitation.email or email,
+            email=email,
             name=name,
             password=password,
             at=at,
             is_operator=invitation.makes_operator,
         )
+    _use(invitation, user, at)
+    return user
+
+
+def _use(invitation: Invitation, user: User, at: datetime) -> None:
+    """Mark a locked invitation as used, and give its roles."""
     invitation.used_by, invitation.used_at = user, at
     invitation.save(update_fields=["used_by", "used_at"])
     record(project=invitation.project, actor=user, action="invitation.used", obj=invitation, at=at)
     if invitation.project is not None:
         for role in invitation.roles:
             _grant(project=invitation.project, user=user, role=role, granted_by=invitation.created_by, at=at)
-    return user
 
 
 @transaction.atomic

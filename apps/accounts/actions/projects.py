@@ -7,9 +7,9 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from apps.accounts import rules
-from apps.accounts.actions.memberships import _grant
+from apps.accounts.actions.memberships import _change_roles, _grant, _is_last_lead
 from apps.accounts.enums import Role
-from apps.accounts.models import Membership, Project, User
+from apps.accounts.models import Project, User
 from apps.accounts.rules import PeopleRefused, ProjectArchived
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Refusal
@@ -54,23 +54,9 @@ def set_roles(*, project: Project, user: User, roles: Sequence[str], actor: User
     if roles and (reason := rules.roles_refusal(list(roles))):
         raise Refusal(reason, code="roles")
     before, wanted = roles_of(user, project), frozenset(roles)
-    others_lead = Membership.objects.live().filter(project=project, role=Role.LEAD).exclude(user=user)
-    if Role.LEAD in before - wanted and not others_lead.exists():
+    if Role.LEAD in before - wanted and _is_last_lead(project, user):
         raise Refusal("A project needs at least one lead. Make another person a lead first.", code="last_lead")
-    for role in sorted(wanted - before):
-        _grant(project=project, user=user, role=role, granted_by=actor, at=at)
-    ended = Membership.objects.live().filter(project=project, user=user, role__in=before - wanted)
-    ended.update(ended_at=at, ended_by=actor)
-    if before != wanted:
-        record(
-            project=project,
-            actor=actor,
-            action="membership.changed",
-            obj=user,
-            before={"roles": sorted(before)},
-            after={"roles": sorted(wanted)},
-            at=at,
-        )
+    _change_roles(project=project, user=user, before=before, wanted=wanted, actor=actor, at=at)
     return wanted
 
 

@@ -17,9 +17,11 @@ from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from apps.accounts.models import LoginAttempt, User
+from apps.accounts import rules
+from apps.accounts.models import LoginAttempt, UsedState, User
 from apps.common.errors import Refusal
 from apps.common.web.outages import outage_of
+from apps.common.web.tokens import token_digest
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +30,8 @@ MOST_PER_ACCOUNT = 8
 MOST_PER_ADDRESS = 40
 MOST_REMEMBERED = 10_000
 KEPT = timedelta(days=1)
+SINGLE_SIGN_ON = "single sign-on"
+"""Stands in for the account of an attempt that comes back from the provider, which has not said yet who it is."""
 
 
 class SignInRefused(Refusal):
@@ -53,11 +57,30 @@ def sign_in(
             attempt.delete()
         raise SignInRefused("Too many attempts. Wait 15 minutes, then sign in again.", code="too_many")
     user = authenticate(request, username=account, password=password)
-    if user is None:
+    if user is None or rules.password_refusal(user.email, is_operator=user.is_operator):
         raise SignInRefused("Wrong e-mail address or password.", code="unknown")
     if is_written:
         LoginAttempt.objects.filter(Q(account=account, device=device) | Q(at__lt=at - KEPT)).delete()
     return user
+
+
+@transaction.atomic
+def count_return(*, state: str, address: str | None, at: datetime) -> LoginAttempt:
+    """Count a return from the provider as an attempt, and its state as used. Delete the attempt when it succeeds.
+
+    Raises SignInRefused: with code `state_used` when a browser has come back with this state before, with `too_many`
+    after 40 attempts from the address within 15 minutes, by password or by single sign-on.
+    """
+    attempt = LoginAttempt(account=SINGLE_SIGN_ON, address=address, at=at)
+    recent = LoginAttempt.objects.filter(at__gt=at - WINDOW, device="", address=address)
+    if address is not None and _reaches(recent, MOST_PER_ADDRESS):
+        raise SignInRefused("Too many attempts. Wait 15 minutes, then sign in again.", code="too_many")
+    _, is_new = UsedState.objects.get_or_create(state_digest=token_digest(state), defaults={"at": at})
+    if not is_new:
+        raise SignInRefused("This sign-in was used already. Begin again.", code="state_used")
+    UsedState.objects.filter(at__lt=at - KEPT).delete()
+    attempt.save()
+    return attempt
 
 
 def note_sign_in(sender: type[User], user: User, **kwargs: object) -> None:

@@ -1,12 +1,10 @@
-"""Pages for signing in and out, joining by link, the own profile, new projects, and all people."""
+"""Pages for signing in and out, joining by link, new projects, and all people."""
 
 from typing import cast
 
+from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login as start_session
 from django.contrib.auth import logout as end_session
-from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
@@ -18,13 +16,13 @@ from apps.accounts import selectors
 from apps.accounts.actions import invitations, passwords, people, projects
 from apps.accounts.actions.sign_ins import SignInRefused, sign_in
 from apps.accounts.edges.access import PersonRequest, operator_view
-from apps.accounts.edges.known_devices import known_device, remember_device
+from apps.accounts.edges.known_devices import known_device
+from apps.accounts.edges.single_sign_on import ID_TOKEN, farewell_url
+from apps.accounts.edges.visits import let_in
 from apps.accounts.forms import (
     ForgottenForm,
     NewPasswordForm,
     NewPersonForm,
-    PasswordForm,
-    ProfileForm,
     ProjectForm,
     SetUpForm,
     SignInForm,
@@ -33,8 +31,6 @@ from apps.accounts.models import Invitation, User
 from apps.common.errors import Refusal
 from apps.common.web.post import has_mail_server
 from apps.common.web.requests import client_address, link_for_others, own_page, reach_warning
-
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @sensitive_post_parameters()
@@ -55,15 +51,9 @@ def login(request: HttpRequest) -> HttpResponse:
         except SignInRefused as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            return _let_in(request, user, _next(request))
-    return render(request, "accounts/login.html", {"form": form, "next": request.GET.get("next", "")})
-
-
-def _let_in(request: HttpRequest, user: User, where: str) -> HttpResponse:
-    start_session(request, user, backend=BACKEND)
-    response = redirect(where)
-    remember_device(response, request, user.email)
-    return response
+            return let_in(request, user, _next(request))
+    context = {"form": form, "next": request.GET.get("next", ""), "sso": settings.SINGLE_SIGN_ON}
+    return render(request, "accounts/login.html", context)
 
 
 def _next(request: HttpRequest) -> str:
@@ -74,8 +64,16 @@ def _next(request: HttpRequest) -> str:
 
 @require_POST
 def logout(request: HttpRequest) -> HttpResponse:
+    """End the session, and for whoever came from the provider lead there, to end the one there too.
+
+    The page with the form forbids a redirect to another host, so a page of our own leads on.
+    """
+    id_token = request.session.get(ID_TOKEN)
     end_session(request)
-    return redirect("accounts:login")
+    sso = settings.SINGLE_SIGN_ON
+    if sso is None or id_token is None or not (url := farewell_url(request, id_token, timezone.now())):
+        return redirect("accounts:login")
+    return render(request, "accounts/sso_leave.html", {"url": url, "name": sso.name, "is_farewell": True})
 
 
 @sensitive_post_parameters()
@@ -91,7 +89,7 @@ def set_up(request: HttpRequest, token: str) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            return _let_in(request, user, resolve_url("dashboard:start"))
+            return let_in(request, user, resolve_url("dashboard:start"))
     return render(request, "accounts/set_up.html", {"form": form})
 
 
@@ -110,8 +108,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            return _let_in(request, user, resolve_url("dashboard:home", slug=invitation.project.slug))
-    context = {"form": form, "invitation": invitation, "path": request.path}
+            return let_in(request, user, resolve_url("dashboard:home", slug=invitation.project.slug))
+    context = {"form": form, "invitation": invitation, "path": request.path, "sso": settings.SINGLE_SIGN_ON}
     return render(request, "accounts/join.html", context)
 
 
@@ -129,35 +127,6 @@ def _join_signed_in(request: PersonRequest, invitation: Invitation, token: str) 
 def _dead_link(request: HttpRequest) -> HttpResponse:
     """The same page for unknown, used, withdrawn and expired links, so that guessing reveals nothing."""
     return render(request, "accounts/dead_link.html", status=404)
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def profile(request: PersonRequest) -> HttpResponse:
-    user: User = request.user
-    start = {"name": user.name, "time_zone": user.time_zone}
-    form = ProfileForm(request.POST or None, initial=start)
-    if request.method == "POST" and form.is_valid():
-        people.change_profile(user=user, **form.cleaned_data, at=timezone.now())
-        messages.success(request, "Your profile is saved.")
-        return redirect("accounts:profile")
-    return render(request, "accounts/profile.html", {"form": form, "password_form": PasswordForm(user=user)})
-
-
-@sensitive_post_parameters()
-@login_required
-@require_POST
-def password(request: PersonRequest) -> HttpResponse:
-    user: User = request.user
-    form = PasswordForm(request.POST, user=user)
-    if form.is_valid():
-        people.change_password(user=user, password=form.cleaned_data["new"], at=timezone.now())
-        update_session_auth_hash(request, user)
-        messages.success(request, "Your password is changed. Other sessions are signed out.")
-        return redirect("accounts:profile")
-    profile_form = ProfileForm(initial={"name": user.name, "time_zone": user.time_zone})
-    context = {"form": profile_form, "password_form": form}
-    return render(request, "accounts/profile.html", context, status=400)
 
 
 @operator_view

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.accounts.pages import people
+from apps.accounts.pages import people, profile, single_sign_on
 
 app_name = "accounts"
 urlpatterns = [
@@ -10,8 +10,12 @@ urlpatterns = [
     path("join/<str:token>/", people.join, name="join"),
     path("forgotten/", people.forgotten, name="forgotten"),
     path("reset/<str:token>/", people.reset, name="reset"),
-    path("profile/", people.profile, name="profile"),
-    path("profile/password/", people.password, name="password"),
+    path("sso/", single_sign_on.begin, name="sso"),
+    path("sso/return/", single_sign_on.come_back, name="sso-return"),
+    path("profile/", profile.profile, name="profile"),
+    path("profile/password/", profile.password, name="password"),
+    path("profile/link/", single_sign_on.link, name="link"),
+    path("profile/unlink/", single_sign_on.unlink, name="unlink"),
     path("projects/new/", people.new_project, name="new-project"),
     path("people/", people.everybody, name="everybody"),
     path("people/<int:user_id>/deactivate/", people.deactivate, name="deactivate"),

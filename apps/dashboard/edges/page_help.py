@@ -35,9 +35,22 @@ START = {
         "glossary.md",
     ),
     "accounts:login": PageHelp(
-        "Sign in with your e-mail address and password. There is no open sign-up: a lead of a project invites you with"
-        " a link that works once.",
+        "Sign in with your e-mail address and password, or with the button of your organisation. There is no open"
+        " sign-up: a lead of a project invites you with a link that works once.",
         "operations.md#people",
+    ),
+    "accounts:sso": PageHelp(
+        "The provider that your organisation signs in with did not answer. Try again, or sign in with a password.",
+        "operations.md#single-sign-on",
+    ),
+    "accounts:sso-return": PageHelp(
+        "You came back from the provider and were not let in. The page says why, and what to do.",
+        "operations.md#single-sign-on",
+    ),
+    "accounts:link": PageHelp(
+        "Link your account with your identity at the provider: your password first, then sign in there. After that the"
+        " button on the sign-in page is enough.",
+        "operations.md#single-sign-on",
     ),
     "accounts:setup": PageHelp(
         "The first account of this server. Whoever has it makes projects and invites people.", "operations.md#people"

@@ -8,13 +8,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from apps.accounts.actions import invitations, people
+from apps.accounts.actions import identities, invitations, people
 from apps.accounts.models import User
 from apps.common.errors import Refusal
 
 
 class Command(BaseCommand):
-    help = "Create, list or deactivate people; create a one-time set-up link; set a password."
+    help = "Create, list, unlink or deactivate people; create a one-time set-up link; set a password."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         steps = parser.add_subparsers(dest="step", required=True)
@@ -23,7 +23,11 @@ class Command(BaseCommand):
         add.add_argument("--name", required=True)
         add.add_argument("--operator", action="store_true", help="may create projects")
         steps.add_parser("list", help="list people")
-        for step, summary in (("password", "set a person's password"), ("deactivate", "close a person's account")):
+        for step, summary in (
+            ("password", "set a person's password"),
+            ("unlink", "end the link of an account with the provider of single sign-on"),
+            ("deactivate", "close a person's account"),
+        ):
             one = steps.add_parser(step, help=summary)
             one.add_argument("email")
         steps.add_parser("setup-link", help="create a one-time link for the first operator")
@@ -48,6 +52,10 @@ class Command(BaseCommand):
     def _password(self, *, email: str, **options: Any) -> None:
         people.change_password(user=self._person(email), password=getpass.getpass("New password: "), at=timezone.now())
         self.stdout.write(f"{email} can sign in with the new password.")
+
+    def _unlink(self, *, email: str, **options: Any) -> None:
+        identities.unlink_identity(user_id=self._person(email).pk, actor=None, at=timezone.now())
+        self.stdout.write(f"{email} is not linked with any identity now.")
 
     def _deactivate(self, *, email: str, **options: Any) -> None:
         people.deactivate_user(user_id=self._person(email).pk, actor=None, at=timezone.now())

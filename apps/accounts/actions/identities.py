@@ -1,0 +1,171 @@
+"""Signing in as whom the provider names, and linking an account with such an identity.
+
+The identity is the provider's issuer and subject. The e-mail address matters once, to find out whether somebody new was
+invited or may have an account; whoever has one links it after their password, unless the operator allows more.
+"""
+
+import logging
+from collections.abc import Collection
+from datetime import datetime
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.db.models import QuerySet
+
+from apps.accounts import rules
+from apps.accounts.actions.invitations import _use
+from apps.accounts.actions.memberships import _change_roles, _is_last_lead
+from apps.accounts.actions.people import create_user
+from apps.accounts.actions.sign_ins import SignInRefused
+from apps.accounts.core.oidc.configuration import GroupRole, SingleSignOn
+from apps.accounts.core.oidc.tokens import Claims
+from apps.accounts.enums import Role
+from apps.accounts.models import Identity, Invitation, Project, User
+from apps.accounts.rules import PeopleRefused
+from apps.accounts.selectors import roles_of
+from apps.common.errors import Refusal
+from apps.common.trail import record
+
+log = logging.getLogger(__name__)
+
+
+@transaction.atomic
+def sign_in_by_identity(*, claims: Claims, configuration: SingleSignOn, at: datetime) -> User:
+    """The person with this identity, with the roles of their groups. Somebody new is linked or gets an account.
+
+    Raises SignInRefused, whose sentence says what the person can do.
+    """
+    _refuse_unknown_groups(claims, configuration)
+    identity = (
+        Identity.objects.select_for_update(of=("self",))
+        .select_related("user")
+        .filter(issuer=claims.issuer, subject=claims.subject)
+        .first()
+    )
+    user = identity.user if identity else _first_sign_in(claims, configuration, at)
+    if reason := rules.entry_refusal(user):
+        raise SignInRefused(reason, code="closed")
+    _apply_groups(user, claims.groups, configuration, at)
+    return user
+
+
+@transaction.atomic
+def link_identity(*, user: User, claims: Claims, at: datetime) -> Identity:
+    """Link an account with an identity, for who has just given its password. Repeating it changes nothing."""
+    user = User.objects.select_for_update().get(pk=user.pk)
+    if reason := rules.entry_refusal(user):
+        raise SignInRefused(reason, code="closed")
+    known = Identity.objects.filter(issuer=claims.issuer, subject=claims.subject).first()
+    if known is not None and known.user_id == user.pk:
+        return known
+    if known is not None:
+        raise SignInRefused(
+            "This identity is linked with another account. Sign out at the provider and choose another one there.",
+            code="linked_elsewhere",
+        )
+    if user.identities.filter(issuer=claims.issuer).exists():
+        raise SignInRefused("Your account is linked with another identity. Unlink that first.", code="linked")
+    return _link(user, claims, at)
+
+
+@transaction.atomic
+def unlink_identity(*, user_id: int, actor: User | None, at: datetime) -> User:
+    """End the links of an account; for the person, an operator, or the command line (`actor` None)."""
+    if actor is not None and actor.pk != user_id and not actor.is_operator:
+        raise PeopleRefused("Only an operator can unlink the account of somebody else.")
+    user = User.objects.select_for_update().get(pk=user_id)
+    if actor is not None and actor.pk == user.pk and (reason := rules.unlink_refusal(user)):
+        raise Refusal(reason, code="only_way_in")
+    for identity in user.identities.order_by("pk"):
+        before = {"issuer": identity.issuer, "subject": identity.subject}
+        identity.delete()
+        record(project=None, actor=actor, action="identity.unlinked", obj=user, before=before, at=at)
+    return user
+
+
+def _first_sign_in(claims: Claims, configuration: SingleSignOn, at: datetime) -> User:
+    """Whom an identity that nobody has yet belongs to, by its verified e-mail address."""
+    email = _email_of(claims, configuration)
+    user = User.objects.select_for_update().filter(email__iexact=email).first()
+    if user is not None:
+        has_identity = user.identities.filter(issuer=claims.issuer).exists()
+        if reason := rules.link_by_email_refusal(user, configuration, has_identity=has_identity):
+            raise SignInRefused(reason, code="not_linked")
+        _link(user, claims, at)
+        return user
+    invitations = list(_open_invitations(email, at))
+    if not invitations and not _may_have_account(email, configuration):
+        raise SignInRefused(
+            "Nobody has invited your e-mail address. Ask a lead of the project for an invitation to it.",
+            code="not_invited",
+        )
+    user = create_user(email=email, name=claims.name or email.partition("@")[0], password=None, at=at)
+    _link(user, claims, at)
+    for invitation in invitations:
+        _use(invitation, user, at)
+    return user
+
+
+def _email_of(claims: Claims, configuration: SingleSignOn) -> str:
+    try:
+        validate_email(claims.email)
+    except ValidationError:
+        raise SignInRefused(
+            f"{configuration.name} sent no verified e-mail address, so nobody knows whether you were invited."
+            " If you have an account here, sign in with its password and link it on your profile.",
+            code="unverified",
+        ) from None
+    return claims.email
+
+
+def _open_invitations(email: str, at: datetime) -> "QuerySet[Invitation]":
+    """The invitations of projects to this address, locked. A set-up link makes an operator and is not among them."""
+    return (
+        Invitation.objects.select_for_update(of=("self",))
+        .select_related("project")
+        .filter(email__iexact=email, makes_operator=False, used_at=None, revoked_at=None, expires_at__gt=at)
+        .order_by("pk")
+    )
+
+
+def _may_have_account(email: str, configuration: SingleSignOn) -> bool:
+    return configuration.creates_accounts and configuration.trusts_domain_of(email)
+
+
+def _link(user: User, claims: Claims, at: datetime) -> Identity:
+    identity = Identity.objects.create(user=user, issuer=claims.issuer, subject=claims.subject, linked_at=at)
+    after = {"issuer": claims.issuer, "subject": claims.subject}
+    record(project=None, actor=user, action="identity.linked", obj=user, after=after, at=at)
+    return identity
+
+
+def _refuse_unknown_groups(claims: Claims, configuration: SingleSignOn) -> None:
+    if configuration.roles and claims.has_too_many_groups:
+        raise SignInRefused(
+            f"{configuration.name} did not list your groups because there are too many, so your roles are not"
+            " known. An operator can limit the groups that it sends to those of this application.",
+            code="too_many_groups",
+        )
+
+
+def _apply_groups(user: User, groups: Collection[str], configuration: SingleSignOn, at: datetime) -> None:
+    """Give the roles that the table of groups says, and end those that it would give but does not; others stay."""
+    for slug, table in configuration.rules_by_project().items():
+        project = Project.objects.select_for_update(no_key=True).filter(slug=slug).first()
+        if project is None:
+            log.warning("KARAT_OIDC_ROLES names the project %s, which is not there.", slug)
+        elif project.archived_at is None:
+            _apply_table(project, user, table, groups, at)
+
+
+def _apply_table(
+    project: Project, user: User, table: Collection[GroupRole], groups: Collection[str], at: datetime
+) -> None:
+    before = roles_of(user, project)
+    given = {rule.role for rule in table if rule.group in groups}
+    wanted = before - {rule.role for rule in table} | given
+    if Role.LEAD in before - wanted and _is_last_lead(project, user):
+        log.warning("%s stays lead of %s, whose last lead they are.", user.email, project.slug)
+        wanted |= {Role.LEAD.value}
+    _change_roles(project=project, user=user, before=before, wanted=wanted, actor=None, at=at)

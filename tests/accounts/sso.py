@@ -1,0 +1,62 @@
+"""What the tests of single sign-on share: the settings, and a browser that leaves for the provider and comes back."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http.response import HttpResponseBase
+from django.test import Client
+from django.urls import reverse
+
+from apps.accounts.core.oidc.configuration import SingleSignOn
+from apps.accounts.models import User
+from tests.accounts.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
+
+BREAK_GLASS = "ops@example.org"
+
+
+def configuration(issuer: str = "https://login.example.org", **options: Any) -> SingleSignOn:
+    known = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "name": "Acme", "scopes": ("openid", "email")}
+    return SingleSignOn(**{"issuer": issuer, **known, **options})
+
+
+class Browser:
+    """One browser that signs in at the provider. `answer` is what it comes back with, and may be tampered with."""
+
+    def __init__(self, provider: FakeProvider, client: Client | None = None) -> None:
+        self.provider = provider
+        self.client = client or Client()
+        self.location = ""
+        self.answer: dict[str, Any] = {}
+
+    def leave(self, wanted: str = "") -> HttpResponseBase:
+        response = self.client.get(reverse("accounts:sso"), {"next": wanted} if wanted else {})
+        return self._left(response, response.headers.get("Location", ""))
+
+    def leave_to_link(self, password: str) -> HttpResponseBase:
+        response = self.client.post(reverse("accounts:link"), {"current": password})
+        return self._left(response, response.context.get("url", "") if response.context else "")
+
+    def _left(self, response: HttpResponseBase, location: str) -> HttpResponseBase:
+        self.location = location
+        self.answer = self.provider.answer(location) if location.startswith(self.provider.issuer) else {}
+        return response
+
+    def come_back(self) -> HttpResponseBase:
+        query = urlencode(self.answer, doseq=True)
+        return self.client.get(f"{reverse('accounts:sso-return')}?{query}")
+
+    def sign_in(self, wanted: str = "") -> HttpResponseBase:
+        self.leave(wanted)
+        return self.come_back()
+
+    @property
+    def user(self) -> User | None:
+        key = self.client.session.get("_auth_user_id") if settings.SESSION_COOKIE_NAME in self.client.cookies else None
+        return User.objects.get(pk=key) if key else None
+
+
+def refusal_of(response: Any) -> str:
+    """The code of the refusal that a page shows; "" for another page."""
+    refusal = (response.context or {}).get("refusal")
+    return refusal.code if refusal else ""
