@@ -84,10 +84,10 @@ def link_by_email_refusal(user: User, configuration: SingleSignOn, *, has_identi
     """
     name = configuration.name
     if user.is_operator or has_identity or not configuration.links_by_email:
-        return (
-            f"An account with your e-mail address exists and is not linked with your identity at {name}. Sign in with"
-            f" its password, then press “Link with {name}” on your profile."
-        )
+        what = f"An account with your e-mail address exists and is not linked with your identity at {name}."
+        if password_refusal(user.email, is_operator=user.is_operator):
+            return f"{what} Ask an operator of Karat, since passwords are switched off here."
+        return f"{what} Sign in with its password, then press “Link with {name}” on your profile."
     if not configuration.trusts_domain_of(user.email):
         return f"Addresses of this domain are not accepted from {name}. Ask an operator of Karat."
     return entry_refusal(user)

@@ -2,9 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.common.web.addresses import parse_openings
 from tests.accounts.provider import FakeProvider, running
-from tests.accounts.sso import Browser, configuration
+from tests.accounts.sso import Browser, name_in_settings
 
 
 @pytest.fixture(scope="session")
@@ -16,12 +15,8 @@ def running_provider() -> Iterator[FakeProvider]:
 @pytest.fixture
 def provider(running_provider, settings) -> FakeProvider:
     """An honest provider, which the settings name, and of which nothing is remembered."""
-    from apps.accounts.edges import single_sign_on
-
     running_provider.be_honest()
-    single_sign_on._provider_of.cache_clear()
-    settings.SINGLE_SIGN_ON = configuration(running_provider.issuer)
-    settings.OUTBOUND_ALLOW = parse_openings([f"127.0.0.1:{running_provider.server_port}"])
+    name_in_settings(running_provider, settings)
     return running_provider
 
 

@@ -9,7 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.core.oidc.configuration import SingleSignOn
+from apps.accounts.edges import single_sign_on
 from apps.accounts.models import User
+from apps.common.web.addresses import parse_openings
 from tests.accounts.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
 
 BREAK_GLASS = "ops@example.org"
@@ -18,6 +20,13 @@ BREAK_GLASS = "ops@example.org"
 def configuration(issuer: str = "https://login.example.org", **options: Any) -> SingleSignOn:
     known = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "name": "Acme", "scopes": ("openid", "email")}
     return SingleSignOn(**{"issuer": issuer, **known, **options})
+
+
+def name_in_settings(provider: FakeProvider, settings: Any, **options: Any) -> None:
+    """Make the provider that of this server, which may request it and remembers nothing of one before."""
+    single_sign_on._provider_of.cache_clear()
+    settings.SINGLE_SIGN_ON = configuration(provider.issuer, **options)
+    settings.OUTBOUND_ALLOW = parse_openings([f"127.0.0.1:{provider.server_port}"])
 
 
 class Browser:

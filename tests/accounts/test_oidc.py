@@ -1,6 +1,7 @@
 """Who is let in by single sign-on, as whom, and with which roles."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -8,11 +9,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.accounts.actions.identities import link_identity, sign_in_by_identity
 from apps.accounts.actions.invitations import create_setup_link, invite
 from apps.accounts.actions.passwords import ResetRefused, create_reset_link
 from apps.accounts.actions.people import deactivate_user
 from apps.accounts.actions.projects import archive_project, set_roles
 from apps.accounts.core.oidc.configuration import GroupRole
+from apps.accounts.core.oidc.tokens import Claims
 from apps.accounts.enums import Role
 from apps.accounts.models import Identity, Invitation, LoginAttempt, UsedState, User
 from apps.accounts.selectors import roles_of
@@ -20,6 +23,7 @@ from apps.audit.models import Event
 from tests.accounts.provider import PERSON
 from tests.accounts.sso import BREAK_GLASS, Browser, refusal_of
 from tests.factories import AT, PASSWORD, lead_of, make_member, make_project, make_user
+from tests.races import overlapping
 
 pytestmark = pytest.mark.django_db
 
@@ -181,6 +185,25 @@ def test_nothing_is_linked_when_another_person_has_signed_in_meanwhile(provider)
 
     assert refusal_of(response) == "other_person"
     assert not Identity.objects.exists()
+
+
+def test_a_form_cannot_say_whose_account_is_linked_or_with_what(provider):
+    user, other = make_user("Mara"), make_user("Tobias")
+    browser = Browser(provider, signed_in(Client(), user))
+    hostile = {
+        "links": other.pk,
+        "user": other.pk,
+        "issuer": "https://login.evil.example",
+        "subject": "s",
+        "next": "//x",
+    }
+    response = browser.client.post(reverse("accounts:link"), {"current": PASSWORD, **hostile})
+    browser.answer = provider.answer(response.context["url"])
+
+    browser.come_back()
+
+    identity = Identity.objects.get()
+    assert (identity.user, identity.issuer, identity.subject) == (user, provider.issuer, PERSON["sub"])
 
 
 def test_an_identity_is_linked_with_one_account(provider):
@@ -389,6 +412,16 @@ def test_passwords_can_be_for_one_operator_only(provider, allow):
     assert [post_password(user.email) for user in (person, operator, glass)] == [200, 200, 302]
 
 
+def test_without_passwords_nobody_is_told_to_use_one(provider, browser, allow):
+    allow(passwords_only_for=BREAK_GLASS)
+    provider.person["email"] = make_user("Mara").email
+
+    response = browser.sign_in()
+
+    assert refusal_of(response) == "not_linked"
+    assert b"Ask an operator of Karat" in response.content
+
+
 def test_the_one_who_may_has_to_be_an_operator(provider, allow):
     person = make_user("Mara")
     allow(passwords_only_for=person.email)
@@ -520,14 +553,37 @@ def test_the_secret_of_the_client_is_in_no_text_of_the_settings(provider, settin
     assert settings.SINGLE_SIGN_ON.client_secret not in repr(settings.SINGLE_SIGN_ON)
 
 
-def test_two_first_sign_ins_at_once_make_one_account(provider, browser, monkeypatch):
-    """The second finds nobody, and the constraint refuses it."""
-    invite_mara()
-    browser.leave()
-    other = link(make_user("Mara"), provider)
-    monkeypatch.setattr(Identity.objects, "select_for_update", lambda **_: Identity.objects.none())
+def claims_of_mara(provider) -> Claims:
+    return Claims(provider.issuer, PERSON["sub"], email=PERSON["email"], name=PERSON["name"])
 
-    response = browser.come_back()
 
-    assert refusal_of(response) == "twice"
-    assert list(Identity.objects.values_list("user", flat=True)) == [other.pk]
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("reason", ["invited", "domain"])
+def test_two_first_sign_ins_at_once_make_one_account(reason, provider, settings, allow):
+    if reason == "invited":
+        invite_mara()
+    else:
+        allow(domains=frozenset({"example.org"}), creates_accounts=True)
+    claims, configuration = claims_of_mara(provider), settings.SINGLE_SIGN_ON
+
+    def sign_in() -> User:
+        return sign_in_by_identity(claims=claims, configuration=configuration, at=timezone.now())
+
+    first, second = overlapping(sign_in, sign_in)
+
+    assert second.code == "twice"
+    assert Identity.objects.get().user == first == User.objects.get(email=PERSON["email"])
+    assert sign_in() == first
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_two_people_who_link_one_identity_at_once_do_not_share_it(provider):
+    users, claims = (make_user("Mara"), make_user("Tobias")), claims_of_mara(provider)
+
+    links = [partial(link_identity, user=user, claims=claims, at=AT) for user in users]
+    linked, refused = overlapping(*links)
+
+    assert linked.user == users[0]
+    assert refused.code == "twice"

@@ -5,12 +5,13 @@ invited or may have an account; whoever has one links it after their password, u
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from apps.accounts import rules
@@ -30,7 +31,24 @@ from apps.common.trail import record
 log = logging.getLogger(__name__)
 
 
-@transaction.atomic
+class _Twice(SignInRefused):
+    """Two first sign-ins of one person at the same time, of which this is the second."""
+
+    def __init__(self) -> None:
+        super().__init__("You signed in twice at the same time. Sign in once more.", code="twice")
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """A transaction in which what another one was quicker to link or create is a refusal."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError:
+        raise _Twice from None
+
+
+@_one_at_a_time()
 def sign_in_by_identity(*, claims: Claims, configuration: SingleSignOn, at: datetime) -> User:
     """The person with this identity, with the roles of their groups. Somebody new is linked or gets an account.
 
@@ -50,7 +68,7 @@ def sign_in_by_identity(*, claims: Claims, configuration: SingleSignOn, at: date
     return user
 
 
-@transaction.atomic
+@_one_at_a_time()
 def link_identity(*, user: User, claims: Claims, at: datetime) -> Identity:
     """Link an account with an identity, for who has just given its password. Repeating it changes nothing."""
     user = User.objects.select_for_update().get(pk=user.pk)
@@ -95,6 +113,8 @@ def _first_sign_in(claims: Claims, configuration: SingleSignOn, at: datetime) ->
         _link(user, claims, at)
         return user
     invitations = list(_open_invitations(email, at))
+    if Identity.objects.filter(issuer=claims.issuer, subject=claims.subject).exists():
+        raise _Twice  # the other sign-in held the invitation, and has used it
     if not invitations and not _may_have_account(email, configuration):
         raise SignInRefused(
             "Nobody has invited your e-mail address. Ask a lead of the project for an invitation to it.",

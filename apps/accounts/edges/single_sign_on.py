@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.core import signing
-from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
@@ -154,12 +153,3 @@ def _in_words() -> Iterator[None]:
         log.warning("Single sign-on does not work: %s", problem)
         sentence = f"{name} did not answer as expected. Try again in a minute, or tell whoever runs Karat."
         raise ProviderAway(sentence, code="provider_away") from None
-
-
-@contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Turn the second of two first sign-ins at once, which a constraint refuses, into a refusal."""
-    try:
-        yield
-    except IntegrityError:
-        raise SignInRefused("You signed in twice at the same time. Begin again.", code="twice") from None

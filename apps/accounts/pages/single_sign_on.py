@@ -63,8 +63,7 @@ def come_back(request: HttpRequest) -> HttpResponse:
     """Back from the provider: sign in, or link the account of whoever asked for it."""
     at = timezone.now()
     returned = sso.come_back(request, at)
-    with sso.one_at_a_time():
-        response = _link(request, returned) if returned.flow.links else _sign_in(request, returned)
+    response = _link(request, returned) if returned.flow.links else _sign_in(request, returned)
     returned.attempt.delete()
     sso.forget_flow(response)
     return response
