@@ -14,8 +14,8 @@ from apps.accounts.actions.invitations import create_setup_link, invite
 from apps.accounts.actions.passwords import ResetRefused, create_reset_link
 from apps.accounts.actions.people import deactivate_user
 from apps.accounts.actions.projects import archive_project, set_roles
+from apps.accounts.core.oidc.claims import Claims
 from apps.accounts.core.oidc.configuration import GroupRole
-from apps.accounts.core.oidc.tokens import Claims
 from apps.accounts.enums import Role
 from apps.accounts.models import Identity, Invitation, LoginAttempt, UsedState, User
 from apps.accounts.selectors import roles_of

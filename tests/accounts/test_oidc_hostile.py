@@ -309,6 +309,24 @@ def test_unknown_keys_do_not_make_karat_ask_again_and_again(provider):
     assert provider.asked.count("/jwks") == 2
 
 
+def test_a_provider_that_fails_is_left_alone_for_a_while(provider):
+    """Whoever presses the button again and again does not make the server wait again and again."""
+    provider.metadata["issuer"] = "https://login.evil.example"
+    codes = [refusal_of(Browser(provider).leave()) for _ in range(3)]
+
+    assert codes == ["discovery_issuer", "provider_away", "provider_away"]
+    assert provider.asked == ["/.well-known/openid-configuration"]
+
+
+def test_while_one_asks_a_slow_provider_others_do_not_wait_for_it(provider, browser, monkeypatch):
+    monkeypatch.setattr("apps.accounts.core.oidc.provider.PATIENCE_SECONDS", 0.01)
+    with single_sign_on._provider()._metadata._turn:
+        response = browser.leave()
+
+    assert refusal_of(response) == "provider_away"
+    assert browser.leave().status_code == 302
+
+
 def test_an_address_that_fails_again_and_again_is_stopped_before_the_provider_is_asked(provider):
     provider.claims["nonce"] = "wrong"
     for _ in range(40):

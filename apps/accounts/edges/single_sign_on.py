@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.conf import settings
 from django.core import signing
@@ -17,17 +17,22 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
 from apps.accounts.actions.sign_ins import SignInRefused, count_return
+from apps.accounts.core.oidc.claims import Claims
 from apps.accounts.core.oidc.configuration import SingleSignOn
 from apps.accounts.core.oidc.flow import FLOW_SECONDS, Flow, authorization_url, code_in, end_session_url
-from apps.accounts.core.oidc.provider import Provider
 from apps.accounts.core.oidc.refusals import AnswerRefused, ProviderUnavailable
-from apps.accounts.core.oidc.tokens import Claims
 from apps.accounts.models import LoginAttempt
+from apps.common.discovery import later
 from apps.common.errors import Refusal
 from apps.common.web.addresses import Opening
 from apps.common.web.requests import client_address, link_for_others
 
+if TYPE_CHECKING:
+    from apps.accounts.core.oidc.provider import Provider
+
 log = logging.getLogger(__name__)
+provider_of = later("apps.accounts.core.oidc.provider.Provider")
+"""Loaded where there is single sign-on: its library takes 12 MB."""
 
 SALT = "karat.single-sign-on"
 ID_TOKEN = "id_token"
@@ -114,11 +119,10 @@ def forget_flow(response: HttpResponse) -> None:
 
 
 def _kept_flow(request: HttpRequest) -> Flow | None:
+    cookie = request.COOKIES.get(settings.FLOW_COOKIE_NAME, "")
     try:
-        return Flow(
-            **signing.loads(request.COOKIES.get(settings.FLOW_COOKIE_NAME, ""), salt=SALT, max_age=FLOW_SECONDS)
-        )
-    except signing.BadSignature:
+        return Flow(**signing.loads(cookie, salt=SALT, max_age=FLOW_SECONDS))
+    except (signing.BadSignature, TypeError):  # TypeError: of a Karat whose flows had other fields
         return None
 
 
@@ -127,13 +131,13 @@ def _parameters(request: HttpRequest) -> Mapping[str, str]:
     return {name: values[0] if len(values) == 1 else "" for name, values in request.GET.lists()}
 
 
-def _provider() -> Provider:
+def _provider() -> "Provider":
     return _provider_of(configuration_or_404(), settings.OUTBOUND_ALLOW)
 
 
 @lru_cache(maxsize=8)
-def _provider_of(configuration: SingleSignOn, openings: tuple[Opening, ...]) -> Provider:
-    return Provider(configuration, openings)
+def _provider_of(configuration: SingleSignOn, openings: tuple[Opening, ...]) -> "Provider":
+    return provider_of(configuration, openings)
 
 
 def _redirect_uri(request: HttpRequest) -> str:

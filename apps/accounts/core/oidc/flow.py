@@ -12,7 +12,7 @@ from hmac import compare_digest
 from urllib.parse import urlencode
 
 from apps.accounts.core.oidc.configuration import SingleSignOn
-from apps.accounts.core.oidc.provider import Metadata
+from apps.accounts.core.oidc.metadata import Metadata
 from apps.accounts.core.oidc.refusals import AnswerRefused
 
 FLOW_SECONDS = 600

@@ -7,35 +7,28 @@ to one more look at the keys, at most once a minute, so that nobody makes Karat 
 import base64
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import quote, urlencode
 
-from apps.accounts.core.oidc.configuration import SingleSignOn, is_safe_url
+from apps.accounts.core.oidc.claims import Claims
+from apps.accounts.core.oidc.configuration import SingleSignOn
+from apps.accounts.core.oidc.metadata import Metadata, read_metadata
 from apps.accounts.core.oidc.refusals import AnswerRefused, ProviderUnavailable
-from apps.accounts.core.oidc.tokens import ALGORITHMS, Claims, Key, TokenHead, claims_in, head_of, key_for, keys_in
+from apps.accounts.core.oidc.tokens import Key, TokenHead, claims_in, head_of, key_for, keys_in
 from apps.common.web.addresses import BadAddress, Opening, parse_url
 from apps.common.web.outbound import Client, HttpAnswer, Limits, OutboundError
 
 T = TypeVar("T")
 KEPT = timedelta(hours=1)
 BETWEEN_LOOKS = timedelta(minutes=1)
+AFTER_A_FAILURE = timedelta(seconds=10)
+PATIENCE_SECONDS = 1.0
+"""For another thread that asks the provider the same."""
 LIMITS = Limits(connect=3.0, read=5.0, whole=10.0, size=256 * 1024)
 """Somebody waits for each of these requests, and the web server has few threads."""
-METHODS = ("client_secret_basic", "client_secret_post")
-
-
-class Metadata(NamedTuple):
-    """What of the discovery document is used. `end_session_endpoint` is "" when there is none."""
-
-    authorization_endpoint: str
-    token_endpoint: str
-    jwks_uri: str
-    end_session_endpoint: str
-    authenticates_by: str
-    algorithms: frozenset[str]
-    sends_issuer: bool
 
 
 class Provider:
@@ -126,62 +119,50 @@ class Provider:
             raise ProviderUnavailable(str(problem)) from problem
 
 
-def read_metadata(document: Mapping[str, Any], configuration: SingleSignOn) -> Metadata:
-    """The discovery document, when it is of this issuer. Raises AnswerRefused and ProviderUnavailable."""
-    if document.get("issuer") != configuration.issuer:
-        raise AnswerRefused("discovery_issuer")
-    challenges = document.get("code_challenge_methods_supported")
-    if isinstance(challenges, list) and "S256" not in challenges:
-        raise ProviderUnavailable("The provider does not support PKCE with S256.")
-    offered = document.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
-    method = next((one for one in METHODS if isinstance(offered, list) and one in offered), "")
-    if not method:
-        raise ProviderUnavailable("The provider takes the client secret neither in a header nor in a form.")
-    algorithms = document.get("id_token_signing_alg_values_supported", ["RS256"])
-    return Metadata(
-        authorization_endpoint=_endpoint(document, "authorization_endpoint"),
-        token_endpoint=_endpoint(document, "token_endpoint"),
-        jwks_uri=_endpoint(document, "jwks_uri"),
-        end_session_endpoint=_endpoint(document, "end_session_endpoint", is_needed=False),
-        authenticates_by=method,
-        algorithms=frozenset(one for one in ALGORITHMS if isinstance(algorithms, list) and one in algorithms),
-        sends_issuer=document.get("authorization_response_iss_parameter_supported") is True,
-    )
-
-
-def _endpoint(document: Mapping[str, Any], name: str, *, is_needed: bool = True) -> str:
-    url = document.get(name)
-    if url is None and not is_needed:
-        return ""
-    if not isinstance(url, str) or not is_safe_url(url):
-        raise ProviderUnavailable(f"The discovery document names no {name} that begins with https://.")
-    return url
-
-
 class _Remembered(Generic[T]):
-    """Something fetched, kept for `KEPT`. Several threads may fetch it at the same time, and none waits for another."""
+    """Something fetched, kept for `KEPT`. One thread at a time fetches it; whether it failed is remembered too, so that
+    a provider that is slow or away does not hold the threads of the web server.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._value: T | None = None
-        self._fetched_at: datetime | None = None
+        self._turn = threading.Lock()
+        self._known: tuple[T, datetime] | None = None
+        self._failed_at: datetime | None = None
         self._looked_again_at: datetime | None = None
 
     def get(self, fetch: Callable[[], T], at: datetime, *, again: bool = False) -> T:
-        with self._lock:
-            value, fetched_at = self._value, self._fetched_at
-        if value is not None and fetched_at is not None and not again and at - fetched_at < KEPT:
-            return value
-        value = fetch()
-        with self._lock:
-            self._value, self._fetched_at = value, at
-        return value
+        if (known := self._known) and not again and at - known[1] < KEPT:
+            return known[0]
+        with self._one_at_a_time():
+            if (later := self._known) and later is not known and at - later[1] < KEPT:
+                return later[0]
+            if self._failed_at is not None and at - self._failed_at < AFTER_A_FAILURE:
+                raise ProviderUnavailable("The provider failed a moment ago, and is not asked again yet.")
+            return self._fetched(fetch, at)
 
     def may_look_again(self, at: datetime) -> bool:
         """Whether the value may be fetched before its time. Who is told yes has taken the turn."""
-        with self._lock:
+        with self._one_at_a_time():
             last = self._looked_again_at
             if last is not None and at - last < BETWEEN_LOOKS:
                 return False
             self._looked_again_at = at
             return True
+
+    def _fetched(self, fetch: Callable[[], T], at: datetime) -> T:
+        try:
+            value = fetch()
+        except (ProviderUnavailable, AnswerRefused):
+            self._failed_at = at
+            raise
+        self._known = value, at
+        return value
+
+    @contextmanager
+    def _one_at_a_time(self) -> Iterator[None]:
+        if not self._turn.acquire(timeout=PATIENCE_SECONDS):
+            raise ProviderUnavailable("The provider is being asked already, and is slow.")
+        try:
+            yield
+        finally:
+            self._turn.release()

@@ -10,11 +10,11 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
+from apps.accounts.core.oidc.claims import Claims
 from apps.accounts.core.oidc.configuration import SingleSignOn
+from apps.accounts.core.oidc.metadata import ALGORITHMS
 from apps.accounts.core.oidc.refusals import AnswerRefused
 
-ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
-"""What may sign, whatever the provider offers: never `none`, and never a secret that both sides know."""
 LEEWAY_SECONDS = 60
 LONGEST_TOKEN = 64 * 1024
 LONGEST_SUBJECT = 255
@@ -24,21 +24,6 @@ MOST_KEYS = 100
 
 Key = RSAKey | ECKey | OKPKey
 _KINDS: Mapping[str, type[Key]] = {"RSA": RSAKey, "EC": ECKey, "OKP": OKPKey}
-
-
-@dataclass(frozen=True)
-class Claims:
-    """What the provider says of a person. `email` is empty unless the provider has verified it.
-
-    `groups` is empty when the token names none; `has_too_many_groups` when the provider left them out for their number.
-    """
-
-    issuer: str
-    subject: str
-    email: str = ""
-    name: str = ""
-    groups: frozenset[str] = frozenset()
-    has_too_many_groups: bool = False
 
 
 @dataclass(frozen=True)
