@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from joserfc import jwt
-from joserfc.jwk import RSAKey
+from joserfc.jwk import ECKey, RSAKey
 
 CLIENT_ID, CLIENT_SECRET = "karat-client", "a secret: with / and ü"
 PERSON = {"sub": "subject-1", "email": "mara@example.org", "email_verified": True, "name": "Mara Quill"}
@@ -50,8 +50,10 @@ class FakeProvider(ThreadingHTTPServer):
         self.raw_token: str | None = None
         self.token_status = 200
         self.asked: list[str] = []
-        self.key, self.published = key(0), [key(0)]
+        self.key: RSAKey | ECKey = key(0)
+        self.published: list[RSAKey | ECKey] = [key(0)]
         self.algorithm = "RS256"
+        self.names_its_key = True
         self._codes: dict[str, dict[str, str]] = {}
 
     def rotate(self) -> None:
@@ -66,7 +68,7 @@ class FakeProvider(ThreadingHTTPServer):
             "token_endpoint": f"{self.issuer}/token",
             "jwks_uri": f"{self.issuer}/jwks",
             "end_session_endpoint": f"{self.issuer}/logout",
-            "id_token_signing_alg_values_supported": ["RS256", "ES256", "HS256", "none"],
+            "id_token_signing_alg_values_supported": ["RS256", "PS256", "ES256", "HS256", "none"],
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": True,
         }
@@ -88,11 +90,15 @@ class FakeProvider(ThreadingHTTPServer):
         return self.signed(_without_left_out(honest | self.claims))
 
     def signed(self, claims: dict[str, Any]) -> str:
-        return jwt.encode({"alg": self.algorithm, "kid": self.key.kid}, claims, self.key, algorithms=[self.algorithm])
+        head = {"alg": self.algorithm, **({"kid": self.key.kid} if self.names_its_key else {})}
+        return jwt.encode(head, claims, self.key, algorithms=[self.algorithm])
 
     def redeem(self, form: dict[str, str], authorization: str) -> tuple[int, dict[str, Any]]:
         pair = "karat-client:a%20secret%3A%20with%20%2F%20and%20%C3%BC"
-        if authorization != f"Basic {base64.b64encode(pair.encode()).decode()}":
+        in_header = authorization == f"Basic {base64.b64encode(pair.encode()).decode()}"
+        in_form = (form.get("client_id"), form.get("client_secret")) == (CLIENT_ID, CLIENT_SECRET)
+        wants_form = self.discovery().get("token_endpoint_auth_methods_supported") == ["client_secret_post"]
+        if (in_form, in_header) != (wants_form, not wants_form):
             return 401, {"error": "invalid_client"}
         asked = self._codes.pop(form["code"], None)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(form["code_verifier"].encode()).digest()).decode()

@@ -38,8 +38,9 @@ class Browser:
         self.location = ""
         self.answer: dict[str, Any] = {}
 
-    def leave(self, wanted: str = "") -> HttpResponseBase:
-        response = self.client.get(reverse("accounts:sso"), {"next": wanted} if wanted else {})
+    def leave(self, wanted: str = "", join: str = "") -> HttpResponseBase:
+        asked = {"next": wanted, "join": join}
+        response = self.client.get(reverse("accounts:sso"), {name: value for name, value in asked.items() if value})
         return self._left(response, response.headers.get("Location", ""))
 
     def leave_to_link(self, password: str) -> HttpResponseBase:
@@ -55,8 +56,8 @@ class Browser:
         query = urlencode(self.answer, doseq=True)
         return self.client.get(f"{reverse('accounts:sso-return')}?{query}")
 
-    def sign_in(self, wanted: str = "") -> HttpResponseBase:
-        self.leave(wanted)
+    def sign_in(self, wanted: str = "", join: str = "") -> HttpResponseBase:
+        self.leave(wanted, join)
         return self.come_back()
 
     @property

@@ -1,13 +1,16 @@
 """Who is let in by single sign-on, as whom, and with which roles."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from time import time
 
 import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from joserfc.jwk import ECKey
 
 from apps.accounts.actions.identities import link_identity, sign_in_by_identity
 from apps.accounts.actions.invitations import create_setup_link, invite
@@ -17,10 +20,10 @@ from apps.accounts.actions.projects import archive_project, set_roles
 from apps.accounts.core.oidc.claims import Claims
 from apps.accounts.core.oidc.configuration import GroupRole
 from apps.accounts.enums import Role
-from apps.accounts.models import Identity, Invitation, LoginAttempt, UsedState, User
+from apps.accounts.models import Identity, Invitation, LoginAttempt, Project, UsedState, User
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
-from tests.accounts.provider import PERSON
+from tests.accounts.provider import CLIENT_ID, LEAVE_OUT, PERSON, FakeProvider, key
 from tests.accounts.sso import BREAK_GLASS, Browser, refusal_of
 from tests.factories import AT, PASSWORD, lead_of, make_member, make_project, make_user
 from tests.races import overlapping
@@ -135,6 +138,126 @@ def test_accounts_are_made_for_no_other_domain(email, provider, browser, allow):
     provider.person["email"] = email
 
     assert refusal_of(browser.sign_in()) == "not_invited"
+
+
+# Providers differ
+
+
+def with_an_elliptic_curve(provider) -> None:
+    provider.algorithm, provider.key = "ES256", ECKey.generate_key("P-256", {"kid": "curve"})
+    provider.published = [provider.key]
+
+
+HONEST: dict[str, Callable[[FakeProvider], object]] = {
+    "signs with an elliptic curve": with_an_elliptic_curve,
+    "signs with another padding": lambda provider: setattr(provider, "algorithm", "PS256"),
+    "has one key and does not name it": lambda provider: setattr(provider, "names_its_key", False),
+    "has keys that nobody here knows": lambda provider: setattr(
+        provider, "jwks", {"keys": [{"kty": "AKP", "kid": "new"}, "?", key(0).as_dict(private=False)]}
+    ),
+    "names us as one of a list": lambda provider: provider.claims.update(aud=[CLIENT_ID], azp=CLIENT_ID),
+    "names others beside us": lambda provider: provider.claims.update(aud=[CLIENT_ID, "api"], azp=CLIENT_ID),
+    "has a clock that is a little ahead": lambda provider: provider.claims.update(iat=int(time()) + 30),
+    "wants the secret in the form": lambda provider: provider.metadata.update(
+        token_endpoint_auth_methods_supported=["client_secret_post"]
+    ),
+    "says nothing of challenges and algorithms": lambda provider: provider.metadata.update(
+        code_challenge_methods_supported=LEAVE_OUT, id_token_signing_alg_values_supported=LEAVE_OUT
+    ),
+    "does not say in its answer who it is": lambda provider: provider.metadata.update(
+        authorization_response_iss_parameter_supported=LEAVE_OUT
+    ),
+    "has a query in its address": lambda provider: provider.metadata.update(
+        authorization_endpoint=f"{provider.issuer}/authorize?realm=1"
+    ),
+}
+
+
+@pytest.mark.parametrize("how", HONEST)
+def test_people_sign_in_by_a_provider_that(how, provider, browser):
+    user = link(make_user("Mara"), provider)
+    HONEST[how](provider)
+    browser.leave()
+    if "does not say" in how:
+        del browser.answer["iss"]
+
+    browser.come_back()
+
+    assert browser.user == user
+
+
+# Joining by a link, where the provider does not say whether it has verified an address
+
+
+@pytest.fixture
+def unverified(provider):
+    provider.person["email_verified"] = LEAVE_OUT
+
+
+def linked_invitation(email: str = PERSON["email"], at=None) -> tuple[Project, str]:
+    project = make_project()
+    lead = lead_of(project)
+    _, token = invite(project=project, actor=lead, roles=["viewer"], email=email, at=at or timezone.now())
+    return project, token
+
+
+def test_the_page_of_an_invitation_leads_to_the_provider_with_it(provider):
+    _, token = linked_invitation()
+
+    page = Client().get(reverse("accounts:join", kwargs={"token": token})).content.decode()
+
+    assert f'href="/sso/?join={token}"' in page
+
+
+@pytest.mark.usefixtures("unverified")
+def test_the_link_and_the_address_that_it_was_made_for_let_somebody_in(browser, allow):
+    allow(passwords_only_for=BREAK_GLASS)
+    project, token = linked_invitation()
+
+    browser.sign_in(join=token)
+
+    assert browser.user.email == PERSON["email"]
+    assert roles_of(browser.user, project) == {"viewer"}
+    assert refusal_of(Browser(browser.provider).sign_in(join=token)) == ""  # known now, and the link is not needed
+
+
+@pytest.mark.usefixtures("unverified")
+def test_one_of_both_is_not_enough(browser):
+    """Else a lead could invite an address of their own, and lead somebody else into that account."""
+    _, others = linked_invitation("attacker@example.org")
+    _, without = linked_invitation("")
+    _, old = linked_invitation(at=AT)
+
+    for token in (others, without, old, "guessed", ""):
+        assert refusal_of(browser.sign_in(join=token)) == "unverified"
+    assert not Identity.objects.exists()
+
+
+@pytest.mark.usefixtures("unverified")
+def test_nobody_without_an_address_joins_by_a_link_without_one(browser, provider):
+    provider.person["email"] = LEAVE_OUT
+    _, token = linked_invitation("")
+
+    assert refusal_of(browser.sign_in(join=token)) == "unverified"
+
+
+@pytest.mark.usefixtures("unverified")
+def test_a_set_up_link_with_the_address_makes_no_operator(browser):
+    token = create_setup_link(at=timezone.now())
+    Invitation.objects.update(email=PERSON["email"])
+
+    assert refusal_of(browser.sign_in(join=token)) == "unverified"
+
+
+@pytest.mark.usefixtures("unverified")
+def test_a_link_never_opens_an_account_that_exists(browser, provider, allow):
+    allow(domains=frozenset({"example.org"}), links_by_email=True)
+    user = make_user("Mara")
+    provider.person["email"] = user.email
+    _, token = linked_invitation(user.email)
+
+    assert refusal_of(browser.sign_in(join=token)) == "not_linked"
+    assert not user.identities.exists()
 
 
 # Linking
@@ -524,14 +647,6 @@ def test_a_provider_that_is_away_is_said_in_words_and_counts_as_no_attempt(provi
     assert LoginAttempt.objects.count() == 0
 
 
-def test_the_secret_goes_in_a_form_where_the_provider_wants_it_there(provider, browser):
-    provider.metadata["token_endpoint_auth_methods_supported"] = ["client_secret_post"]
-
-    response = browser.sign_in()
-
-    assert refusal_of(response) == "provider_away"  # this provider wants it in the header, and answers 401
-
-
 def test_used_states_are_forgotten_after_a_day(provider, browser):
     UsedState.objects.create(state_digest="0" * 64, at=AT)
     link(make_user("Mara"), provider)
@@ -554,21 +669,25 @@ def test_the_secret_of_the_client_is_in_no_text_of_the_settings(provider, settin
 
 
 def claims_of_mara(provider) -> Claims:
-    return Claims(provider.issuer, PERSON["sub"], email=PERSON["email"], name=PERSON["name"])
+    address = PERSON["email"]
+    return Claims(provider.issuer, PERSON["sub"], email=address, address=address, name=PERSON["name"])
 
 
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("reason", ["invited", "domain"])
+@pytest.mark.parametrize("reason", ["invited", "link", "domain"])
 def test_two_first_sign_ins_at_once_make_one_account(reason, provider, settings, allow):
-    if reason == "invited":
-        invite_mara()
-    else:
+    claims, token = claims_of_mara(provider), ""
+    if reason == "domain":
         allow(domains=frozenset({"example.org"}), creates_accounts=True)
-    claims, configuration = claims_of_mara(provider), settings.SINGLE_SIGN_ON
+    else:
+        _, token = linked_invitation()
+    if reason == "link":
+        claims = replace(claims, email="")
+    known = {"claims": claims, "configuration": settings.SINGLE_SIGN_ON, "invitation": token}
 
     def sign_in() -> User:
-        return sign_in_by_identity(claims=claims, configuration=configuration, at=timezone.now())
+        return sign_in_by_identity(**known, at=timezone.now())
 
     first, second = overlapping(sign_in, sign_in)
 

@@ -62,6 +62,7 @@ def test_a_group_may_contain_what_a_directory_puts_there():
         (LEAST | {"issuer": "http://login.example.org"}, "is no issuer"),
         (LEAST | {"issuer": "login.example.org"}, "is no issuer"),
         (LEAST | {"issuer": "https://login.example.org/?x=1"}, "is no issuer"),
+        (LEAST | {"name": "n" * 41}, "KARAT_OIDC_NAME is longer than 40 characters"),
         (LEAST | {"scopes": ["email"]}, "KARAT_OIDC_SCOPES lacks openid"),
         (LEAST | {"domains": ["@example.org"]}, "'@example.org' is no domain"),
         (LEAST | {"creates_accounts": True}, "KARAT_OIDC_CREATE is on and KARAT_OIDC_DOMAINS is empty"),

@@ -100,6 +100,18 @@ def test_where_passwords_are_for_one_operator_the_form_is_folded_away(page, prov
     assert looking.faults_at_width(page, 380) == []
 
 
+def test_a_long_name_and_a_page_of_an_invitation_fit_on_a_phone(page, provider, settings, project):
+    name_in_settings(provider, settings, name="identity.department-of-long-names.example")
+    lead = lead_of(project)
+    _, token = invite(project=project, actor=lead, roles=["viewer"], email=PERSON["email"], at=timezone.now())
+
+    for path in ("/login/", f"/join/{token}/"):
+        go(page, path)
+        looking.look_at(page, f"long-name{path[:6]}")
+        looking.clean_in_both_themes(page)
+        assert looking.faults_at_width(page, 380) == []
+
+
 def test_who_is_not_let_in_reads_why(page, provider, project):
     go(page, "/login/")
     page.get_by_role("link", name="Sign in with Acme").click()

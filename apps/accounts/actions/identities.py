@@ -12,7 +12,6 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 
 from apps.accounts import rules
 from apps.accounts.actions.invitations import _use
@@ -27,6 +26,7 @@ from apps.accounts.rules import PeopleRefused
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Refusal
 from apps.common.trail import record
+from apps.common.web.tokens import token_digest
 
 log = logging.getLogger(__name__)
 
@@ -49,8 +49,11 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 @_one_at_a_time()
-def sign_in_by_identity(*, claims: Claims, configuration: SingleSignOn, at: datetime) -> User:
+def sign_in_by_identity(*, claims: Claims, configuration: SingleSignOn, at: datetime, invitation: str = "") -> User:
     """The person with this identity, with the roles of their groups. Somebody new is linked or gets an account.
+
+    `invitation` is the token of a link with which somebody new joins. Together with the address that it was made for it
+    stands in for a provider that does not say whether it has verified the address.
 
     Raises SignInRefused, whose sentence says what the person can do.
     """
@@ -61,7 +64,7 @@ def sign_in_by_identity(*, claims: Claims, configuration: SingleSignOn, at: date
         .filter(issuer=claims.issuer, subject=claims.subject)
         .first()
     )
-    user = identity.user if identity else _first_sign_in(claims, configuration, at)
+    user = identity.user if identity else _first_sign_in(claims, configuration, invitation, at)
     if reason := rules.entry_refusal(user):
         raise SignInRefused(reason, code="closed")
     _apply_groups(user, claims.groups, configuration, at)
@@ -102,19 +105,17 @@ def unlink_identity(*, user_id: int, actor: User | None, at: datetime) -> User:
     return user
 
 
-def _first_sign_in(claims: Claims, configuration: SingleSignOn, at: datetime) -> User:
-    """Whom an identity that nobody has yet belongs to, by its verified e-mail address."""
-    email = _email_of(claims, configuration)
-    user = User.objects.select_for_update().filter(email__iexact=email).first()
-    if user is not None:
-        has_identity = user.identities.filter(issuer=claims.issuer).exists()
-        if reason := rules.link_by_email_refusal(user, configuration, has_identity=has_identity):
-            raise SignInRefused(reason, code="not_linked")
-        _link(user, claims, at)
-        return user
-    invitations = list(_open_invitations(email, at))
+def _first_sign_in(claims: Claims, configuration: SingleSignOn, invitation: str, at: datetime) -> User:
+    """Whom an identity that nobody has yet belongs to, by its verified e-mail address or by an invitation."""
+    invitations = _open_invitations(claims, invitation, at)
     if Identity.objects.filter(issuer=claims.issuer, subject=claims.subject).exists():
         raise _Twice  # the other sign-in held the invitation, and has used it
+    email = claims.address if invitations else _verified_address(claims, configuration)
+    user = User.objects.select_for_update().filter(email__iexact=email).first()
+    if user is not None:
+        _refuse_to_link(user, claims, configuration)
+        _link(user, claims, at)
+        return user
     if not invitations and not _may_have_account(email, configuration):
         raise SignInRefused(
             "Nobody has invited your e-mail address. Ask a lead of the project for an invitation to it.",
@@ -122,31 +123,52 @@ def _first_sign_in(claims: Claims, configuration: SingleSignOn, at: datetime) ->
         )
     user = create_user(email=email, name=claims.name or email.partition("@")[0], password=None, at=at)
     _link(user, claims, at)
-    for invitation in invitations:
-        _use(invitation, user, at)
+    for each in invitations:
+        _use(each, user, at)
     return user
 
 
-def _email_of(claims: Claims, configuration: SingleSignOn) -> str:
-    try:
-        validate_email(claims.email)
-    except ValidationError:
-        raise SignInRefused(
-            f"{configuration.name} sent no verified e-mail address, so nobody knows whether you were invited."
-            " If you have an account here, sign in with its password and link it on your profile.",
-            code="unverified",
-        ) from None
-    return claims.email
+def _refuse_to_link(user: User, claims: Claims, configuration: SingleSignOn) -> None:
+    """An invitation to an address makes an account; it never opens one that exists."""
+    is_known_by_link_only = not claims.email
+    has_identity = user.identities.filter(issuer=claims.issuer).exists()
+    if reason := rules.link_by_email_refusal(user, configuration, has_identity=has_identity or is_known_by_link_only):
+        raise SignInRefused(reason, code="not_linked")
 
 
-def _open_invitations(email: str, at: datetime) -> "QuerySet[Invitation]":
-    """The invitations of projects to this address, locked. A set-up link makes an operator and is not among them."""
-    return (
+def _open_invitations(claims: Claims, token: str, at: datetime) -> list[Invitation]:
+    """The invitations of projects to the address, locked: all of them when it is verified, else that of the link.
+
+    A set-up link makes an operator and is not among them.
+    """
+    if not _is_address(claims.address):
+        return []
+    found = (
         Invitation.objects.select_for_update(of=("self",))
         .select_related("project")
-        .filter(email__iexact=email, makes_operator=False, used_at=None, revoked_at=None, expires_at__gt=at)
+        .filter(email__iexact=claims.address, makes_operator=False, used_at=None, revoked_at=None, expires_at__gt=at)
         .order_by("pk")
     )
+    return list(found if claims.email else found.filter(token_digest=token_digest(token)))
+
+
+def _verified_address(claims: Claims, configuration: SingleSignOn) -> str:
+    if _is_address(claims.email):
+        return claims.email
+    raise SignInRefused(
+        f"{configuration.name} sent no verified e-mail address, so nobody knows whether you were invited. If you have"
+        " an account here, sign in with its password and link it on your profile. If not, open the link of an"
+        " invitation to your address, and press the button there.",
+        code="unverified",
+    )
+
+
+def _is_address(email: str) -> bool:
+    try:
+        validate_email(email)
+    except ValidationError:
+        return False
+    return True
 
 
 def _may_have_account(email: str, configuration: SingleSignOn) -> bool:

@@ -109,7 +109,13 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
             form.add_error(None, refusal.sentence)
         else:
             return let_in(request, user, resolve_url("dashboard:home", slug=invitation.project.slug))
-    context = {"form": form, "invitation": invitation, "path": request.path, "sso": settings.SINGLE_SIGN_ON}
+    context = {
+        "form": form,
+        "invitation": invitation,
+        "token": token,
+        "path": request.path,
+        "sso": settings.SINGLE_SIGN_ON,
+    }
     return render(request, "accounts/join.html", context)
 
 

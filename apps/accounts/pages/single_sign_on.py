@@ -24,6 +24,7 @@ from apps.common.web.requests import own_page
 View = Callable[..., HttpResponse]
 LONGEST_WANTED = 1_000
 """Characters of an address of our own that the cookie has room for."""
+LONGEST_INVITATION = 100
 
 
 def _refusals_as_page(view: View) -> View:
@@ -51,7 +52,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     wanted = own_page(request, request.GET.get("next", "")[:LONGEST_WANTED])
     if request.user.is_authenticated:
         return redirect(wanted or "dashboard:start")
-    flow = begin_flow(wanted=wanted)
+    flow = begin_flow(wanted=wanted, invitation=request.GET.get("join", "")[:LONGEST_INVITATION])
     response = redirect(sso.leave(request, flow, timezone.now()))
     sso.keep_flow(response, flow)
     return response
@@ -70,7 +71,12 @@ def come_back(request: HttpRequest) -> HttpResponse:
 
 
 def _sign_in(request: HttpRequest, returned: sso.Returned) -> HttpResponse:
-    user = sign_in_by_identity(claims=returned.claims, configuration=sso.configuration_or_404(), at=timezone.now())
+    user = sign_in_by_identity(
+        claims=returned.claims,
+        configuration=sso.configuration_or_404(),
+        invitation=returned.flow.invitation,
+        at=timezone.now(),
+    )
     response = let_in(request, user, own_page(request, returned.flow.wanted) or resolve_url("dashboard:start"))
     request.session[sso.ID_TOKEN] = returned.id_token if len(returned.id_token) <= sso.LONGEST_KEPT_TOKEN else ""
     return response

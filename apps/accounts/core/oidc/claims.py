@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Claims:
-    """What the provider says of a person. `email` is empty unless the provider has verified it.
+    """What the provider says of a person. `email` is empty unless the provider has verified it; `address` is what it
+    says anyway, and proves nothing by itself.
 
     `groups` is empty when the token names none; `has_too_many_groups` when the provider left them out for their number.
     """
@@ -13,6 +14,7 @@ class Claims:
     issuer: str
     subject: str
     email: str = ""
+    address: str = ""
     name: str = ""
     groups: frozenset[str] = frozenset()
     has_too_many_groups: bool = False

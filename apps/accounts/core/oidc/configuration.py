@@ -11,6 +11,7 @@ from apps.common.web.addresses import BadAddress, parse_url
 ROLES = ("annotator", "reviewer", "lead", "viewer")
 """The values of `Role`, written out: settings are read before Django's choices can be."""
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+LONGEST_NAME = 40
 _DOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _ADDRESS = re.compile(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+")
 _RULE = re.compile(r"(?P<group>.+)=(?P<project>[a-z0-9-]+):(?P<role>[a-z]+)", re.DOTALL)
@@ -94,7 +95,7 @@ def single_sign_on(
         issuer=_issuer(issuer),
         client_id=client_id,
         client_secret=client_secret,
-        name=name.strip() or urlsplit(issuer).hostname or issuer,
+        name=_name(name.strip(), issuer),
         scopes=_scopes(scopes),
         domains=frozenset(_domain(domain) for domain in domains),
         creates_accounts=creates_accounts,
@@ -124,6 +125,12 @@ def _issuer(issuer: str) -> str:
             f"KARAT_OIDC_ISSUER={issuer!r} is no issuer. Write it as the provider does, such as https://login.example.org."
         )
     return issuer
+
+
+def _name(name: str, issuer: str) -> str:
+    if len(name) > LONGEST_NAME:
+        raise BadConfiguration(f"KARAT_OIDC_NAME is longer than {LONGEST_NAME} characters, and is written on a button.")
+    return name or urlsplit(issuer).hostname or issuer
 
 
 def _scopes(scopes: Iterable[str]) -> tuple[str, ...]:

@@ -22,19 +22,22 @@ LONGEST_CODE = 4_096
 
 @dataclass(frozen=True)
 class Flow:
-    """What the browser keeps meanwhile. `links` is the person who links their account, 0 for whoever signs in."""
+    """What the browser keeps meanwhile. `links` is the person who links their account, 0 for whoever signs in;
+    `invitation` the token of the link with which somebody joins, or "".
+    """
 
     state: str
     nonce: str
     verifier: str
     wanted: str = ""
     links: int = 0
+    invitation: str = ""
 
 
-def begin_flow(*, wanted: str = "", links: int = 0) -> Flow:
+def begin_flow(*, wanted: str = "", links: int = 0, invitation: str = "") -> Flow:
     """A flow with fresh secrets; `wanted` is the page to open at its end."""
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-    return Flow(state, nonce, verifier, wanted, links)
+    return Flow(state, nonce, verifier, wanted, links, invitation)
 
 
 def authorization_url(configuration: SingleSignOn, metadata: Metadata, flow: Flow, redirect_uri: str) -> str:

@@ -115,22 +115,21 @@ def _read(claims: Mapping[str, Any], configuration: SingleSignOn) -> Claims:
     subject = claims["sub"]
     if not (0 < len(subject) <= LONGEST_SUBJECT and subject.isascii() and subject.isprintable()):
         raise AnswerRefused("sub")
-    email = claims.get("email")
-    is_verified = claims.get("email_verified") is True and isinstance(email, str)
+    address = _text(claims.get("email")).strip().lower()
     left_out = claims.get("_claim_names")
     return Claims(
         issuer=claims["iss"],
         subject=subject,
-        email=str(email).strip().lower() if is_verified else "",
-        name=_name(claims),
+        email=address if claims.get("email_verified") is True else "",
+        address=address,
+        name=" ".join(_text(claims.get("name")).split())[:LONGEST_NAME],
         groups=_groups(claims.get(configuration.groups_claim)),
         has_too_many_groups=isinstance(left_out, dict) and configuration.groups_claim in left_out,
     )
 
 
-def _name(claims: Mapping[str, Any]) -> str:
-    name = claims.get("name")
-    return " ".join(name.split())[:LONGEST_NAME] if isinstance(name, str) else ""
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _groups(value: Any) -> frozenset[str]:
