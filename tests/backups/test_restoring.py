@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from apps.accounts.models import ApiToken, User
 from apps.audit.execution.sealing import seal_all
-from apps.backups.actions import Backup, back_up
+from apps.backups.execution.making import WrittenBackup, make_backup
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.tables import PASSING
 from apps.goldsets.models import Version
@@ -29,7 +29,7 @@ PASSPHRASE = "correct horse battery staple"
 class Restored(NamedTuple):
     """A backup of the world, and the server that was restored from it."""
 
-    backup: Backup
+    backup: WrittenBackup
     folder: Path
     env: dict[str, str]
     output: str
@@ -45,7 +45,7 @@ def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]
 @pytest.fixture(scope="module")
 def restored(world, tmp_path_factory) -> Iterator[Restored]:
     folder = tmp_path_factory.mktemp("restored")
-    backup = back_up(target=folder, at=timezone.now(), passphrase=PASSPHRASE)
+    backup = make_backup(folder, at=timezone.now(), passphrase=PASSPHRASE)
     with empty_target(folder) as address:
         env = environment(folder / "data", address, KARAT_BACKUP_PASSPHRASE=PASSPHRASE)
         output = done("restore", backup.path, env=env)

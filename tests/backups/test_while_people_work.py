@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.utils import timezone
 
-from apps.backups.actions import Backup, back_up
+from apps.backups.execution.making import WrittenBackup, make_backup
 from apps.backups.formats.archive import Archive
 from apps.judging.actions import claim_seats
 from apps.judging.models import Judgement
@@ -33,7 +33,7 @@ def test_a_backup_under_sixteen_graders_has_a_state_that_existed(tmp_path):
     def keep(_):
         assert is_half_way.wait(60)
         before.update(given)
-        made.append(back_up(target=tmp_path / "backup.zip", at=timezone.now()))
+        made.append(make_backup(tmp_path / "backup.zip", at=timezone.now()))
 
     each_at_once(lambda act: keep(None) if act is None else grade(act), [*people, None])
     kept = rows_in(made[0], "judging_judgement", "id", "seat_id")
@@ -45,7 +45,7 @@ def test_a_backup_under_sixteen_graders_has_a_state_that_existed(tmp_path):
     done("restore", made[0].path, env=environment(tmp_path / "data"))
 
 
-def rows_in(backup: Backup, table: str, *columns: str) -> list[tuple]:
+def rows_in(backup: WrittenBackup, table: str, *columns: str) -> list[tuple]:
     with Archive(backup.path) as archive:
         names = [column.name for column in archive.manifest.tables[table].table.columns]
         return [tuple(row[names.index(column)] for column in columns) for row in archive.rows(table)]
