@@ -7,14 +7,16 @@ SQLite the log of writes grows until it is closed.
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
-import psycopg
 from django.db import connection
 
 from apps.backups.core.kinds import FROM_POSTGRESQL, FROM_SQLITE, Kind
 from apps.backups.core.rows import Column, Table, converted, converters
+
+if TYPE_CHECKING:
+    import psycopg
 
 AT_ONCE = 1_000
 
@@ -62,6 +64,8 @@ def _sqlite() -> Iterator[Moment]:
 
 @contextmanager
 def _postgresql() -> Iterator[Moment]:
+    import psycopg  # some megabytes of each process, for nothing on SQLite
+
     params = {**connection.get_connection_params(), "cursor_factory": psycopg.Cursor, "autocommit": False}
     params.pop("context", None)  # Django's own, which returns texts for types that we convert
     with closing(psycopg.connect(**params)) as own:
@@ -90,7 +94,7 @@ class SqliteMoment:
 
 
 class PostgresqlMoment:
-    def __init__(self, own: psycopg.Connection[Any]) -> None:
+    def __init__(self, own: "psycopg.Connection[Any]") -> None:
         self._own = own
 
     def parts(self, table: Table) -> Iterator[list[list[Any]]]:

@@ -12,8 +12,8 @@ from apps.backups.core.kinds import Kind
 from apps.backups.core.rows import Column, Table
 from apps.common.errors import Refusal
 
-PASSING = frozenset({"django_session", "jobs_workerbeat", "accounts_loginattempt"})
-"""Tables whose rows mean nothing elsewhere: sessions, which worker lives, failed attempts to sign in."""
+PASSING = frozenset({"django_session", "jobs_workerbeat", "accounts_loginattempt", "accounts_usedstate"})
+"""Tables whose rows mean nothing elsewhere: sessions, which worker lives, attempts to sign in."""
 
 KINDS = {
     "AutoField": Kind.INTEGER, "BigAutoField": Kind.INTEGER, "BigIntegerField": Kind.INTEGER,
