@@ -9,11 +9,18 @@ from django.db import IntegrityError, connection, transaction
 from apps.audit.actions import record
 from apps.audit.execution import tasks, waking
 from apps.audit.models import Event
+from apps.common.courier import load_courier
 from apps.common.web.requests import reset_request_id, set_request_id
 from tests.audit.factories import make_event
 from tests.factories import AT, lead_of, make_project
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module", autouse=True)
+def courier():
+    """With Celery loaded, as it is once the first message went out: before that a task is a promise of itself."""
+    load_courier()
 
 
 def test_an_event_says_who_did_what_to_which_object_before_and_after():
