@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db.backends.postgresql import base
 
+from apps.common.database.time_waited import WaitFor, timed_wait
+
 ServerBindingCursor: Any = base.ServerBindingCursor  # the stubs do not know its methods
 
 TRUSTED_SECONDS = 10.0
@@ -28,6 +30,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         params["options"] = f"{params.get('options', '')} -c plan_cache_mode=force_generic_plan".strip()
         params["prepare_threshold"] = params["prepare_threshold"] or 1
         return params
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        with timed_wait(WaitFor.CONNECTION):
+            return super().get_new_connection(conn_params)
 
     def close_if_health_check_failed(self) -> None:
         if self.health_check_done:

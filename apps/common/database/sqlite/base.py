@@ -20,6 +20,7 @@ from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
 from apps.common.database.sqlite.syncing import SyncedLog, logs
+from apps.common.database.time_waited import WaitFor, say_waited, timed_wait
 from apps.common.files.private import close_database
 
 log = logging.getLogger(__name__)
@@ -170,7 +171,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         name = str(conn_params["database"])
         if ":memory:" not in name and not name.startswith("file:"):
             close_database(Path(name))
-        connection = super().get_new_connection(conn_params)
+        with timed_wait(WaitFor.CONNECTION):
+            connection = super().get_new_connection(conn_params)
         connection.execute("PRAGMA busy_timeout = 0")
         self._waits_within_lock = True
         has_log = connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
@@ -215,6 +217,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         finally:
             waiting.leave(now, got_it=got_it)
             self.waited += now - start
+            say_waited(WaitFor.LOCK, now - start)
         return got_it
 
     def _may_wait(self, now: float, start: float) -> bool:

@@ -16,6 +16,7 @@ import time
 from contextlib import nullcontext
 
 from apps.common.database.long_waits import long_wait
+from apps.common.database.time_waited import WaitFor, timed_wait
 
 LONG_SECONDS = 0.001
 """A disk that took longer than this the last time is waited for as for something long."""
@@ -44,7 +45,8 @@ class SyncedLog:
         with self._counting:
             self._committed += 1
             own = self._committed
-        with long_wait() if self._took > LONG_SECONDS else nullcontext(), self._waiting:
+        is_long = self._took > LONG_SECONDS
+        with timed_wait(WaitFor.DISK), long_wait() if is_long else nullcontext(), self._waiting:
             if not self._has_failed and self._safe < own:
                 with self._counting:
                     reached = self._committed
