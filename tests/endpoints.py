@@ -45,6 +45,8 @@ def form(who: frozenset[str]) -> Endpoint:
 ENDPOINTS: dict[str, Endpoint] = {
     # Without a project
     "healthz": read(ANYBODY),
+    "readyz": read(ANYBODY),
+    "metrics": read(ANYBODY),  # with the token of the server, which is no standing
     "dashboard:start": read(SIGNED_IN),
     "dashboard:projects": read(SIGNED_IN),
     "dashboard:load-demo": write(OPERATORS),

@@ -26,8 +26,9 @@ WELCOME = {200, 201, 202, 204, 286, 302, 303, 400, 409, 413, 415, 422}
 STANDINGS = ("anonymous", "stranger", "former", "viewer", "annotator", "reviewer", "lead", "other_lead", "operator")
 MEMBERS = {"viewer", "annotator", "reviewer", "lead"}
 # Own things of a person (a draft, a token, a seat) are 404 to everybody else, members included; a first version has
-# no difference to show, and without an issuer in the settings there is no single sign-on.
+# no difference to show, without an issuer in the settings there is no single sign-on, and without a token no metrics.
 MAY_BE_MISSING = {
+    "metrics",
     "triples:autosave",
     "triples:checks",
     "triples:edit",
@@ -106,7 +107,8 @@ def expected(name: str, standing: str, allowed: frozenset[str] | None) -> set[in
             return {405} if standing in MEMBERS else outsider(standing, is_api)
         return {405, 403} | (outsider(standing, is_api) if has_project else {302, 401})
     if standing in allowed:
-        return WELCOME | ({404} if name in MAY_BE_MISSING else set())
+        unready = {503} if name == "readyz" else set()  # no worker was started
+        return WELCOME | unready | ({404} if name in MAY_BE_MISSING else set())
     if not has_project:
         return outsider(standing, is_api) if standing == "anonymous" else {403}
     if standing in MEMBERS:

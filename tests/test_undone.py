@@ -50,7 +50,7 @@ SHOWN = {
     "triples-api:list": "the drafts are listed as withdrawn",
 }
 NO_FIGURES = re.compile(
-    r"(accounts|mail|jobs|jobs-api|notifications|notifications-api|badges|gates-api|systems-api):|healthz"
+    r"(accounts|mail|jobs|jobs-api|notifications|notifications-api|badges|gates-api|systems-api):|healthz|readyz|metrics"
     r"|api:|dashboard:manual|people:(tokens|secrets)|corpus:import-|judging:keys|queries:(new|source-edit|edit)"
     r"|retrieval:(new-|upload|preview|mistakes|pace)|gates:(new|import|gates-file)|goldsets:new$|triples:(bench|edit|find|hits|queries|block)|reports-api:"
     r"|retrieval:provenance|(goldsets-api|evaluation):export"

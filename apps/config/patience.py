@@ -6,6 +6,8 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connections
 
+from apps.common.web.process_counts import count_time_waited
+
 _open_connections: list[sqlite3.Connection] = []
 
 WEB_CROWD = 2
@@ -19,6 +21,7 @@ def wait_as_a_web_server() -> None:
 
     Each thread keeps its connection to PostgreSQL: there are few, and the one that worked last works first.
     """
+    count_time_waited("web")
     seconds = settings.DATABASE_PATIENCE_SECONDS
     for database in connections.settings.values():
         options = database["OPTIONS"]
@@ -32,6 +35,7 @@ def wait_as_a_web_server() -> None:
 
 def wait_as_a_worker() -> None:
     """A worker waits long for SQLite's lock, so that it does not lose its work."""
+    count_time_waited("worker")
     for database in connections.settings.values():
         if "patience" in database["OPTIONS"]:
             database["OPTIONS"]["patience"] = WORKER_SECONDS

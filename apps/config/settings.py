@@ -81,6 +81,8 @@ DEBUG = _flag("KARAT_DEBUG", False)
 OFFER_DEMO = _flag("KARAT_DEMO", True)
 # With this bearer token /healthz shows versions and the worker.
 HEALTH_TOKEN = os.environ.get("KARAT_HEALTH_TOKEN", "")
+# With this bearer token /metrics answers; without one nothing is counted.
+METRICS_TOKEN = os.environ.get("KARAT_METRICS_TOKEN", "")
 
 close_data_dir(DATA_DIR)
 SECRET_KEY = load_secret_key(os.environ.get("SECRET_KEY"), DATA_DIR, required=PRODUCTION)
@@ -133,15 +135,16 @@ INSTALLED_APPS = [
     "apps.config",
 ]
 
-# Files come before all that adds headers of pages to an answer.
+# Everything is counted. Files come before all that adds headers of pages to an answer.
 MIDDLEWARE = [
+    "apps.common.web.request_counts.count_requests",
     "django.middleware.gzip.GZipMiddleware",
     "apps.common.web.assets.answer_assets",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "apps.common.web.middleware.request_id",
     "apps.common.web.middleware.security_headers",
-    "apps.dashboard.edges.health.answer_health",
+    "apps.dashboard.edges.health.answer_machines",
     "apps.common.web.forwarding.watch_forwarding",
     "apps.judging.edges.plain_requests.answer_plainly",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -295,7 +298,7 @@ CSRF_COOKIE_NAME = "__Host-karat-csrf" if HTTPS else "karat-csrf"
 FLOW_COOKIE_NAME = "__Host-karat-flow" if HTTPS else "karat-flow"
 DEVICE_COOKIE_NAME = "__Host-karat-device" if HTTPS else "karat-device"
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 # Browsers remember these for long, so that a mistake is hard to undo: other hosts of the domain only by choice.
 SECURE_HSTS_SECONDS = int(os.environ.get("KARAT_HSTS_SECONDS", "31536000")) if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and _flag("KARAT_HSTS_SUBDOMAINS", False)

@@ -21,6 +21,7 @@ from django.template import engines
 from django.urls import get_resolver, reverse
 
 from apps.common.discovery import load_layers
+from apps.common.web.process_counts import counts
 
 M_ARENA_MAX = -8
 ARENAS = 2
@@ -100,6 +101,7 @@ def warm_up(application: WSGIHandler) -> None:
     setup_testing_defaults(request)
     with closing(application(request, lambda status, headers, exc_info=None: lambda data: None)) as answer:
         b"".join(answer)
+    counts.clear()  # nobody asked for it
 
 
 def freeze() -> None:

@@ -3,6 +3,8 @@
 from django.urls import include, path
 
 from apps.dashboard.edges.health import healthz
+from apps.dashboard.edges.metrics import metrics
+from apps.dashboard.edges.readiness import readyz
 
 handler400 = "apps.dashboard.edges.errors.bad_request"
 handler403 = "apps.dashboard.edges.errors.forbidden"
@@ -50,6 +52,8 @@ PROJECT_API = [
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
     path("", include("apps.dashboard.pages.urls")),
     path("", include("apps.accounts.pages.urls")),
     path("", include("apps.jobs.pages.mail_urls")),

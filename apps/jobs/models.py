@@ -71,6 +71,7 @@ class Job(models.Model):
                 condition=Q(state__in=[JobState.QUEUED, JobState.RUNNING]),
             ),
             models.Index(fields=["project", "-id"], name="job_newest_first"),
+            models.Index(fields=["state"], name="job_by_state"),
         ]
 
     def __str__(self) -> str:
@@ -157,6 +158,7 @@ class Outbox(models.Model):
         ]
         indexes = [
             models.Index(fields=["next_at"], name="outbox_due", condition=Q(state=DeliveryState.WAITING)),
+            models.Index(fields=["state"], name="outbox_by_state"),
         ]
 
     def __str__(self) -> str:

@@ -35,6 +35,8 @@ NO_PAGES = {
     "healthz",
     "accounts:sso",
     "accounts:sso-return",
+    "readyz",
+    "metrics",
     "calibration:log-download",
     "badges:badge",
     "corpus:import-errors",

@@ -1,11 +1,12 @@
-"""Secrets that are shown once and stored as digests."""
+"""Secrets that are shown once and stored as digests, and those that the operator has set."""
 
 import hashlib
 import json
 import secrets
 from base64 import urlsafe_b64encode
 
-from django.utils.crypto import salted_hmac
+from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 TOKEN_PREFIX = "karat_"
 
@@ -33,3 +34,9 @@ def token_digest(token: str) -> str:
 
 def shown_prefix(token: str) -> str:
     return token[:12]
+
+
+def is_bearer_of(token: str, request: HttpRequest) -> bool:
+    """Whether the request carries this token of the operator's; False for everybody where none is set."""
+    kind, _, given = request.headers.get("Authorization", "").partition(" ")
+    return bool(token) and kind.lower() == "bearer" and constant_time_compare(given.strip(), token)

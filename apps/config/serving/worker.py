@@ -21,6 +21,7 @@ from gunicorn.errors import ConfigError
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import ThreadWorker
 
+from apps.common.web.process_counts import count_threads
 from apps.config.checks import startup_messages
 from apps.config.patience import keep_open, wait_as_a_web_server
 from apps.config.serving import refusals
@@ -123,6 +124,7 @@ class Worker(ThreadWorker):
         super().load_wsgi()
         wait_as_a_web_server()
         keep_open()
+        count_threads(self.cfg.threads)
         if self.age == 1:  # only the first web process logs them
             for message in startup_messages():
                 log.warning(message)

@@ -1,4 +1,7 @@
-"""The health check for load balancers, containers and people with curl. Strangers get only "ok"."""
+"""The health check for load balancers, containers and people with curl. Strangers get only "ok".
+
+Here is also the door of all addresses for machines: /healthz, /readyz and /metrics.
+"""
 
 import platform
 from collections.abc import Callable
@@ -7,13 +10,15 @@ import django
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 
+from apps.common.web.request_counts import count_as
+from apps.common.web.tokens import is_bearer_of
+from apps.dashboard.edges.metrics import metrics
+from apps.dashboard.edges.readiness import readyz
 from apps.jobs.selectors.jobs import worker_last_seen
 
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
-PATH = "/healthz"
 VERSION_SQL = {"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_version"}
 
 
@@ -35,23 +40,31 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 def knows_more(request: HttpRequest) -> bool:
     """Whether the answer may name versions: to signed-in operators, and to monitors with the health token."""
-    if settings.HEALTH_TOKEN:
-        kind, _, token = request.headers.get("Authorization", "").partition(" ")
-        if kind.lower() == "bearer" and constant_time_compare(token.strip(), settings.HEALTH_TOKEN):
-            return True
-    return getattr(getattr(request, "user", None), "is_operator", False)
+    is_operator: bool = getattr(getattr(request, "user", None), "is_operator", False)
+    return is_operator or is_bearer_of(settings.HEALTH_TOKEN, request)
 
 
-def answer_health(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+FOR_MACHINES: dict[str, Callable[[HttpRequest], HttpResponse]] = {
+    "/healthz": healthz,
+    "/readyz": readyz,
+    "/metrics": metrics,
+}
+
+
+def answer_machines(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Middleware that answers before the host is checked, since probes use addresses that no person types.
 
-    Requests with a session are passed on to the view, which needs an allowed host.
+    Requests to /healthz with a session are passed on to the view, which needs an allowed host.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if request.path == PATH and settings.SESSION_COOKIE_NAME not in request.COOKIES:
-            return healthz(request)
-        return get_response(request)
+        view = FOR_MACHINES.get(request.path)
+        if view is None or (view is healthz and settings.SESSION_COOKIE_NAME in request.COOKIES):
+            return get_response(request)
+        count_as(request, request.path.removeprefix("/"))
+        answer = view(request)
+        answer.headers["X-Frame-Options"] = settings.X_FRAME_OPTIONS
+        return answer
 
     return middleware
 

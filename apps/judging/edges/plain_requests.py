@@ -29,6 +29,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.database.statements import prepared_cursor
 from apps.common.errors import Refusal
+from apps.common.web.request_counts import count_as
 from apps.judging.actions import give_plainly, lease_seats
 from apps.judging.actions.seats import MOST_SEATS
 from apps.judging.core.answer import MOST_TIME_MS, Answer
@@ -71,6 +72,7 @@ def answer_plainly(get_response: Callable[[HttpRequest], HttpResponse]) -> Calla
         if match := PATH.fullmatch(request.path_info):
             slug, pk, name = match.groups()
             answer = _plain_answer(request, slug, int(pk), name)
+            count_as(request, f"judging-api:{name}")
         return get_response(request) if answer is None else answer
 
     return middleware

@@ -1,0 +1,66 @@
+"""Whether the tables are those that this version of Karat works with, without loading a single migration."""
+
+from functools import cache
+from pkgutil import iter_modules
+from typing import NamedTuple
+
+from django.apps import apps
+from django.db import DatabaseError, connection
+
+Migration = tuple[str, str]
+
+_fitting: set[tuple[int, int]] = set()
+"""What `SUMMARY` says of a database with the migrations of this version. It says something else when they change."""
+
+SUMMARY = "SELECT COUNT(*), COALESCE(MAX(id), 0) FROM django_migrations"
+
+
+class SchemaGap(NamedTuple):
+    """The migrations that the database lacks, and those it has that only another version knows."""
+
+    missing: list[Migration]
+    unknown: list[Migration]
+
+    @property
+    def words(self) -> str:
+        """Which of the two is older; "" when nothing is missing and nothing unknown."""
+        if self.unknown:
+            return "newer than this version of Karat"
+        return "older than this version of Karat" if self.missing else ""
+
+
+FITS = SchemaGap([], [])
+
+
+def schema_gap() -> SchemaGap:
+    """What keeps the database and this version apart. Where they fit, one statement that reads a hundred rows.
+
+    Raises DatabaseError when the database does not answer. An empty one lacks everything.
+    """
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute(SUMMARY)
+        except DatabaseError:
+            if "django_migrations" in connection.introspection.table_names(cursor):
+                raise
+            return SchemaGap(sorted(_known()), [])
+        summary = cursor.fetchone()
+        if summary in _fitting:
+            return FITS
+        cursor.execute("SELECT app, name FROM django_migrations")
+        applied = {(app, name) for app, name in cursor.fetchall()}
+    gap = SchemaGap(sorted(_known() - applied), sorted(applied - _known()))
+    if gap == FITS:
+        _fitting.add(summary)
+    return gap
+
+
+@cache
+def _known() -> frozenset[Migration]:
+    """The migrations of this version, by the names of their files."""
+    return frozenset(
+        (config.label, module.name)
+        for config in apps.get_app_configs()
+        for module in iter_modules([f"{config.path}/migrations"])
+        if not module.name.startswith("_")
+    )

@@ -1,0 +1,62 @@
+"""Metrics for Prometheus: what the database knows, read when they are asked for, and what each process has counted.
+
+No metric names a person or a project, and none has a label that grows with the data.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.common.database.deadline import read_in_time
+from apps.common.web.exposition import OPEN_METRICS, TEXT, Metric, MetricKind, Sample, as_text, gauge
+from apps.common.web.request_counts import process_metrics
+from apps.common.web.tokens import is_bearer_of
+from apps.jobs.selectors.watching import job_metrics, outbox_metrics, worker_metrics
+from apps.judging.selectors.watching import grade_metrics, lease_metrics
+from apps.review.selectors.watching import verdict_metrics
+
+PLAIN = "text/plain; charset=utf-8"
+SOURCES: tuple[Callable[[datetime], list[Metric]], ...] = (
+    job_metrics,
+    worker_metrics,
+    outbox_metrics,
+    lease_metrics,
+    grade_metrics,
+    verdict_metrics,
+)
+"""Functions of the time that read metrics from the database, by a statement or two that stay cheap with many rows.
+
+An app that has something to watch, such as the age of the last backup, adds its own here.
+"""
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """All metrics. 404 while the server has no token for them, 401 for anybody who does not send it.
+
+    When the database does not answer, those of the processes alone: that is when somebody wants them.
+    """
+    if not settings.METRICS_TOKEN:
+        return HttpResponse("Metrics are off. Set KARAT_METRICS_TOKEN to a token of your choice.\n", PLAIN, 404)
+    if not is_bearer_of(settings.METRICS_TOKEN, request):
+        answer = HttpResponse("Send the token of KARAT_METRICS_TOKEN as a bearer token.\n", PLAIN, 401)
+        answer["WWW-Authenticate"] = 'Bearer realm="metrics"'
+        return answer
+    at, is_open = timezone.now(), "application/openmetrics-text" in request.headers.get("Accept", "")
+    try:
+        stored = read_in_time(lambda: [metric for read in SOURCES for metric in read(at)])
+    except DatabaseError:
+        stored = []
+    found = [_version(), gauge("karat_database_up", "1 when the database answers, else 0.", bool(stored))]
+    text = as_text([*found, *stored, *process_metrics()], is_open=is_open)
+    return HttpResponse(text, OPEN_METRICS if is_open else TEXT)
+
+
+def _version() -> Metric:
+    sample = Sample(1, {"version": settings.VERSION})
+    return Metric("karat_build_info", MetricKind.GAUGE, "The version of Karat, as a label.", (sample,))

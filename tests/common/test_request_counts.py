@@ -1,0 +1,151 @@
+"""What a process counts of its requests: under the name of a view, whatever the address."""
+
+import pytest
+from django.core.exceptions import MiddlewareNotUsed
+from django.http import HttpRequest, HttpResponse
+from django.test import RequestFactory
+from django.urls import resolve
+
+from apps.common.database import time_waited
+from apps.common.database.time_waited import WaitFor, say_waited
+from apps.common.web import process_counts, request_counts
+from apps.common.web.process_counts import BOUNDS, MOST_VIEWS, count_threads, count_time_waited, new_counts
+from apps.common.web.request_counts import FILES, UNKNOWN, count_as, count_requests, process_metrics
+from apps.common.web.shared_counts import SharedCounts
+from tests.test_matrix import ROUTES
+
+
+@pytest.fixture(autouse=True)
+def counts(settings, monkeypatch) -> SharedCounts:
+    settings.METRICS_TOKEN = "watch-me-please"
+    counts = new_counts()
+    monkeypatch.setattr(process_counts, "counts", counts)
+    return counts
+
+
+def answered(path: str, status: int = 200, *, resolves: bool = True, seconds: float = 0.0, monkeypatch=None) -> None:
+    """Count a request of this address, as if its answer had taken so long."""
+
+    def view(request: HttpRequest) -> HttpResponse:
+        request.resolver_match = resolve(path) if resolves else None
+        return HttpResponse(status=status)
+
+    if monkeypatch:
+        times = iter([0.0, seconds])
+        monkeypatch.setattr(request_counts, "perf_counter", lambda: next(times))
+    count_requests(view)(RequestFactory().get(path))
+
+
+def samples(name: str) -> dict[tuple[str, ...], float]:
+    """The samples of a metric by their labels."""
+    (metric,) = [metric for metric in process_metrics() if metric.name == name]
+    return {(*sample.labels.values(), *filter(None, [sample.suffix])): sample.value for sample in metric.samples}
+
+
+def test_a_view_is_named_by_its_pattern_and_never_by_an_address():
+    for number in range(300):
+        answered(f"/p/project-{number}/runs/run/{number}/")
+        answered(f"/nothing/{number}/", 404, resolves=False)
+
+    assert samples("karat_requests_total") == {("retrieval:run", "2xx"): 300, (UNKNOWN, "4xx"): 300}
+
+
+def test_files_are_one_view():
+    answered("/static/icons/karat.svg", resolves=False)
+    answered("/assets/0123456789abcdef/css/jobs.css", 304, resolves=False)
+
+    assert samples("karat_requests_total") == {(FILES, "2xx"): 1, (FILES, "3xx"): 1}
+
+
+def test_what_is_answered_before_its_address_is_resolved_is_named_by_whoever_answers():
+    def middleware(request: HttpRequest) -> HttpResponse:
+        count_as(request, "judging-api:pairs")
+        return HttpResponse()
+
+    count_requests(middleware)(RequestFactory().get("/anything/"))
+
+    assert samples("karat_requests_total") == {("judging-api:pairs", "2xx"): 1}
+
+
+def test_a_name_that_no_view_has_is_unknown():
+    def middleware(request: HttpRequest) -> HttpResponse:
+        count_as(request, "somebody:else")
+        return HttpResponse()
+
+    count_requests(middleware)(RequestFactory().get("/anything/"))
+
+    assert samples("karat_requests_total") == {(UNKNOWN, "2xx"): 1}
+
+
+def test_every_view_has_room_and_a_place_of_its_own():
+    rows = request_counts._rows()
+
+    assert set(rows) == {UNKNOWN, FILES, *ROUTES}
+    assert len(set(rows.values())) == len(rows) < MOST_VIEWS * 3 // 4
+
+
+@pytest.mark.parametrize(("seconds", "bucket"), [(0.0, 0), (0.0025, 0), (0.003, 1), (10.0, 10), (11.0, 11)])
+def test_a_time_is_in_every_bucket_whose_bound_it_does_not_exceed(monkeypatch, seconds, bucket):
+    answered("/login/", seconds=seconds, monkeypatch=monkeypatch)
+
+    found = samples("karat_request_duration_seconds")
+    buckets = [found["accounts:login", str(bound), "_bucket"] for bound in (*BOUNDS, "+Inf")]
+    assert buckets == [0] * bucket + [1] * (len(BOUNDS) + 1 - bucket)
+    assert found["accounts:login", "_count"] == 1
+    assert found["accounts:login", "_sum"] == pytest.approx(seconds, abs=1e-6)
+
+
+def test_a_view_that_fails_is_counted_and_frees_its_thread():
+    def broken(request: HttpRequest) -> HttpResponse:
+        request.resolver_match = resolve("/login/")
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        count_requests(broken)(RequestFactory().get("/login/"))
+
+    assert samples("karat_requests_total") == {("accounts:login", "5xx"): 1}
+    assert samples("karat_web_threads_busy") == {(): 0}
+
+
+def test_a_thread_is_busy_while_it_answers():
+    count_threads(8)
+    seen = []
+
+    def view(request: HttpRequest) -> HttpResponse:
+        seen.append((samples("karat_web_threads_busy")[()], samples("karat_web_threads")[()]))
+        return HttpResponse()
+
+    count_requests(view)(RequestFactory().get("/login/"))
+
+    assert seen == [(1, 8)]
+    assert samples("karat_web_threads_busy") == {(): 0}
+
+
+def test_time_waited_is_counted_by_process_and_by_what_for(monkeypatch):
+    monkeypatch.setattr(time_waited, "_listeners", [])
+    count_time_waited("web")
+    say_waited(WaitFor.LOCK, 0.25)
+    say_waited(WaitFor.LOCK, 0.5)
+    count_time_waited("worker")
+    say_waited(WaitFor.CONNECTION, 2.0)
+
+    used = {labels: value for labels, value in samples("karat_database_wait_seconds").items() if value}
+    assert used == {
+        ("web", "lock", "_sum"): 0.75,
+        ("web", "lock", "_count"): 2,
+        ("worker", "connection", "_sum"): 2.0,
+        ("worker", "connection", "_count"): 1,
+    }
+
+
+def test_without_a_token_nothing_is_counted(settings, counts, monkeypatch):
+    settings.METRICS_TOKEN = ""
+    monkeypatch.setattr(time_waited, "_listeners", [])
+
+    with pytest.raises(MiddlewareNotUsed):
+        count_requests(lambda request: HttpResponse())
+    count_threads(8)
+    count_time_waited("web")
+    say_waited(WaitFor.LOCK, 1.0)
+
+    assert set(counts.sums()) == {0}
