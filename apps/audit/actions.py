@@ -16,7 +16,7 @@ from apps.audit.execution.sealing import chain_name
 from apps.audit.execution.verification import links_hold
 from apps.audit.execution.waking import seal_soon
 from apps.audit.models import Chain, Event
-from apps.common.web.requests import current_request_id
+from apps.common.web.current_work import current_request_id
 
 LABEL_LENGTH = 200
 

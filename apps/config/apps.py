@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.core.cache import cache
 from django.db.models.signals import post_migrate
 
@@ -12,8 +13,11 @@ class ConfigConfig(AppConfig):
     def ready(self) -> None:
         from apps.common.courier import set_courier
         from apps.common.discovery import later
+        from apps.common.web.logs import log_what_python_prints
         from apps.config import checks  # noqa: F401  the import registers the checks
 
+        if settings.LOG_FORMAT == "json":
+            log_what_python_prints()
         set_courier(later("apps.config.celery.prepare"))
         post_migrate.connect(forget_figures, sender=self)
 

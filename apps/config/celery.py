@@ -1,12 +1,13 @@
 """The Celery app, loaded by workers and by a process that sends its first message."""
 
+import logging
 import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from celery import Celery
-from celery.signals import import_modules, worker_init
+from celery.signals import import_modules, setup_logging, worker_init
 from django.conf import settings
 
 from apps.config.patience import wait_as_a_worker
@@ -37,6 +38,13 @@ def _with_sweeper(**kwargs: object) -> None:
 
     app.steps["worker"].add(SweepStep)
     prepare()
+
+
+@setup_logging.connect
+def _log_as_all_do(loglevel: int | None = None, **kwargs: object) -> None:
+    """Celery adds no handler of its own, whose lines would have another form."""
+    if loglevel:
+        logging.getLogger().setLevel(loglevel)
 
 
 @worker_init.connect

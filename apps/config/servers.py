@@ -17,6 +17,7 @@ from apps.config.supervisor import Supervisor
 from apps.jobs.execution.worker import run_worker
 
 WEB_WORKER = "apps.config.serving.worker.Worker"
+WEB_LOG = "apps.config.serving.logs.Log"
 WEB_PROCESSES = 2
 WEB_THREADS = 8
 IDLE_SECONDS = 15
@@ -34,6 +35,7 @@ class Web(BaseApplication):
     def load_config(self) -> None:
         options = {
             "worker_class": WEB_WORKER,
+            "logger_class": WEB_LOG,
             "threads": WEB_THREADS,
             "keepalive": IDLE_SECONDS,
             "graceful_timeout": 4,

@@ -397,11 +397,21 @@ EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = _flag("EMAIL_USE_TLS", True)
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", "karat@localhost")
 
+LOG_FORMAT = os.environ.get("KARAT_LOG_FORMAT", "lines")
+if LOG_FORMAT not in {"lines", "json"}:
+    raise ImproperlyConfigured(f"KARAT_LOG_FORMAT={LOG_FORMAT!r} is no format of the log. Set it to lines or json.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "lines": {
+            "class": "apps.common.web.logs.Lines",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        },
+        "json": {"class": "apps.common.web.logs.JsonLines"},
+    },
     "filters": {"refusals": {"()": "apps.common.web.logs.NoTraceOfRefusals"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refusals"]}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("KARAT_LOG_LEVEL", "WARNING")},
 }

@@ -29,6 +29,7 @@ CACHE_KIB = 4096
 USED_BY_ALL = ("scipy.sparse", "scipy.special")
 """Slow to load, and used by pages and by jobs: intervals, and the search of similar passages."""
 SERVERS = (
+    "apps.config.serving.logs",
     "apps.config.serving.worker",
     "apps.jobs.execution.pool",
     "celery.app.amqp",
@@ -43,7 +44,6 @@ SERVERS = (
     "celery.worker.consumer",
     "celery.worker.consumer.delayed_delivery",
     "celery.worker.strategy",
-    "gunicorn.glogging",
 )
 """What gunicorn and Celery load by name when they start, or send their first message."""
 LOAD_MORE = ("rest_framework.compat", "django.contrib.admindocs.utils", "rest_framework.test")

@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -79,7 +78,7 @@ class Child:
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else 1
         except BaseException:
-            traceback.print_exc()
+            log.critical("The %s ended by an error.", self.name, exc_info=True)
             return 1
 
     def has_ended(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from apps.common.web.requests import new_request_id, reset_request_id, set_request_id
+from apps.common.web.current_work import new_request_id, reset_request_id, set_request_id
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -15,11 +15,12 @@ CONTENT_SECURITY_POLICY = (
 
 
 def request_id(get_response: Handler) -> Handler:
-    """Give each request an id that audit events and the answer's `X-Request-Id` share."""
+    """Give each request an id that audit events, the log and the answer's `X-Request-Id` share."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         value = new_request_id()
-        token = set_request_id(value)
+        request.request_id = value  # type: ignore[attr-defined]
+        token = set_request_id(value, path=request.path)
         try:
             response = get_response(request)
         finally:

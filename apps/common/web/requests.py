@@ -1,8 +1,6 @@
-"""The current request: its id, available to all layers, and the client's address."""
+"""Of a request: the client's address, and the links that an answer may contain."""
 
 import ipaddress
-import uuid
-from contextvars import ContextVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -11,25 +9,6 @@ from django.http.request import split_domain_port
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from apps.common.web.forwarding import address_in, forwarded_address
-
-_request_id: ContextVar[str] = ContextVar("karat_request_id", default="")
-
-
-def current_request_id() -> str:
-    """The id of the current request or job, or "" outside of both."""
-    return _request_id.get()
-
-
-def set_request_id(value: str):
-    return _request_id.set(value)
-
-
-def reset_request_id(token) -> None:
-    _request_id.reset(token)
-
-
-def new_request_id() -> str:
-    return uuid.uuid4().hex
 
 
 def client_address(request: HttpRequest) -> str | None:

@@ -4,7 +4,9 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
@@ -14,7 +16,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from apps.common.errors import InputErrors, Refusal
-from apps.common.web.requests import reset_request_id, set_request_id
+from apps.common.web.current_work import reset_request_id, set_request_id
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep
 from apps.jobs.execution.context import JobCancelled, JobContext, JobFailed, LeaseLost
@@ -63,7 +65,8 @@ def perform(job_id: int, *, worker: str, clock: Callable[[], datetime], with_hea
     if job is None:
         return None
     ctx = JobContext(job, clock=clock)
-    token = set_request_id(f"job-{job.pk}-{job.attempt}")
+    project = job.project.slug if job.project else ""
+    token = set_request_id(f"job-{job.pk}-{job.attempt}", job=job.pk, project=project)
     try:
         with heartbeat(ctx) if with_heartbeat else _no_heartbeat():
             _attempt(job, ctx)
@@ -126,7 +129,8 @@ def _reason(problem: Exception) -> str:
 def heartbeat(ctx: JobContext) -> Iterator[None]:
     """Extend the lease repeatedly from a thread with its own connection, until the block ends."""
     stop = threading.Event()
-    thread = threading.Thread(target=_beat, args=(ctx, stop), name=f"lease-of-job-{ctx.job_id}", daemon=True)
+    beat = partial(copy_context().run, _beat, ctx, stop)  # what it logs is about the job
+    thread = threading.Thread(target=beat, name=f"lease-of-job-{ctx.job_id}", daemon=True)
     thread.start()
     try:
         yield

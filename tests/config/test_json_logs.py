@@ -1,0 +1,76 @@
+"""KARAT_LOG_FORMAT=json: whatever writes to standard error writes an object in each line."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import REPO
+
+pytestmark = pytest.mark.once
+
+ALL_WHO_LOG = """
+import django, logging, os, threading, warnings
+django.setup()
+logging.getLogger("apps.example").warning("from a module of Karat")
+
+from gunicorn.config import Config
+from apps.config.serving.logs import Log
+Log(Config()).error("from %s", "gunicorn")
+
+from apps.config.celery import app
+app.log.setup(loglevel="WARNING")
+logging.getLogger("celery.worker").error("from Celery's worker")
+logging.getLogger("celery.task").error("from a task")
+
+from apps.config.supervisor import Child
+child = Child("web server", lambda: 1 / 0)
+child.start()
+os.waitpid(child.pid, 0)
+
+warnings.warn("from Python", UserWarning)
+thread = threading.Thread(target=lambda: 1 / 0)
+thread.start()
+thread.join()
+raise SystemError("from nobody")
+"""
+STARTS = {"from a module of Karat", "from gunicorn", "from Celery's worker", "from a task", "Nobody caught this error."}
+
+
+def run(code: str, folder, **settings: str) -> subprocess.CompletedProcess:
+    kept = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "BROKER_URL"}}
+    environment = kept | {"KARAT_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "apps.config.settings"} | settings
+    return subprocess.run([sys.executable, "-c", code], cwd=REPO, env=environment, capture_output=True, text=True)
+
+
+def test_whoever_logs_writes_an_object_in_each_line(tmp_path):
+    done = run(ALL_WHO_LOG, tmp_path, KARAT_LOG_FORMAT="json")
+
+    found = [json.loads(line) for line in done.stderr.splitlines()]
+    messages = [line["message"] for line in found]
+    assert set(messages) >= STARTS
+    assert any("UserWarning: from Python" in message for message in messages)
+    assert "The web server ended by an error." in messages
+    ends = [line["exception"].rpartition("\n")[2] for line in found if "exception" in line]
+    assert ends == ["ZeroDivisionError: division by zero"] * 2 + ["SystemError: from nobody"]
+    assert len(found) == 8
+    assert done.stdout == ""
+
+
+def test_by_default_lines_are_for_people(tmp_path):
+    code = "import django, logging; django.setup(); logging.getLogger('apps.example').warning('So.')"
+
+    (line,) = run(code, tmp_path).stderr.splitlines()
+
+    assert line.endswith(" WARNING apps.example: So.")
+
+
+def test_another_format_is_refused_with_the_cure(tmp_path):
+    code = "from apps.config.commandline import main; raise SystemExit(main(['check']))"
+
+    done = run(code, tmp_path, KARAT_LOG_FORMAT="xml")
+
+    assert done.returncode == 2
+    assert done.stderr == "KARAT_LOG_FORMAT='xml' is no format of the log. Set it to lines or json.\n"
