@@ -129,6 +129,18 @@ def test_a_process_that_forks_others_can_forget_what_it_did_itself():
     assert counts.sums() == [2]
 
 
+def test_where_the_system_has_no_files_in_memory_an_unnamed_one_does(monkeypatch):
+    def forbidden(name: str) -> int:
+        raise PermissionError(name)
+
+    monkeypatch.setattr(os, "memfd_create", forbidden)
+    counts = SharedCounts(1)
+
+    ended(forked(lambda: counts.add((0, 2))))
+
+    assert counts.sums() == [2]
+
+
 def test_counts_have_no_name_on_a_disk(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

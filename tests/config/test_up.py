@@ -23,6 +23,7 @@ from tests.conftest import REPO
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 HEALTH_TOKEN = "sesame-open-3"
+METRICS_TOKEN = "watch-me-please"
 PATIENCE = 60
 PROCESSES = 3  # two for pages, and the worker, which starts one for each job
 UP = [sys.executable, "manage.py", "up", "--no-setup", "--no-demo"]
@@ -42,7 +43,7 @@ class House:
         self.port = port
         self.out = data_dir.parent / "out.txt"
         environment = {name: value for name, value in os.environ.items() if name not in OURS}
-        environment["KARAT_HEALTH_TOKEN"] = HEALTH_TOKEN
+        environment |= {"KARAT_HEALTH_TOKEN": HEALTH_TOKEN, "KARAT_METRICS_TOKEN": METRICS_TOKEN}
         with self.out.open("wb") as out:
             self.process = subprocess.Popen(
                 [*UP, "--port", str(port), "--data-dir", str(data_dir)],
@@ -58,12 +59,15 @@ class House:
 
     def health(self) -> dict | None:
         try:
-            headers = {"Authorization": f"Bearer {HEALTH_TOKEN}"}
-            request = urllib.request.Request(f"http://127.0.0.1:{self.port}/healthz", headers=headers)
-            with urllib.request.urlopen(request, timeout=5) as answer:
-                return json.load(answer)
+            return json.loads(self.read("/healthz", HEALTH_TOKEN))
         except OSError:
             return None
+
+    def read(self, path: str, token: str) -> str:
+        headers = {"Authorization": f"Bearer {token}"}
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return answer.read().decode()
 
     def descendants(self) -> list[int]:
         return descendants_of(self.process.pid)
@@ -134,6 +138,8 @@ class Story:
     port: int
     pid: int
     health: dict
+    ready: dict
+    metrics: str
     second: subprocess.CompletedProcess
     code: int
     left: list[int]
@@ -146,11 +152,12 @@ def story(tmp_path_factory) -> Story:
     with running(data_dir) as house:
         pids = house.descendants()
         health = house.health()
+        ready, metrics = json.loads(house.read("/readyz", "none")), house.read("/metrics", METRICS_TOKEN)
         second = refused("--port", str(free_port()), data_dir=data_dir)
         house.process.send_signal(signal.SIGINT)
         code = house.process.wait(PATIENCE)
         left = [] if all_gone(pids) else alive(pids)
-    return Story(data_dir, house.port, house.process.pid, health, second, code, left, house.said())
+    return Story(data_dir, house.port, house.process.pid, health, ready, metrics, second, code, left, house.said())
 
 
 @pytest.fixture
@@ -168,6 +175,22 @@ def test_up_starts_everything(story):
     assert story.health["worker"].startswith("worker last seen ")
     assert f"Karat runs at http://127.0.0.1:{story.port}/\n" in story.said
     assert f"http://127.0.0.1:{story.port}/setup/" in story.said
+
+
+def test_up_is_ready_once_its_worker_was_seen(story):
+    assert story.ready == {"status": "ready"}
+
+
+def test_one_scrape_has_what_the_web_processes_and_the_worker_have_counted(story):
+    lines = [line.rpartition(" ") for line in story.metrics.splitlines() if not line.startswith("#")]
+    found = {name: float(value) for name, _, value in lines}
+
+    assert found["karat_web_threads"] == 16
+    assert found['karat_requests_total{view="healthz",status="2xx"}'] > 0
+    assert 'karat_requests_total{view="accounts:login",status="2xx"}' not in found  # asked before the start, by nobody
+    assert found['karat_database_wait_seconds_count{process="web",for="connection"}'] > 0
+    assert found['karat_database_wait_seconds_count{process="worker",for="disk"}'] > 0
+    assert found["karat_worker_last_seen_seconds"] < 60
 
 
 def test_ctrl_c_stops_all_of_it(story):

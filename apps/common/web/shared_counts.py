@@ -90,9 +90,9 @@ class SharedCounts:
 
 def _unnamed_file(size: int) -> int:
     """The descriptor of a file without a name, in memory where the system can. A program that is started has it not."""
-    if hasattr(os, "memfd_create"):
+    try:
         file = os.memfd_create("karat-counts")
-    else:
+    except (AttributeError, OSError):  # another system than Linux, or a sandbox that forbids it
         with closing(tempfile.TemporaryFile()) as temporary:
             file = os.dup(temporary.fileno())
     os.ftruncate(file, size)
