@@ -195,9 +195,9 @@ def test_no_line_contains_what_the_operator_has_set(settings, monkeypatch):
     settings.EMAIL_HOST_PASSWORD = "mail-me-please"
     settings.BROKER_URL = "redis://:wake-me-please@queue.example/0"
 
-    text = f"{settings.SECRET_KEY} watch-me-please mail-me-please wake-me-please"
+    text = f"{settings.SECRET_KEY} {settings.AUDIT_KEY} watch-me-please mail-me-please wake-me-please"
 
-    assert without_secrets(text) == "*** *** *** ***"
+    assert without_secrets(text) == "*** *** *** *** ***"
 
 
 @pytest.mark.parametrize(

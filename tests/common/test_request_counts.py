@@ -149,3 +149,14 @@ def test_without_a_token_nothing_is_counted(settings, counts, monkeypatch):
     say_waited(WaitFor.LOCK, 1.0)
 
     assert set(counts.sums()) == {0}
+
+
+@pytest.mark.parametrize(
+    ("status", "counted"),
+    [(101, "2xx"), (204, "2xx"), (302, "3xx"), (404, "4xx"), (499, "4xx"), (503, "5xx"), (599, "5xx")],
+)
+def test_any_status_is_in_one_of_four_classes(status, counted):
+    answered("/login/", status)
+
+    assert samples("karat_requests_total") == {("accounts:login", counted): 1}
+    assert samples("karat_request_duration_seconds")["accounts:login", "_count"] == 1

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import yaml
 from django.db import DatabaseError, connection
 from django.test import Client
 from django.utils import timezone
@@ -23,6 +24,7 @@ from tests.test_statements import Statements
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TOKEN = "watch-me-please"
+OPEN = {"Accept": "application/openmetrics-text"}
 STATEMENTS = 7
 
 
@@ -68,7 +70,7 @@ def test_neither_the_token_for_health_nor_being_an_operator_opens_them(monitor, 
 
 def test_they_are_in_the_format_that_was_asked_for(monitor):
     monitor.get("/metrics")  # from the first answer on, requests are among them
-    text, opened = monitor.get("/metrics"), monitor.get("/metrics", headers={"Accept": "application/openmetrics-text"})
+    text, opened = monitor.get("/metrics"), monitor.get("/metrics", headers=OPEN)
 
     assert text["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     assert opened["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -95,6 +97,21 @@ def test_operations_describe_each_metric_with_its_type_and_labels(monitor):
     }
 
     assert described == written
+
+
+def test_the_rules_of_operations_can_be_read_and_name_metrics_that_are_there(monitor):
+    page = (REPO / "docs" / "operations.md").read_text()
+    scrape, alerts = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    rules = alerts["groups"][0]["rules"]
+    monitor.get("/metrics")
+    names = {family.name for family in parse_open(monitor.get("/metrics", headers=OPEN).content.decode())}
+
+    assert scrape["scrape_configs"][0]["job_name"] == "karat"
+    assert len(rules) == 3
+    for rule in rules:
+        used = {re.sub(r"_(total|bucket)$", "", name) for name in re.findall(r"karat_\w+", rule["expr"])}
+        assert used
+        assert used <= names
 
 
 def test_they_answer_by_any_address_and_over_http(monitor, settings):
@@ -143,9 +160,12 @@ def test_a_grade_is_counted_whichever_way_it_was_answered(monitor, header):
     judge.force_login(person)
     address = f"/api/v1/projects/{round_.project.slug}/judging/rounds/{round_.pk}"
 
-    pairs = judge.get(f"{address}/pairs/", headers=header).json()["pairs"]
-    grade = {"seat": pairs[0]["seat"], "grade": 1, "idempotency_key": "one"}
-    judge.post(f"{address}/judgements/", grade, content_type="application/json", headers=header)
+    read_pairs = judge.get(f"{address}/pairs/", headers=header)
+    grade = {"seat": read_pairs.json()["pairs"][0]["seat"], "grade": 1, "idempotency_key": "one"}
+    graded = judge.post(f"{address}/judgements/", grade, content_type="application/json", headers=header)
+
+    for answer in (read_pairs, graded):
+        assert (answer.wsgi_request.resolver_match is None) is (header == {})
 
     found = read(monitor)
     assert found['karat_requests_total{view="judging-api:pairs",status="2xx"}'] == 1

@@ -89,8 +89,9 @@ def without_secrets(text: str) -> str:
 def _own_secrets() -> tuple[str, ...]:
     databases = (str(database.get("PASSWORD") or "") for database in settings.DATABASES.values())
     broker = urlsplit(settings.BROKER_URL).password or ""
-    named = (settings.SECRET_KEY, settings.HEALTH_TOKEN, settings.METRICS_TOKEN, settings.EMAIL_HOST_PASSWORD)
-    return tuple(secret for secret in (*named, broker, *databases) if len(secret) >= SHORTEST_SECRET)
+    keys, tokens = (settings.SECRET_KEY, settings.AUDIT_KEY), (settings.HEALTH_TOKEN, settings.METRICS_TOKEN)
+    named = (*keys, *tokens, settings.EMAIL_HOST_PASSWORD, broker, *databases)
+    return tuple(secret for secret in named if len(secret) >= SHORTEST_SECRET)
 
 
 def log_what_python_prints() -> None:
