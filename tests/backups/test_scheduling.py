@@ -1,5 +1,6 @@
 """Backups by a worker: when they are made, how many are kept, and what operators are told."""
 
+import math
 import os
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from apps.backups.execution.making import OWN_NAME, remove_oldest
 from apps.backups.formats.archive import Archive
 from apps.backups.models import Backup
 from apps.backups.selectors.backups import notice_asked
+from apps.backups.selectors.watching import backup_metrics
 from apps.common.database.questions import answer_to
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
@@ -119,6 +121,18 @@ def test_a_folder_that_is_not_there_is_said_to_operators_and_tried_again_after_a
     assert Job.objects.count() == 1
     schedule(now + timedelta(minutes=70))
     assert Job.objects.count() == 2
+
+
+def test_a_monitor_sees_the_age_of_the_last_verified_one():
+    def age() -> float:
+        return backup_metrics(AT)[0].samples[0].value
+
+    made = {"size": 1, "rows": 1, "digest": "0" * 64}
+    assert age() == math.inf
+    Backup.objects.create(path="a", made_at=AT - timedelta(hours=3), verified_at=AT, **made)
+    Backup.objects.create(path="b", made_at=AT, **made)  # nobody has verified it
+
+    assert age() == 3 * 3600
 
 
 @pytest.mark.parametrize(("age", "sentence"), [

@@ -10,7 +10,7 @@ from tests.test_statements import Statements
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-OURS, OF_TOMORROW = ("jobs", "0001_initial"), ("backups", "0001_initial")
+OURS, OF_TOMORROW = ("jobs", "0001_initial"), ("tomorrow", "0001_initial")
 
 
 @pytest.fixture

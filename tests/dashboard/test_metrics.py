@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 TOKEN = "watch-me-please"
 OPEN = {"Accept": "application/openmetrics-text"}
-STATEMENTS = 7
+STATEMENTS = 8
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_the_rules_of_operations_can_be_read_and_name_metrics_that_are_there(mon
     names = {family.name for family in parse_open(monitor.get("/metrics", headers=OPEN).content.decode())}
 
     assert scrape["scrape_configs"][0]["job_name"] == "karat"
-    assert len(rules) == 3
+    assert len(rules) == 4
     for rule in rules:
         used = {re.sub(r"_(total|bucket)$", "", name) for name in re.findall(r"karat_\w+", rule["expr"])}
         assert used

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from apps.backups.selectors.watching import backup_metrics
 from apps.common.database.deadline import read_in_time
 from apps.common.web.exposition import OPEN_METRICS, TEXT, Metric, MetricKind, Sample, as_text, gauge
 from apps.common.web.request_counts import process_metrics
@@ -28,11 +29,9 @@ SOURCES: tuple[Callable[[datetime], list[Metric]], ...] = (
     lease_metrics,
     grade_metrics,
     verdict_metrics,
+    backup_metrics,
 )
-"""Functions of the time that read metrics from the database, by a statement or two that stay cheap with many rows.
-
-An app that has something to watch, such as the age of the last backup, adds its own here.
-"""
+"""Functions of the time that read metrics from the database, by a statement or two that stay cheap with many rows."""
 
 
 @require_safe
