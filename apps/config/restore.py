@@ -7,8 +7,10 @@ command may be run again, however the first was ended.
 
 import os
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,8 +117,10 @@ def _restore_database(
     finally:
         progress.end()
         connections.close_all()
-    os.sync()
     if building is not None and place is not None:
+        with closing(sqlite3.connect(building)) as own:
+            own.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # what is in its log would not be renamed with it
+        os.sync()
         building.rename(place)
     finish()
     os.sync()

@@ -36,7 +36,7 @@ def load_rows(archive: Archive, *, progress: Progress) -> None:
     """
     manifest = archive.manifest
     tables = tables_after(manifest.migrations)
-    if tables != [stored.table for stored in manifest.tables.values()]:
+    if not {stored.table for stored in manifest.tables.values()} <= set(tables):
         raise NoBackup(f"{archive.path} has other tables than its version of Karat.", code="backup_damaged")
     _migrate(ends_of(manifest.migrations))
     with _unwatched(tables):

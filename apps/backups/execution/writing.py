@@ -11,7 +11,7 @@ from django.db import connection
 from apps.backups.core.secrets import seal_keys
 from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable
 from apps.backups.selectors.reading import Moment, moment
-from apps.backups.selectors.tables import applied_migrations, tables_after
+from apps.backups.selectors.tables import applied_migrations, carried, tables_after
 from apps.common.errors import Refusal
 
 Progress = Callable[[str, int, int], None]
@@ -67,7 +67,7 @@ def database_name() -> str:
 
 
 def _write_rows(archive: ArchiveWriter, manifest: Manifest, seen: Moment, progress: Progress) -> None:
-    tables = tables_after(manifest.migrations)
+    tables = carried(tables_after(manifest.migrations))
     counts = {table.name: seen.values(f'SELECT COUNT(*) FROM "{table.name}"')[0][0] for table in tables}
     done, total = 0, sum(counts.values())
     for table in tables:

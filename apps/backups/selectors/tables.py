@@ -21,7 +21,7 @@ KINDS = {
     "PositiveSmallIntegerField": Kind.INTEGER, "SmallIntegerField": Kind.INTEGER, "SmallAutoField": Kind.INTEGER,
     "CharField": Kind.TEXT, "TextField": Kind.TEXT, "SlugField": Kind.TEXT,
     "BooleanField": Kind.BOOLEAN, "DateTimeField": Kind.TIME, "FloatField": Kind.REAL, "JSONField": Kind.JSON,
-    "BinaryField": Kind.BYTES, "DecimalField": Kind.DECIMAL, "UUIDField": Kind.UUID,
+    "GenericIPAddressField": Kind.TEXT, "BinaryField": Kind.BYTES, "DecimalField": Kind.DECIMAL, "UUIDField": Kind.UUID,
 }  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def applied_migrations() -> list[tuple[str, str]]:
 
 
 def tables_after(migrations: list[tuple[str, str]]) -> list[Table]:
-    """The carried tables of a database with these migrations, by name.
+    """The tables of a database with these migrations, by name.
 
     Raises Refusal where this version does not know one of them: the database is from a newer one.
     """
@@ -42,18 +42,19 @@ def tables_after(migrations: list[tuple[str, str]]) -> list[Table]:
             code="schema_newer",
         )
     state = graph.make_state(nodes=ends_of(migrations))
-    tables = [_table(model) for model in state.apps.get_models(include_auto_created=True) if _is_carried(model)]
+    models_then = state.apps.get_models(include_auto_created=True)
+    tables = [_table(model) for model in models_then if model._meta.managed and not model._meta.proxy]
     return sorted(tables)
+
+
+def carried(tables: list[Table]) -> list[Table]:
+    """Of the tables those that a backup contains."""
+    return [table for table in tables if table.name not in PASSING]
 
 
 def ends_of(migrations: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Of these migrations the last of each app, to migrate to. Names begin with their number."""
     return [*{app: (app, name) for app, name in sorted(migrations)}.values()]
-
-
-def _is_carried(model: type[models.Model]) -> bool:
-    options = model._meta
-    return options.managed and not options.proxy and options.db_table not in PASSING
 
 
 def _table(model: type[models.Model]) -> Table:
