@@ -9,6 +9,7 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db import connection, transaction
 
+from apps.backups import rules
 from apps.backups.execution.loading import load_rows
 from apps.backups.execution.making import WrittenBackup, make_backup
 from apps.backups.execution.recording import note_backup
@@ -30,6 +31,8 @@ def back_up(
 
     Raises Refusal where it cannot be written, or where it does not hold: then it is on record as not verified.
     """
+    if reason := rules.target_refusal(target):
+        raise Refusal(reason, code="backup_not_written")
     backup = make_backup(target, at=at, passphrase=passphrase, progress=progress)
     verified, refused = None, None
     if verify:
@@ -44,15 +47,18 @@ def back_up(
     return backup, verified
 
 
-def restore_database(*, archive: Archive, progress: Progress = silently, is_searchable: bool = True) -> None:
+def restore_database(
+    *, archive: Archive, progress: Progress = silently, is_searchable: bool = True, may_be_there: bool = False
+) -> None:
     """Fill the database of this process, which has to be empty, and upgrade it to this version.
 
-    On PostgreSQL in one transaction. A database in which this very backup was restored is left as it is, so that who
-    was interrupted after the end can do it again. Raises Refusal for any other that is not empty, for a damaged backup,
-    and for one that a newer Karat wrote. Without `is_searchable` the search index is left out.
+    On PostgreSQL in one transaction. With `may_be_there` one in which this very backup was restored is left as it is:
+    for who was interrupted after its end, and knows that nobody has used it since. Raises Refusal for any other that is
+    not empty, for a damaged backup, and for one that a newer Karat wrote. Without `is_searchable` the search index is
+    left out.
     """
-    if connection.introspection.table_names():
-        if _restored_digest() == archive.manifest.digest:
+    if tables := connection.introspection.table_names():
+        if may_be_there and "django_migrations" in tables and _restored_digest() == archive.manifest.digest:
             return
         raise Refusal("The database is not empty. Nothing was restored: choose an empty one.", code="target_not_empty")
     with transaction.atomic() if connection.vendor == "postgresql" else nullcontext():

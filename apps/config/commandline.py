@@ -240,6 +240,7 @@ def run_restore(arguments: list[str]) -> int:
     parser.add_argument("file", type=Path, help="a file that `karat backup` wrote")
     parser.add_argument("--database-only", action="store_true", help="leave the data directory as it is")
     parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help="restore the keys of the server too")
+    parser.add_argument("--without-secrets", action="store_true", help="leave the keys in the backup out")
     parser.add_argument("--without-search", action="store_true", help=argparse.SUPPRESS)
     options = parse_in_data_dir(parser, arguments)
     from apps.config.restore import Wanted, restore
@@ -249,6 +250,7 @@ def run_restore(arguments: list[str]) -> int:
         Path(os.environ["KARAT_DATA_DIR"]),
         database_only=options.database_only,
         passphrase_file=options.passphrase_file,
+        leaves_secrets=options.without_secrets,
         is_searchable=not options.without_search,
     )
     return restore(wanted, say=print)
@@ -301,6 +303,9 @@ def run_own(words: tuple[str, ...], rest: list[str]) -> int:
     options = vars(parser.parse_args(rest))
     try:
         command.execute(*options.pop("args", ()), **{**options, "skip_checks": True})
+        sys.stdout.flush()
+    except BrokenPipeError as fault:
+        return refuse_output(" ".join(words), fault)
     except CommandError as refusal:
         print(refusal, file=sys.stderr)
         return refusal.returncode

@@ -52,8 +52,12 @@ def move(to: str, *, data_dir: Path, say: Callable[[str], None]) -> int:
 def _check(to: str) -> None:
     from django.db import connection
 
-    target, here = dj_database_url.parse(to), connection.settings_dict
-    if not target["ENGINE"].endswith(("sqlite3", "postgresql")):
+    here = connection.settings_dict
+    try:
+        target = dj_database_url.parse(to)
+    except ValueError:
+        target = {"ENGINE": ""}
+    if not str(target.get("ENGINE")).endswith(("sqlite3", "postgresql")):
         raise Refusal(
             "Write --to as postgres://USER:PASSWORD@HOST/NAME, as sqlite, or as sqlite:///FILE.", code="address_unknown"
         )

@@ -1,8 +1,8 @@
 """`karat restore`: a data directory or a database from a backup, complete or not at all.
 
 An SQLite file is built under another name and renamed at the end; PostgreSQL is filled in one transaction. A data
-directory has the file `restoring` from the first step to the last: with it Karat does not start there, and the same
-command may be run again, however the first was ended.
+directory has the file `restoring` from the first step to the last: with it nothing else of Karat runs there, and the
+same command may be run again, however the first was ended.
 """
 
 import os
@@ -20,13 +20,16 @@ from apps.backups.core.secrets import WrongPassphrase, unseal_keys
 from apps.backups.edges.passphrase import read_passphrase
 from apps.backups.formats.archive import Archive
 from apps.common.errors import Refusal
-from apps.common.files.private import KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE
+from apps.common.files.private import KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE, restore_here
 from apps.config.up import UpRefused, lock_data_dir, prepare_data_dir
 
 OK, FAULT = 0, 2
 BUILDING = ".restoring"
-MADE_AGAIN = frozenset({"static", "up.lock", "lost+found", UNFINISHED_RESTORE})
-"""What may lie in a data directory that counts as empty."""
+COMPLETE = "complete"
+"""What the file `restoring` says when everything is there, and only the database has to be renamed."""
+MADE_AGAIN = frozenset({"static", "up.lock", "lost+found", "figures", "broker", "incoming", *KEYS})
+MADE_AGAIN |= {f"karat.sqlite3{suffix}" for suffix in SQLITE_SUFFIXES}
+"""What may lie in a data directory that counts as empty: any command makes keys and a database without tables."""
 MADE_BY_RESTORE = ("files", "audit-heads", "figures", *KEYS, UNFINISHED_RESTORE)
 VARIABLES = {"secret-key": "SECRET_KEY", "audit-key": "KARAT_AUDIT_KEY"}
 
@@ -40,6 +43,7 @@ class Wanted(NamedTuple):
     data_dir: Path
     database_only: bool = False
     passphrase_file: Path | None = None
+    leaves_secrets: bool = False
     is_searchable: bool = True
 
 
@@ -48,7 +52,7 @@ def restore(wanted: Wanted, *, say: Say) -> int:
     try:
         with Archive(wanted.path) as archive:
             if wanted.database_only:
-                _restore_database(archive, wanted, place=_sqlite_file(wanted.data_dir))
+                _restore_database(archive, wanted)
             else:
                 _restore_all(archive, wanted, say)
             manifest = archive.manifest
@@ -62,43 +66,48 @@ def restore(wanted: Wanted, *, say: Say) -> int:
 
 def _restore_all(archive: Archive, wanted: Wanted, say: Say) -> None:
     folder, place = wanted.data_dir, _sqlite_file(wanted.data_dir)
-    keys = _keys(archive, read_passphrase(wanted.passphrase_file))
+    keys = _keys(archive, wanted)
     _check_empty(folder, archive)
     prepare_data_dir(folder)
     with lock_data_dir(folder):
+        restore_here(folder)
         marker = folder / UNFINISHED_RESTORE
-        if marker.exists() and place is not None and place.exists():  # only the last step was missing
-            marker.unlink()
-            return
-        marker.write_text(archive.manifest.digest)
+        if not (marker.exists() and marker.read_text() == COMPLETE):
+            marker.write_text(archive.manifest.digest)
+            os.sync()
+            try:
+                for name, key in keys.items():
+                    _write_private(folder / name, key)
+                _build(archive, wanted, place, has_files=True)
+            except Refusal:
+                _leave(folder)
+                raise
+            marker.write_text(COMPLETE)
+        if place is not None:
+            _put_in_place(place)
+        marker.unlink()
         os.sync()
-        try:
-            for name, key in keys.items():
-                _write_private(folder / name, key)
-            _restore_database(archive, wanted, place=place, finish=marker.unlink, with_files=True)
-        except Refusal:
-            _leave(folder)
-            raise
-    for line in _what_about_keys(archive, keys):
+    for line in _what_about_keys(keys):
         say(line)
 
 
-def _restore_database(
-    archive: Archive,
-    wanted: Wanted,
-    *,
-    place: Path | None,
-    finish: Callable[[], None] = lambda: None,
-    with_files: bool = False,
-) -> None:
-    """`place` is where an SQLite file has to be in the end; None on PostgreSQL."""
-    building = None
+def _restore_database(archive: Archive, wanted: Wanted) -> None:
+    place = _sqlite_file(wanted.data_dir)
+    if place is not None and _has_tables(place):
+        raise Refusal(f"{place} exists. Nothing was restored: choose an empty place.", code="target_not_empty")
+    _build(archive, wanted, place)
     if place is not None:
-        if place.exists() and place.stat().st_size:
-            raise Refusal(f"{place} exists. Nothing was restored: choose an empty place.", code="target_not_empty")
-        building = place.with_name(place.name + BUILDING)
-        _remove(building)
-        os.environ["DATABASE_URL"] = f"sqlite:///{building}"
+        _put_in_place(place)
+
+
+def _build(archive: Archive, wanted: Wanted, place: Path | None, *, has_files: bool = False) -> None:
+    """Restore into PostgreSQL, or into an SQLite file beside `place`, where that has to be in the end.
+
+    With files it may be done again after its end.
+    """
+    if place is not None:
+        _remove(_beside(place))
+        os.environ["DATABASE_URL"] = f"sqlite:///{_beside(place)}"
     import django
 
     django.setup()
@@ -109,21 +118,42 @@ def _restore_database(
 
     progress = ProgressLine()
     try:
-        if with_files:
+        if has_files:
             restore_files(archive=archive, progress=progress)
-        restore_database(archive=archive, progress=progress, is_searchable=wanted.is_searchable)
+        restore_database(archive=archive, progress=progress, is_searchable=wanted.is_searchable, may_be_there=has_files)
     except DatabaseError as problem:
         raise Refusal(f"The database does not take it. Nothing was restored. {problem}", code="database_away") from None
     finally:
         progress.end()
         connections.close_all()
-    if building is not None and place is not None:
-        with closing(sqlite3.connect(building)) as own:
-            own.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # what is in its log would not be renamed with it
-        os.sync()
-        building.rename(place)
-    finish()
     os.sync()
+
+
+def _put_in_place(place: Path) -> None:
+    """Rename the file that was built. It may have been already; and an empty one may have its name."""
+    building = _beside(place)
+    if not building.exists():
+        return
+    with closing(sqlite3.connect(building)) as own:
+        own.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # what is in its log would not be renamed with it
+    os.sync()
+    _remove(place)
+    building.rename(place)
+
+
+def _beside(place: Path) -> Path:
+    return place.with_name(place.name + BUILDING)
+
+
+def _has_tables(place: Path) -> bool:
+    """Whether somebody has a database here. Any command makes an empty one where there is none."""
+    if not place.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(place)) as there:
+            return bool(there.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone())
+    except sqlite3.DatabaseError:
+        return True
 
 
 def _remove(database: Path) -> None:
@@ -140,15 +170,17 @@ def _leave(folder: Path) -> None:
 
 
 def _check_empty(folder: Path, archive: Archive) -> None:
-    there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    if UNFINISHED_RESTORE in there:
-        if (folder / UNFINISHED_RESTORE).read_text() not in {"", archive.manifest.digest}:
+    marker = folder / UNFINISHED_RESTORE
+    if marker.exists():
+        if marker.read_text() not in {"", COMPLETE, archive.manifest.digest}:
             raise Refusal(
                 f"Another backup was being restored into {folder}. Finish that one, or choose another folder with "
                 "--data-dir.",
                 code="target_not_empty",
             )
-    elif there - MADE_AGAIN:
+        return
+    there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    if there - MADE_AGAIN or _has_tables(folder / "karat.sqlite3"):
         raise Refusal(
             f"{folder} is not empty. Nothing was restored: choose another one with --data-dir, or move what is there "
             "away.",
@@ -164,24 +196,31 @@ def _sqlite_file(data_dir: Path) -> Path | None:
     return Path(str(config["NAME"])) if config["ENGINE"].endswith("sqlite3") else None
 
 
-def _keys(archive: Archive, passphrase: str) -> dict[str, str]:
-    if not archive.manifest.has_secrets or not passphrase:
+def _keys(archive: Archive, wanted: Wanted) -> dict[str, str]:
+    """The keys in the backup. Raises Refusal where their passphrase is missing and nobody said to leave them out."""
+    passphrase = read_passphrase(wanted.passphrase_file)
+    if not archive.manifest.has_secrets or wanted.leaves_secrets:
         return {}
+    if not passphrase:
+        raise Refusal(
+            "The backup has the keys of the server. Give their passphrase with --passphrase-file, or leave them out "
+            "with --without-secrets. Nothing was restored.",
+            code="no_passphrase",
+        )
     try:
         return unseal_keys(archive.secrets(), passphrase)
     except WrongPassphrase:
         raise Refusal("The passphrase is wrong. Nothing was restored.", code="wrong_passphrase") from None
 
 
-def _what_about_keys(archive: Archive, keys: dict[str, str]) -> list[str]:
+def _what_about_keys(keys: dict[str, str]) -> list[str]:
     if keys:
         from_elsewhere = [name for name, variable in VARIABLES.items() if os.environ.get(variable)]
         return [f"{VARIABLES[name]} is set, and counts instead of the restored {name}." for name in from_elsewhere]
-    if archive.manifest.has_secrets:
-        return ["The keys of the server were not restored: give their passphrase with --passphrase-file."]
     return [
-        "The backup has no keys of the server. Put secret-key and audit-key back (or SECRET_KEY and KARAT_AUDIT_KEY); "
-        "or enter the secrets of projects again, and run `karat verify-audit --sign`."
+        "The keys of the server were not restored. Put secret-key and audit-key in the place of those that are there "
+        "now (or set SECRET_KEY and KARAT_AUDIT_KEY); or run `karat verify-audit --sign`, and enter the secrets of "
+        "projects again, under Settings, Secrets."
     ]
 
 

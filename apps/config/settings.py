@@ -13,7 +13,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.accounts.core.oidc.configuration import BadConfiguration, SingleSignOn, single_sign_on
-from apps.common.files.private import close_data_dir
+from apps.common.files.private import close_data_dir, unfinished_restore
 from apps.common.web.addresses import BadAddress, Opening, parse_openings
 from apps.config.secrets import audit_heads, load_audit_key, load_secret_key
 
@@ -31,6 +31,16 @@ def _flag(name: str, default: bool) -> bool:
 
 def _words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
+
+
+def _above_zero(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise ImproperlyConfigured(f"{name}={text!r} is no number above 0. Set it to one, or remove it.")
+    return value
 
 
 def _openings(entries: list[str]) -> tuple[Opening, ...]:
@@ -84,6 +94,8 @@ HEALTH_TOKEN = os.environ.get("KARAT_HEALTH_TOKEN", "")
 # With this bearer token /metrics answers; without one nothing is counted.
 METRICS_TOKEN = os.environ.get("KARAT_METRICS_TOKEN", "")
 
+if reason := unfinished_restore(DATA_DIR):
+    raise ImproperlyConfigured(reason)
 close_data_dir(DATA_DIR)
 SECRET_KEY = load_secret_key(os.environ.get("SECRET_KEY"), DATA_DIR, required=PRODUCTION)
 
@@ -370,8 +382,8 @@ INDEX_MAX_BYTES = int(os.environ.get("KARAT_INDEX_MAX_BYTES", str(50 * 1024**3))
 INDEX_MAX_DAYS = int(os.environ.get("KARAT_INDEX_MAX_DAYS", "90"))
 # Backups by a worker: the folder, the hours between two, how many are kept. Without a folder there are none.
 BACKUP_TO = os.environ.get("KARAT_BACKUP_TO", "")
-BACKUP_HOURS = float(os.environ.get("KARAT_BACKUP_HOURS", "24"))
-BACKUP_KEEP = int(os.environ.get("KARAT_BACKUP_KEEP", "14"))
+BACKUP_HOURS = _above_zero("KARAT_BACKUP_HOURS", os.environ.get("KARAT_BACKUP_HOURS", "24"))
+BACKUP_KEEP = max(1, int(_above_zero("KARAT_BACKUP_KEEP", os.environ.get("KARAT_BACKUP_KEEP", "14"))))
 # Folder of the models for dense retrieval, installed by the operator.
 MODELS_DIR = Path(os.environ.get("KARAT_MODELS_DIR") or DATA_DIR / "models").resolve()
 if BROKER_URL.startswith("filesystem://"):

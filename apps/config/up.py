@@ -18,7 +18,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.common.errors import Refusal
-from apps.common.files.private import UNFINISHED_RESTORE
 from apps.config import sharing
 from apps.config.supervisor import Supervisor
 
@@ -39,7 +38,6 @@ def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> int:
     try:
         prepare_data_dir(data_dir)
         lock = lock_data_dir(data_dir)
-        refuse_unfinished(data_dir)
         listener = open_port(host, port)
         allow_host(host)
         os.environ.setdefault("KARAT_URL", address_of(host, listener))
@@ -88,14 +86,6 @@ def lock_data_dir(data_dir: Path):
     lock.write(f"{os.getpid()}\n")
     lock.flush()
     return lock
-
-
-def refuse_unfinished(data_dir: Path) -> None:
-    if (data_dir / UNFINISHED_RESTORE).exists():
-        raise UpRefused(
-            f"A restore into {data_dir} has not finished. Run the same `karat restore` again, or choose another "
-            "folder: --data-dir ~/karat-data"
-        )
 
 
 def open_port(host: str, port: int) -> socket.socket:

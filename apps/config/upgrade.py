@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from django.conf import settings
 from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
@@ -46,6 +47,8 @@ class UpgradePlan(NamedTuple):
     def lines(self) -> list[str]:
         """What an operator wants to know before."""
         n = len(self.migrations)
+        if not self.has_data:
+            return ["The database is empty: its tables are created. Is it the right one? See KARAT_DATA_DIR."]
         return [
             f"The database is upgraded by {n} migration{'s' if n != 1 else ''}: {', '.join(self.migrations)}.",
             f"Before that it is backed up. Both need up to {megabytes(self.needs)} of disk, of {megabytes(self.free)} "
@@ -81,6 +84,8 @@ def upgrade(*, data_dir: Path, at: datetime, say: Callable[[str], None]) -> Path
     plan = plan_upgrade(data_dir=data_dir)
     if not plan.migrations:
         return None
+    if reason := lost_database(plan):
+        raise Refusal(reason, code="database_lost")
     backup = None
     if plan.has_data:
         for line in plan.lines:
@@ -94,6 +99,17 @@ def upgrade(*, data_dir: Path, at: datetime, say: Callable[[str], None]) -> Path
         backup = back_up_before(data_dir / "backups", at=at)
     call_command("migrate", interactive=False, verbosity=0)
     return backup
+
+
+def lost_database(plan: UpgradePlan) -> str:
+    """Why no new tables are made: the data directory has a history, and the database is empty. "" otherwise."""
+    folder: Path | None = settings.AUDIT_HEADS
+    if plan.has_data or folder is None or not any(folder.glob("*.json")):
+        return ""
+    return (
+        f"The database is empty, and {folder} has the history of one that was not. If it was lost, or a move was "
+        "interrupted, run `karat restore` or `karat move` again. To begin anew, choose another data directory."
+    )
 
 
 def back_up_before(folder: Path, *, at: datetime) -> Path:

@@ -16,7 +16,7 @@ from tests.audit.test_sealing import force
 from tests.factories import make_project
 
 pytestmark = pytest.mark.django_db
-UNSIGNED = "its head is not signed with the key of this installation"
+UNSIGNED = "its head is not signed with the audit key of this server"
 
 
 @pytest.fixture(autouse=True)

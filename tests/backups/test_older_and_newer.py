@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from apps.backups.formats.archive import Archive
 from tests.backups.running import done, empty_postgresql, environment, karat
 from tests.conftest import REPO
 
@@ -21,8 +22,9 @@ KEY = "KARAT_AUDIT_KEY"
 def older(tmp_path_factory) -> Path:
     """A server with the first schema that there was, on which this version has only made a backup."""
     folder = tmp_path_factory.mktemp("older")
-    (folder / "karat.sqlite3").write_bytes(lzma.decompress((DATA / "first-schema.sqlite3.xz").read_bytes()))
-    done("backup", folder / "older.zip", env=on(folder))
+    (folder / "data").mkdir()
+    (folder / "data" / "karat.sqlite3").write_bytes(lzma.decompress((DATA / "first-schema.sqlite3.xz").read_bytes()))
+    done("backup", folder / "older.zip", env=on(folder / "data"))
     return folder
 
 
@@ -52,7 +54,7 @@ def test_a_backup_of_the_first_schema_is_restored_and_upgraded(older, tmp_path):
 
 @pytest.mark.once
 def test_a_backup_does_not_change_an_older_database(older):
-    assert karat("migrate", "--check", env=on(older)).returncode == 1
+    assert karat("migrate", "--check", env=on(older / "data")).returncode == 1
 
 
 @pytest.mark.postgres
@@ -151,13 +153,121 @@ def test_a_folder_with_anything_in_it_is_left_alone(backup, tmp_path):
 
 
 @pytest.mark.once
-def test_where_a_restore_has_not_finished_karat_does_not_start(tmp_path):
+@pytest.mark.parametrize("words", [("up", "--port", "0"), ("user", "list"), ("verify-audit",), ("upgrade",)])
+def test_where_a_restore_has_not_finished_nothing_else_runs(tmp_path, words):
     (tmp_path / "restoring").write_text("")
 
-    refused = karat("up", "--port", "0", env=environment(tmp_path))
+    refused = karat(*words, env=environment(tmp_path))
 
     assert refused.returncode == 2
     assert refused.stderr.startswith(f"A restore into {tmp_path} has not finished. Run the same `karat restore` again")
+    assert [path.name for path in tmp_path.iterdir() if path.name != "up.lock"] == ["restoring"]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("is_begun", [False, True])
+def test_what_a_command_makes_in_an_empty_folder_is_in_nobodys_way(backup, tmp_path, is_begun):
+    """Any command makes keys, and a database without tables; one that somebody ran between two tries too."""
+    data = tmp_path / "data"
+    karat("user", "list", env=on(data))
+    assert (data / "karat.sqlite3").exists()
+    if is_begun:
+        with Archive(backup) as archive:
+            (data / "restoring").write_text(archive.manifest.digest)
+
+    done("restore", backup, env=on(data))
+
+    assert "intact" in done("verify-audit", env=on(data))
+
+
+@pytest.mark.once
+def test_where_history_is_and_its_database_is_not_no_new_one_is_begun(tmp_path):
+    (tmp_path / "audit-heads").mkdir()
+    (tmp_path / "audit-heads" / "site.json").write_text('{"length": 3, "digest": "0"}')
+
+    for words in (("upgrade",), ("up", "--port", "0")):
+        refused = karat(*words, env=environment(tmp_path))
+
+        assert refused.returncode == 2
+        assert refused.stderr.startswith(f"The database is empty, and {tmp_path}/audit-heads has the history of one")
+
+
+@pytest.mark.once
+def test_a_second_move_does_not_say_that_it_moved(older, tmp_path):
+    data = tmp_path / "data"
+    done("restore", older / "older.zip", env=on(data))
+    done("move", "--to", f"sqlite:///{tmp_path}/there.sqlite3", env=on(data))
+
+    again = karat("move", "--to", f"sqlite:///{tmp_path}/there.sqlite3", env=on(data))
+
+    assert again.returncode == 2
+    assert again.stderr == f"{tmp_path}/there.sqlite3 exists. Nothing was restored: choose an empty place.\n"
+
+
+@pytest.mark.once
+def test_keys_in_a_backup_are_restored_or_left_out_by_choice(older, tmp_path):
+    (tmp_path / "passphrase").write_text("correct horse battery\n")
+    made = tmp_path / "made.zip"
+    done("backup", made, "--with-secrets", "--passphrase-file", tmp_path / "passphrase", env=on(older / "data"))
+    plain = {name: value for name, value in on(tmp_path / "data").items() if name not in {KEY, "SECRET_KEY"}}
+
+    refused = karat("restore", made, env=plain)
+    assert (refused.returncode, list((tmp_path / "data").glob("*"))) == (2, [])
+    assert "Give their passphrase with --passphrase-file, or leave them out with --without-secrets" in refused.stderr
+
+    assert "were not restored" in done("restore", made, "--without-secrets", env=plain)
+    elsewhere = plain | {"KARAT_DATA_DIR": str(tmp_path / "elsewhere")}
+    told = done("restore", made, "--passphrase-file", tmp_path / "passphrase", env=elsewhere)
+    assert "were not restored" not in told
+    assert "intact" in done("verify-audit", env=elsewhere)
+
+
+@pytest.mark.once
+def test_a_backup_of_another_server_is_verified_with_its_keys_only(backup, tmp_path):
+    env = {name: value for name, value in on(tmp_path / "data").items() if name not in {KEY, "SECRET_KEY"}}
+
+    refused = karat("verify-backup", backup, env=env)
+
+    assert refused.returncode == 1
+    assert "every digest is the same. The heads of history are signed with the key of another server" in refused.stderr
+
+
+PLACES = {
+    "a folder that is missing": ("missing/", "There is no folder"),
+    "a file in a folder that is missing": ("missing/a.zip", "There is no folder"),
+    "a file of another kind": ("backups", "name a file that ends in .zip"),
+    "the data directory": ("data/", "is in the data directory itself"),
+    "a file in the data directory": ("data/files.zip", "is in the data directory itself"),
+}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("name", PLACES)
+def test_no_backup_is_written_to(older, name):
+    target, sentence = PLACES[name]
+
+    refused = karat("backup", f"{older}/{target}", env=on(older / "data"))
+
+    assert refused.returncode == 2
+    assert sentence in refused.stderr
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("words", "sentence"), [
+    (("--with-secrets",), "To include the keys of the server, give a passphrase"),
+    (("--with-secrets", "--passphrase-file", "{short}"), "The passphrase is too short"),
+    (("--with-secrets", "--passphrase-file", "{short}.none"), "No such file or directory."),
+    (("--passphrase-file", "{short}"), "--passphrase-file is for --with-secrets"),
+])  # fmt: skip
+def test_a_passphrase_that_is_of_no_use_is_refused(older, tmp_path, words, sentence):
+    (tmp_path / "short").write_text("sesame\n")
+    arguments = [word.format(short=tmp_path / "short") for word in words]
+
+    refused = karat("backup", tmp_path / "a.zip", *arguments, env=on(older / "data"))
+
+    assert refused.returncode == 2
+    assert sentence in refused.stderr
+    assert not (tmp_path / "a.zip").exists()
 
 
 @pytest.mark.once
@@ -168,9 +278,9 @@ def test_without_the_keys_of_the_server_history_is_signed_anew(backup, tmp_path)
     before = karat("verify-audit", env=env)
     done("verify-audit", "--sign", env=env)
 
-    assert "The backup has no keys of the server" in told
+    assert "The keys of the server were not restored" in told
     assert before.returncode == 1
-    assert "is not signed with the key of this installation" in before.stdout
+    assert "is not signed with the audit key of this server" in before.stdout
 
 
 @pytest.mark.once
@@ -186,7 +296,7 @@ def test_a_backup_is_verified_by_restoring_it(backup, tmp_path):
 
 @pytest.mark.once
 def test_nothing_is_overwritten_by_a_backup(older):
-    refused = karat("backup", older / "older.zip", env=on(older))
+    refused = karat("backup", older / "older.zip", env=on(older / "data"))
 
     assert refused.returncode == 2
     assert "exists already. Choose another name; nothing is overwritten" in refused.stderr
@@ -196,10 +306,11 @@ def test_nothing_is_overwritten_by_a_backup(older):
 @pytest.mark.parametrize(("to", "sentence"), [
     ("mysql://localhost/karat", "Write --to as postgres://"),
     ("sqlite:///{here}", "This is the database that Karat uses already"),
+    ("foo", "Write --to as postgres://"),
     ("postgres://nobody@127.0.0.1:1/nothing", "The database does not take it. Nothing was restored."),
 ])  # fmt: skip
 def test_a_move_that_cannot_be_is_refused(older, to, sentence):
-    refused = karat("move", "--to", to.format(here=older / "karat.sqlite3"), env=on(older))
+    refused = karat("move", "--to", to.format(here=older / "data" / "karat.sqlite3"), env=on(older / "data"))
 
     assert refused.returncode == 2
     assert sentence in refused.stderr

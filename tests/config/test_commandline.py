@@ -229,6 +229,25 @@ def test_every_command_ends_alike_when_it_is_stopped(monkeypatch, capsys, words)
     assert capsys.readouterr().err == f"karat {words[0]}: stopped.\n"
 
 
+@pytest.mark.once
+def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
+    """As `karat --help | head -1` does, with a command of Django's."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "apps.config.commandline", "upgrade", "--plan"]
+
+    with os.fdopen(writing, "wb") as closed:
+        done = subprocess.run(
+            command,
+            cwd=REPO,
+            env={**os.environ, "KARAT_DATA_DIR": str(tmp_path), "DATABASE_URL": ""},
+            stdout=closed,
+            stderr=-1,
+        )
+
+    assert (done.returncode, done.stderr) == (CLOSED, b"")
+
+
 @pytest.mark.parametrize("words", sorted(MANAGED))
 def test_a_wrong_option_is_answered_with_the_usage(words, capsys):
     with pytest.raises(SystemExit) as ended:

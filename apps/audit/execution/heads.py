@@ -22,6 +22,12 @@ from apps.common.digests import canonical_json
 log = logging.getLogger(__name__)
 
 
+OTHER_KEY = (
+    "its head is not signed with the audit key of this server: the key is another one, as after a restore without "
+    "it, or the chain was rewritten without it"
+)
+
+
 class ChainHead(NamedTuple):
     """The length of a chain at some time, and the digest of its last link then."""
 
@@ -49,7 +55,7 @@ def fault_of(chain: Chain) -> str | None:
     if chain.length == 0 and not chain.signature:
         return None
     if not hmac.compare_digest(chain.signature, signature_of(chain.name, chain.length, chain.digest)):
-        return "its head is not signed with the key of this installation: the chain was rewritten without it"
+        return OTHER_KEY
     return None
 
 

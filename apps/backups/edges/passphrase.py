@@ -14,7 +14,8 @@ def read_passphrase(file: Path | None) -> str:
     try:
         passphrase = file.read_text().partition("\n")[0].strip()
     except (OSError, UnicodeDecodeError) as problem:
-        raise Refusal(f"The passphrase cannot be read from {file}: {problem}.", code="no_passphrase") from None
+        reason = getattr(problem, "strerror", None) or "it is no text"
+        raise Refusal(f"The passphrase cannot be read from {file}: {reason}.", code="no_passphrase") from None
     if not passphrase:
         raise Refusal(f"The first line of {file} is empty. Write the passphrase there.", code="no_passphrase")
     return passphrase
@@ -23,10 +24,12 @@ def read_passphrase(file: Path | None) -> str:
 def new_passphrase(file: Path | None) -> str:
     """As `read_passphrase`. Raises Refusal where there is none, or where it is easy to guess."""
     passphrase = read_passphrase(file)
-    if len(passphrase) < SHORTEST:
+    if not passphrase:
         raise Refusal(
-            f"To include the keys of the server, give a passphrase of at least {SHORTEST} characters with "
-            f"--passphrase-file or in KARAT_BACKUP_PASSPHRASE.",
+            "To include the keys of the server, give a passphrase: with --passphrase-file, or in "
+            "KARAT_BACKUP_PASSPHRASE.",
             code="no_passphrase",
         )
+    if len(passphrase) < SHORTEST:
+        raise Refusal(f"The passphrase is too short: it needs at least {SHORTEST} characters.", code="no_passphrase")
     return passphrase

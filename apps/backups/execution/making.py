@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 from django.conf import settings
 
+from apps.backups.execution.verification import SCRATCH
 from apps.backups.execution.writing import Progress, silently, write_backup
 from apps.backups.formats.archive import Manifest
 from apps.common.errors import Refusal
@@ -72,12 +74,15 @@ def _appearing(path: Path) -> Iterator[BinaryIO]:
 def remove_oldest(folder: Path, *, keep: int, at: datetime) -> list[Path]:
     """Of the backups in a folder keep so many, the newest by name, and return those removed.
 
-    What an interrupted backup has left is removed as well, a day later.
+    What an interrupted backup has left is removed as well, a day later: half a file, or where one was verified.
     """
     there = sorted(folder.iterdir())
     removed = [path for path in there if OWN_NAME.fullmatch(path.name)][:-keep]
+    long_ago = (at - LEFT_FOR).timestamp()
     for path in there:
         is_half = path.name.endswith(UNFINISHED) and OWN_NAME.fullmatch(path.name.removesuffix(UNFINISHED))
-        if path in removed or (is_half and path.stat().st_mtime < (at - LEFT_FOR).timestamp()):
+        if path in removed or (is_half and path.stat().st_mtime < long_ago):
             path.unlink(missing_ok=True)
+        elif path.name.startswith(SCRATCH) and path.is_dir() and path.stat().st_mtime < long_ago:
+            shutil.rmtree(path)
     return removed

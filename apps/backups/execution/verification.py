@@ -10,10 +10,15 @@ from typing import NamedTuple
 
 from django.conf import settings
 
+from apps.audit.execution.heads import OTHER_KEY
 from apps.common.errors import Refusal
 
 ELSEWHERE = ("DATABASE_URL", "KARAT_PRODUCTION", "KARAT_HTTPS", "KARAT_AUDIT_HEADS", "KARAT_MODELS_DIR")
 """Settings of this server that would lead a process out of the scratch place."""
+
+
+SCRATCH = "karat-verify-"
+"""Names of scratch places begin so. Who is ended by a signal leaves one behind; the next backup there removes it."""
 
 
 class Verified(NamedTuple):
@@ -32,12 +37,15 @@ def verify_backup(path: Path, *, passphrase: str = "", scratch: Path | None = No
     The heads of the chains are verified with the key in the backup, if there is a passphrase for it, else with that of
     this server. Raises Refusal where it cannot be restored, or where something in it does not hold.
     """
-    with tempfile.TemporaryDirectory(prefix="karat-verify-", dir=scratch) as folder:
+    if scratch is not None and not scratch.is_dir():
+        raise Refusal(f"There is no folder {scratch}. Make it first.", code="backup_not_verified")
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=scratch) as folder:
         env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
         env |= {"KARAT_DATA_DIR": folder, "KARAT_BACKUP_PASSPHRASE": passphrase}
         for variable in ("SECRET_KEY", "KARAT_AUDIT_KEY"):
             env.pop(variable, None)
-        restored = _karat(["restore", str(path.resolve()), "--without-search", "--data-dir", folder], env)
+        secrets = [] if passphrase else ["--without-secrets"]
+        restored = _karat(["restore", str(path.resolve()), "--without-search", *secrets, "--data-dir", folder], env)
         if restored.returncode:
             raise Refusal(restored.stderr.strip().splitlines()[-1], code="backup_not_restored")
         if not passphrase:
@@ -56,6 +64,13 @@ def _karat(arguments: list[str], env: dict[str, str]) -> subprocess.CompletedPro
 def _verified(chains: list[dict]) -> Verified:
     broken = [f"{chain['name']}: {chain['broken']['reason']}" for chain in chains if chain["broken"]]
     faults = [f"{chain['name']}: {fault}" for chain in chains for fault in chain["faults"]]
+    if broken and not faults and all(chain["broken"]["reason"] == OTHER_KEY for chain in chains if chain["broken"]):
+        raise Refusal(
+            "The backup can be restored, and every digest is the same. The heads of history are signed with the key of "
+            "another server: run this with the KARAT_DATA_DIR of the server that made it, or, if its keys are in it, "
+            "with --passphrase-file.",
+            code="backup_of_another_server",
+        )
     if broken + faults:
         sentences = "\n".join(broken + faults)
         raise Refusal(f"The backup can be restored, but this does not hold in it:\n{sentences}", code="backup_broken")

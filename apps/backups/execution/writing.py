@@ -40,7 +40,10 @@ def write_backup(
     """
     migrations = applied_migrations()
     if not migrations:
-        raise Refusal("The database is empty, so there is nothing to back up.", code="nothing_to_back_up")
+        raise Refusal(
+            "The database is empty, so there is nothing to back up. Is it the right one? See KARAT_DATA_DIR.",
+            code="nothing_to_back_up",
+        )
     archive = ArchiveWriter(stream)
     manifest = Manifest(version, at.isoformat(), database_name(), migrations, has_secrets=bool(passphrase))
     if with_files:

@@ -17,7 +17,7 @@ from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 
 OLD_AFTER_INTERVALS = 2
-TRIED_AGAIN_AFTER = timedelta(hours=1)
+TRIED_AGAIN_AFTER = timedelta(minutes=15)
 
 
 def is_due(at: datetime) -> bool:
@@ -51,7 +51,8 @@ def _notice(found: Mapping[str, Any]) -> str:
     failed = f" The last attempt failed: {found['error']}" if found["state"] == JobState.FAILED else ""
     if found["made_at"] is None:
         return f"There is no verified backup yet.{failed}" if failed else ""
+    every = spoken(settings.BACKUP_HOURS * 3600)
     age = (found["clock"] - found["made_at"]).total_seconds()
     if failed or age > OLD_AFTER_INTERVALS * settings.BACKUP_HOURS * 3600:
-        return f"The last verified backup was made {spoken(age)} ago.{failed}"
+        return f"The last verified backup was made {spoken(age)} ago; one is due every {every}.{failed}"
     return ""

@@ -34,6 +34,21 @@ def close_data_dir(folder: Path) -> None:
             _close(path, FILE)
 
 
+_restored_here: set[Path] = set()
+
+
+def restore_here(folder: Path) -> None:
+    """This process is the one that restores into the folder."""
+    _restored_here.add(folder)
+
+
+def unfinished_restore(folder: Path) -> str:
+    """Why nothing may run in this data directory, where a restore into it has not finished; "" elsewhere."""
+    if folder in _restored_here or not (folder / UNFINISHED_RESTORE).exists():
+        return ""
+    return f"A restore into {folder} has not finished. Run the same `karat restore` again, or choose another folder."
+
+
 def close_database(path: Path) -> None:
     """Create an SQLite file, private, or make an existing one private. SQLite gives its companions the same mode."""
     if not path.exists() and path.parent.is_dir():

@@ -30,6 +30,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         progress = ProgressLine()
+        if options["passphrase_file"] and not options["with_secrets"]:
+            raise CommandError("--passphrase-file is for --with-secrets. Give both, or neither.", returncode=FAULT)
         try:
             passphrase = new_passphrase(options["passphrase_file"]) if options["with_secrets"] else ""
             backup, verified = back_up(
