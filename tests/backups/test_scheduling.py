@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from apps.audit.models import Event
+from apps.backups.actions import back_up
 from apps.backups.enums import BACK_UP
 from apps.backups.execution import jobs as scheduled
 from apps.backups.execution.jobs import schedule
@@ -121,6 +122,14 @@ def test_a_folder_that_is_not_there_is_said_to_operators_and_tried_again_soon(fo
     assert Job.objects.count() == 1
     schedule(now + timedelta(minutes=20))
     assert Job.objects.count() == 2
+
+
+def test_a_name_is_free_again_when_somebody_removed_the_file(tmp_path):
+    for _ in range(2):
+        back_up(target=tmp_path / "nightly.zip", at=timezone.now())
+        (tmp_path / "nightly.zip").unlink()
+
+    assert [made.removed_at is None for made in Backup.objects.order_by("pk")] == [False, True]
 
 
 def test_a_monitor_sees_the_age_of_the_last_verified_one():

@@ -12,7 +12,11 @@ from apps.backups.models import Backup
 
 @transaction.atomic
 def note_backup(*, backup: WrittenBackup, at: datetime, job_id: int | None = None, is_verified: bool = False) -> Backup:
-    """Put a backup on record, so that people see how old the last good one is."""
+    """Put a backup on record, so that people see how old the last good one is.
+
+    One on record with the same path is gone: somebody has removed its file, since nothing is overwritten.
+    """
+    note_removed(paths=[backup.path], at=at)
     manifest = backup.manifest
     made = Backup.objects.create(
         path=str(backup.path.resolve()),
