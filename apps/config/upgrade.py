@@ -69,7 +69,7 @@ def plan_upgrade(*, data_dir: Path) -> UpgradePlan:
         migrations=[f"{migration.app_label} {migration.name}" for migration, _ in pending],
         has_data=bool(executor.loader.applied_migrations),
         needs=size * COPIES_OF_SQLITE if connection.vendor == "sqlite" else size,
-        free=shutil.disk_usage(data_dir).free,
+        free=shutil.disk_usage(existing(data_dir)).free,
         seconds=round(1 + MIGRATION_SECONDS * len(pending) + size / BYTES_A_SECOND[connection.vendor]),
     )
 
@@ -125,6 +125,11 @@ def back_up_before(folder: Path, *, at: datetime) -> Path:
     with closing(sqlite3.connect(source, uri=True)) as here, closing(sqlite3.connect(target)) as there:
         here.backup(there)
     return target
+
+
+def existing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that is there: the first command on a machine comes before it."""
+    return next(place for place in (folder, *folder.parents) if place.is_dir())
 
 
 def database_size() -> int:
