@@ -133,18 +133,20 @@ def _chunks_in(stream: BinaryIO, name: str) -> Iterator[bytes]:
 
 def _cut(stream: BinaryIO | gzip.GzipFile, name: str) -> Iterator[bytes]:
     tail = b""
-    for place, read in enumerate(_pieces(stream)):
-        data = tail + read
+    for place, piece in enumerate(_pieces(stream)):
         if place == 0:
-            if reason := not_text(data):
+            if reason := not_text(piece):
                 raise InputError(name, None, "", "", f"{reason}.")
-            data = data.removeprefix(BYTE_ORDER_MARK)
-        end = data.rfind(b"\n") + 1
-        tail = data[end:]
-        if len(tail) > MAX_LINE_BYTES:
-            end, tail = len(data), b""
+            piece = piece.removeprefix(BYTE_ORDER_MARK)
+        end = piece.rfind(b"\n") + 1
         if end:
-            yield data[:end]
+            yield b"".join((tail, memoryview(piece)[:end]))  # copies the lines once
+            tail = piece[end:]
+        else:
+            tail += piece
+        if len(tail) > MAX_LINE_BYTES:
+            yield tail
+            tail = b""
     if tail:
         yield tail
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from apps.metrics.files.packed.words import MASKS, WORD, Bools, Floats, Ints, Words, each_byte, words_in
+from apps.metrics.files.packed.words import MASKS, WORD, Bools, Floats, Ints, Words, each_byte, words_at
 
 MOST_DIGITS = 15  # below 2 ** 53 for certain
+LOWEST = np.uint64(0xFF)
+BITS = np.arange(WORD, dtype=np.uint64) * np.uint64(WORD)
 TENS = 10 ** np.arange(2 * WORD + 1, dtype=np.uint64)
 POINT = ord(".")
 ZEROS, DOTS, ONES, HIGHS = each_byte(ord("0")), each_byte(POINT), each_byte(1), each_byte(0x80)
@@ -41,25 +43,31 @@ def same_decimals(text: bytes, ends: Ints, sizes: Ints) -> Floats | None:
     most = int(digits.max())
     if not 0 <= after < WORD or most > MOST_DIGITS or int(digits.min()) < max(after, 1) or ends[0] <= 2 * WORD:
         return None
-    last = _words_before(text, ends)
+    words = words_at(text, ends - 2 * WORD, 2)
+    last, before = words[:, 1], words[:, 0] if int(sizes.max()) > WORD else None
     if after:
-        if (np.frombuffer(text, dtype=np.uint8)[ends - after - 1] != POINT).any():
+        if ((last >> BITS[WORD - 1 - after]) & LOWEST != POINT).any():
             return None
-        decimal = ~MASKS[WORD - after]
-        last = (last & decimal) | (_words_before(text, ends - 1) & ~decimal)
+        last, before = _without_point(last, before, after)
     last = _from_right(last, np.minimum(digits, WORD))
     are_digits, whole = _are_digits(last).all(), _eight(last)
-    if most > WORD:
-        more = _from_right(_words_before(text, ends - (WORD + 1 if after else WORD)), np.maximum(digits - WORD, 0))
-        are_digits = are_digits and _are_digits(more).all()
-        whole += _eight(more) * TENS[WORD]
+    if before is not None:
+        before = _from_right(before, np.maximum(digits - WORD, 0))
+        are_digits = are_digits and _are_digits(before).all()
+        whole += _eight(before) * TENS[WORD]
     return whole.astype(np.float64) / float(TENS[after]) if are_digits else None
 
 
-def _words_before(text: bytes, ends: Ints) -> Words:
-    """The eight bytes before each place."""
-    words: Words = words_in(text)[ends - WORD]
-    return words
+def _without_point(last: Words, before: Words | None, after: int) -> tuple[Words, Words | None]:
+    """The last eight characters and those before them, without the point that `after` others follow.
+
+    What was before the point moves up by one.
+    """
+    moved = (last & ~MASKS[WORD - after]) | ((last & MASKS[WORD - 1 - after]) << BITS[1])
+    if before is None:
+        return moved, None
+    moved |= before >> BITS[WORD - 1]
+    return moved, before << BITS[1]
 
 
 def _from_right(word: Words, sizes: Ints) -> Words:

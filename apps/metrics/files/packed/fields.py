@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from apps.common.files.linefiles import BYTE_ORDER_MARK
 from apps.metrics.files.packed.decimals import are_wholes, decimals, same_decimals, wholes
 from apps.metrics.files.packed.ids import LONGEST, Ids
-from apps.metrics.files.packed.words import MASKS, WORD, Bools, Floats, Ints, Words, words_in
+from apps.metrics.files.packed.words import MASKS, WORD, Bools, Floats, Ints, Words, words_at
 
 LONGEST_LINE = 64 * 1024
 LONGEST_NUMBER = 3 * WORD
@@ -37,14 +37,14 @@ class Column(NamedTuple):
 
         `width`, at most LONGEST bytes, is another number of words; longer fields are cut.
         """
-        count = width or -(-int(self.sizes.max(initial=1)) // WORD)
-        whole, shortest = words_in(self.text), int(self.sizes.min(initial=0))
-        words = np.empty((len(self.starts), count), dtype="<u8")
+        longest = int(self.sizes.max(initial=0))
+        shortest = int(self.sizes.min(initial=longest))
+        count, are_alike = width or -(-max(longest, 1) // WORD), shortest == longest
+        words = words_at(self.text, self.starts, count)
         for word in range(count):
-            words[:, word] = whole[self.starts + word * WORD if word else self.starts]
             if shortest < (word + 1) * WORD:
-                left = np.minimum(self.sizes - word * WORD, WORD)
-                words[:, word] &= MASKS[np.maximum(left, 0, out=left) if word else left]
+                left = self.sizes[:1] if are_alike else self.sizes
+                words[:, word] &= MASKS[np.clip(left - word * WORD, 0, WORD)]
         return words
 
     def ids(self) -> Ids:
@@ -68,7 +68,7 @@ class Column(NamedTuple):
 
     def has_wholes(self) -> bool:
         """Whether every field is a whole number, as `wholes` reads them."""
-        return self.sizes.max(initial=0) <= WORD and are_wholes(words_in(self.text)[self.starts], self.sizes)
+        return self.sizes.max(initial=0) <= WORD and are_wholes(words_at(self.text, self.starts)[:, 0], self.sizes)
 
     def numbers(self) -> Floats | None:
         """The column as numbers, each the double nearest to the decimal number; None unless all are finite numbers."""
@@ -138,7 +138,7 @@ def plain_fields(chunk: bytes, width: int) -> Fields | None:
     if len(ends) % width or not _divide(text, is_end, line_ends, len(ends)) or not _is_plain_text(chunk):
         return None
     starts = np.concatenate(([0], line_ends[:-1] + 1))
-    if (line_ends - starts).max() > LONGEST_LINE or (text[starts] == HASH).any():
+    if (line_ends - starts).max() > LONGEST_LINE or (HASH in chunk and (text[starts] == HASH).any()):
         return None
     return Fields(chunk + bytes(LONGEST), ends, width)
 

@@ -47,11 +47,12 @@ class Ids:
         """The columns concatenated."""
         parts = list(columns)
         width = max((part.words.shape[1] for part in parts), default=1)
-        words = np.zeros((sum(map(len, parts)), width), dtype="<u8")
+        words = np.empty((sum(map(len, parts)), width), dtype="<u8")
         long: dict[int, bytes] = {}
         start = 0
         for part in parts:
-            words[start : start + len(part), : part.words.shape[1]] = part.words
+            rows, wide = slice(start, start + len(part)), part.words.shape[1]
+            words[rows, :wide], words[rows, wide:] = part.words, 0
             long.update((start + row, text) for row, text in part.long.items())
             start += len(part)
         return cls(words, long)

@@ -13,9 +13,11 @@ WORD = 8
 MASKS = np.array([(1 << (8 * size)) - 1 for size in range(WORD + 1)], dtype="<u8")
 
 
-def words_in(text: bytes) -> Words:
-    """The eight bytes from each place in the text on, without a copy."""
-    return np.ndarray((len(text) - WORD + 1,), dtype="<u8", buffer=text, strides=(1,))
+def words_at(text: bytes, places: Ints, count: int = 1) -> Words:
+    """The eight bytes from each place in the text on, as rows of `count` consecutive words."""
+    size = count * WORD
+    everywhere = np.ndarray((len(text) - size + 1,), dtype=f"V{size}", buffer=text, strides=(1,))
+    return everywhere[places].view("<u8").reshape(len(places), count)
 
 
 def each_byte(byte: int) -> np.uint64:
