@@ -110,7 +110,7 @@ def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
     query = _spread(numbers.numbers_of(Ids.joined(part.queries for part in parts)), [part.lengths for part in parts])
     ids = Ids.joined(part.blocks for part in parts)
     queries = tuple(query_id.decode() for query_id in numbers)
-    _refuse_doubles(path, read_qrel_rows, query, ids, queries)
+    _refuse_doubles(path, read_qrel_rows, query, ids, queries, _pair_marks(query, ids, len(queries)))
     grade = np.concatenate([_no_ints(), *(part.grades for part in parts)])
     if blocks is None:
         return Judged(queries, query, np.arange(len(ids)), grade, ids=ids)
@@ -129,24 +129,29 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None,
     parts = _whole(path, read_run_parts, guess_of_run)
     if not parts:
         raise InputError(name_of(path), None, "", "", "contains no results.")
-    stretches, ids = Ids.joined(part.queries for part in parts), Ids.joined(part.blocks for part in parts)
+    known = _own_ids(judged) if blocks is None else blocks.ids
+    stretches, all_ids = (
+        Ids.joined(part.queries for part in parts),
+        Ids.joined([known, *(part.blocks for part in parts)]),
+    )
     lengths, score = [part.lengths for part in parts], np.concatenate([part.scores for part in parts])
     tag, another = _tags_of(parts)
     del parts  # as large as what they were joined to
-    fits: tuple[str, ...] = ()
+    ids, fits = all_ids.piece(slice(len(known), None)), tuple[str, ...]()
     if fits_ids:
         stretches, ids, fits = _fitted(stretches, ids, judged, blocks)
+        all_ids = Ids.joined([known, ids])
     named, stretch = _queries_of(stretches, judged.queries)
     if (stretch < 0).all():
         raise InputError(name_of(path), None, "", "", _unrelated_words(judged.queries, named))
     query = _spread(stretch, lengths)
-    _refuse_doubles(path, read_run_rows, query, ids, judged.queries)
-    known = _own_ids(judged) if blocks is None else blocks.ids
-    ranked = Ranked(query, _numbers(judged, blocks, query, ids, len(known)), score)
+    marks = _pair_marks(query, ids, len(judged.queries))
+    _refuse_doubles(path, read_run_rows, query, ids, judged.queries, marks)
+    ranked = Ranked(query, _numbers(judged, blocks, query, ids, marks, len(known)), score)
     if named:
         is_judged = query >= 0
         ranked = Ranked(query[is_judged], ranked.block[is_judged], score[is_judged])
-    return RunFile(name_of(path), tag, ranked, Ids.joined([known, ids]), named, another, fits)
+    return RunFile(name_of(path), tag, ranked, all_ids, named, another, fits)
 
 
 def _tags_of(parts: Sequence[RunPart]) -> tuple[str, str]:
@@ -156,13 +161,16 @@ def _tags_of(parts: Sequence[RunPart]) -> tuple[str, str]:
     return tag, next(others, "")
 
 
-def _numbers(judged: Judged, blocks: Vocabulary | None, query: Ints, ids: Ids, first: int) -> Ints:
-    """The number of the block of each row; unknown ones have `first` and the following numbers, by their row."""
+def _numbers(judged: Judged, blocks: Vocabulary | None, query: Ints, ids: Ids, marks: Words, first: int) -> Ints:
+    """The number of the block of each row; unknown ones have `first` and the following numbers, by their row.
+
+    `marks` are the hashes of the pairs.
+    """
     numbers = np.empty(len(ids), dtype=np.int64)
     for start in range(0, len(ids), ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         piece = ids.piece(rows)
-        known = _judged_rows(judged, query[rows], piece) if blocks is None else blocks.known(piece)
+        known = _judged_rows(judged, query[rows], piece, marks[rows]) if blocks is None else blocks.known(piece)
         numbers[rows] = np.where(known < 0, np.arange(first + start, first + start + len(piece)), known)
     return numbers
 
@@ -200,17 +208,17 @@ def _own_ids(judged: Judged) -> Ids:
     return judged.ids
 
 
-def _judged_rows(judged: Judged, query: Ints, ids: Ids) -> Ints:
+def _judged_rows(judged: Judged, query: Ints, ids: Ids, marks: Words) -> Ints:
     """The row of the judgement of each pair, -1 where there is none."""
-    own, size = _own_ids(judged), len(judged.queries)
+    own = _own_ids(judged)
 
     def same(rows: Ints, requested: Ints) -> Bools:
         return (judged.query[rows] == query[requested]) & own.take(rows).same_as(ids.take(requested))
 
     if "pairs by mark" not in judged.cached:
-        judged.cached["pairs by mark"] = MarkIndex.of(_pair_marks(judged.query, own, size))
+        judged.cached["pairs by mark"] = MarkIndex.of(_pair_marks(judged.query, own, len(judged.queries)))
     index: MarkIndex = judged.cached["pairs by mark"]
-    return index.find(_pair_marks(query, ids, size), same)
+    return index.find(marks, same)
 
 
 def _pair_marks(query: Ints, ids: Ids, queries: int) -> Words:
@@ -218,7 +226,11 @@ def _pair_marks(query: Ints, ids: Ids, queries: int) -> Words:
 
     Rows of a query are adjacent in files, so consecutive lookups are close together in memory.
     """
-    return query.view(np.uint64) * np.uint64(MOST // max(queries, 1)) + ids.marks // np.uint64(max(queries, 1))
+    marks, share = np.empty(len(ids), dtype=np.uint64), np.uint64(max(queries, 1))
+    for start in range(0, len(ids), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        marks[rows] = query[rows].view(np.uint64) * (np.uint64(MOST) // share) + ids.piece(rows).marks // share
+    return marks
 
 
 def _spread(values: Ints, lengths: Sequence[Ints]) -> Ints:
@@ -248,12 +260,10 @@ def _whole(
     return rows
 
 
-def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queries: Sequence[str]) -> None:
-    """Raises InputErrors where a block appears twice for a judged query."""
-    marks = np.empty(len(ids), dtype=np.uint64)
-    for start in range(0, len(ids), ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
-        marks[rows] = _pair_marks(query[rows], ids.piece(rows), len(queries))
+def _refuse_doubles(
+    path: str | Path, read: Reader, query: Ints, ids: Ids, queries: Sequence[str], marks: Words
+) -> None:
+    """Raises InputErrors where a block appears twice for a judged query; `marks` are the hashes of the pairs."""
     alike = _alike(marks, query)
     if not len(alike):
         return
@@ -273,12 +283,12 @@ def _refuse_doubles(path: str | Path, read: Reader, query: Ints, ids: Ids, queri
 
 def _alike(marks: Words, query: Ints) -> Words:
     """The marks that more than one row has; piece by piece where the rows of each query are adjacent."""
-    firsts = np.flatnonzero(np.diff(query, prepend=-2))
-    is_adjacent = len(np.unique(query[firsts])) == len(firsts)
+    firsts = np.append(0, np.flatnonzero(query[1:] != query[:-1]) + 1)[: len(query)]
+    is_adjacent = np.bincount(query[firsts] + 1, minlength=1).max() <= 1
     cuts = np.arange(ROWS_AT_ONCE, len(query), ROWS_AT_ONCE) if is_adjacent else firsts[:0]
     bounds = np.append(firsts, len(query))[np.searchsorted(firsts, cuts)]
     found = [marks[:0]]
-    for start, end in pairwise(np.unique([0, *bounds, len(query)]).tolist()):
+    for start, end in pairwise(sorted({0, *bounds.tolist(), len(query)})):
         in_order = np.sort(marks[start:end])
         found.append(in_order[1:][in_order[1:] == in_order[:-1]])
     return np.concatenate(found)
