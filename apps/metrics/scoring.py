@@ -63,7 +63,7 @@ def score_run(
 
 def queries_with_relevant(judged: Judged, rel: int = 1) -> int:
     """How many judged queries have a relevant block."""
-    return len(np.unique(judged.query[judged.grade >= rel]))
+    return int(np.count_nonzero(judged.relevant(rel)))
 
 
 def conventions(measures: Sequence[Measure]) -> str:

@@ -64,10 +64,11 @@ def _alike_blocks(ranked: Ranked, ids: BlockIds, judged: Judged) -> tuple[str, s
     rows, answers = np.flatnonzero(chosen[judged.query]), np.flatnonzero(chosen[ranked.query])
     answers = answers[np.argsort(-ranked.score[answers], kind="stable")]
     for query in np.flatnonzero(chosen).tolist():
-        own = judged.block[rows[judged.query[rows] == query]]
-        retrieved = ranked.block[answers[ranked.query[answers] == query]]
-        lacking, strange = np.setdiff1d(own, retrieved), retrieved[~np.isin(retrieved, own)][:RESULTS_LOOKED_AT]
-        if pair := similar_pair(*([ids[block].decode() for block in side.tolist()] for side in (lacking, strange))):
+        own = set(judged.block[rows[judged.query[rows] == query]].tolist())
+        retrieved = ranked.block[answers[ranked.query[answers] == query]].tolist()
+        lacking = sorted(own.difference(retrieved))
+        strange = [block for block in retrieved if block not in own][:RESULTS_LOOKED_AT]
+        if pair := similar_pair(*([ids[block].decode() for block in side] for side in (lacking, strange))):
             return pair
     return None
 

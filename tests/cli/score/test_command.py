@@ -3,12 +3,14 @@ import csv
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 from apps.cli.score import command
+from tests.conftest import REPO
 from tests.metrics.oracle import trec_values
 
 QRELS = """\
@@ -404,3 +406,18 @@ def test_returned_blocks_are_not_mentioned_as_similar_ids(files, capsys):
     assert score("--qrels", "qrels", "--run", "run") == 0
 
     assert "not the same block" not in capsys.readouterr().err
+
+
+def test_scoring_by_grades_loads_no_django_no_scipy_and_no_masked_arrays(files):
+    """Each takes longer to load than four lines to score."""
+    slow = ["django", "scipy", "numpy.ma"]
+    code = (
+        f"import sys; from apps.config.commandline import main; main(); print([n for n in {slow} if n in sys.modules])"
+    )
+    arguments = ["score", "--qrels", "qrels", "--run", "run"]
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": REPO}
+    )
+
+    assert done.stdout.splitlines()[-1:] == ["[]"], done.stderr
