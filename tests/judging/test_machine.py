@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, get_state_machine_test, initialize, invariant, rule
 
@@ -23,6 +22,7 @@ from apps.metrics.agreement.alpha_values import ordinal_alpha
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, make_pool, make_round, people_of
 from tests.judging.undecided import undecided_as_kept, undecided_by_hand
+from tests.walks import walks
 
 PEOPLE, QUERIES, BLOCKS, SHARE = 4, 2, 3, 1.0
 WHO = st.integers(0, PEOPLE - 1)
@@ -235,10 +235,7 @@ class RoundMachine(RuleBasedStateMachine):
 @pytest.mark.django_db
 def test_whatever_people_do_the_round_follows_its_plan():
     RoundMachine.did = Counter()
-    few = settings(
-        max_examples=30, stateful_step_count=25, deadline=None, derandomize=True, database=None,
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    few = walks(30, steps=25, database=None)
 
     get_state_machine_test(RoundMachine, settings=few)()
 

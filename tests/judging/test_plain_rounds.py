@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 from django.db import connection, transaction
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.accounts.enums import Role
@@ -21,6 +21,7 @@ from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, later, make_pool, make_round, people_of
+from tests.walks import walks
 
 pytestmark = pytest.mark.django_db
 PEOPLE = 3
@@ -136,7 +137,7 @@ def walked(round_: Round, steps: list[tuple], *, is_plain: bool) -> tuple[list, 
     return walk.log, rows
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@walks(40)
 @given(
     seed=st.integers(0, 1_000),
     overlap=st.sampled_from([0.0, 0.4, 1.0]),
