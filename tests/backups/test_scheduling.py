@@ -158,3 +158,12 @@ def test_operators_are_told_when_the_last_good_one_is_old(folder, client, age, s
     client.force_login(operator)
     page = client.get("/projects/").content.decode()
     assert (sentence in page) if sentence else ("verified backup" not in page)
+
+
+def test_a_backup_that_failed_is_an_error_in_the_log_as_well(folder, settings, caplog):
+    settings.BACKUP_TO = str(folder / "missing")
+    schedule(timezone.now())
+    [job] = run_jobs()
+
+    [line] = [record for record in caplog.records if record.name == scheduled.__name__]
+    assert (line.levelname, line.getMessage()) == ("ERROR", f"The scheduled backup failed: {job.error}")

@@ -1,10 +1,13 @@
 """Backups by a worker, at the times that the settings say."""
 
+import logging
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 
 from apps.backups.enums import BACK_UP
 from apps.backups.execution.making import make_backup, remove_oldest
@@ -13,9 +16,13 @@ from apps.backups.execution.verification import verify_backup
 from apps.backups.selectors.backups import is_due
 from apps.common.discovery import later
 from apps.common.errors import Refusal
+from apps.jobs.enums import JobState
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.execution.periodic import periodic_task
+from apps.jobs.models import Job
 from apps.jobs.selectors.job_kinds import job_kind
+
+log = logging.getLogger(__name__)
 
 enqueue = later("apps.jobs.actions.jobs.enqueue")
 
@@ -27,7 +34,13 @@ def schedule(at: datetime) -> None:
         enqueue(kind=BACK_UP, params={}, project=None, actor=None, at=at)
 
 
-@job_kind(BACK_UP, title="Make a backup")
+def log_failure(job: Job, at: datetime) -> None:
+    """Log a backup that has failed, however it ended: who watches the log may not look at pages."""
+    if job.state == JobState.FAILED:
+        transaction.on_commit(partial(log.error, "The scheduled backup failed: %s", job.error))
+
+
+@job_kind(BACK_UP, title="Make a backup", follower=log_failure)
 def back_up(ctx: JobContext) -> dict[str, Any] | None:
     """Make a backup in the folder of the settings, verify it, and remove the oldest ones.
 
