@@ -77,7 +77,7 @@ MANAGED = {
     ("demo",): Command("demo", "make a fresh demo project"),
     ("user",): Command("user", "make, list or deactivate people; make a set-up link"),
     ("upgrade",): Command("upgrade", "show what an upgrade changes, back up, and apply it"),
-    ("doctor",): Command("doctor", "measure what limits this machine: processor, disk or database"),
+    ("doctor",): Command("doctor", "check that everything is all right, and measure what limits this machine"),
     ("backup",): Command("backup", "write everything to one file, while people work"),
     ("verify-backup",): Command("verify_backup", "restore a backup into a scratch place, and compare everything"),
     ("verify-audit",): Command("verify_audit", "find the first broken link of the audit chain"),

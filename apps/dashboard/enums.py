@@ -1,3 +1,5 @@
+from enum import StrEnum
+
 LOAD_DEMO = "dashboard.load_demo"
 """The kind of job that fills a demo project."""
 
@@ -17,3 +19,11 @@ NEVER_SKIPPED = frozenset({"corpus", "version"})
 """Every other step rests on passages, and nothing is scored or exported without a version."""
 NEEDED_TO_GRADE = frozenset({"queries", "pool", "guideline", "grades"})
 """No grade is given without these. A project that only writes Q&As, or imports its grades, can do without some."""
+
+
+class CheckStanding(StrEnum):
+    """How a part of the server is: what is broken comes first."""
+
+    BROKEN = "stop"
+    WARNING = "warn"
+    FINE = "pass"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.common.files.private import close_data_dir, close_database
+from apps.common.files.private import close_data_dir, close_database, closed_to_us, open_to_others
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -106,3 +106,22 @@ def test_every_command_closes_what_it_finds_and_what_it_makes(folder):
     assert mode(folder) == 0o700
     assert {path.name: mode(path) for path in folder.iterdir() if path.is_file() and mode(path) != 0o600} == {}
     assert (folder / "karat.sqlite3").exists()
+
+
+def test_what_is_open_or_closed_is_found_where_it_is_made_private(tmp_path, monkeypatch):
+    data = tmp_path / "data"
+    (data / "files").mkdir(parents=True)
+    (data / "secret-key").write_text("a key")
+    (data / "notes.txt").write_text("not ours")
+    for path in (data / "files", data / "secret-key", data / "notes.txt"):
+        path.chmod(0o755)
+    data.chmod(0o700)
+
+    assert open_to_others(data) == [data / "files", data / "secret-key"]
+    assert closed_to_us(data) == []
+    close_data_dir(data)
+    assert open_to_others(data) == []
+    assert open_to_others(tmp_path / "missing") == []
+
+    monkeypatch.setattr(os, "access", lambda path, mode: path != data / "files")
+    assert closed_to_us(data) == [data / "files"]

@@ -65,3 +65,19 @@ def test_a_share_is_a_percentage_with_a_space_that_does_not_break():
 @pytest.mark.parametrize(("p", "said"), [(1.0, "1.0000"), (0.0132, "0.0132"), (5e-5, "0.0001"), (4e-5, "below 0.0001")])
 def test_no_p_is_written_as_zero(p, said):
     assert wording.p_value(p) == said
+
+
+@pytest.mark.parametrize(
+    ("octets", "words"),
+    [
+        (0, "0 bytes"),
+        (850, "850 bytes"),
+        (1_000, "1.0 kB"),
+        (999_600, "1.0 MB"),
+        (4_200_000_000, "4.2 GB"),
+        (138_600_000_000, "139 GB"),
+        (2_500_000_000_000_000, "2,500 TB"),
+    ],
+)
+def test_a_size_has_three_digits_and_its_unit(octets, words):
+    assert wording.size(octets).replace("\N{NO-BREAK SPACE}", " ") == words

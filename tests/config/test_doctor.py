@@ -4,11 +4,12 @@ import time
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection
 
 from apps.config import doctor, up
 from apps.config.doctor import POSTGRESQL, REFERENCE_WORK_MS, SQLITE, Figures, limits, report, warning
+from apps.jobs.execution.sweep import beat
 
 SMALL = Figures(SQLITE, is_near=True, cores=2, work_ms=REFERENCE_WORK_MS, round_trip_ms=0.0, commit_ms=1.0)
 SERVER = SMALL._replace(engine=POSTGRESQL, round_trip_ms=0.1, commit_ms=2.0)
@@ -87,15 +88,33 @@ def test_this_machine_is_measured_and_nothing_stays(capsys, monkeypatch, tmp_pat
     begun = time.perf_counter()
     figures = doctor.measure(seconds=0.05)
     took = time.perf_counter() - begun
+    beat("one")
     call_command("doctor")
 
     assert figures.engine == {"sqlite": SQLITE, "postgresql": POSTGRESQL}[connection.vendor]
     assert figures.cores >= 1
     assert figures.work_ms > 0
     assert figures.commit_ms < took * 1000
-    assert "What limits grading here is " in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "What limits grading here is " in told
+    assert "fine     Worker: 1 running; last seen " in told
     assert set(beside.glob(".doctor-*")) <= before
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_broken_is_told_with_what_mends_it_and_ends_with_code_1(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "measure", lambda **_: SMALL)
+
+    with pytest.raises(CommandError, match=r"^No worker is at work") as broken:
+        call_command("doctor")
+
+    assert broken.value.returncode == 1
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].startswith("No worker is at work")
+    place = told.index("broken   Worker: None has been seen yet. Jobs and mail wait.")
+    assert told[place + 1].startswith("         To mend it: `karat up` runs one")
+    assert told[-4:] == report(SMALL)
 
 
 @pytest.mark.parametrize("fault", [DatabaseError("away"), OSError(28, "No space left on device")])

@@ -1,6 +1,7 @@
 """Reads the events of one project, newest first."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Max, Model, QuerySet
@@ -33,6 +34,11 @@ def events_in(project: Project, filters: EventFilters | None = None) -> QuerySet
 def latest_key() -> int:
     """The key of the latest event of all; 0 for none."""
     return Event.objects.aggregate(last=Max("pk"))["last"] or 0
+
+
+def newest_event_at() -> datetime | None:
+    """The time of the latest event of all; None where there is none."""
+    return Event.objects.order_by("-pk").values_list("at", flat=True).first()
 
 
 def page_of(events: QuerySet[Event], *, before: int | None) -> tuple[list[Event], int | None]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Subquery
+from django.db.models import QuerySet, Subquery
 from django.db.models.functions import Now
 
 from apps.accounts.models import User
@@ -28,6 +28,16 @@ def is_due(at: datetime) -> bool:
     return not (lately.exists() or tried.exists() or Job.objects.open().filter(kind=BACK_UP).exists())
 
 
+class BackupStanding(NamedTuple):
+    """How backups are: the last verified one, how old it is, and what operators are told on every page; "" if all is
+    well.
+    """
+
+    notice: str
+    made_at: datetime | None
+    age_seconds: float | None
+
+
 def notice_asked(user: User) -> Question[str]:
     """A sentence for operators when the last good backup is older than two intervals, or the last one failed.
 
@@ -35,24 +45,42 @@ def notice_asked(user: User) -> Question[str]:
     """
     if not (settings.BACKUP_TO and user.is_operator):
         return Question({}, lambda _: "")
-    tried = Job.objects.filter(kind=BACK_UP).exclude(state__in=[JobState.QUEUED, JobState.RUNNING]).order_by("-pk")
+    tried = _tried()
     asks = {
-        "made_at": Subquery(
-            Backup.objects.filter(verified_at__isnull=False).order_by("-made_at").values("made_at")[:1]
-        ),
+        "made_at": Subquery(_verified().values("made_at")[:1]),
         "state": Subquery(tried.values("state")[:1]),
         "error": Subquery(tried.values("error")[:1]),
         "clock": Now(),
     }
-    return Question(asks, _notice)
+    return Question(asks, lambda found: _standing(found).notice)
 
 
-def _notice(found: Mapping[str, Any]) -> str:
+def standing(at: datetime) -> BackupStanding:
+    """The same for an operator's page, whether or not one is scheduled."""
+    made, tried = _verified().first(), _tried().first()
+    facts = {"state": tried.state, "error": tried.error} if tried else {"state": None, "error": None}
+    return _standing({"made_at": made.made_at if made else None, "clock": at, **facts})
+
+
+def _verified() -> QuerySet[Backup]:
+    return Backup.objects.filter(verified_at__isnull=False).order_by("-made_at")
+
+
+def _tried() -> QuerySet[Job]:
+    return Job.objects.filter(kind=BACK_UP).exclude(state__in=[JobState.QUEUED, JobState.RUNNING]).order_by("-pk")
+
+
+def _standing(found: Mapping[str, Any]) -> BackupStanding:
+    made_at = found["made_at"]
+    age = None if made_at is None else max(0.0, (found["clock"] - made_at).total_seconds())
+    return BackupStanding(_notice(age, found) if settings.BACKUP_TO else "", made_at, age)
+
+
+def _notice(age: float | None, found: Mapping[str, Any]) -> str:
     failed = f" The last attempt failed: {found['error']}" if found["state"] == JobState.FAILED else ""
-    if found["made_at"] is None:
+    if age is None:
         return f"There is no verified backup yet.{failed}" if failed else ""
     every = spoken(settings.BACKUP_HOURS * 3600)
-    age = (found["clock"] - found["made_at"]).total_seconds()
     if failed or age > OLD_AFTER_INTERVALS * settings.BACKUP_HOURS * 3600:
         return f"The last verified backup was made {spoken(age)} ago; one is due every {every}.{failed}"
     return ""

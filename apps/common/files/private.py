@@ -3,6 +3,7 @@
 import logging
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -21,17 +22,32 @@ def close_data_dir(folder: Path) -> None:
     A folder that all may write to by design, such as /tmp, keeps its mode, and so does the root of a disk; the files in
     it are made private all the same.
     """
+    for path, mode in _private_places(folder):
+        _close(path, mode)
+
+
+def open_to_others(folder: Path) -> list[Path]:
+    """What in a data directory is to be private and is not, since its mode could not be changed or was changed back."""
+    return [path for path, _ in _private_places(folder) if not path.is_symlink() and _is_open(path)]
+
+
+def closed_to_us(folder: Path) -> list[Path]:
+    """What in a data directory this process cannot write to, such as what another user of the machine has made."""
+    return [path for path, _ in _private_places(folder) if not os.access(path, os.R_OK | os.W_OK)]
+
+
+def _private_places(folder: Path) -> Iterator[tuple[Path, int]]:
+    """What in a data directory is private, with its mode."""
     if not folder.is_dir():
         return
     if len(folder.parts) > 2 and not folder.stat().st_mode & stat.S_ISVTX:
-        _close(folder, FOLDER)
+        yield folder, FOLDER
     for name in CLOSED_FOLDERS:
         if (folder / name).is_dir():
-            _close(folder / name, FOLDER)
-    places = [*(folder / name for name in KEYS), *folder.glob("*.sqlite3*"), *folder.glob("backups/*")]
-    for path in places:
+            yield folder / name, FOLDER
+    for path in [*(folder / name for name in KEYS), *folder.glob("*.sqlite3*"), *folder.glob("backups/*")]:
         if path.is_file():
-            _close(path, FILE)
+            yield path, FILE
 
 
 _restored_here: set[Path] = set()
@@ -61,9 +77,16 @@ def close_database(path: Path) -> None:
 
 def _close(path: Path, mode: int) -> None:
     try:
-        if stat.S_IMODE(path.lstat().st_mode) & 0o077 and not path.is_symlink():
+        if _is_open(path) and not path.is_symlink():
             path.chmod(mode)
     except FileNotFoundError:  # a companion that SQLite has just removed
         return
     except OSError as problem:
         log.warning("Other users may read %s, and its mode could not be changed (%s).", path, problem.strerror)
+
+
+def _is_open(path: Path) -> bool:
+    try:
+        return bool(stat.S_IMODE(path.lstat().st_mode) & 0o077)
+    except FileNotFoundError:
+        return False

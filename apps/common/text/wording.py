@@ -64,6 +64,17 @@ def count_up_to(value: int, most: int) -> str:
     return f"{most:,} or more" if value >= most else count(value)
 
 
+def size(octets: int) -> str:
+    """`4200000000` → "4.2 GB", `850` → "850 bytes": three digits at most, in powers of ten as disks are sold."""
+    amount, unit = float(octets), "bytes"
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if amount < 999.5 or unit == "TB":
+            break
+        amount /= 1000
+    places = 0 if unit == "bytes" or amount >= 99.95 else 1
+    return f"{amount:,.{places}f}\N{NO-BREAK SPACE}{unit}"
+
+
 def pages(first: int | None, last: int | None = None) -> str:
     """`31, 32` → "pp. 31–32", `24` → "p. 24", nothing for no page."""
     if first is None:

@@ -1,17 +1,21 @@
-"""What a monitor watches of jobs, workers and the outbox, for all projects together."""
+"""What a monitor and an operator watch of jobs, workers and the outbox, for all projects together."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import inf
+from typing import NamedTuple
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Q
 from django.db.models.functions import Coalesce, Now
 
 from apps.common.web.exposition import Metric, gauge, gauge_by
-from apps.jobs.enums import DeliveryState, JobState
-from apps.jobs.models import Job, Outbox
-from apps.jobs.selectors.jobs import worker_last_seen
+from apps.jobs.core.unsent import Unsent
+from apps.jobs.enums import DeliveryKind, DeliveryState, JobState
+from apps.jobs.models import Job, Outbox, WorkerBeat
+from apps.jobs.selectors.jobs import MISSING_AFTER_SECONDS, worker_last_seen
 
 UNSENT = (DeliveryState.WAITING, DeliveryState.FAILED)
+LATELY = timedelta(days=7)
+"""For how long an operator sees what has failed for good."""
 
 
 def job_metrics(at: datetime) -> list[Metric]:
@@ -21,13 +25,18 @@ def job_metrics(at: datetime) -> list[Metric]:
     """
     rows = Job.objects.order_by().values_list("state").annotate(number=Count("*"))
     numbers = {**dict.fromkeys(JobState.values, 0), **dict(rows)}
-    queued = Job.objects.filter(state=JobState.QUEUED)
-    first = queued.aggregate(since=Min(Coalesce("next_at", "created_at")), clock=Max(Now()))
-    waited = max(0.0, (first["clock"] - first["since"]).total_seconds()) if first["since"] else 0.0
+    about = "How long the oldest queued job has waited."
     return [
         gauge_by("karat_jobs", "Jobs by state.", "state", numbers),
-        gauge("karat_jobs_oldest_queued_seconds", "How long the oldest queued job has waited.", waited),
+        gauge("karat_jobs_oldest_queued_seconds", about, oldest_queued_seconds()),
     ]
+
+
+def oldest_queued_seconds() -> float:
+    """How long the first of the jobs that wait has waited; 0 where none waits."""
+    queued = Job.objects.filter(state=JobState.QUEUED)
+    first = queued.aggregate(since=Min(Coalesce("next_at", "created_at")), clock=Max(Now()))
+    return _seconds(first["since"], first["clock"])
 
 
 def worker_metrics(at: datetime) -> list[Metric]:
@@ -41,3 +50,78 @@ def outbox_metrics(at: datetime) -> list[Metric]:
     rows = Outbox.objects.filter(state__in=UNSENT).order_by().values_list("state").annotate(number=Count("*"))
     numbers = {**dict.fromkeys((state.value for state in UNSENT), 0), **dict(rows)}
     return [gauge_by("karat_outbox", "Mails and webhook messages that are not sent, by state.", "state", numbers)]
+
+
+class SeenWorker(NamedTuple):
+    """A worker that was seen in the last day, and how many seconds ago by the database's clock."""
+
+    name: str
+    started_at: datetime
+    seconds: float
+
+    @property
+    def is_at_work(self) -> bool:
+        return self.seconds <= MISSING_AFTER_SECONDS
+
+
+def workers_seen() -> list[SeenWorker]:
+    """The workers, the one seen last first."""
+    rows = WorkerBeat.objects.order_by("-seen_at", "worker").annotate(clock=Now())
+    return [
+        SeenWorker(name, started_at, _seconds(seen_at, clock))
+        for name, started_at, seen_at, clock in rows.values_list("worker", "started_at", "seen_at", "clock")
+    ]
+
+
+class KindOfJobs(NamedTuple):
+    """The jobs of one kind that are not done: `failing` are those that failed before or, of late, for good."""
+
+    kind: str
+    waiting: int
+    running: int
+    failing: int
+    oldest_seconds: float
+
+
+def jobs_by_kind(at: datetime) -> list[KindOfJobs]:
+    """The kinds with jobs that wait, run or have failed of late, by name."""
+    failed = Q(state=JobState.FAILED, finished_at__gt=at - LATELY)
+    queued, running = Q(state=JobState.QUEUED), Q(state=JobState.RUNNING)
+    rows = (
+        Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING, JobState.FAILED])
+        .filter(queued | running | failed)
+        .order_by("kind")
+        .values_list("kind")
+        .annotate(
+            waiting=Count("pk", filter=queued),
+            running=Count("pk", filter=running),
+            failing=Count("pk", filter=failed | (queued & ~Q(error=""))),
+            since=Min("created_at", filter=queued),
+            clock=Max(Now()),
+        )
+    )
+    return [
+        KindOfJobs(kind, waiting, running, failing, _seconds(since, clock))
+        for kind, waiting, running, failing, since, clock in rows
+    ]
+
+
+def unsent(kind: DeliveryKind, at: datetime) -> Unsent:
+    """What waits in the outbox, with what was given up in the last days."""
+    waiting = Q(state=DeliveryState.WAITING)
+    failing, given_up = waiting & ~Q(error=""), Q(state=DeliveryState.FAILED, created_at__gt=at - LATELY)
+    rows = Outbox.objects.filter(waiting | given_up, state__in=UNSENT, kind=kind)
+    found = rows.aggregate(
+        waiting=Count("pk", filter=waiting),
+        failing=Count("pk", filter=failing),
+        given_up=Count("pk", filter=given_up),
+        since=Min("created_at", filter=failing),
+        clock=Max(Now()),
+    )
+    reason = rows.exclude(error="").order_by("-pk").values_list("error", flat=True).first()
+    seconds = _seconds(found.pop("since"), found.pop("clock"))
+    return Unsent(**found, oldest_seconds=seconds, reason=reason or "")
+
+
+def _seconds(since: datetime | None, clock: datetime | None) -> float:
+    return max(0.0, (clock - since).total_seconds()) if since and clock else 0.0

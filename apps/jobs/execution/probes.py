@@ -1,0 +1,69 @@
+"""Whether the servers answer that messages go through: the broker, and the one for mail. Nothing is sent."""
+
+import os
+import smtplib
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.mail import get_connection
+
+from apps.common.web.logs import without_secrets
+from apps.common.web.post import has_mail_server
+
+SECONDS = 4.0
+WRONG_PASSWORD = "The mail server refuses the user name or the password."
+
+
+def broker_fault() -> str:
+    """Why no message reaches the broker; "" when it answers."""
+    if settings.BROKER_URL.startswith("filesystem://"):
+        return _folder_fault(Path(settings.BROKER_DIR) / "messages")
+    from kombu import Connection  # slow to load, and most pages send nothing
+
+    waits = {"socket_connect_timeout": SECONDS, "socket_timeout": SECONDS}
+    try:
+        with Connection(settings.BROKER_URL, connect_timeout=SECONDS, transport_options=waits) as connection:
+            connection.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
+            connection.channel().close()
+    except Exception as problem:
+        return f"{broker_name()} does not answer: {_words(problem)}"
+    return ""
+
+
+def broker_name() -> str:
+    """What the broker is, without the password in its address: "Redis at queue.example.org"."""
+    address = urlsplit(settings.BROKER_URL)
+    if address.scheme == "filesystem":
+        return "A folder of the data directory"
+    kind = {"redis": "Redis", "rediss": "Redis", "amqp": "RabbitMQ", "amqps": "RabbitMQ"}.get(
+        address.scheme, "The broker"
+    )
+    return f"{kind} at {address.hostname or 'this machine'}"
+
+
+def mail_server_fault() -> str:
+    """Why mail would not go out: connects to the server and signs in, without sending. "" when it would."""
+    if not has_mail_server():
+        return ""
+    connection = get_connection(timeout=SECONDS)
+    try:
+        connection.open()
+    except smtplib.SMTPAuthenticationError:
+        return WRONG_PASSWORD
+    except (smtplib.SMTPException, OSError) as problem:
+        return f"{settings.EMAIL_HOST}, port {settings.EMAIL_PORT}, does not take mail: {_words(problem)}"
+    finally:
+        connection.close()
+    return ""
+
+
+def _folder_fault(folder: Path) -> str:
+    """Before the first message there is none yet, and whoever sends it makes it."""
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    return "" if os.access(nearest, os.W_OK | os.X_OK) else f"Karat cannot write to {nearest}."
+
+
+def _words(problem: Exception) -> str:
+    text = without_secrets(str(problem).strip() or type(problem).__name__)
+    return text if text.endswith(".") else f"{text}."
