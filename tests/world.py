@@ -110,6 +110,9 @@ class Things:
     def dashboard_manual_file__name(self) -> str:
         return "glossary.md"
 
+    def dashboard_clear_storage__kind(self) -> str:
+        return "figures"
+
     def any__token(self) -> str:
         return "a-token-that-nobody-has"
 

@@ -9,7 +9,9 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db import connection, transaction
 
+from apps.accounts.models import User
 from apps.backups import rules
+from apps.backups.enums import BACK_UP
 from apps.backups.execution.loading import load_rows
 from apps.backups.execution.making import WrittenBackup, make_backup
 from apps.backups.execution.recording import note_backup
@@ -17,8 +19,10 @@ from apps.backups.execution.verification import Verified, verify_backup
 from apps.backups.execution.writing import Progress, silently
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.tables import applied_migrations
-from apps.common.errors import Refusal
+from apps.common.errors import Forbidden, Refusal
 from apps.corpus.execution.search_index import index_everything
+from apps.jobs.actions.jobs import enqueue
+from apps.jobs.models import Job
 
 RECORDS = ("backups", "0001_initial")
 RESTORED_FROM = "restored from backup "
@@ -45,6 +49,17 @@ def back_up(
     if refused:
         raise refused
     return backup, verified
+
+
+@transaction.atomic
+def request_backup(*, actor: User, at: datetime) -> Job:
+    """Queue the backup that a worker makes on its schedule, before its time, unless one waits or runs."""
+    if not actor.is_operator:
+        raise Forbidden("Only an operator can make a backup: it has everything of every project.")
+    if not settings.BACKUP_TO:
+        raise Refusal("No folder is set. Set KARAT_BACKUP_TO and start Karat again.", code="no_backup_folder")
+    waiting = Job.objects.open().filter(kind=BACK_UP).first()
+    return waiting or enqueue(kind=BACK_UP, params={}, project=None, actor=actor, at=at)
 
 
 def restore_database(

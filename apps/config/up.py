@@ -40,9 +40,10 @@ def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> int:
         lock = lock_data_dir(data_dir)
         listener = open_port(host, port)
         allow_host(host)
-        os.environ.setdefault("KARAT_URL", address_of(host, listener))
+        choose("KARAT_URL", address_of(host, listener))
         if not demo:
-            os.environ["KARAT_DEMO"] = "0"
+            os.environ.pop("KARAT_DEMO", None)
+            choose("KARAT_DEMO", "0")
         at = load(data_dir)
     except (UpRefused, ImproperlyConfigured) as refusal:
         print(refusal, file=sys.stderr)
@@ -118,7 +119,15 @@ def allow_host(host: str) -> None:
         names += [socket.gethostname(), socket.getfqdn(), *own_addresses()]
     elif host not in names:
         names.append(f"[{host}]" if ":" in host else host)
-    os.environ.setdefault("KARAT_ALLOWED_HOSTS", ",".join(dict.fromkeys(names)))
+    choose("KARAT_ALLOWED_HOSTS", ",".join(dict.fromkeys(names)))
+
+
+def choose(variable: str, value: str) -> None:
+    """Set a variable that is not set, and note that this command did, for the page that names sources."""
+    if variable in os.environ:
+        return
+    os.environ[variable] = value
+    os.environ["KARAT_SET_BY_UP"] = ",".join(filter(None, [os.environ.get("KARAT_SET_BY_UP"), variable]))
 
 
 def own_addresses() -> list[str]:

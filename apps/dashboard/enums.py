@@ -2,6 +2,10 @@ from enum import StrEnum
 
 LOAD_DEMO = "dashboard.load_demo"
 """The kind of job that fills a demo project."""
+MEASURE_SERVER = "dashboard.measure"
+"""The kind of job that measures what is stored. Its result is remembered until the next."""
+CLEAR_STORAGE = "dashboard.clear"
+"""The kind of job that removes what can be made again, and measures what is left."""
 
 FIRST_STEPS = (
     "corpus",

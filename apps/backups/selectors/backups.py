@@ -17,6 +17,7 @@ from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 
 OLD_AFTER_INTERVALS = 2
+MOST_SHOWN = 5
 TRIED_AGAIN_AFTER = timedelta(minutes=15)
 
 
@@ -60,6 +61,11 @@ def standing(at: datetime) -> BackupStanding:
     made, tried = _verified().first(), _tried().first()
     facts = {"state": tried.state, "error": tried.error} if tried else {"state": None, "error": None}
     return _standing({"made_at": made.made_at if made else None, "clock": at, **facts})
+
+
+def newest_backups() -> list[Backup]:
+    """The newest that are still there, at most MOST_SHOWN."""
+    return list(Backup.objects.filter(removed_at=None).order_by("-made_at")[:MOST_SHOWN])
 
 
 def _verified() -> QuerySet[Backup]:

@@ -55,6 +55,11 @@ def schema_gap() -> SchemaGap:
     return gap
 
 
+def migrations_known() -> int:
+    """The number of migrations of this version."""
+    return len(_known())
+
+
 @cache
 def _known() -> frozenset[Migration]:
     """The migrations of this version, by the names of their files."""

@@ -8,7 +8,7 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.common.drawing.icons import ICONS, STATES, Glyph
@@ -197,6 +197,20 @@ def plural(value: int, word: str) -> str:
     """`{{ 3|plural:"query,queries" }}` → "3 queries"; one form is given an s."""
     one, _, many = word.partition(",")
     return f"{wording.count(value)} {one if value == 1 else many or one + 's'}"
+
+
+@register.filter
+def size(octets: int) -> str:
+    return wording.size(octets)
+
+
+@register.filter
+def with_code(text: str) -> SafeString:
+    """A sentence with `what is typed` between backticks, which is shown as code."""
+    pieces = text.split("`")
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", piece) if n % 2 else piece,) for n, piece in enumerate(pieces))
+    )
 
 
 @register.filter

@@ -84,6 +84,15 @@ START = {
         "Everybody with an account on this server. Deactivating somebody ends their sessions and keeps what they did.",
         "operations.md#people",
     ),
+    "dashboard:server": PageHelp(
+        "Whether everything is all right on this server, with what mends what is not; who is there, what is stored and"
+        " can be cleared, backups, versions, and the settings in force. Secrets are never shown.",
+        "operations.md#the-servers-page",
+    ),
+    "dashboard:check-server": PageHelp(
+        "Every check was made just now, those that ask the mail server and the broker included. Nothing was changed.",
+        "operations.md#is-everything-all-right",
+    ),
 }
 PROJECT = {
     "dashboard:home": PageHelp(

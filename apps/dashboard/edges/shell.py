@@ -16,7 +16,7 @@ from apps.common.database.questions import Question, answer_to, joined
 from apps.common.web import forwarding
 from apps.dashboard.edges.page_help import help_for
 from apps.dashboard.edges.paths import path
-from apps.dashboard.selectors import demo_asked
+from apps.dashboard.selectors.places import demo_asked
 from apps.jobs.models import Job
 from apps.jobs.selectors.jobs import unread_asked, worker_asked
 

@@ -1,12 +1,18 @@
 from django.urls import path
 
-from apps.dashboard.pages import first_steps, manual, search, views
+from apps.dashboard.pages import first_steps, manual, search, server, views
 
 app_name = "dashboard"
 urlpatterns = [
     path("", views.start, name="start"),
     path("projects/", views.projects, name="projects"),
     path("demo/", views.load_demo, name="load-demo"),
+    path("server/", server.server, name="server"),
+    path("server/check/", server.check_server, name="check-server"),
+    path("server/measure/", server.measure_server, name="measure-server"),
+    path("server/clear/<slug:kind>/", server.clear_storage, name="clear-storage"),
+    path("server/backup/", server.back_up_now, name="back-up"),
+    path("server/test-mail/", server.test_mail, name="test-mail"),
     path("docs/", manual.manual, name="manual"),
     path("docs/<path:name>", manual.manual_file, name="manual-file"),
     path("p/<slug:slug>/", views.home, name="home"),

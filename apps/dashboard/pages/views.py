@@ -16,13 +16,14 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
 from apps.agreement.selectors import agreement
-from apps.dashboard import rules, selectors
+from apps.dashboard import rules
 from apps.dashboard.actions.demo import request_demo
 from apps.dashboard.actions.projects import change_scale
 from apps.dashboard.forms import ScaleForm, SettingsForm
 from apps.dashboard.pages import blocking, checklist, drift, first_steps, people, progress, quality, releases
 from apps.dashboard.pages.home_facts import HomeFacts, read_home
 from apps.dashboard.pages.tasks import Task, in_order
+from apps.dashboard.selectors.places import ProjectPlace, newest_snapshot, offers_demo, places_of
 from apps.gates.selectors import gates
 from apps.gates.selectors.gates import GateStatus
 from apps.triples.core.checks import ALWAYS_STOPS
@@ -32,7 +33,7 @@ from apps.triples.core.checks import ALWAYS_STOPS
 @require_safe
 def start(request: PersonRequest) -> HttpResponse:
     """The person's project when they have exactly one, else the list of projects."""
-    places = selectors.places_of(request.user)
+    places = places_of(request.user)
     live = [place for place in places if place.project.archived_at is None]
     if len(live) != 1:
         return _projects(request, places)
@@ -45,16 +46,16 @@ def start(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_safe
 def projects(request: PersonRequest) -> HttpResponse:
-    return _projects(request, selectors.places_of(request.user))
+    return _projects(request, places_of(request.user))
 
 
-def _projects(request: PersonRequest, places: list[selectors.ProjectPlace]) -> HttpResponse:
+def _projects(request: PersonRequest, places: list[ProjectPlace]) -> HttpResponse:
     archived = [place for place in places if place.project.archived_at]
     live = [place for place in places if not place.project.archived_at]
     return render(
         request,
         "dashboard/projects.html",
-        {"places": live, "archived": archived, "offers_demo": selectors.offers_demo(request.user)},
+        {"places": live, "archived": archived, "offers_demo": offers_demo(request.user)},
     )
 
 
@@ -135,7 +136,7 @@ def _for_viewer(
     """Is it good enough, the latest version, and the measures that fold."""
     project, version = member.project, found.versions.released
     rounds = agreement.rounds_for(member)
-    rested_on = version.snapshot if version else selectors.newest_snapshot(project)
+    rested_on = version.snapshot if version else newest_snapshot(project)
     statuses = _gates_of(project) if statuses is None else statuses
     return {
         "watches": True,
@@ -156,7 +157,7 @@ def _first_steps(
         "section": "Home",
         "steps": shown,
         "tasks": tasks,
-        "offers_demo": selectors.offers_demo(request.user),
+        "offers_demo": offers_demo(request.user),
         "samples": () if steps.is_done("corpus") else first_steps.samples_to_begin(),
     }
     return render(request, "dashboard/first_steps.html", context)

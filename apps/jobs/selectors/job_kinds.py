@@ -58,6 +58,14 @@ def kind_named(name: str) -> JobKind:
         raise UnknownKind(f"There is no job of the kind “{name}”.") from None
 
 
+def title_of(name: str) -> str:
+    """What jobs of this kind are called; the kind itself where no app of this version knows it."""
+    try:
+        return kind_named(name).title
+    except UnknownKind:
+        return name
+
+
 @cache
 def _load_all() -> None:
     load_layers("execution")

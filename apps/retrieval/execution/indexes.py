@@ -24,6 +24,8 @@ from apps.retrieval.enums import INDEXED, BlockText
 from apps.retrieval.models import System
 
 MOST_OPEN = 8
+RESTING_DAYS = 7
+"""An index that was not used for so long can be cleared by hand: probably nobody waits for it."""
 
 
 def engine_of(system: System) -> Engine:
@@ -119,6 +121,21 @@ def tidy_indexes(at: datetime) -> list[StoredIndex]:
     days, size = settings.INDEX_MAX_DAYS, settings.INDEX_MAX_BYTES
     used_since = at.timestamp() - days * 86_400 if days else -inf
     return tidy(folder(), indexes, known=known_indexes(), max_bytes=size or inf, used_since=used_since)
+
+
+def resting_indexes(at: datetime) -> list[StoredIndex]:
+    """The indexes that nobody has used for a week."""
+    return [index for index in stored_indexes(folder()) if index.used_at < _rests_since(at)]
+
+
+def clear_resting_indexes(at: datetime) -> list[StoredIndex]:
+    """Remove them, those that nothing uses any more, and remains of killed builds. Returns what was removed."""
+    indexes = stored_indexes(folder())
+    return tidy(folder(), indexes, known=known_indexes(), max_bytes=inf, used_since=_rests_since(at))
+
+
+def _rests_since(at: datetime) -> float:
+    return at.timestamp() - RESTING_DAYS * 86_400
 
 
 _open: OrderedDict[str, Any] = OrderedDict()

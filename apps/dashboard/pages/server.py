@@ -1,0 +1,195 @@
+"""The page of the server, for operators: is everything all right, who is there, what it stores and is set to."""
+
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.edges.access import PersonRequest, operator_view
+from apps.accounts.selectors import account_counts
+from apps.backups.actions import request_backup
+from apps.backups.selectors.backups import BackupStanding, newest_backups, standing
+from apps.common.database.schema import schema_gap
+from apps.common.text.wording import size
+from apps.dashboard.actions.server import request_clearing, request_measurement, send_test_mail
+from apps.dashboard.core.checkup import headline, summary
+from apps.dashboard.core.storage import KINDS, Measured, StorageKind
+from apps.dashboard.edges.about_server import libraries, settings_in_force, versions
+from apps.dashboard.edges.checkup import check_up
+from apps.dashboard.pages.storage_bar import storage_bar
+from apps.dashboard.selectors.server import Remembered, largest_projects, measuring_now, remembered
+from apps.jobs.core.progress import spoken
+from apps.jobs.core.unsent import Unsent
+from apps.jobs.enums import DeliveryKind
+from apps.jobs.selectors.job_kinds import title_of
+from apps.jobs.selectors.watching import KindOfJobs, SeenWorker, jobs_by_kind, unsent, workers_seen
+
+SEEN_LATELY = timedelta(days=30)
+
+
+class JobRow(NamedTuple):
+    title: str
+    jobs: KindOfJobs
+
+    @property
+    def oldest(self) -> str:
+        return spoken(self.jobs.oldest_seconds)
+
+
+class QueueRow(NamedTuple):
+    """Messages of one kind that are not sent."""
+
+    title: str
+    unsent: Unsent
+
+    @property
+    def oldest(self) -> str:
+        return spoken(self.unsent.oldest_seconds)
+
+
+class WorkerRow(NamedTuple):
+    worker: SeenWorker
+
+    @property
+    def seen(self) -> str:
+        return spoken(self.worker.seconds)
+
+
+class StorageRow(NamedTuple):
+    """Bytes of one kind, and those of them that can be cleared."""
+
+    name: str
+    kind: StorageKind
+    size: int
+    clearable: int
+
+
+@operator_view
+@require_safe
+def server(request: PersonRequest) -> HttpResponse:
+    return _page(request, thoroughly=False)
+
+
+@operator_view
+@require_POST
+def check_server(request: PersonRequest) -> HttpResponse:
+    """The page with every check, those that ask other servers included. It takes some seconds, and changes nothing."""
+    return _page(request, thoroughly=True)
+
+
+@operator_view
+@require_POST
+def measure_server(request: PersonRequest) -> HttpResponse:
+    request_measurement(actor=request.user, at=timezone.now())
+    messages.success(request, "A worker measures what is stored. The figures are here in some seconds.")
+    return redirect("dashboard:server")
+
+
+@operator_view
+@require_POST
+def clear_storage(request: PersonRequest, kind: str) -> HttpResponse:
+    request_clearing(kind=kind, actor=request.user, at=timezone.now())
+    messages.success(request, f"{KINDS[kind].title}: a worker clears what is not in use.")
+    return redirect("dashboard:server")
+
+
+@operator_view
+@require_POST
+def back_up_now(request: PersonRequest) -> HttpResponse:
+    request_backup(actor=request.user, at=timezone.now())
+    messages.success(request, "A worker makes a backup and verifies it. It takes a minute or more.")
+    return redirect("dashboard:server")
+
+
+@operator_view
+@require_POST
+def test_mail(request: PersonRequest) -> HttpResponse:
+    send_test_mail(actor=request.user, at=timezone.now())
+    messages.success(request, f"A test is on its way to {request.user.email}.")
+    return redirect("dashboard:server")
+
+
+def _page(request: PersonRequest, *, thoroughly: bool) -> HttpResponse:
+    now = timezone.now()
+    checks = check_up(at=now, thoroughly=thoroughly)
+    known = settings_in_force()
+    context = {
+        "section": "Server",
+        "now": timezone.localtime(now),
+        "site": urlsplit(settings.PUBLIC_URL).netloc,
+        "thoroughly": thoroughly,
+        "checks": checks,
+        "headline": headline(checks),
+        "summary": summary(checks),
+        "accounts": account_counts(seen_since=now - SEEN_LATELY),
+        "has_mail_server": bool(settings.EMAIL_HOST),
+        "versions": versions(schema_gap()),
+        "libraries": libraries(),
+        "settings_set": [one for one in known if not one.is_default],
+        "settings_default": [one for one in known if one.is_default],
+        **_jobs(now),
+        **_storage(remembered()),
+        **_backups(standing(now)),
+    }
+    return render(request, "dashboard/server.html", context)
+
+
+def _jobs(now: datetime) -> dict[str, Any]:
+    rows = [JobRow(title_of(kind.kind), kind) for kind in jobs_by_kind(now)]
+    return {
+        "jobs": rows,
+        "waiting": sum(row.jobs.waiting for row in rows),
+        "running": sum(row.jobs.running for row in rows),
+        "workers": [WorkerRow(worker) for worker in workers_seen()],
+        "queues": [
+            QueueRow("Mail", unsent(DeliveryKind.MAIL, now)),
+            QueueRow("Webhooks", unsent(DeliveryKind.WEBHOOK, now)),
+        ],
+    }
+
+
+def _storage(last: Remembered | None) -> dict[str, Any]:
+    context: dict[str, Any] = {"measured": last, "measuring": measuring_now()}
+    if last is None:
+        return context
+    found = last.measured
+    projects = largest_projects(found.projects)
+    return context | {
+        "storage": storage_rows(found),
+        "bar": _bar(found),
+        "projects": projects,
+        "more_projects": len(found.projects) - len(projects),
+    }
+
+
+def storage_rows(found: Measured) -> list[StorageRow]:
+    """The kinds that take room, in the order in which they are drawn."""
+    return [
+        StorageRow(name, kind, found.sizes.get(name, 0), found.clearable.get(name, 0))
+        for name, kind in KINDS.items()
+        if found.sizes.get(name, 0)
+    ]
+
+
+def _bar(found: Measured) -> SafeString:
+    used = found.total - found.free
+    name = f"{size(used)} of {size(found.total)} are used; by Karat, by kind"
+    return storage_bar(name, found.on_disk, found.clearable, used=used, total=found.total)
+
+
+def _backups(found: BackupStanding) -> dict[str, Any]:
+    every = timedelta(hours=settings.BACKUP_HOURS)
+    return {
+        "backup": found,
+        "backups": newest_backups(),
+        "backup_folder": settings.BACKUP_TO,
+        "backup_keep": settings.BACKUP_KEEP,
+        "next_backup": found.made_at + every if settings.BACKUP_TO and found.made_at else None,
+    }
