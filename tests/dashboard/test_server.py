@@ -240,3 +240,21 @@ def test_the_number_of_queries_does_not_grow_with_what_is_there(client, operator
 
     assert asked() == few
     assert few <= 30
+
+
+def test_the_notices_above_a_page_lead_operators_there_and_are_not_repeated_on_it(client, operator, settings, tmp_path):
+    settings.BACKUP_TO, settings.BACKUP_HOURS = str(tmp_path), 24
+    made = timezone.now() - timedelta(days=9)
+    Backup.objects.create(path="old.zip", made_at=made, verified_at=made, size=1, rows=1, digest="0" * 64)
+    project = make_project(lead=operator)
+    told = "The last verified backup was made 9 days ago"
+
+    home = text_of(client.get(f"/p/{project.slug}/"))
+    assert 'one is due every 24 h. <a href="/server/#backups">Backups</a>' in home
+    assert '<a href="/server/">How to mend it</a>' in home
+    assert text_of(client.get(PAGE)).count(told) == 1
+
+    client.force_login(make_member(project, Role.LEAD))
+    home = text_of(client.get(f"/p/{project.slug}/"))
+    assert told not in home
+    assert "/server/" not in home
