@@ -55,6 +55,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "dashboard:measure-server": write(OPERATORS),
     "dashboard:clear-storage": write(OPERATORS),
     "dashboard:back-up": write(OPERATORS),
+    "dashboard:send-mail": write(OPERATORS),
     "dashboard:test-mail": write(OPERATORS),
     "dashboard:manual": read(SIGNED_IN),
     "dashboard:manual-file": read(SIGNED_IN),

@@ -49,7 +49,7 @@ def text_of(answer) -> str:
     return " ".join(answer.content.decode().replace("\N{NO-BREAK SPACE}", " ").split())
 
 
-@pytest.mark.parametrize("name", ["server", "check-server", "measure-server", "back-up", "test-mail"])
+@pytest.mark.parametrize("name", ["server", "check-server", "measure-server", "back-up", "test-mail", "send-mail"])
 def test_a_lead_who_is_no_operator_does_not_see_it(client, name):
     client.force_login(make_member(make_project(), Role.LEAD))
     address = reverse(f"dashboard:{name}")
@@ -178,6 +178,21 @@ def test_a_test_goes_to_whoever_asks_by_the_way_of_every_mail(client, operator, 
     [message] = mail.outbox
     assert message.to == [operator.email]
     assert Outbox.objects.get().state == "sent"
+
+
+def test_mail_that_failed_is_sent_again_when_its_server_is_mended(client, operator, settings, monkeypatch):
+    settings.EMAIL_HOST = "mail.example.org"
+    with monkeypatch.context() as broken:
+        broken.setattr("apps.jobs.execution.outbox.EmailMessage.send", lambda self: 1 / 0)
+        post_mail(to=["ada@example.org"], subject="Invited", body="Come in.", project=None, at=AT)
+        deliver_due(at=timezone.now())
+    assert "Send the 1 again" in text_of(client.get(PAGE))
+
+    assert "A worker sends 1 again" in text_of(client.post(reverse("dashboard:send-mail"), follow=True))
+    deliver_due(at=timezone.now())
+
+    assert [message.to for message in mail.outbox] == [["ada@example.org"]]
+    assert "No mail is left to send" in text_of(client.post(reverse("dashboard:send-mail"), follow=True))
 
 
 def test_settings_name_their_source_and_no_secret_is_on_the_page(client, operator, settings, monkeypatch):

@@ -12,6 +12,7 @@ from apps.audit.models import Event
 from apps.common.web.addresses import parse_openings
 from apps.common.web.outbound import HttpAnswer
 from apps.jobs.actions import webhooks
+from apps.jobs.core.unsent import WEBHOOK_ENDED
 from apps.jobs.execution import outbox
 from apps.jobs.models import Outbox, Webhook
 from apps.jobs.selectors.database_clock import from_now
@@ -159,7 +160,7 @@ def test_a_webhook_that_ended_gets_nothing_more(project, webhook_wire):
     post_event(project)
 
     assert webhook_wire.sent == []
-    assert (Outbox.objects.get().state, Outbox.objects.get().error) == ("failed", webhooks.ENDED)
+    assert (Outbox.objects.get().state, Outbox.objects.get().error) == ("failed", WEBHOOK_ENDED)
     assert list(Event.objects.filter(action__startswith="webhook").values_list("action", flat=True)) == [
         "webhook.added",
         "webhook.ended",

@@ -25,6 +25,7 @@ from apps.dashboard.edges.about_server import libraries, settings_in_force, vers
 from apps.dashboard.edges.checkup import check_up
 from apps.dashboard.pages.storage_bar import storage_bar
 from apps.dashboard.selectors.server import Remembered, largest_projects, measuring_now, remembered
+from apps.jobs.actions.mail import send_mail_again
 from apps.jobs.core.progress import spoken
 from apps.jobs.core.unsent import Unsent
 from apps.jobs.enums import DeliveryKind
@@ -116,6 +117,18 @@ def test_mail(request: PersonRequest) -> HttpResponse:
     return redirect("dashboard:server")
 
 
+@operator_view
+@require_POST
+def send_mail(request: PersonRequest) -> HttpResponse:
+    """Retry the mails that failed, at once."""
+    number = send_mail_again(actor=request.user, at=timezone.now())
+    if number:
+        messages.success(request, f"A worker sends {number:,} again, within some seconds.")
+    else:
+        messages.warning(request, "No mail is left to send: links that work once are erased when they are given up.")
+    return redirect("dashboard:server")
+
+
 def _page(request: PersonRequest, *, thoroughly: bool) -> HttpResponse:
     now = timezone.now()
     checks = check_up(at=now, thoroughly=thoroughly)
@@ -142,14 +155,16 @@ def _page(request: PersonRequest, *, thoroughly: bool) -> HttpResponse:
 
 
 def _jobs(now: datetime) -> dict[str, Any]:
+    mail = unsent(DeliveryKind.MAIL, now)
     rows = [JobRow(title_of(kind.kind), kind) for kind in jobs_by_kind(now)]
     return {
         "jobs": rows,
         "waiting": sum(row.jobs.waiting for row in rows),
         "running": sum(row.jobs.running for row in rows),
         "workers": [WorkerRow(worker) for worker in workers_seen()],
+        "unsent_mail": mail.failing + mail.given_up,
         "queues": [
-            QueueRow("Mail", unsent(DeliveryKind.MAIL, now)),
+            QueueRow("Mail", mail),
             QueueRow("Webhooks", unsent(DeliveryKind.WEBHOOK, now)),
         ],
     }

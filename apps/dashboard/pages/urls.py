@@ -12,6 +12,7 @@ urlpatterns = [
     path("server/measure/", server.measure_server, name="measure-server"),
     path("server/clear/<slug:kind>/", server.clear_storage, name="clear-storage"),
     path("server/backup/", server.back_up_now, name="back-up"),
+    path("server/send-mail/", server.send_mail, name="send-mail"),
     path("server/test-mail/", server.test_mail, name="test-mail"),
     path("docs/", manual.manual, name="manual"),
     path("docs/<path:name>", manual.manual_file, name="manual-file"),

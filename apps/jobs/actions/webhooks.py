@@ -23,6 +23,7 @@ from apps.common.digests import canonical_json
 from apps.common.errors import Refusal
 from apps.common.web.addresses import BadAddress, parse_url
 from apps.common.web.outbound import Blocked, Client, Limits, OutboundError
+from apps.jobs.core.unsent import WEBHOOK_ENDED
 from apps.jobs.enums import DeliveryKind, DeliveryState
 from apps.jobs.execution.outbox import Undeliverable, Undelivered
 from apps.jobs.models import Outbox, Webhook
@@ -31,7 +32,6 @@ MOST_WEBHOOKS = 20
 MOST_SHOWN = 20
 PATIENCE = Limits(connect=5.0, read=10.0, whole=15.0, size=64 * 1024)
 PING = "ping"
-ENDED = "The webhook was removed before this was sent."
 
 
 class WebhookRefused(Refusal):
@@ -95,7 +95,7 @@ def end_webhook(*, webhook: Webhook, actor: User, at: datetime) -> Webhook:
         webhook.save(update_fields=["ended_by", "ended_at"])
         waiting = Outbox.objects.filter(kind=DeliveryKind.WEBHOOK, state=DeliveryState.WAITING)
         waiting.filter(project=webhook.project, payload__webhook=webhook.pk).update(
-            state=DeliveryState.FAILED, error=ENDED
+            state=DeliveryState.FAILED, error=WEBHOOK_ENDED
         )
         record(
             project=webhook.project,
@@ -175,7 +175,7 @@ def _request(delivery: Outbox) -> tuple[int, str]:
     """Send the request; return the status and the host."""
     webhook = Webhook.objects.select_related("project").get(pk=delivery.payload["webhook"])
     if webhook.ended_at is not None:
-        raise NotSent(ENDED)
+        raise NotSent(WEBHOOK_ENDED)
     target = parse_url(webhook.url)
     body = canonical_json(delivery.payload["body"])
     headers = {

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+WEBHOOK_ENDED = "The webhook was removed before this was sent."
+"""Why a message of a removed webhook is not sent: somebody wanted that, so it is no failure."""
+
 
 class Unsent(NamedTuple):
     """Those of one kind: that wait, that failed before and wait again, and that were given up of late.

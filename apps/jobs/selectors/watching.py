@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Min, Q
 from django.db.models.functions import Coalesce, Now
 
 from apps.common.web.exposition import Metric, gauge, gauge_by
-from apps.jobs.core.unsent import Unsent
+from apps.jobs.core.unsent import WEBHOOK_ENDED, Unsent
 from apps.jobs.enums import DeliveryKind, DeliveryState, JobState
 from apps.jobs.models import Job, Outbox, WorkerBeat
 from apps.jobs.selectors.jobs import MISSING_AFTER_SECONDS, worker_last_seen
@@ -107,10 +107,10 @@ def jobs_by_kind(at: datetime) -> list[KindOfJobs]:
 
 
 def unsent(kind: DeliveryKind, at: datetime) -> Unsent:
-    """What waits in the outbox, with what was given up in the last days."""
+    """What waits in the outbox, and what was given up in the last days but for webhooks that somebody has removed."""
     waiting = Q(state=DeliveryState.WAITING)
     failing, given_up = waiting & ~Q(error=""), Q(state=DeliveryState.FAILED, created_at__gt=at - LATELY)
-    rows = Outbox.objects.filter(waiting | given_up, state__in=UNSENT, kind=kind)
+    rows = Outbox.objects.filter(waiting | given_up, state__in=UNSENT, kind=kind).exclude(error=WEBHOOK_ENDED)
     found = rows.aggregate(
         waiting=Count("pk", filter=waiting),
         failing=Count("pk", filter=failing),
