@@ -13,7 +13,7 @@ from apps.common.errors import Forbidden, Refusal
 from apps.dashboard.actions.server import measure_daily, request_clearing, request_measurement, send_test_mail
 from apps.dashboard.core.storage import KINDS, ProjectSize
 from apps.dashboard.execution.measuring import measure
-from apps.dashboard.selectors.server import largest_projects, measuring_now, remembered
+from apps.dashboard.selectors.server import largest_projects, measuring_now, remembered, remembered_before
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.retrieval.core.engines.store import stored_indexes
@@ -79,6 +79,23 @@ def test_a_worker_measures_once_and_the_figure_is_remembered(operator):
     assert last is not None
     assert (last.measured.sizes["files"], measuring_now()) == (100, None)
     assert Event.objects.filter(action="job.queued", actor=operator).count() == 1
+
+
+def test_a_pace_is_told_by_a_measurement_of_a_week_ago(client, operator):
+    request_measurement(actor=operator, at=timezone.now())
+    [job] = run_jobs()
+    last = remembered()
+    assert last is not None
+    assert remembered_before(last) is None
+    free = last.measured.free + 7 * 10**9
+    Job.objects.filter(pk=job.pk).update(
+        finished_at=last.at - timedelta(days=7), result={**last.measured.as_json(), "free": free}
+    )
+    request_measurement(actor=operator, at=timezone.now())
+    run_jobs()
+
+    client.force_login(operator)
+    assert "At the pace of the last 7 days the disk is full in about" in client.get("/server/").content.decode()
 
 
 def test_it_is_measured_every_day_without_being_asked():

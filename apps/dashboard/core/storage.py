@@ -28,6 +28,8 @@ KINDS: dict[str, StorageKind] = {
 }
 FOLDERS = {"files": FILES, "indexes": INDEXES, "figures": FIGURES, "backups": COPIES, "models": MODELS}
 """Folders of the data directory. What lies in any other is the rest, or of the database."""
+LONGEST_DAYS = 3 * 365
+"""A disk that lasts longer is replaced before it is full."""
 CLEARABLE = frozenset({INDEXES, FIGURES})
 
 
@@ -69,6 +71,18 @@ class Measured(NamedTuple):
         """The kinds that lie on the disk of the data directory. Backups are often elsewhere, and left out."""
         elsewhere = {BACKUPS} if self.is_beside else {BACKUPS, DATABASE}
         return {kind: size for kind, size in self.sizes.items() if kind not in elsewhere}
+
+
+def pace(earlier: Measured, later: Measured, days: float) -> str:
+    """When the disk is full if it fills as it did between two measurements; "" where it does not, or not for years."""
+    grown = (earlier.free - later.free) / days
+    if earlier.host != later.host or earlier.total != later.total or grown <= 0:
+        return ""
+    left = later.free / grown
+    if left > LONGEST_DAYS:
+        return ""
+    span = f"{round(left / 30.4):,} months" if left > 90 else f"{max(2, round(left)):,} days"
+    return f"At the pace of the last {round(days)} days the disk is full in about {span}."
 
 
 def measured_from(result: Mapping[str, Any]) -> Measured:

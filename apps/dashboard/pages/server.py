@@ -20,11 +20,11 @@ from apps.common.database.schema import schema_gap
 from apps.common.text.wording import size
 from apps.dashboard.actions.server import request_clearing, request_measurement, send_test_mail
 from apps.dashboard.core.checkup import headline, summary
-from apps.dashboard.core.storage import KINDS, Measured, StorageKind
+from apps.dashboard.core.storage import KINDS, Measured, StorageKind, pace
 from apps.dashboard.edges.about_server import libraries, settings_in_force, versions
 from apps.dashboard.edges.checkup import check_up
 from apps.dashboard.pages.storage_bar import storage_bar
-from apps.dashboard.selectors.server import Remembered, largest_projects, measuring_now, remembered
+from apps.dashboard.selectors.server import Remembered, largest_projects, measuring_now, remembered, remembered_before
 from apps.jobs.actions.mail import send_mail_again
 from apps.jobs.core.progress import spoken
 from apps.jobs.core.unsent import Unsent
@@ -175,10 +175,11 @@ def _storage(last: Remembered | None) -> dict[str, Any]:
     if last is None:
         return context
     found = last.measured
-    projects = largest_projects(found.projects)
+    projects, before = largest_projects(found.projects), remembered_before(last)
     return context | {
         "storage": storage_rows(found),
         "bar": _bar(found),
+        "pace": pace(before.measured, found, (last.at - before.at) / timedelta(days=1)) if before else "",
         "projects": projects,
         "more_projects": len(found.projects) - len(projects),
     }

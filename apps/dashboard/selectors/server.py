@@ -1,7 +1,9 @@
 """Reads about the whole server, for operators: what was measured, and the sizes of projects."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
+
+from django.db.models import QuerySet
 
 from apps.accounts.models import Project
 from apps.dashboard.core.storage import Measured, ProjectSize, measured_from
@@ -10,6 +12,7 @@ from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 
 MOST_PROJECTS = 20
+PACE_OVER = timedelta(days=7)
 
 
 class Remembered(NamedTuple):
@@ -25,7 +28,20 @@ class SizedProject(NamedTuple):
 
 
 def remembered() -> Remembered | None:
-    done = Job.objects.filter(kind__in=[MEASURE_SERVER, CLEAR_STORAGE], state=JobState.DONE).order_by("-pk").first()
+    return _newest(_measurements())
+
+
+def remembered_before(last: Remembered) -> Remembered | None:
+    """The newest measurement that is at least a week older, to tell a pace by."""
+    return _newest(_measurements().filter(finished_at__lte=last.at - PACE_OVER))
+
+
+def _measurements() -> QuerySet[Job]:
+    return Job.objects.filter(kind__in=[MEASURE_SERVER, CLEAR_STORAGE], state=JobState.DONE).order_by("-pk")
+
+
+def _newest(jobs: QuerySet[Job]) -> Remembered | None:
+    done = jobs.first()
     if done is None or done.result is None or done.finished_at is None:
         return None
     return Remembered(done.finished_at, measured_from(done.result))

@@ -2,7 +2,9 @@
 
 import json
 
-from apps.dashboard.core.storage import CLEARABLE, KINDS, Measured, ProjectSize, measured_from
+import pytest
+
+from apps.dashboard.core.storage import CLEARABLE, KINDS, Measured, ProjectSize, measured_from, pace
 
 FOUND = Measured(
     host="one",
@@ -33,3 +35,21 @@ def test_on_the_disk_of_the_data_directory_are_no_backups_and_only_a_database_be
 
 def test_what_can_be_cleared_says_why_it_may_go():
     assert {name for name, kind in KINDS.items() if kind.clears} == CLEARABLE
+
+
+@pytest.mark.parametrize(
+    ("free_then", "free_now", "words"),
+    [
+        (1_000, 930, "At the pace of the last 7 days the disk is full in about 3 months."),
+        (1_000, 300, "At the pace of the last 7 days the disk is full in about 3 days."),
+        (1_000, 1, "At the pace of the last 7 days the disk is full in about 2 days."),
+        (1_000, 1_000, ""),
+        (900, 1_000, ""),
+        (1_000_000, 999_990, ""),
+    ],
+)
+def test_a_disk_that_fills_is_told_with_its_pace(free_then, free_now, words):
+    earlier, later = (FOUND._replace(total=10**7, free=free) for free in (free_then, free_now))
+
+    assert pace(earlier, later, 7.0) == words
+    assert pace(earlier._replace(host="two"), later, 7.0) == "", "another machine has another disk"
