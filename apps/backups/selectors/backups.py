@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -11,7 +12,7 @@ from django.db.models.functions import Now
 from apps.accounts.models import User
 from apps.backups.enums import BACK_UP
 from apps.backups.models import Backup
-from apps.common.database.questions import Question
+from apps.common.database.questions import Question, once
 from apps.jobs.core.progress import spoken
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
@@ -58,6 +59,10 @@ def notice_asked(user: User) -> Question[str]:
 
 def standing(at: datetime) -> BackupStanding:
     """The same for an operator's page, whether or not one is scheduled."""
+    return once("backups", partial(_standing_now, at))
+
+
+def _standing_now(at: datetime) -> BackupStanding:
     made, tried = _verified().first(), _tried().first()
     facts = {"state": tried.state, "error": tried.error} if tried else {"state": None, "error": None}
     return _standing({"made_at": made.made_at if made else None, "clock": at, **facts})

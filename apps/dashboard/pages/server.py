@@ -16,6 +16,7 @@ from apps.accounts.edges.access import PersonRequest, operator_view
 from apps.accounts.selectors import account_counts
 from apps.backups.actions import request_backup
 from apps.backups.selectors.backups import BackupStanding, newest_backups, standing
+from apps.common.database.questions import reading_once
 from apps.common.database.schema import schema_gap
 from apps.common.text.wording import size
 from apps.dashboard.actions.server import request_clearing, request_measurement, send_test_mail
@@ -130,10 +131,14 @@ def send_mail(request: PersonRequest) -> HttpResponse:
 
 
 def _page(request: PersonRequest, *, thoroughly: bool) -> HttpResponse:
-    now = timezone.now()
+    with reading_once():  # the checks and the tables look at the same rows
+        return render(request, "dashboard/server.html", _context(timezone.now(), thoroughly))
+
+
+def _context(now: datetime, thoroughly: bool) -> dict[str, Any]:
     checks = check_up(at=now, thoroughly=thoroughly)
     known = settings_in_force()
-    context = {
+    return {
         "section": "Server",
         "now": timezone.localtime(now),
         "site": urlsplit(settings.PUBLIC_URL).netloc,
@@ -151,7 +156,6 @@ def _page(request: PersonRequest, *, thoroughly: bool) -> HttpResponse:
         **_storage(remembered()),
         **_backups(standing(now)),
     }
-    return render(request, "dashboard/server.html", context)
 
 
 def _jobs(now: datetime) -> dict[str, Any]:

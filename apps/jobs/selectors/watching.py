@@ -1,12 +1,14 @@
 """What a monitor and an operator watch of jobs, workers and the outbox, for all projects together."""
 
 from datetime import datetime, timedelta
+from functools import partial
 from math import inf
 from typing import NamedTuple
 
 from django.db.models import Count, Max, Min, Q
 from django.db.models.functions import Coalesce, Now
 
+from apps.common.database.questions import once
 from apps.common.web.exposition import Metric, gauge, gauge_by
 from apps.jobs.core.unsent import WEBHOOK_ENDED, Unsent
 from apps.jobs.enums import DeliveryKind, DeliveryState, JobState
@@ -66,6 +68,10 @@ class SeenWorker(NamedTuple):
 
 def workers_seen() -> list[SeenWorker]:
     """The workers, the one seen last first."""
+    return once("workers seen", _workers_seen)
+
+
+def _workers_seen() -> list[SeenWorker]:
     rows = WorkerBeat.objects.order_by("-seen_at", "worker").annotate(clock=Now())
     return [
         SeenWorker(name, started_at, _seconds(seen_at, clock))
@@ -108,6 +114,10 @@ def jobs_by_kind(at: datetime) -> list[KindOfJobs]:
 
 def unsent(kind: DeliveryKind, at: datetime) -> Unsent:
     """What waits in the outbox, and what was given up in the last days but for webhooks that somebody has removed."""
+    return once(("unsent", kind), partial(_unsent, kind, at))
+
+
+def _unsent(kind: DeliveryKind, at: datetime) -> Unsent:
     waiting = Q(state=DeliveryState.WAITING)
     failing, given_up = waiting & ~Q(error=""), Q(state=DeliveryState.FAILED, created_at__gt=at - LATELY)
     rows = Outbox.objects.filter(waiting | given_up, state__in=UNSENT, kind=kind).exclude(error=WEBHOOK_ENDED)
