@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from apps.common.files.private import open_to_others
 from apps.jobs.execution import periodic
 from apps.retrieval.core.engines.store import stored_indexes
 from apps.retrieval.execution.indexes import (
@@ -72,3 +73,10 @@ def test_indexes_are_tidied_as_a_periodic_task(project, snapshot, settings):
     assert periodic.do("retrieval.indexes", at=timezone.now())
 
     assert stored_indexes(folder()) == []
+
+
+def test_nobody_else_of_the_machine_can_read_the_folder_of_indexes(project, snapshot, settings):
+    open_system(make_system(project), snapshot)
+
+    assert folder().is_dir()
+    assert open_to_others(settings.DATA_DIR) == []

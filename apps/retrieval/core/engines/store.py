@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
+from apps.common.files.private import FOLDER
+
 TOUCHED_EVERY_SECONDS = 3_600
 
 
@@ -49,7 +51,7 @@ def using_index(
         if blocks is None and not folder.is_dir():
             yield None
             return
-        root.mkdir(parents=True, exist_ok=True)
+        root.mkdir(mode=FOLDER, parents=True, exist_ok=True)
         with _locked(root, digest, fcntl.LOCK_SH) as lock:
             if folder.is_dir():
                 os.utime(lock.fileno())
