@@ -45,6 +45,8 @@ MAY_BE_MISSING = {
     "accounts:sso-return",
     "accounts:link",
     "accounts:unlink",
+    "accounts:end-session",
+    "accounts:revoke-own-token",
     "goldsets:difference",
     "judging:judge",
     "judging:grade",

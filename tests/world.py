@@ -137,6 +137,9 @@ class Things:
     def any__user_id(self) -> int:
         return User.objects.get(email=ROLE_HOLDERS["viewer"]).pk
 
+    def any__visit_id(self) -> int:
+        return 1  # nobody's: a session belongs to a person
+
     def any__invitation_id(self) -> int:
         return Invitation.objects.filter(project=self.project, used_at=None, revoked_at=None).first().pk
 

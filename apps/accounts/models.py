@@ -247,6 +247,23 @@ class UsedState(models.Model):
         return f"state used at {self.at:%Y-%m-%d %H:%M}"
 
 
+class Visit(models.Model):
+    """A session of somebody who is signed in: where and when it began, and when it was used last.
+
+    It goes with its session: whoever ends it deletes that. `last_used_at` is a few minutes late at most.
+    """
+
+    session = models.OneToOneField("sessions.Session", models.CASCADE, related_name="visit")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="visits")
+    began_at = models.DateTimeField()
+    last_used_at = models.DateTimeField()
+    address = models.GenericIPAddressField(null=True)
+    browser = models.CharField(max_length=80, blank=True, help_text="As the browser calls itself, such as Firefox.")
+
+    def __str__(self) -> str:
+        return f"visit of {self.user_id} since {self.began_at:%Y-%m-%d %H:%M}"
+
+
 class ApiToken(models.Model):
     """A machine's key, stored as a digest. People see `prefix` to distinguish tokens."""
 

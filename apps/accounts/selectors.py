@@ -18,6 +18,7 @@ from apps.accounts.models import (
     Project,
     Secret,
     User,
+    Visit,
     default_policies,
 )
 from apps.common.database.questions import ListOf, Question
@@ -151,6 +152,31 @@ def token_of(user: User, project: Project, token_id: int) -> ApiToken:
     if token is None:
         raise Http404("No such token.")
     return token
+
+
+def own_tokens(user: User, at: datetime) -> QuerySet[ApiToken]:
+    """The person's tokens that work now, of all projects."""
+    live = ApiToken.objects.filter(user=user, revoked_at=None, expires_at__gt=at)
+    return live.select_related("project").order_by("project__name", "-created_at", "-pk")
+
+
+def own_token(user: User, token_id: int) -> ApiToken:
+    token = ApiToken.objects.filter(user=user, pk=token_id).select_related("project").first()
+    if token is None:
+        raise Http404("No such token.")
+    return token
+
+
+def visits_of(user: User, at: datetime) -> QuerySet[Visit]:
+    """The person's sessions that have not expired, the one used last first."""
+    return Visit.objects.filter(user=user, session__expire_date__gt=at).order_by("-last_used_at", "-pk")
+
+
+def own_visit(user: User, visit_id: int) -> Visit:
+    visit = Visit.objects.filter(user=user, pk=visit_id).first()
+    if visit is None:
+        raise Http404("No such session.")
+    return visit
 
 
 def invitation_in(project: Project, invitation_id: int) -> Invitation:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from apps.accounts.actions.visits import end_visits
 from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, PasswordReset, Project, User
 from apps.accounts.rules import PeopleRefused
 from apps.common.errors import Refusal
@@ -55,6 +56,7 @@ def deactivate_user(*, user_id: int, actor: User | None, at: datetime) -> User:
     user.is_active, user.deactivated_at = False, at
     user.save(update_fields=["is_active", "deactivated_at"])
     ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=at)
+    end_visits(user=user, actor=actor, at=at)
     record(project=None, actor=actor, action="user.deactivated", obj=user, at=at)
     return user
 
@@ -70,10 +72,11 @@ def change_profile(*, user: User, name: str, time_zone: str, at: datetime) -> Us
 
 
 @transaction.atomic
-def change_password(*, user: User, password: str, at: datetime) -> User:
-    """Set a new password. Every other session of the person ends with the old one, and so do links to choose one."""
+def change_password(*, user: User, password: str, at: datetime, session_key: str | None = None) -> User:
+    """Set a new password. Sessions of the person but `session_key` end with the old one; so do links to choose one."""
     user.set_password(password)
     user.save(update_fields=["password"])  # first, since it waits for a link that is being made
     PasswordReset.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)
+    end_visits(user=user, actor=user, keep=session_key, at=at)
     record(project=None, actor=user, action="user.password_changed", obj=user, at=at)
     return user

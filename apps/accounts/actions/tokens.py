@@ -8,7 +8,7 @@ from django.db import transaction
 from apps.accounts.enums import Scope
 from apps.accounts.models import ApiToken, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused
-from apps.accounts.selectors import roles_of
+from apps.accounts.selectors import own_tokens, roles_of
 from apps.common.errors import Refusal
 from apps.common.trail import record
 from apps.common.web.tokens import new_token, shown_prefix, token_digest
@@ -61,3 +61,13 @@ def revoke_token(*, token_id: int, project: Project, user: User, at: datetime) -
         token.save(update_fields=["revoked_at"])
         record(project=project, actor=user, action="token.revoked", obj=token, at=at)
     return token
+
+
+@transaction.atomic
+def revoke_tokens(*, user: User, actor: User | None, at: datetime) -> int:
+    """Revoke all tokens of a person, in every project. Returns how many worked until now."""
+    tokens = list(own_tokens(user, at).select_for_update(of=("self",)))
+    ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=at)
+    for token in tokens:
+        record(project=token.project, actor=actor, action="token.revoked", obj=token, at=at)
+    return len(tokens)

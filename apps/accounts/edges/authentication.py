@@ -1,14 +1,11 @@
 """Sign-in of machines: `Authorization: Bearer karat_…`."""
 
-from datetime import datetime
-
-from django.db import DatabaseError, transaction
 from django.utils import timezone
 from rest_framework import authentication, exceptions
 from rest_framework.request import Request
 
 from apps.accounts.models import ApiToken, User
-from apps.common.web.outages import outage_of
+from apps.common.database.notes import write_note
 from apps.common.web.tokens import token_digest
 
 USED_AT_GRAIN_SECONDS = 60
@@ -35,18 +32,8 @@ class TokenAuthentication(authentication.BaseAuthentication):
             raise exceptions.AuthenticationFailed("This token is unknown, revoked or expired. Make a new one.")
         stale = token.last_used_at is None or (now - token.last_used_at).total_seconds() > USED_AT_GRAIN_SECONDS
         if stale:
-            _note_use(token, now)
+            write_note(lambda: ApiToken.objects.filter(pk=token.pk).update(last_used_at=now))
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
         return self.keyword
-
-
-def _note_use(token: ApiToken, now: datetime) -> None:
-    """Store when the token was used last. Skipped during an outage, so that tokens can still read."""
-    try:
-        with transaction.atomic():
-            ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
-    except DatabaseError as problem:
-        if outage_of(problem) is None:
-            raise

@@ -16,6 +16,7 @@ from django.contrib.sessions.backends.base import UpdateError
 from django.core import signing
 from django.db import DatabaseError
 
+from apps.accounts.models import Visit
 from apps.common.web.outages import outage_of
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,8 @@ class SessionStore(db.SessionStore):
         if old is None:
             return
         try:
+            if not self.is_lent:
+                Visit.objects.filter(session=old).update(session=self.session_key)
             self.delete(old)
         except DatabaseError as problem:
             if outage_of(problem) is None or not self.is_lent:

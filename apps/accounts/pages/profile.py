@@ -1,4 +1,4 @@
-"""The own profile: name, time zone, password, and the link with the provider of single sign-on."""
+"""The own profile: name, time zone, password, sessions, tokens, and the link with the provider of single sign-on."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -35,7 +35,9 @@ def password(request: PersonRequest) -> HttpResponse:
     user = request.user
     form = PasswordForm(request.POST, user=user)
     if form.is_valid():
-        people.change_password(user=user, password=form.cleaned_data["new"], at=timezone.now())
+        people.change_password(
+            user=user, password=form.cleaned_data["new"], session_key=request.session.session_key, at=timezone.now()
+        )
         update_session_auth_hash(request, user)
         messages.success(request, "Your password is changed. Other sessions are signed out.")
         return redirect("accounts:profile")
@@ -51,7 +53,7 @@ def profile_page(
     status: int = 200,
 ) -> HttpResponse:
     """The page with the forms that were sent, and fresh ones in place of the others."""
-    user, sso = request.user, settings.SINGLE_SIGN_ON
+    user, sso, at = request.user, settings.SINGLE_SIGN_ON, timezone.now()
     context = {
         "form": form or ProfileForm(initial=_start(request)),
         "password_form": password_form or PasswordForm(user=user),
@@ -60,6 +62,9 @@ def profile_page(
         "identity": selectors.identity_of(user, sso.issuer) if sso else None,
         "unlink_refusal": rules.unlink_refusal(user),
         "link_form": link_form or link_form_of(user),
+        "visits": selectors.visits_of(user, at),
+        "this_session": request.session.session_key,
+        "tokens": selectors.own_tokens(user, at),
     }
     return render(request, "accounts/profile.html", context, status=status)
 

@@ -12,7 +12,9 @@ from apps.backups.core.kinds import Kind
 from apps.backups.core.rows import Column, Table
 from apps.common.errors import Refusal
 
-PASSING = frozenset({"django_session", "jobs_workerbeat", "accounts_loginattempt", "accounts_usedstate"})
+PASSING = frozenset(
+    {"django_session", "accounts_visit", "jobs_workerbeat", "accounts_loginattempt", "accounts_usedstate"}
+)
 """Tables whose rows mean nothing elsewhere: sessions, which worker lives, attempts to sign in."""
 
 KINDS = {

@@ -67,8 +67,9 @@ START = {
         "Choose a new password. The link works once; your sessions elsewhere end.", "operations.md#people"
     ),
     "accounts:profile": PageHelp(
-        "Your name as others see it, and your password. What you did keeps the name that you have now.",
-        "operations.md#people",
+        "Your name as others see it, your password, and where you are signed in. End what you do not recognise, then"
+        " choose another password. What you did keeps the name that you have now.",
+        "operations.md#sessions-and-tokens",
     ),
     "mail:choice": PageHelp(
         "Choose whether notifications also come by mail: each at once, or one mail a day. It holds for all your"

@@ -25,6 +25,7 @@ from rest_framework.renderers import JSONRenderer
 
 from apps.accounts.edges.sessions import signed_in
 from apps.accounts.edges.time_zones import zone_of
+from apps.accounts.edges.visits import note_visit
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.common.database.statements import prepared_cursor
@@ -85,7 +86,10 @@ def _plain_answer(request: HttpRequest, slug: str, pk: int, name: str) -> HttpRe
         return None
     try:
         request.get_host()
-        return answer(request, _hand(request.COOKIES[settings.SESSION_COOKIE_NAME], slug, pk))
+        session_key = request.COOKIES[settings.SESSION_COOKIE_NAME]
+        hand = _hand(session_key, slug, pk)
+        note_visit(request, session_key, hand.person.pk, timezone.now())
+        return answer(request, hand)
     except (NotPlain, DisallowedHost, Refusal, DatabaseError):
         return None
 
