@@ -7,10 +7,12 @@ from uuid import uuid4
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
+from django.core.files.uploadedfile import UploadedFile
 
-from apps.accounts.core.guests import Guest, read_guests
+from apps.accounts.core.guests import MOST_GUESTS, PASTED, Guest, read_guests, sentence
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
+from apps.common.files.encodings import encoding_of
 from apps.common.web.forms import KaratForm
 
 ROLE_WORDS = {
@@ -20,6 +22,7 @@ ROLE_WORDS = {
     Role.VIEWER: "Viewer: reads passages, queries, versions, scores and agreement",
 }
 TOKEN_LIVES = ((7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "365 days"))
+MOST_LIST_BYTES = 100_000
 PASSWORD_HELP = "At least 10 characters. A few plain words are good."
 
 
@@ -140,16 +143,19 @@ class OnceForm(KaratForm):
 
 
 class InviteForm(OnceForm):
-    """Several people, one a line; without a line it is one link for whoever opens it."""
+    """Several people, one a line, pasted or in a file; without a line it is one link for whoever opens it."""
 
     people = forms.CharField(
         label="People, one a line: name, e-mail, role",
         required=False,
-        max_length=20_000,
+        max_length=60_000,
         help_text="All but the name may be left out. If empty, one link is made for whoever opens it.",
         widget=forms.Textarea(
             attrs={"rows": 4, "placeholder": "Mara Quill, mara@example.org, annotator\nTobias Reck, reviewer"}
         ),
+    )
+    file = forms.FileField(
+        label="Or a file of such lines", required=False, help_text="Text or CSV, with or without a line of headings."
     )
     roles = forms.MultipleChoiceField(
         label="Role of everybody whose line names none",
@@ -160,18 +166,54 @@ class InviteForm(OnceForm):
     )
     by_mail = forms.BooleanField(label="Mail the links to those with an address", required=False, initial=True)
 
+    def clean_file(self) -> UploadedFile | None:
+        file = self.cleaned_data["file"]
+        if file and file.size > MOST_LIST_BYTES:
+            raise forms.ValidationError(
+                f"{file.name} is longer than a list of {MOST_GUESTS} people. Choose another file."
+            )
+        return file
+
     def clean(self) -> dict[str, Any]:
         """Also fills `guests`. A mistake in one line invites nobody."""
         values = super().clean() or {}
-        roles = values.get("roles", [])
-        if not values.get("people"):
-            if not roles:
-                self.add_error("roles", "Choose at least one role.")
-            return values | {"guests": [Guest("", "", tuple(sorted(roles)))]}
-        found = read_guests(values["people"], roles)
+        roles, file, text = values.get("roles", []), values.get("file"), values.get("people", "")
+        if self.errors:
+            return values
+        if file and text:
+            self.add_error("file", "Paste a list or choose a file, not both.")
+        elif file:
+            self._read("file", _text_of(file), roles, str(file.name))
+        elif text:
+            self._read("people", text, roles, PASTED)
+        elif roles:
+            values["guests"] = [Guest("", "", tuple(sorted(roles)))]
+        else:
+            self.add_error("roles", "Choose at least one role.")
+        return values
+
+    def _read(self, field: str, text: str, roles: list[str], name: str) -> None:
+        found = read_guests(text, roles, file=name)
         for mistake in found.mistakes:
-            self.add_error("people", mistake)
-        return values | {"guests": found.guests}
+            self.add_error(field, sentence(mistake))
+        if not (found.guests or found.mistakes):
+            self.add_error(field, f"{name or 'The list'} names nobody. Write one person a line.")
+        self.cleaned_data["guests"] = found.guests
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is shown what was read, before anybody is invited."""
+        return bool(self.cleaned_data["file"]) or len(self.cleaned_data["guests"]) > 1
+
+    @property
+    def lines(self) -> str:
+        """What was read, as lines that are read as the same."""
+        return "\n".join(guest.line for guest in self.cleaned_data["guests"])
+
+
+def _text_of(file: UploadedFile) -> str:
+    content = file.read()
+    return content.decode(encoding_of([content]), errors="replace").removeprefix("\ufeff")
 
 
 class ForgottenForm(KaratForm):

@@ -1,5 +1,6 @@
 """Reads people, memberships, invitations, tokens and secrets. Pages load their project with `membership_in`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -111,6 +112,20 @@ def open_invitations(project: Project, at: datetime) -> QuerySet[Invitation]:
         .select_related("created_by")
         .order_by("-created_at", "-pk")
     )
+
+
+def known_guests(project: Project, emails: Sequence[str], at: datetime) -> dict[str, str]:
+    """For the addresses that the project knows already, how: as those of members or of open invitations.
+
+    Nothing else is told, such as who has an account because of another project.
+    """
+    live = Membership.objects.live().filter(project=project, user__email__in=emails).order_by("role")
+    roles: dict[str, list[str]] = {}
+    for email, role in live.values_list("user__email", "role"):
+        roles.setdefault(email, []).append(role)
+    invited = open_invitations(project, at).filter(email__in=emails).values_list("email", flat=True)
+    found = dict.fromkeys(invited, "has an open invitation; this is another one")
+    return found | {email: f"is a member already: {', '.join(own)}" for email, own in roles.items()}
 
 
 class MemberRoles(NamedTuple):

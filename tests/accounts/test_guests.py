@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.accounts.core.guests import MOST_GUESTS, Guest, read_guests
+from apps.accounts.core.guests import MOST_GUESTS, Guest, read_guests, sentence
 from apps.accounts.enums import Role
 
 
@@ -36,25 +36,63 @@ def test_address_and_role_may_be_left_out():
 @pytest.mark.parametrize(
     ("text", "mistake"),
     [
-        ("Mara, mara@example", "Line 1: “mara@example” is not an e-mail address."),
-        ("\nMara, a@b.org, c@d.org", "Line 2: “c@d.org” is a second address."),
-        ("Mara, boss", "Line 1: “boss” is neither an e-mail address nor a role; roles are annotator,"),
-        ("A, a@b.org\nB, A@B.org", "Line 2: a@b.org is in another line too."),
-        ("x" * 121, "Line 1: the name is longer than 120 characters."),
+        ("Mara, mara@example", "Line 1, e-mail: “mara@example” is not an e-mail address."),
+        ("\nMara, a@b.org, c@d.org", "Line 2, e-mail: “c@d.org” is a second address."),
+        ("Mara, boss", "Line 1, role: “boss” is no role; roles are annotator,"),
+        ("A, a@b.org\nB, A@B.org", "Line 2, e-mail: “a@b.org” is in line 1 too."),
+        ("name,email\nA, a@b.org\nB, A@B.org", "Line 3, e-mail: “a@b.org” is in line 2 too."),
+        ("x" * 121, "Line 1, name: the name is longer than 120 characters."),
     ],
 )
-def test_a_mistake_names_its_line_and_what_is_wrong(text, mistake):
+def test_a_mistake_names_its_line_its_field_and_what_is_wrong(text, mistake):
     (found,) = read(text, "viewer").mistakes
 
-    assert found.startswith(mistake)
+    assert sentence(found).startswith(mistake)
+
+
+def test_a_mistake_in_a_file_begins_with_its_name_and_keeps_the_value():
+    (found,) = read_guests("Mara, boss", ["viewer"], file="team.csv").mistakes
+
+    assert sentence(found).startswith("team.csv, line 1, role: “boss” is no role")
+    assert (found.line, found.field, found.value) == (1, "role", "boss")
 
 
 def test_without_any_role_the_line_says_so():
-    assert read("Mara").mistakes == ["Line 1: names no role, and none is ticked."]
+    assert [sentence(found) for found in read("Mara").mistakes] == [
+        "Line 1, role: it names no role, and none is ticked."
+    ]
+
+
+def test_a_file_as_a_table_program_writes_it_is_read():
+    text = 'Name;E-mail;Roles\r\n"Quill; Mara";mara@example.org;"annotator, reviewer"\r\n;tobias@example.org;\r\n'
+
+    assert read(text, "viewer") == (
+        [
+            Guest("Quill; Mara", "mara@example.org", ("annotator", "reviewer")),
+            Guest("", "tobias@example.org", ("viewer",)),
+        ],
+        [],
+    )
+
+
+def test_after_twenty_mistakes_nothing_more_is_read():
+    assert len(read("\n".join(f"p{n}@nowhere" for n in range(50)), "viewer").mistakes) == 20
+
+
+def test_a_guest_written_as_a_line_is_read_as_the_same():
+    names = ("Quill, Mara", 'Mara "Mo" Quill', '"Mo"', "O'Hara; Ines", "")
+    guests = [Guest(name, f"p{place}@b.org", ("lead", "viewer")) for place, name in enumerate(names)]
+
+    assert read("\n".join(guest.line for guest in guests)) == (guests, [])
 
 
 def test_very_many_lines_are_refused_at_once():
-    assert read("\n".join(f"Person {n}" for n in range(MOST_GUESTS + 1)), "viewer").guests == []
+    found = read("\n".join(f"Person {n}" for n in range(MOST_GUESTS + 1)), "viewer")
+
+    assert found.guests == []
+    assert [sentence(mistake) for mistake in found.mistakes] == [
+        "201 people are too many at once. Invite at most 200 together."
+    ]
 
 
 names = st.text(st.characters(categories=["L"]), min_size=1, max_size=20).filter(lambda name: name.lower() not in Role)

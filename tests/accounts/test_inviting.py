@@ -1,15 +1,19 @@
 """Several invitations at once: all or none, each with its link, by mail where there is a server."""
 
+import html
 import re
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils import timezone
 
+from apps.accounts.actions.invitations import invite
 from apps.accounts.models import Invitation
 from apps.common.web.requests import reach_warning
 from apps.jobs.execution.outbox import deliver_due
 from apps.jobs.models import Outbox
-from tests.factories import AT, lead_of, make_project
+from tests.factories import AT, lead_of, make_member, make_project
 
 pytestmark = pytest.mark.django_db
 PEOPLE = "Mara Quill, mara@example.org, annotator\nTobias Reck, reviewer"
@@ -23,7 +27,15 @@ def project(client):
 
 
 def send(client, project, people=PEOPLE, **more):
+    return preview(client, project, people, confirmed="1", **more)
+
+
+def preview(client, project, people=PEOPLE, **more):
     return client.post(reverse("people:invite", kwargs={"slug": project.slug}), {"people": people, **more})
+
+
+def as_file(text, name="team.csv"):
+    return SimpleUploadedFile(name, text if isinstance(text, bytes) else text.encode(), content_type="text/csv")
 
 
 def links_on(response):
@@ -36,6 +48,79 @@ def test_every_line_gets_a_link_of_its_own(client, project):
     assert len(set(links)) == 2
     rows = Invitation.objects.order_by("pk").values_list("name", "email", "roles")
     assert list(rows) == [("Mara Quill", "mara@example.org", ["annotator"]), ("Tobias Reck", "", ["reviewer"])]
+
+
+def test_a_list_is_shown_before_anybody_is_invited(client, project):
+    make_member(project, "viewer", name="Ines")
+    invite(project=project, actor=lead_of(project), roles=["viewer"], email="mara@example.org", at=timezone.now())
+    member = project.memberships.get(role="viewer").user
+
+    answer = preview(client, project, f"{PEOPLE}\n{member.email}", roles=["annotator"])
+
+    text = answer.content.decode()
+    assert answer.status_code == 200
+    assert "Invite 3 people" in text
+    assert "has an open invitation; this is another one" in text
+    assert "is a member already: viewer" in text
+    assert Invitation.objects.count() == 1
+
+
+def test_the_preview_says_nothing_about_accounts_of_other_projects(client, project):
+    stranger = make_member(make_project(), "lead")
+
+    with_account = preview(client, project, f"Tobias, tobias@example.org, viewer\n{stranger.email}, viewer")
+
+    assert "already" not in with_account.content.decode()
+
+
+def test_what_is_confirmed_is_what_was_shown(client, project):
+    shown = preview(
+        client, project, "", file=as_file('"Quill, Mara",mara@example.org,lead\nTobias,,\n'), roles=["viewer"]
+    )
+    (lines,) = re.findall(r"<textarea name=\"people\" hidden>\n(.*?)</textarea>", shown.content.decode(), re.DOTALL)
+
+    send(client, project, html.unescape(lines))
+
+    rows = Invitation.objects.order_by("pk").values_list("name", "email", "roles")
+    assert list(rows) == [("Quill, Mara", "mara@example.org", ["lead"]), ("Tobias", "", ["viewer"])]
+
+
+def test_the_list_can_be_changed_after_it_was_shown(client, project):
+    answer = preview(client, project, change="1")
+
+    assert "Tobias Reck, reviewer</textarea>" in answer.content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_one_person_is_invited_without_a_preview(client, project):
+    assert len(links_on(preview(client, project, "Mara, mara@example.org", roles=["viewer"]))) == 1
+
+
+def test_a_file_of_one_person_is_shown_first(client, project):
+    assert "Invite 1 person" in preview(client, project, "", file=as_file("m@b.org, lead")).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("Mara, mara@example", "team.csv, line 1, e-mail: “mara@example” is not an e-mail address."),
+        ("name,e-mail\n", "team.csv names nobody."),
+        ("x" * 100_001, "team.csv is longer than a list of 200 people."),
+        ("Jürgen, j@b.org, lead\nJürgen, j@b.org, lead".encode("cp1252"), "“j@b.org” is in line 1 too."),
+    ],
+)
+def test_a_file_with_a_mistake_invites_nobody(client, project, content, words):
+    answer = send(client, project, "", file=as_file(content), roles=["viewer"])
+
+    assert answer.status_code == 400
+    assert words in answer.content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_a_list_and_a_file_together_are_refused(client, project):
+    answer = send(client, project, file=as_file("m@b.org, lead"))
+
+    assert "Paste a list or choose a file, not both." in answer.content.decode()
 
 
 def test_the_name_is_filled_in_for_who_joins(client, project):
@@ -51,7 +136,7 @@ def test_a_mistake_in_one_line_invites_nobody(client, project):
     answer = send(client, project, f"{PEOPLE}\nInes, boss")
 
     assert answer.status_code == 400
-    assert "Line 3: “boss” is neither an e-mail address nor a role" in answer.content.decode()
+    assert "Line 3, role: “boss” is no role" in answer.content.decode()
     assert not Invitation.objects.exists()
 
 
@@ -109,7 +194,9 @@ def test_the_warning_is_on_the_page_before_anything_can_be_copied(client, projec
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
     page = client.get(reverse("people:people", kwargs={"slug": project.slug}), headers={"host": "127.0.0.1:8000"})
     sent = client.post(
-        reverse("people:invite", kwargs={"slug": project.slug}), {"people": PEOPLE}, headers={"host": "127.0.0.1:8000"}
+        reverse("people:invite", kwargs={"slug": project.slug}),
+        {"people": PEOPLE, "confirmed": "1"},
+        headers={"host": "127.0.0.1:8000"},
     )
 
     assert "work on this computer only" in page.content.decode()

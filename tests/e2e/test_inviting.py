@@ -30,6 +30,12 @@ def test_a_lead_invites_two_people_and_copies_their_links(page, context, project
     page.get_by_label("People, one a line").fill("Mara Quill, mara@example.org, annotator\nTobias Reck, reviewer")
     with turned(page):
         page.get_by_role("button", name="Create invitation links").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Invite 2 people")
+    looking.look_at(page, "people-preview")
+    looking.clean_in_both_themes(page)
+    assert looking.faults_at_width(page, 390) == []
+    with turned(page):
+        page.get_by_role("button", name="Invite 2 people").click()
 
     expect(page.get_by_role("heading", name="2 invitations")).to_be_visible()
     link = page.locator("#link-1").inner_text()
@@ -58,7 +64,7 @@ def test_a_mistake_in_a_line_is_shown_under_the_field_and_nothing_is_lost(page, 
     with turned(page):
         page.get_by_role("button", name="Create invitation links").click()
 
-    expect(page.get_by_text("Line 1: “boss” is neither")).to_be_visible()
+    expect(page.get_by_text("Line 1, role: “boss” is no role")).to_be_visible()
     expect(people).to_have_value("Mara Quill, boss")
 
 

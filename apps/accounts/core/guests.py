@@ -1,16 +1,23 @@
-"""The people to invite, read from lines "name, e-mail, role". No Django."""
+"""The people to invite, read from lines "name, e-mail, role", pasted or in a file. No Django."""
 
+import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from io import StringIO
 from typing import NamedTuple
 
 from apps.accounts.enums import Role
+from apps.common.errors import InputError
 
-MOST_GUESTS = 100
+MOST_GUESTS = 200
 LONGEST_NAME = 120
-_ADDRESS = re.compile(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+")
-_SPLIT = re.compile(r"[,;\t]")
-_ROLES = re.compile(r"[\s+/&]+")
+MOST_MISTAKES = 20
+PASTED = ""
+"""The name of the file in errors about what somebody pasted."""
+_ADDRESS = re.compile(r"[^@\s,;\"]+@[^@\s,;\"]+\.[^@\s,;.\"]+")
+_SEPARATORS = "\t;,"
+_ROLES = re.compile(r"[\s+/&,;]+")
+_HEADINGS = frozenset({"name", "e-mail", "email", "e-mail address", "mail", "address", "role", "roles"})
 
 
 class Guest(NamedTuple):
@@ -20,58 +27,94 @@ class Guest(NamedTuple):
     email: str
     roles: tuple[str, ...]
 
-
-NOBODY = Guest("", "", ())
+    @property
+    def line(self) -> str:
+        """A line that is read as this guest."""
+        parts = [part for part in (self.name, self.email, " ".join(self.roles)) if part]
+        written = StringIO()
+        csv.writer(written, delimiter="\t", lineterminator="").writerow(parts)
+        return written.getvalue()
 
 
 class GuestList(NamedTuple):
-    """The guests in the order of their lines, and what is wrong, one sentence a mistake with its line."""
+    """The guests in the order of their lines, and what is wrong, each mistake with its line, field and value."""
 
     guests: list[Guest]
-    mistakes: list[str]
+    mistakes: list[InputError]
 
 
-def read_guests(text: str, roles: Sequence[str]) -> GuestList:
-    """Read one guest a line; parts are separated by a comma, semicolon or tab, in any order. Empty lines are skipped.
+def read_guests(text: str, roles: Sequence[str], *, file: str = PASTED) -> GuestList:
+    """Read one guest a line; parts are separated by a comma, semicolon or tab, in any order, and may be quoted.
 
     The part with an @ is the address, a part of role names the roles, the first other part the name. A line that names
-    no role gets `roles`.
+    no role gets `roles`. Empty lines are skipped, and so is a line of headings. Reading ends after 20 mistakes.
     """
-    guests: list[Guest] = []
-    mistakes: list[str] = []
-    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    if lines and _is_heading(lines[0][1]):
+        del lines[0]
     if len(lines) > MOST_GUESTS:
-        return GuestList([], [f"{len(lines):,} lines are too many at once. Invite at most {MOST_GUESTS}."])
+        what = f"{len(lines):,} people are too many at once. Invite at most {MOST_GUESTS} together"
+        return GuestList([], [InputError(file, None, "", "", what)])
+    guests: list[Guest] = []
+    mistakes: list[InputError] = []
+    at: dict[str, int] = {}
     for number, line in lines:
-        guest, mistake = _read(line, tuple(sorted(set(roles))))
-        if not mistake and guest.email and any(guest.email == other.email for other in guests):
-            mistake = f"{guest.email} is in another line too"
-        if mistake:
-            mistakes.append(f"Line {number}: {mistake}.")
-        else:
+        try:
+            guest = _read(line, tuple(sorted(set(roles))))
+            if guest.email and (first := at.setdefault(guest.email, number)) != number:
+                raise _Wrong("e-mail", guest.email, f"“{guest.email}” is in line {first} too")
             guests.append(guest)
+        except _Wrong as wrong:
+            mistakes.append(InputError(file, number, wrong.field, wrong.value, wrong.message))
+            if len(mistakes) == MOST_MISTAKES:
+                break
     return GuestList(guests, mistakes)
 
 
-def _read(line: str, roles: tuple[str, ...]) -> tuple[Guest, str]:
+def sentence(mistake: InputError) -> str:
+    """A mistake as a page says it: "Line 3, role: …", after the name of its file."""
+    words = str(mistake).removeprefix(f"{PASTED}, ").removeprefix(": ")
+    return f"{words[:1].upper()}{words[1:]}." if mistake.file == PASTED else f"{words}."
+
+
+class _Wrong(Exception):
+    def __init__(self, field: str, value: str, message: str) -> None:
+        super().__init__(message)
+        self.field, self.value, self.message = field, value, message
+
+
+def _read(line: str, roles: tuple[str, ...]) -> Guest:
     name, email = "", ""
     named: tuple[str, ...] = ()
-    for part in filter(None, (part.strip() for part in _SPLIT.split(line))):
+    for part in _parts(line):
         words = [word.lower() for word in _ROLES.split(part)]
         if "@" in part:
             if email:
-                return NOBODY, f"“{part}” is a second address"
+                raise _Wrong("e-mail", part, f"“{part}” is a second address")
             if not _ADDRESS.fullmatch(part):
-                return NOBODY, f"“{part}” is not an e-mail address"
+                raise _Wrong("e-mail", part, f"“{part}” is not an e-mail address")
             email = part.lower()
         elif set(words) <= set(Role.values):
             named = tuple(sorted({*named, *words}))
         elif name:
-            return NOBODY, f"“{part}” is neither an e-mail address nor a role; roles are {', '.join(Role.values)}"
+            raise _Wrong("role", part, f"“{part}” is no role; roles are {', '.join(Role.values)}")
         else:
             name = part
     if not (named or roles):
-        return NOBODY, "names no role, and none is ticked"
+        raise _Wrong("role", "", "it names no role, and none is ticked")
     if len(name) > LONGEST_NAME:
-        return NOBODY, f"the name is longer than {LONGEST_NAME} characters"
-    return Guest(name, email, named or roles), ""
+        raise _Wrong("name", name, f"the name is longer than {LONGEST_NAME} characters")
+    return Guest(name, email, named or roles)
+
+
+def _parts(line: str) -> Iterator[str]:
+    """The parts of a line, split at tabs, or else at semicolons, or else at commas; what is quoted is not split."""
+    outside = re.sub(r'"[^"]*"', "", line)
+    separator = next((letter for letter in _SEPARATORS if letter in outside), ",")
+    for part in next(csv.reader([line], delimiter=separator, skipinitialspace=True), []):
+        if stripped := " ".join(part.split()):
+            yield stripped
+
+
+def _is_heading(line: str) -> bool:
+    return all(part.lower() in _HEADINGS for part in _parts(line))

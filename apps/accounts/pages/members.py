@@ -53,10 +53,14 @@ def _people(
 @member_view(Role.LEAD)
 @require_POST
 def invite(request: MemberRequest, project: Project) -> HttpResponse:
-    """Invite everybody in the form and show their links, once."""
-    form = InviteForm(request.POST)
+    """Invite everybody in the form and show their links, once. A list is shown first, and sent again to confirm it."""
+    form = InviteForm(request.POST, request.FILES)
     if not form.is_valid():
         return _people(request, project, form=form, status=400)
+    if "change" in request.POST:
+        return _people(request, project, form=form)
+    if form.is_list and "confirmed" not in request.POST:
+        return _preview(request, project, form)
     invited = invitations.invite_several(
         project=project,
         actor=request.user,
@@ -67,6 +71,20 @@ def invite(request: MemberRequest, project: Project) -> HttpResponse:
         at=timezone.now(),
     )
     return _people(request, project, invited=invited)
+
+
+def _preview(request: MemberRequest, project: Project, form: InviteForm) -> HttpResponse:
+    guests = form.cleaned_data["guests"]
+    known = selectors.known_guests(project, [guest.email for guest in guests], timezone.now())
+    context = {
+        "form": form,
+        "guests": [(guest, known.get(guest.email, "")) for guest in guests],
+        "mailed": sum(bool(guest.email) for guest in guests)
+        if has_mail_server() and form.cleaned_data["by_mail"]
+        else 0,
+        "has_mail_server": has_mail_server(),
+    }
+    return render(request, "accounts/invite_preview.html", context)
 
 
 @member_view(Role.LEAD)
