@@ -79,6 +79,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "accounts:new-project": form(OPERATORS),
     "accounts:everybody": read(OPERATORS),
     "accounts:deactivate": write(OPERATORS),
+    "accounts:leave": form(OPERATORS),
     "accounts:reset-link": write(OPERATORS),
     "api:schema": read(SIGNED_IN),
     # The project and its people

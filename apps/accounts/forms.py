@@ -8,12 +8,13 @@ from uuid import uuid4
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
 
 from apps.accounts.core.guests import MOST_GUESTS, PASTED, Guest, read_guests, sentence
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.common.files.encodings import encoding_of
-from apps.common.web.forms import KaratForm
+from apps.common.web.forms import KaratForm, offer_rows
 
 ROLE_WORDS = {
     Role.ANNOTATOR: "Annotator: grades passages and writes Q&As",
@@ -124,6 +125,29 @@ class PasswordForm(OwnPasswordForm):
     def clean_new(self) -> str:
         validate_password(self.cleaned_data["new"], self.user)
         return self.cleaned_data["new"]
+
+
+class LeavingForm(KaratForm):
+    """Somebody leaves: their address or name typed, and who leads the projects that only they lead."""
+
+    typed = forms.CharField(max_length=254, required=False, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    heir = forms.ModelChoiceField(User.objects.none(), label="Who leads from now on", empty_label="Choose somebody")
+
+    def __init__(self, *args: Any, user: User, heirs: QuerySet[User] | None, **kwargs: Any) -> None:
+        """`heirs` None: nobody is needed."""
+        super().__init__(*args, **kwargs)
+        self.user = user
+        self.fields["typed"].label = f"To confirm, type {user.email}"
+        if heirs is None:
+            del self.fields["heir"]
+        else:
+            offer_rows(self, "heir", heirs)
+
+    def clean_typed(self) -> str:
+        typed = self.cleaned_data["typed"].strip().casefold()
+        if typed not in {self.user.email.casefold(), self.user.name.casefold()}:
+            raise forms.ValidationError(f"Type {self.user.email}, or the name, to confirm.")
+        return typed
 
 
 class RolesForm(KaratForm):

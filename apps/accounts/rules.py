@@ -1,5 +1,6 @@
 """Rules about people, roles, invitations and secrets. Each returns the reason against it, or None."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.conf import settings
@@ -91,6 +92,35 @@ def link_by_email_refusal(user: User, configuration: SingleSignOn, *, has_identi
     if not configuration.trusts_domain_of(user.email):
         return f"Addresses of this domain are not accepted from {name}. Ask an operator of Karat."
     return entry_refusal(user)
+
+
+def leaving_refusal(actor: User | None, user: User) -> str | None:
+    """Why `actor` (None: the command line) may not have this person leave, or None."""
+    if actor is not None and not actor.is_operator:
+        return "Only an operator can have somebody leave."
+    if actor is not None and actor.pk == user.pk:
+        return "You cannot have yourself leave. Ask another operator."
+    if user.is_stand_in:
+        return f"{user} is a name in an imported file and has no account."
+    return last_operator_refusal(user)
+
+
+def last_operator_refusal(user: User) -> str | None:
+    """Why this account may not be closed, or None: somebody has to be operator."""
+    others = User.objects.filter(is_operator=True, is_active=True).exclude(pk=user.pk)
+    if user.is_operator and not others.exists():
+        return "The last operator cannot be deactivated. Make another one first."
+    return None
+
+
+def heir_refusal(user: User, heir: User | None, alone: Iterable[Project]) -> str | None:
+    """Why `heir` cannot lead the projects that `user` leads alone, or None."""
+    names = ", ".join(project.name for project in alone)
+    if names and heir is None:
+        return f"Nobody else leads {names}. Choose who does from now on."
+    if heir is not None and heir.pk == user.pk:
+        return f"{user} leaves. Choose somebody else to lead {names}." if names else None
+    return entry_refusal(heir) if heir is not None and names else None
 
 
 def unlink_refusal(user: User) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.enums import Role
@@ -112,6 +112,19 @@ def open_invitations(project: Project, at: datetime) -> QuerySet[Invitation]:
         .select_related("created_by")
         .order_by("-created_at", "-pk")
     )
+
+
+def open_links_of(user: User) -> QuerySet[Invitation]:
+    """Invitations that nobody has used, by the person or to their address; those that have expired too."""
+    theirs = Q(created_by=user) | Q(email__iexact=user.email)
+    return Invitation.objects.filter(theirs, used_at=None, revoked_at=None).order_by("pk")
+
+
+def led_alone_by(user: User) -> QuerySet[Project]:
+    """The projects in which the person is the only lead who can sign in."""
+    lead = Membership.objects.live().filter(role=Role.LEAD, project=OuterRef("pk"))
+    others = lead.filter(user__is_active=True).exclude(user=user)
+    return Project.objects.filter(Exists(lead.filter(user=user)), ~Exists(others)).order_by("name", "pk")
 
 
 def known_guests(project: Project, emails: Sequence[str], at: datetime) -> dict[str, str]:

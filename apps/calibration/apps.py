@@ -6,6 +6,7 @@ class CalibrationConfig(AppConfig):
     label = "calibration"
 
     def ready(self) -> None:
+        from apps.accounts.execution.leaving import on_leaving
         from apps.calibration.selectors import sealed
         from apps.common.discovery import later
         from apps.jobs.selectors.hidden_objects import add_hidden
@@ -14,3 +15,4 @@ class CalibrationConfig(AppConfig):
         sealed.register()
         add_blinding(later("apps.calibration.selectors.calibrations.blinded_among"))
         add_hidden(later("apps.calibration.selectors.calibrations.blinded_triples"))
+        on_leaving(later("apps.calibration.selectors.leaving.held_calibrations"))

@@ -75,7 +75,7 @@ MANAGED = {
     ("export", "negatives"): Command("export_negatives", "write hard and easy negatives of a gold version"),
     ("export",): Command("export", "write a gold version as files"),
     ("demo",): Command("demo", "make a fresh demo project"),
-    ("user",): Command("user", "make, list or deactivate people; make a set-up link"),
+    ("user",): Command("user", "make, list or deactivate people, have one leave; make a set-up link"),
     ("upgrade",): Command("upgrade", "show what an upgrade changes, back up, and apply it"),
     ("doctor",): Command("doctor", "check that everything is all right, and measure what limits this machine"),
     ("backup",): Command("backup", "write everything to one file, while people work"),

@@ -6,6 +6,7 @@ class JobsConfig(AppConfig):
     label = "jobs"
 
     def ready(self) -> None:
+        from apps.accounts.execution.leaving import on_leaving
         from apps.common.discovery import later
         from apps.common.web.post import set_poster
         from apps.jobs.enums import DeliveryKind
@@ -13,3 +14,7 @@ class JobsConfig(AppConfig):
 
         set_poster(later("apps.jobs.execution.outbox.post_mail"))
         sender(DeliveryKind.WEBHOOK)(later("apps.jobs.actions.webhooks.send_webhook"))
+        on_leaving(
+            later("apps.jobs.selectors.leaving.held_notifications"),
+            later("apps.jobs.actions.notifications.end_notifications"),
+        )

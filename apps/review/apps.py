@@ -6,9 +6,13 @@ class ReviewConfig(AppConfig):
     label = "review"
 
     def ready(self) -> None:
+        from apps.accounts.execution.leaving import on_leaving
         from apps.common.discovery import later
         from apps.retrieval.selectors.blinding import add_query_check
         from apps.review.selectors import sealed
 
         sealed.register()
         add_query_check(later("apps.review.selectors.hidden_results.results_hidden_from"))
+        on_leaving(
+            later("apps.review.selectors.leaving.held_reviews"), later("apps.review.actions.seating.give_up_seats")
+        )

@@ -98,11 +98,15 @@ def unlink_identity(*, user_id: int, actor: User | None, at: datetime) -> User:
     user = User.objects.select_for_update().get(pk=user_id)
     if actor is not None and actor.pk == user.pk and (reason := rules.unlink_refusal(user)):
         raise Refusal(reason, code="only_way_in")
+    _unlink(user, actor, at)
+    return user
+
+
+def _unlink(user: User, actor: User | None, at: datetime) -> None:
     for identity in user.identities.order_by("pk"):
         before = {"issuer": identity.issuer, "subject": identity.subject}
         identity.delete()
         record(project=None, actor=actor, action="identity.unlinked", obj=user, before=before, at=at)
-    return user
 
 
 def _first_sign_in(claims: Claims, configuration: SingleSignOn, invitation: str, at: datetime) -> User:

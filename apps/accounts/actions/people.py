@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from apps.accounts import rules
 from apps.accounts.actions.visits import end_visits
 from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, PasswordReset, Project, User
 from apps.accounts.rules import PeopleRefused
@@ -51,14 +52,18 @@ def deactivate_user(*, user_id: int, actor: User | None, at: datetime) -> User:
     if actor is not None and not actor.is_operator:
         raise PeopleRefused("Only an operator can deactivate accounts.")
     user = User.objects.select_for_update().get(pk=user_id)
-    if user.is_operator and not User.objects.filter(is_operator=True, is_active=True).exclude(pk=user.pk).exists():
-        raise Refusal("The last operator cannot be deactivated. Make another one first.", code="last_operator")
-    user.is_active, user.deactivated_at = False, at
-    user.save(update_fields=["is_active", "deactivated_at"])
+    if reason := rules.last_operator_refusal(user):
+        raise Refusal(reason, code="last_operator")
+    _close(user, actor, at)
     ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=at)
     end_visits(user=user, actor=actor, at=at)
-    record(project=None, actor=actor, action="user.deactivated", obj=user, at=at)
     return user
+
+
+def _close(user: User, actor: User | None, at: datetime) -> None:
+    user.is_active, user.deactivated_at = False, at
+    user.save(update_fields=["is_active", "deactivated_at"])
+    record(project=None, actor=actor, action="user.deactivated", obj=user, at=at)
 
 
 @transaction.atomic

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.accounts.pages import own_access, people, profile, single_sign_on
+from apps.accounts.pages import leaving, own_access, people, profile, single_sign_on
 
 app_name = "accounts"
 urlpatterns = [
@@ -23,5 +23,6 @@ urlpatterns = [
     path("projects/new/", people.new_project, name="new-project"),
     path("people/", people.everybody, name="everybody"),
     path("people/<int:user_id>/deactivate/", people.deactivate, name="deactivate"),
+    path("people/<int:user_id>/leave/", leaving.leaving, name="leave"),
     path("people/<int:user_id>/reset-link/", people.reset_link, name="reset-link"),
 ]

@@ -81,6 +81,11 @@ START = {
         " set later.",
         "tutorial.md#1-start-and-invite-your-team",
     ),
+    "accounts:leave": PageHelp(
+        "Somebody leaves for good: see what they have and what becomes of it, type their address, and all of it is"
+        " taken at once. What they did stays under their name.",
+        "operations.md#somebody-leaves",
+    ),
     "accounts:everybody": PageHelp(
         "Everybody with an account on this server. Deactivating somebody ends their sessions and keeps what they did.",
         "operations.md#people",

@@ -82,3 +82,11 @@ def choose_mail(
         at=at,
     )
     return choice
+
+
+@transaction.atomic
+def end_notifications(*, user: User, actor: User | None, at: datetime) -> None:
+    """Somebody leaves: nothing waits to be mailed to them, and how they wanted mail is forgotten."""
+    Notification.objects.filter(person=user, read_at=None).update(read_at=at)
+    if MailChoice.objects.filter(person=user).delete()[0]:
+        record(project=None, actor=actor, action="user.mail_choice_deleted", obj=user, at=at)

@@ -74,7 +74,7 @@ def release_seats(*, round_: Round, annotator: User) -> int:
 
 
 @transaction.atomic
-def return_seats_of(*, round_: Round, holder: User, actor: User, at: datetime) -> int:
+def return_seats_of(*, round_: Round, holder: User, actor: User | None, at: datetime) -> int:
     """Return to the queue the leased, ungraded pairs of somebody who is away or has left; return how many.
 
     A grade they still send for one of them is stored as long as the pair has an empty seat.
@@ -85,6 +85,14 @@ def return_seats_of(*, round_: Round, holder: User, actor: User, at: datetime) -
         after = {"round": round_.pk, "seats": n}
         record(project=round_.project, actor=actor, action="seats.returned", obj=holder, after=after, at=at)
     return n
+
+
+@transaction.atomic
+def return_all_seats_of(*, user: User, actor: User | None, at: datetime) -> None:
+    """Return what somebody who leaves has leased, in every round, to its queue."""
+    leased = Seat.objects.filter(annotator=user, state=SeatState.LEASED).order_by()
+    for round_ in Round.objects.filter(pk__in=leased.values("round").distinct()).order_by("pk"):
+        return_seats_of(round_=round_, holder=user, actor=actor, at=at)
 
 
 def leases_of(round_: Round, annotator: User) -> QuerySet[Seat]:

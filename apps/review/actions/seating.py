@@ -14,6 +14,7 @@ from apps.review.actions import notices
 from apps.review.actions.rounds import locked_with_participation
 from apps.review.actions.seats import open_seat, release
 from apps.review.models import ReviewSeat
+from apps.review.selectors.leaving import unanswered_of
 from apps.review.selectors.queues import offers_to, review_queue
 from apps.review.selectors.seats import (
     able_in,
@@ -276,3 +277,22 @@ def free_abandoned_seats(*, project: Project, triple_id: int, at: datetime) -> l
     while free_number(triple.revision) is not None and successor_for(triple, []) is not None:
         opened.append(_give_away(triple, None, None, actor=None, reason="Nobody was assigned.", at=at))
     return opened
+
+
+@transaction.atomic
+def give_up_seats(*, user: User, actor: User | None, at: datetime) -> None:
+    """Somebody leaves: their unanswered seats go into the queue, or to the next reviewer by load.
+
+    Where nobody else can review, the seat stays free and is given to the next reviewer who comes.
+    """
+    asked = (
+        unanswered_of(user).order_by("revision__triple").values_list("revision__triple", "revision__triple__project")
+    )
+    for triple_id, project_id in asked:
+        triple = locked_triple(Project.objects.get(pk=project_id), triple_id)
+        for seat in live_seats(triple.revision).filter(reviewer=user, answered_at=None).select_related("reviewer"):
+            if is_pulled(triple.project) or successor_for(triple, [user.pk]) is None:
+                release(seat, at)
+                notices.seat_reassigned(seat, by=actor, at=at)
+            else:
+                _give_away(triple, seat, None, actor=actor, reason=NO_LONGER, at=at)

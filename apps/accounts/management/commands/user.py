@@ -9,12 +9,15 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts.actions import identities, invitations, people
+from apps.accounts.actions.leaving import leave
+from apps.accounts.execution.leaving import held_by
 from apps.accounts.models import User
 from apps.common.errors import Refusal
+from apps.common.templatetags.karat import plural
 
 
 class Command(BaseCommand):
-    help = "Create, list, unlink or deactivate people; create a one-time set-up link; set a password."
+    help = "Create, list, unlink, deactivate people or have them leave; create a one-time set-up link; set a password."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         steps = parser.add_subparsers(dest="step", required=True)
@@ -30,6 +33,11 @@ class Command(BaseCommand):
         ):
             one = steps.add_parser(step, help=summary)
             one.add_argument("email")
+        leaving = steps.add_parser("leave", help="take all that a person holds, and close their account")
+        leaving.add_argument("email")
+        leaving.add_argument("--heir", metavar="E-MAIL", help="who leads the projects that only this person leads")
+        leaving.add_argument("--yes", action="store_true", help="do not ask; for scripts")
+        leaving.add_argument("--dry-run", action="store_true", help="only list what would be taken")
         steps.add_parser("setup-link", help="create a one-time link for the first operator")
 
     def handle(self, *args: Any, step: str, **options: Any) -> None:
@@ -60,6 +68,17 @@ class Command(BaseCommand):
     def _deactivate(self, *, email: str, **options: Any) -> None:
         people.deactivate_user(user_id=self._person(email).pk, actor=None, at=timezone.now())
         self.stdout.write(f"{email} is deactivated. Their work and their name stay.")
+
+    def _leave(self, *, email: str, heir: str | None, yes: bool, dry_run: bool, **options: Any) -> None:
+        user, at = self._person(email), timezone.now()
+        for holding in held_by(user, at):
+            self.stdout.write("\t".join([plural(holding.number, holding.what), holding.project, holding.becomes]))
+        if dry_run:
+            return
+        if not yes and input(f"Type {user.email} to take all of it: ").strip().lower() != user.email:
+            raise CommandError("That is another address. Nothing was changed.", returncode=2)
+        leave(user_id=user.pk, actor=None, heir=self._person(heir) if heir else None, at=at)
+        self.stdout.write(f"{user.email} has left. Their work and their name stay.")
 
     def _setup_link(self, **options: Any) -> None:
         token = invitations.create_setup_link(at=timezone.now())
