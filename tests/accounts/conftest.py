@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -23,3 +24,13 @@ def provider(running_provider, settings) -> FakeProvider:
 @pytest.fixture
 def browser(provider) -> Browser:
     return Browser(provider)
+
+
+@pytest.fixture
+def allow(settings, provider):
+    """Change the settings of single sign-on."""
+
+    def change(**options) -> None:
+        settings.SINGLE_SIGN_ON = replace(settings.SINGLE_SIGN_ON, **options)
+
+    return change

@@ -7,12 +7,17 @@ from django.conf import settings
 from django.http.response import HttpResponseBase
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from apps.accounts.actions.invitations import invite
+from apps.accounts.core.oidc.claims import Claims
 from apps.accounts.core.oidc.configuration import SingleSignOn
 from apps.accounts.edges import single_sign_on
-from apps.accounts.models import User
+from apps.accounts.enums import Role
+from apps.accounts.models import Identity, Project, User
 from apps.common.web.addresses import parse_openings
-from tests.accounts.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
+from tests.accounts.provider import CLIENT_ID, CLIENT_SECRET, PERSON, FakeProvider
+from tests.factories import AT, lead_of, make_project
 
 BREAK_GLASS = "ops@example.org"
 
@@ -70,3 +75,31 @@ def refusal_of(response: Any) -> str:
     """The code of the refusal that a page shows; "" for another page."""
     refusal = (response.context or {}).get("refusal")
     return refusal.code if refusal else ""
+
+
+def link(user: User, provider) -> User:
+    Identity.objects.create(user=user, issuer=provider.issuer, subject=PERSON["sub"], linked_at=AT)
+    return user
+
+
+def invite_mara(**changed):
+    project = make_project()
+    options = {"roles": [Role.ANNOTATOR], "email": PERSON["email"], "at": timezone.now()} | changed
+    return invite(project=project, actor=lead_of(project), **options)[0]
+
+
+def signed_in(client: Client, user: User) -> Client:
+    client.force_login(user)
+    return client
+
+
+def linked_invitation(email: str = PERSON["email"], at=None) -> tuple[Project, str]:
+    project = make_project()
+    lead = lead_of(project)
+    _, token = invite(project=project, actor=lead, roles=["viewer"], email=email, at=at or timezone.now())
+    return project, token
+
+
+def claims_of_mara(provider) -> Claims:
+    address = PERSON["email"]
+    return Claims(provider.issuer, PERSON["sub"], email=address, address=address, name=PERSON["name"])

@@ -1,0 +1,161 @@
+"""Linking an account with an identity at the provider of single sign-on, and unlinking it."""
+
+from functools import partial
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from apps.accounts.actions.identities import link_identity
+from apps.accounts.actions.people import deactivate_user
+from apps.accounts.models import Identity, User
+from tests.accounts.provider import PERSON
+from tests.accounts.sso import Browser, claims_of_mara, link, refusal_of, signed_in
+from tests.factories import AT, PASSWORD, make_user
+from tests.races import overlapping
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_account_is_linked_after_its_password(provider):
+    user = make_user("Mara")
+    browser = Browser(provider, signed_in(Client(), user))
+
+    left = browser.leave_to_link(PASSWORD)
+    response = browser.come_back()
+
+    assert b"On to Acme" in left.content
+    assert response.headers["Location"] == reverse("accounts:profile")
+    assert user.identities.get().subject == PERSON["sub"]
+    again = Browser(provider)
+    again.sign_in()
+    assert again.user == user
+
+
+def test_an_operator_can_link_the_own_account(provider):
+    operator = make_user("Ops", is_operator=True)
+    browser = Browser(provider, signed_in(Client(), operator))
+
+    browser.leave_to_link(PASSWORD)
+    browser.come_back()
+
+    assert operator.identities.count() == 1
+
+
+def test_nothing_is_linked_with_a_wrong_password(provider):
+    browser = Browser(provider, signed_in(Client(), make_user("Mara")))
+
+    response = browser.leave_to_link("wrong")
+
+    assert response.status_code == 400
+    assert b"This is not your current password." in response.content
+    assert browser.location == ""
+
+
+def test_nothing_is_linked_when_another_person_has_signed_in_meanwhile(provider):
+    user, other = make_user("Mara"), make_user("Tobias")
+    browser = Browser(provider, signed_in(Client(), user))
+    browser.leave_to_link(PASSWORD)
+    browser.client.force_login(other)
+
+    response = browser.come_back()
+
+    assert refusal_of(response) == "other_person"
+    assert not Identity.objects.exists()
+
+
+def test_a_form_cannot_say_whose_account_is_linked_or_with_what(provider):
+    user, other = make_user("Mara"), make_user("Tobias")
+    browser = Browser(provider, signed_in(Client(), user))
+    hostile = {
+        "links": other.pk,
+        "user": other.pk,
+        "issuer": "https://login.evil.example",
+        "subject": "s",
+        "next": "//x",
+    }
+    response = browser.client.post(reverse("accounts:link"), {"current": PASSWORD, **hostile})
+    browser.answer = provider.answer(response.context["url"])
+
+    browser.come_back()
+
+    identity = Identity.objects.get()
+    assert (identity.user, identity.issuer, identity.subject) == (user, provider.issuer, PERSON["sub"])
+
+
+def test_an_identity_is_linked_with_one_account(provider):
+    link(make_user("Mara"), provider)
+    other = make_user("Tobias")
+    browser = Browser(provider, signed_in(Client(), other))
+    browser.leave_to_link(PASSWORD)
+
+    assert refusal_of(browser.come_back()) == "linked_elsewhere"
+    assert not other.identities.exists()
+
+
+def test_an_account_is_linked_with_one_identity_of_an_issuer(provider):
+    user = link(make_user("Mara"), provider)
+    provider.person["sub"] = "subject-2"
+    browser = Browser(provider, signed_in(Client(), user))
+    browser.leave_to_link(PASSWORD)
+
+    assert refusal_of(browser.come_back()) == "linked"
+
+
+def test_the_database_holds_one_account_for_an_identity_and_one_identity_for_an_account(provider):
+    user = link(make_user("Mara"), provider)
+
+    for other, subject in ((make_user(), PERSON["sub"]), (user, "subject-2"), (make_user(), "")):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Identity.objects.create(user=other, issuer=provider.issuer, subject=subject, linked_at=AT)
+
+
+def test_accounts_of_trusted_domains_are_linked_by_address_where_the_operator_wants_it(provider, browser, allow):
+    allow(domains=frozenset({"example.org"}), links_by_email=True)
+    user = make_user("Mara")
+    provider.person["email"] = user.email.upper()
+
+    browser.sign_in()
+
+    assert browser.user == user
+
+
+def test_even_then_an_operator_a_foreign_domain_and_a_closed_account_are_not(provider, allow):
+    allow(domains=frozenset({"example.org"}), links_by_email=True)
+    closed, foreign = make_user("Closed"), make_user("Foreign")
+    deactivate_user(user_id=closed.pk, actor=None, at=AT)
+    User.objects.filter(pk=foreign.pk).update(email="foreign@other.example")
+    emails = [closed.email, "foreign@other.example", make_user("Ops", is_operator=True).email]
+
+    for email in emails:
+        provider.person["email"] = email
+        assert refusal_of(Browser(provider).sign_in()) == "not_linked"
+    assert not Identity.objects.exists()
+
+
+def test_a_person_unlinks_their_account_unless_it_is_their_only_way_in(provider):
+    user = link(make_user("Mara"), provider)
+    client = signed_in(Client(), user)
+
+    assert client.post(reverse("accounts:unlink")).status_code == 302
+    assert not user.identities.exists()
+
+    link(user, provider)
+    user.set_unusable_password()
+    user.save()
+    client.force_login(user)
+    assert client.post(reverse("accounts:unlink")).status_code == 409
+    assert user.identities.count() == 1
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_two_people_who_link_one_identity_at_once_do_not_share_it(provider):
+    users, claims = (make_user("Mara"), make_user("Tobias")), claims_of_mara(provider)
+
+    links = [partial(link_identity, user=user, claims=claims, at=AT) for user in users]
+    linked, refused = overlapping(*links)
+
+    assert linked.user == users[0]
+    assert refused.code == "twice"
