@@ -15,6 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from apps.accounts.core.oidc.configuration import BadConfiguration, SingleSignOn, single_sign_on
 from apps.common.files.private import close_data_dir, unfinished_restore
 from apps.common.web.addresses import BadAddress, Opening, parse_openings
+from apps.common.web.body_limits import MOST_BYTES
 from apps.config.secrets import audit_heads, load_audit_key, load_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -156,6 +157,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "apps.common.web.middleware.request_id",
     "apps.common.web.middleware.security_headers",
+    "apps.common.web.middleware.limit_bodies",
     "apps.dashboard.edges.health.answer_machines",
     "apps.common.web.forwarding.watch_forwarding",
     "apps.judging.edges.plain_requests.answer_plainly",
@@ -291,7 +293,7 @@ WHITENOISE_ADD_HEADERS_FUNCTION = _harden
 MEDIA_ROOT = DATA_DIR / "files"
 
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
-DATA_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
+DATA_UPLOAD_MAX_MEMORY_SIZE = MOST_BYTES
 UPLOAD_MAX_BYTES = int(os.environ.get("KARAT_UPLOAD_MAX_BYTES", str(2 * 1024**3)))
 # The web server collects a request before a thread works on it, drops clients that are slower than this, and answers
 # that the database is busy when it was waited for as long.

@@ -8,17 +8,14 @@ from django.core.exceptions import RequestDataTooBig
 from django.test import RequestFactory
 from rest_framework.exceptions import ParseError
 
+from apps.common.web.body_limits import MOST_BYTES
 from apps.common.web.parsers import DEEPEST, JSONParser, PayloadTooLarge, depth_exceeds, read_body
 from apps.dashboard.edges.errors import bad_request
 from tests.factories import lead_of, make_project
 
 
-class Door:
-    most_bytes = 1_000
-
-
-def parse(body: bytes):
-    return JSONParser().parse(io.BytesIO(body), "application/json", {"view": Door()})
+def parse(body: bytes, path: str = "/api/v1/projects/hut/systems/"):
+    return JSONParser().parse(io.BytesIO(body), "application/json", {"request": RequestFactory().post(path)})
 
 
 class Endless(io.RawIOBase):
@@ -59,11 +56,12 @@ def test_a_body_nested_a_hundred_thousand_deep_is_refused_and_breaks_nothing(lev
     inner = b"" if start == b"[" else b"0"
 
     with pytest.raises(ParseError, match="nested more than 32 levels deep"):
-        JSONParser().parse(io.BytesIO(start * levels + inner + end * levels), None, {"view": DoorOfAnySize()})
+        parse(start * levels + inner + end * levels, "/api/v1/projects/hut/runs/")
 
 
-class DoorOfAnySize:
-    most_bytes = 10_000_000
+def test_a_body_beyond_the_cap_of_its_address_is_refused():
+    with pytest.raises(PayloadTooLarge):
+        parse(b" " * (MOST_BYTES + 1))
 
 
 def test_depth_counts_nesting_and_not_length():

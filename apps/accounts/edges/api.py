@@ -2,16 +2,13 @@
 
 from typing import Any, ClassVar, cast
 
-from django.conf import settings
 from rest_framework import exceptions
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from apps.accounts.models import ApiToken, Project, User
 from apps.accounts.rules import ProjectArchived
 from apps.accounts.selectors import Member, membership_in
-from apps.common.web.parsers import most_bytes, too_large
 
 
 class ProjectAPIView(APIView):
@@ -19,14 +16,13 @@ class ProjectAPIView(APIView):
 
     `roles` maps a method to the roles that may use it (an empty tuple: every member); `scopes` maps it to the scope a
     token needs. HEAD is treated as GET without a body. A token works for its own project only; any other is 404, as for
-    strangers, whatever the method. `self.project` and `self.member` are set before the method runs. `most_bytes` is the
-    longest body, where it differs from the default. An archived project is only read, unless the endpoint
-    `changes_archived` ones.
+    strangers, whatever the method. `self.project` and `self.member` are set before the method runs. An archived project
+    is only read, unless the endpoint `changes_archived` ones. How long a body may be is in
+    `apps.common.web.body_limits`.
     """
 
     roles: ClassVar[dict[str, tuple[str, ...]]] = {}
     scopes: ClassVar[dict[str, str]] = {}
-    most_bytes: ClassVar[int] = 0
     changes_archived: ClassVar[bool] = False
     project: Project
     member: Member
@@ -38,7 +34,7 @@ class ProjectAPIView(APIView):
             raise exceptions.NotFound()
         self.member = membership_in(cast(User, request.user), kwargs["slug"])
         self.project = self.member.project
-        self._refuse_long_bodies(request)
+        _refuse_packed_bodies(request)
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method not in self.roles:
             return  # OPTIONS is open to members; DRF refuses any other method with 405
@@ -49,13 +45,8 @@ class ProjectAPIView(APIView):
         if method != "GET" and not self.changes_archived:
             ProjectArchived.unless_open(self.project)
 
-    def _refuse_long_bodies(self, request: Request) -> None:
-        """Reject long or compressed bodies by their headers. The parser caps bodies that declare a wrong length."""
-        packed = request.headers.get("Content-Encoding", "identity").strip().lower()
-        if packed != "identity":
-            raise exceptions.UnsupportedMediaType(packed, f"Send the body uncompressed, not as {packed[:40]}.")
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        is_file = any(issubclass(parser, MultiPartParser) for parser in self.parser_classes)
-        most = settings.UPLOAD_MAX_BYTES if is_file else most_bytes(self)
-        if not length.isdecimal() or int(length) > most:
-            raise too_large(most)
+
+def _refuse_packed_bodies(request: Request) -> None:
+    packed = request.headers.get("Content-Encoding", "identity").strip().lower()
+    if packed != "identity":
+        raise exceptions.UnsupportedMediaType(packed, f"Send the body uncompressed, not as {packed[:40]}.")

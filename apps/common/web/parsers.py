@@ -9,6 +9,8 @@ from rest_framework import exceptions
 from rest_framework.parsers import BaseParser
 from rest_framework.utils.json import strict_constant
 
+from apps.common.web.body_limits import most_bytes_at, too_large_in_words
+
 PIECE = 64 * 1024
 DEEPEST = 32
 
@@ -19,18 +21,12 @@ class PayloadTooLarge(exceptions.APIException):
     default_code = "payload_too_large"
 
 
-def most_bytes(view: object) -> int:
-    """The longest body of the endpoint: its own `most_bytes`, or the default."""
-    return getattr(view, "most_bytes", None) or settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-
-
 def too_large(most: int) -> PayloadTooLarge:
-    limit = f"{most // 1024**2} MiB" if most % 1024**2 == 0 else f"{most:,} bytes"
-    return PayloadTooLarge(f"A body here has at most {limit}. Send less at once, or use the command line for a file.")
+    return PayloadTooLarge(too_large_in_words(most))
 
 
 class JSONParser(BaseParser):
-    """JSON in UTF-8, read in chunks and not past the endpoint's cap.
+    """JSON in UTF-8, read in chunks and not past the cap of the address, whatever length the request declares.
 
     The framework's own parser uses one cap for all of Django, and answers 400 beyond it.
     """
@@ -41,7 +37,7 @@ class JSONParser(BaseParser):
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
         context = parser_context or {}
-        body = read_body(stream, most_bytes(context.get("view")))
+        body = read_body(stream, most_bytes_at(context["request"].path, settings.UPLOAD_MAX_BYTES))
         try:
             value = json.loads(body.decode("utf-8-sig"), parse_constant=strict_constant)
         except UnicodeDecodeError as fault:

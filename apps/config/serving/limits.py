@@ -5,10 +5,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from apps.common.web.body_limits import most_bytes_at
+
 MOST_FILES = 8192
 FILES_OF_OUR_OWN = 128
 FILES_OF_A_CLIENT = 3  # its socket, its body, its answer
-FRAMING_BYTES = 1024**2  # what a form adds to the largest file
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class Limits:
     """Times in seconds. `deadline` is for bodies and answers: a grace period, then a least rate of bytes a second."""
 
     folder: Path
-    body_bytes: int
+    file_bytes: int
     head_seconds: float = 10.0
     idle_seconds: float = 15.0
     grace_seconds: float = 20.0
@@ -27,6 +28,10 @@ class Limits:
     memory_bytes: int = 64 * 1024
     answer_bytes: int = 1024**3
     disk_reserve: int = 256 * 1024**2
+
+    def body_bytes(self, path: str) -> int:
+        """The longest body of a request for this path."""
+        return most_bytes_at(path, self.file_bytes)
 
     def deadline(self, since: float, moved: int) -> float:
         return since + self.grace_seconds + moved / self.least_rate
@@ -43,7 +48,7 @@ def limits_from_settings(*, idle_seconds: float) -> Limits:
         folder = Path(tempfile.gettempdir())
     return Limits(
         folder=folder,
-        body_bytes=settings.UPLOAD_MAX_BYTES + FRAMING_BYTES,
+        file_bytes=settings.UPLOAD_MAX_BYTES,
         idle_seconds=idle_seconds,
         head_seconds=settings.CLIENT_HEAD_SECONDS,
         grace_seconds=settings.CLIENT_GRACE_SECONDS,

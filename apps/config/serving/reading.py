@@ -20,7 +20,11 @@ SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r\n")
 
 
 class TooLarge(Exception):
-    """A body beyond the limit."""
+    """A body beyond the limit, of `most` bytes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.most = most
 
 
 class NoRoom(Exception):
@@ -118,8 +122,9 @@ class Body:
         reader = request.body.reader
         self.counter = ChunkCounter() if isinstance(reader, ChunkedReader) else None
         self.missing = reader.length if isinstance(reader, LengthReader) else 0
-        if self.missing > limits.body_bytes:
-            raise TooLarge
+        self.most = limits.body_bytes(request.path)
+        if self.missing > self.most:
+            raise TooLarge(self.most)
 
     def feed(self, data: bytes) -> bytes | None:
         """Take the bytes that belong to the body. Returns those after its end, or None while it is incomplete.
@@ -131,8 +136,8 @@ class Body:
             self.missing -= len(data) if end is None else end
         else:
             end = self.counter.feed(data)
-            if self.counter.total > self.limits.body_bytes:
-                raise TooLarge
+            if self.counter.total > self.most:
+                raise TooLarge(self.most)
         self._write(data[:end])
         return None if end is None else data[end:]
 

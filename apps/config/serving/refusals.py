@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from apps.common.web.body_limits import too_large_in_words
 from apps.common.web.problem_json import CONTENT_TYPE, facts_of
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -53,8 +54,7 @@ NO_ROOM = Refusal(
 
 
 def too_large(limit: int) -> Refusal:
-    detail = f"The server takes at most {limit // 1024**2:,} MiB in one request. Split the file."
-    return Refusal(413, "Content Too Large", detail, "too_large")
+    return Refusal(413, "Content Too Large", too_large_in_words(limit), "payload_too_large")
 
 
 def path_in(head: bytes | bytearray) -> str:

@@ -272,8 +272,8 @@ class Worker(ThreadWorker):
                 self._begin(client)
             elif len(client.head.data) > self.limits.head_bytes:
                 self._refuse(client, refusals.LONG_HEAD)
-        except TooLarge:
-            self._refuse(client, refusals.too_large(self.limits.body_bytes))
+        except TooLarge as fault:
+            self._refuse(client, refusals.too_large(fault.most))
         except NoRoom:
             log.error("No room on the disk for the request of a client (%s). It was told to retry.", client.client)
             self._refuse(client, refusals.NO_ROOM)

@@ -25,7 +25,6 @@ from apps.retrieval.serializers.runs import (
 )
 
 PAGE_SIZE = 100
-MOST_BYTES = 64 * 1024**2
 CURSOR = OpenApiParameter("before", int, description="Only what is older than this id; the answer's `next`.")
 
 
@@ -34,7 +33,6 @@ class RunList(ProjectAPIView):
 
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
-    most_bytes = MOST_BYTES
 
     @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=RunSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:

@@ -9,6 +9,7 @@ from gunicorn.config import Config
 from gunicorn.http.errors import ChunkMissingTerminator, InvalidChunkSize, LimitRequestHeaders
 from gunicorn.http.message import Request
 
+from apps.common.web.body_limits import FRAMING_BYTES, MOST_BYTES
 from apps.config.serving import sending
 from apps.config.serving.limits import Limits
 from apps.config.serving.reading import Arrived, Body, ChunkCounter, Head, NoRoom, TooLarge
@@ -20,12 +21,12 @@ STEPS = pytest.mark.parametrize("step", [1, 2, 3, 7, 1000])
 
 @pytest.fixture
 def limits(tmp_path: Path) -> Limits:
-    return Limits(folder=tmp_path, body_bytes=1000, memory_bytes=10, disk_reserve=0)
+    return Limits(folder=tmp_path, file_bytes=1000, memory_bytes=10, disk_reserve=0)
 
 
-def head_of(*headers: str) -> Request:
+def head_of(*headers: str, path: str = "/") -> Request:
     source = Arrived()
-    source.unread("\r\n".join(["POST / HTTP/1.1", "Host: a", *headers, "", ""]).encode())
+    source.unread("\r\n".join([f"POST {path} HTTP/1.1", "Host: a", *headers, "", ""]).encode())
     return Request(Config(), source, ("127.0.0.1", 1))
 
 
@@ -106,9 +107,17 @@ def test_a_request_without_a_body_is_whole_at_once(limits):
 
 def test_a_body_beyond_the_limit_is_refused(limits):
     with pytest.raises(TooLarge):
-        Body(head_of("Content-Length: 1001"), limits)
+        Body(head_of(f"Content-Length: {MOST_BYTES + 1}"), limits)
     with pytest.raises(TooLarge):
-        Body(head_of("Transfer-Encoding: chunked"), limits).feed(b"3e9\r\n")
+        Body(head_of("Transfer-Encoding: chunked"), limits).feed(b"%x\r\n" % (MOST_BYTES + 1))
+
+
+def test_where_files_are_taken_a_body_may_be_as_long_as_the_largest(limits):
+    longest = 1000 + FRAMING_BYTES
+
+    assert Body(head_of(f"Content-Length: {longest}", path="/p/hut/corpus/import/corpus/"), limits).missing == longest
+    with pytest.raises(TooLarge):
+        Body(head_of(f"Content-Length: {longest + 1}", path="/p/hut/corpus/import/corpus/"), limits)
 
 
 def test_a_body_is_refused_before_it_fills_the_disk(limits, monkeypatch):

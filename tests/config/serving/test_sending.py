@@ -35,7 +35,7 @@ def read_all(outgoing: Outgoing, theirs: socket.socket) -> bytes:
 
 
 def limits(folder: Path, **more: int) -> Limits:
-    return Limits(folder=folder, body_bytes=1000, **{"disk_reserve": 0, **more})
+    return Limits(folder=folder, file_bytes=1000, **{"disk_reserve": 0, **more})
 
 
 def open_files() -> int:

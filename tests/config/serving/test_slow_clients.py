@@ -119,18 +119,18 @@ def test_a_client_that_never_reads_is_disconnected(hasty: Server) -> None:
 
 
 def test_a_body_beyond_the_limit_is_refused_before_it_is_sent(hasty: Server) -> None:
-    words = request("/api/v1/projects/hut/runs/", f"Content-Length: {3 * 1024**2}", method="POST")
+    words = request("/api/v1/projects/hut/systems/", "Content-Length: 5000001", method="POST")
 
     head, _, body = hasty.ask(words).partition(b"\r\n\r\n")
 
     assert head.startswith(b"HTTP/1.1 413 Content Too Large")
     assert b"Content-Type: application/problem+json" in head
     assert json.loads(body) == {
-        "type": "urn:karat:problem:too_large",
+        "type": "urn:karat:problem:payload_too_large",
         "title": "Content Too Large",
         "status": 413,
-        "detail": "The server takes at most 2 MiB in one request. Split the file.",
-        "code": "too_large",
+        "detail": ("A body here has at most 5,000,000 bytes. Send less at once, or use the command line for a file."),
+        "code": "payload_too_large",
     }
 
 

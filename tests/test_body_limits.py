@@ -1,0 +1,105 @@
+"""Every endpoint of the API refuses a body that is too long, whoever sends it, before anything else is looked at.
+
+How long it may be is said in one place, `apps/common/web/body_limits.py`, by address; what stands there is compared
+with the endpoints that there are.
+"""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+from django.urls import get_resolver
+from rest_framework.parsers import MultiPartParser
+
+from apps.common.web.body_limits import FRAMING_BYTES, MOST_BYTES, MOST_BYTES_OF_A_RUN, most_bytes_at
+from tests import database
+from tests.asking import Asker, watching
+from tests.test_matrix import ROUTES
+from tests.world import World, build_world, sign_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+API = sorted(name for name, route in ROUTES.items() if route.startswith("api/"))
+METHODS = ("get", "post", "put", "patch", "delete")
+LARGER = {"retrieval-api:runs": MOST_BYTES_OF_A_RUN, "triples-api:imports": settings.UPLOAD_MAX_BYTES + FRAMING_BYTES}
+"""The endpoints that take more than others. Pages of a project take files."""
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
+    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
+        sign_in(world)
+        yield world
+
+
+@pytest.mark.parametrize("name", API)
+def test_a_body_one_byte_too_long_is_a_413_problem_to_everybody(world, name):
+    url, most = world.url(name, ROUTES[name]), LARGER.get(name, MOST_BYTES)
+
+    for standing in ("anonymous", "stranger", "annotator", "lead"):
+        for method in METHODS:
+            sent = {} if method == "get" else {"data": b"{}", "content_type": "application/json"}
+            with watching() as written:
+                answer = Asker(world.cookies[standing]).answer(method, url, **sent, CONTENT_LENGTH=str(most + 1))
+            assert (answer.status_code, answer["Content-Type"]) == (413, "application/problem+json"), method
+            assert json.loads(answer.content)["code"] == "payload_too_large"
+            assert written.statements == []
+
+
+@pytest.mark.parametrize("name", API)
+def test_a_body_of_the_longest_length_is_not_refused_for_it(world, name):
+    url, most = world.url(name, ROUTES[name]), LARGER.get(name, MOST_BYTES)
+
+    status = Asker(world.cookies["lead"]).status(
+        "put", url, b"{}", content_type="application/json", CONTENT_LENGTH=str(most)
+    )
+
+    assert status in {403, 404, 405}  # no endpoint knows PUT
+
+
+@pytest.mark.parametrize("length", ["-1", "1e3", "12 34", "0x10", "none"])
+def test_a_length_that_is_no_number_is_refused(world, length):
+    url = world.url("systems-api:systems", ROUTES["systems-api:systems"])
+
+    sent = {"content_type": "application/json", "CONTENT_LENGTH": length}
+    assert Asker(world.cookies["lead"]).status("post", url, b"{}", **sent) == 413
+
+
+def endpoints_for_files() -> set[str]:
+    """The endpoints of the API that read forms with files."""
+
+    def walk(resolver, namespace: str) -> Iterator[tuple[str, object]]:
+        for pattern in resolver.url_patterns:
+            if hasattr(pattern, "url_patterns"):
+                yield from walk(pattern, pattern.namespace or namespace)
+            elif view := getattr(pattern.callback, "cls", None):
+                yield f"{namespace}:{pattern.name}", view
+
+    found = dict(walk(get_resolver(), ""))
+    return {name for name, view in found.items() if any(issubclass(p, MultiPartParser) for p in view.parser_classes)}
+
+
+def test_endpoints_that_take_files_take_long_bodies_and_no_others():
+    takes = {name for name in API if name in LARGER and LARGER[name] > MOST_BYTES_OF_A_RUN}
+
+    assert endpoints_for_files() - {"api:schema"} == takes
+
+
+@pytest.mark.parametrize(
+    ("path", "most"),
+    [
+        ("/login/", MOST_BYTES),
+        ("/join/p/", MOST_BYTES),
+        ("/p/hut/corpus/import/corpus/", 7 + FRAMING_BYTES),
+        ("/p/hut", MOST_BYTES),
+        ("/api/v1/projects/hut/runs/", MOST_BYTES_OF_A_RUN),
+        ("/api/v1/projects/hut/runs/7/", MOST_BYTES),
+        ("/api/v1/projects/hut/other/triples/imports/", MOST_BYTES),
+        ("/api/p/hut/x/", MOST_BYTES),
+        ("//p/hut/x", MOST_BYTES),
+        ("", MOST_BYTES),
+    ],
+)
+def test_only_addresses_that_take_files_or_runs_take_more_than_a_form(path, most):
+    assert most_bytes_at(path, 7) == most
