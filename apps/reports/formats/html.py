@@ -9,7 +9,8 @@ from pathlib import Path
 from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
 
 MOST_OPEN_ROWS = 24
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'"
+"""Holds where the file is opened from a disk too, without the headers of a server."""
 
 
 @cache
