@@ -46,7 +46,8 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         may("archive the project and bring it back", "dashboard:archive dashboard:bring-back"),
         may(
             "run a failed job again; set up webhooks",
-            "jobs:retry jobs:webhooks jobs:try-webhook jobs:end-webhook jobs:send-again",
+            "jobs:retry jobs:webhooks jobs:try-webhook jobs:change-secret jobs:enable-webhook jobs:end-webhook"
+            " jobs:deliveries jobs:send-again",
         ),
         may("read the audit", "audit:list"),
     ),

@@ -345,7 +345,7 @@ class Things:
     def jobs_try_webhook__pk(self) -> int:
         return Webhook.objects.filter(project=self.project).earliest("pk").pk
 
-    jobs_end_webhook__pk = jobs_try_webhook__pk
+    jobs_end_webhook__pk = jobs_change_secret__pk = jobs_enable_webhook__pk = jobs_try_webhook__pk
 
     def jobs_send_again__pk(self) -> int:
         return Outbox.objects.filter(project=self.project, kind="webhook").earliest("pk").pk
@@ -533,7 +533,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
         actor=lead,
         at=now,
     )
-    webhook = add_webhook(project=project, url="https://ci.example/karat", secret="search-key", actor=lead, at=now)
+    webhook, _ = add_webhook(project=project, url="https://ci.example/karat", secret="search-key", actor=lead, at=now)
     try_webhook(webhook=webhook, at=now)
     gate = Gate.objects.filter(gold_set__project=project).earliest("pk")
     make_badge(gold_set=gate.gold_set, system=gate.system, actor=lead, at=now)

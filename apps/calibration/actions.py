@@ -17,7 +17,10 @@ from apps.calibration.selectors import calibrations, openings
 from apps.calibration.workflow import move
 from apps.common.errors import Forbidden, Refusal
 from apps.jobs.actions.notifications import notify
+from apps.jobs.enums import WebhookEvent
+from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.periodic import periodic_task
+from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.review.enums import RateSide
 from apps.review.rules import flag_fault
 
@@ -143,6 +146,8 @@ def _notify_opened(made: Calibration, at: datetime) -> None:
         if lead.pk not in made.people and lead != made.opened_by:
             was = f"{made} was opened for {made.subject} {made.get_side_display()}, with {made.partner}."
             _notify(made, lead, "opened", was, at)
+    facts = {"calibration": made.number, "items": made.item_count, "url": absolute(_page_of(made))}
+    post_to_webhooks(project=made.project, event=WebhookEvent.CALIBRATION, facts=facts, at=at)
 
 
 def _has_unfinished(project: Project, subject: User, side: RateSide) -> bool:
@@ -159,10 +164,12 @@ def _member(project: Project, person: User) -> Member:
 
 
 def _notify(calibration: Calibration, person: User, step: str, sentence: str, at: datetime) -> None:
-    project = calibration.project
-    path = reverse("calibration:calibration", args=[project.slug, calibration.number])
-    key = f"calibration:{calibration.pk}:{step}"
-    notify(person=person, project=project, kind=KIND, sentence=sentence, path=path, key=key, at=at)
+    key, path = f"calibration:{calibration.pk}:{step}", _page_of(calibration)
+    notify(person=person, project=calibration.project, kind=KIND, sentence=sentence, path=path, key=key, at=at)
+
+
+def _page_of(calibration: Calibration) -> str:
+    return reverse("calibration:calibration", args=[calibration.project.slug, calibration.number])
 
 
 # Answering ---------------------------------------------------------------------------------------------------------

@@ -14,9 +14,10 @@ from django.core.exceptions import ImproperlyConfigured
 
 from apps.accounts.core.oidc.configuration import BadConfiguration, SingleSignOn, single_sign_on
 from apps.common.files.private import close_data_dir, unfinished_restore
-from apps.common.web.addresses import BadAddress, Opening, parse_openings
+from apps.common.web.addresses import BadAddress, Opening, parse_openings, parse_url
 from apps.common.web.body_limits import MOST_BYTES
 from apps.config.secrets import audit_heads, load_audit_key, load_secret_key
+from apps.jobs.core.signing import BadSecret, key_of
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 VERSION = "0.1.0"
@@ -49,6 +50,21 @@ def _openings(entries: list[str]) -> tuple[Opening, ...]:
         return parse_openings(entries)
     except BadAddress as wrong:
         raise ImproperlyConfigured(f"KARAT_OUTBOUND_ALLOW cannot be read. {wrong}") from None
+
+
+def _webhook(url: str, secrets: list[str]) -> str:
+    """The address of the operators' webhook, when it and its secrets can be used."""
+    if not url:
+        return ""
+    if not secrets:
+        raise ImproperlyConfigured("KARAT_WEBHOOK needs KARAT_WEBHOOK_SECRET, which signs its messages. Set both.")
+    try:
+        parse_url(url)
+        for secret in secrets:
+            key_of(secret)
+    except (BadAddress, BadSecret) as wrong:
+        raise ImproperlyConfigured(f"KARAT_WEBHOOK or KARAT_WEBHOOK_SECRET cannot be used. {wrong}") from None
+    return url
 
 
 def _single_sign_on() -> SingleSignOn | None:
@@ -113,6 +129,10 @@ CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS el
 
 # Hosts inside the operator's own network that requests may reach; everything else inside is closed.
 OUTBOUND_ALLOW = _openings(_words("KARAT_OUTBOUND_ALLOW"))
+
+# The webhook of the operators, for what belongs to no project. Every secret signs, so that one can be changed over.
+WEBHOOK_SECRETS = _words("KARAT_WEBHOOK_SECRET")
+WEBHOOK = _webhook(os.environ.get("KARAT_WEBHOOK", "").strip(), WEBHOOK_SECRETS)
 
 # The provider by which people sign in, or None; and whether passwords are for one operator only.
 SINGLE_SIGN_ON = _single_sign_on()

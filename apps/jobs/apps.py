@@ -13,7 +13,7 @@ class JobsConfig(AppConfig):
         from apps.jobs.execution.outbox import sender
 
         set_poster(later("apps.jobs.execution.outbox.post_mail"))
-        sender(DeliveryKind.WEBHOOK)(later("apps.jobs.actions.webhooks.send_webhook"))
+        sender(DeliveryKind.WEBHOOK)(later("apps.jobs.actions.sending.send_webhook"))
         on_leaving(
             later("apps.jobs.selectors.leaving.held_notifications"),
             later("apps.jobs.actions.notifications.end_notifications"),

@@ -27,6 +27,24 @@ class DeliveryKind(TextChoices):
     WEBHOOK = "webhook", "webhook"
 
 
+class WebhookEvent(TextChoices):
+    """What a webhook can be told of; the values are the `type` of its messages."""
+
+    RELEASED = "version.released", "A version is released"
+    GATE = "gate.changed", "A gate changes its state"
+    CALIBRATION = "calibration.due", "A calibration is opened"
+    DISPUTE = "dispute.escalated", "A dispute takes too long"
+    PERMISSION = "permission.revoked", "A permission is revoked"
+    JOB = "job.failed", "A job fails"
+
+
+class ServerEvent(TextChoices):
+    """What the webhook of the operators is told of, which belongs to no project."""
+
+    BACKUP = "backup.old", "The last verified backup is old"
+    JOB = "job.failed", "A job of no project fails"
+
+
 class DeliveryState(TextChoices):
     WAITING = "waiting", "waiting"
     SENT = "sent", "sent"

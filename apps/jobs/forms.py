@@ -8,10 +8,11 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import secrets_in
 from apps.common.web.addresses import LONGEST_URL
 from apps.common.web.forms import KaratForm, offer
-from apps.jobs.enums import MailHow
+from apps.jobs.enums import MailHow, WebhookEvent
 from apps.jobs.models import MailChoice
 
 HOURS = range(25)
+NEW = "(new)"  # the name of no secret
 
 
 class MailForm(KaratForm):
@@ -34,13 +35,23 @@ class MailForm(KaratForm):
 
 
 class WebhookForm(KaratForm):
-    """The address of a webhook, and the secret that signs its messages."""
+    """The address of a webhook, the events that it gets, and the secret that signs its messages."""
 
     url = forms.CharField(max_length=LONGEST_URL, label="Address", help_text="Such as https://ci.example.org/karat.")
-    secret = forms.ChoiceField(help_text="A secret of the project. The receiver needs its value too.")
+    events = forms.MultipleChoiceField(
+        label="Send a message when", choices=WebhookEvent.choices, widget=forms.CheckboxSelectMultiple
+    )
+    secret = forms.ChoiceField(
+        help_text="Signs the messages. The receiver needs its value; that of a new one is shown once."
+    )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, initial={"events": WebhookEvent.values}, **kwargs)
         names = secrets_in(project).values_list("name", flat=True)
-        offer(self, "secret", [(name, name) for name in names])
+        offer(self, "secret", [(NEW, "Make a new one"), *((name, name) for name in names)])
         self.fields["url"].widget.attrs["class"] = "input id"
+
+    def clean_secret(self) -> str:
+        """The name of a secret, "" for a new one."""
+        chosen = self.cleaned_data["secret"]
+        return "" if chosen == NEW else chosen

@@ -145,6 +145,7 @@ class Outbox(models.Model):
     next_at = models.DateTimeField()
     created_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True)
+    answered = models.PositiveSmallIntegerField(null=True, help_text="The status that the last attempt got over HTTP.")
     error = models.TextField(blank=True)
 
     class Meta:
@@ -166,11 +167,21 @@ class Outbox(models.Model):
 
 
 class Webhook(models.Model):
-    """An address elsewhere that gets the events of a project. Messages are signed with the named secret."""
+    """An address elsewhere that gets chosen events of a project. Messages are signed with the named secret.
+
+    Until `former_until` they are also signed with the secret before, so that the receiver can change over in between.
+    `failing_since` is the first failure since a message was accepted, and `disabled_at` when that had lasted too long;
+    `former_until` and both are times of the database's clock.
+    """
 
     project = models.ForeignKey("accounts.Project", models.PROTECT, related_name="webhooks")
     url = models.CharField(max_length=2_000)
     secret = models.CharField(max_length=60, help_text="Name of the project's secret that signs.")
+    former_secret = models.CharField(max_length=60, blank=True, help_text="Name of the one that signs as well.")
+    former_until = models.DateTimeField(null=True)
+    events = models.JSONField(default=list, help_text="Types of the events that it gets.")
+    failing_since = models.DateTimeField(null=True)
+    disabled_at = models.DateTimeField(null=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     ended_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
@@ -15,6 +16,9 @@ from apps.common.errors import InputErrors, Refusal
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile as File
 from apps.corpus.core.import_plans import ImportPlan
+from apps.jobs.enums import WebhookEvent
+from apps.jobs.execution.mailing import absolute
+from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.naming import free_ids
@@ -296,13 +300,22 @@ def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datet
     source = permission.source
     after = {"source": source.slug, "owner": permission.owner, "reason": permission.revocation_reason}
     record(project=source.project, actor=actor, action="permission.revoked", obj=permission, after=after, at=at)
-    if selectors.valid_permission(source, at) is not None:
+    has_another = selectors.valid_permission(source, at) is not None
+    _tell_webhooks(source, has_another, at)
+    if has_another:
         return []
     live = Query.objects.select_for_update().filter(source=source, retired_at=None).order_by("pk")
     reason = f"permission of {permission.owner} revoked"
     retired = [_retire(query, reason, actor, at) for query in live]
     retire_resting(source, actor=actor, at=at)
     return retired
+
+
+def _tell_webhooks(source: Source, has_another: bool, at: datetime) -> None:
+    """Neither the owner nor the reason goes out: both may name people."""
+    path = reverse("queries:source", args=[source.project.slug, source.pk])
+    facts = {"source": source.slug, "has_another_permission": has_another, "url": absolute(path)}
+    post_to_webhooks(project=source.project, event=WebhookEvent.PERMISSION, facts=facts, at=at)
 
 
 def _locked(query_id: int) -> Query:

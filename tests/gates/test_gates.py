@@ -165,9 +165,11 @@ def test_only_a_change_of_state_is_notified(scene):
     assert told[0].sentence.startswith(f"Gate Good enough: failed. Run {system} {where}")
     assert told[1].sentence.startswith(f"Gate Good enough: passed, it was failed. Run fine of {system} {where}1.0000")
     assert told[1].path.endswith(f"/evaluation/gates/{gate.pk}/")
-    first, second = (row.payload["body"] for row in Outbox.objects.filter(kind="webhook").order_by("pk"))
+    bodies = [row.payload["body"] for row in Outbox.objects.filter(kind="webhook").order_by("pk")]
+    first, second = (body["data"] for body in bodies)
+    assert {body["type"] for body in bodies} == {"gate.changed"}
     assert (first["from"], first["to"], second["from"], second["to"]) == (None, "failed", "failed", "passed")
-    assert (second["event"], second["run"], second["gate"]["rule"]["at_least"]) == ("gate.changed", "fine", 0.9)
+    assert (second["run"], second["gate"]["rule"]["at_least"]) == ("fine", 0.9)
     assert second["url"].endswith(told[1].path)
     assert (second["value"], second["low"], second["high"], second["n"], second["gap"]) == (1, 1, 1, 8, None)
     assert Event.objects.filter(action="gate.changed").count() == 2

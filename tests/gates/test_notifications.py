@@ -166,7 +166,7 @@ def test_a_webhook_gets_what_could_no_longer_be_decided_and_the_next_step():
 
     score(scene, "other")
 
-    told = Outbox.objects.get(kind="webhook").payload["body"]
+    told = Outbox.objects.get(kind="webhook").payload["body"]["data"]
     assert (told["from"], told["to"], told["gap"], told["run"]) == ("passed", "unknown", "no_values", "other")
     assert (told["value"], told["low"], told["high"], told["n"], told["bound"]) == (None, None, None, 0, 0.5)
     assert told["words"] == "Not known: Judged@10 has no value for any query where domain = access."

@@ -13,14 +13,17 @@ from apps.backups.enums import BACK_UP
 from apps.backups.execution.making import make_backup, remove_oldest
 from apps.backups.execution.recording import note_backup, note_removed
 from apps.backups.execution.verification import verify_backup
-from apps.backups.selectors.backups import is_due
+from apps.backups.selectors.backups import is_due, standing
 from apps.common.discovery import later
 from apps.common.errors import Refusal
-from apps.jobs.enums import JobState
+from apps.jobs.enums import DeliveryKind, JobState, ServerEvent
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.execution.periodic import periodic_task
-from apps.jobs.models import Job
+from apps.jobs.execution.webhooks import post_to_operators
+from apps.jobs.models import Job, Outbox
 from apps.jobs.selectors.job_kinds import job_kind
+
+TOLD_AGAIN_AFTER = timedelta(days=1)
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +35,16 @@ def schedule(at: datetime) -> None:
     """Queue a backup when the last one is old enough, unless one is waiting or running."""
     if settings.BACKUP_TO and is_due(at):
         enqueue(kind=BACK_UP, params={}, project=None, actor=None, at=at)
+
+
+@periodic_task("backups.warn", every=timedelta(hours=1))
+def warn(at: datetime) -> None:
+    """Tell the operators' webhook what their pages say, once a day until the next good backup."""
+    lately = Outbox.objects.filter(kind=DeliveryKind.WEBHOOK, project=None, created_at__gt=at - TOLD_AGAIN_AFTER)
+    if not settings.WEBHOOK or lately.filter(payload__body__type=ServerEvent.BACKUP).exists():
+        return
+    if sentence := standing(at).notice:
+        post_to_operators(event=ServerEvent.BACKUP, facts={"sentence": sentence}, at=at)
 
 
 def log_failure(job: Job, at: datetime) -> None:

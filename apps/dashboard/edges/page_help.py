@@ -141,9 +141,14 @@ PROJECT = {
         "reference/jobs.md",
     ),
     "jobs:webhooks": PageHelp(
-        "An address elsewhere that Karat sends signed events to, such as a score or a failed gate. Try one before you"
-        " rely on it.",
-        "reference/gates.md#webhooks",
+        "An address elsewhere that Karat sends signed events to, such as a release or a failed gate. Test one before"
+        " you rely on it.",
+        "reference/webhooks.md",
+    ),
+    "jobs:deliveries": PageHelp(
+        "Every message to the webhooks of this project: whether it was accepted, with which answer, and when it is"
+        " tried again. You can send one again at any time.",
+        "reference/webhooks.md#deliveries",
     ),
     "notifications:list": PageHelp(
         "What concerns you in this project, newest first. Opening one marks it as read.",

@@ -14,8 +14,9 @@ from apps.gates.models import Gate, GateResult
 from apps.gates.selectors import gates
 from apps.gates.selectors.next_steps import Next, next_step
 from apps.jobs.actions.notifications import SENTENCE_LENGTH, notify
-from apps.jobs.actions.webhooks import post_to_webhooks
+from apps.jobs.enums import WebhookEvent
 from apps.jobs.execution.mailing import absolute
+from apps.jobs.execution.webhooks import post_to_webhooks
 
 CHANGED = "gate.changed"
 
@@ -33,7 +34,7 @@ def notify_of_change(gate: Gate, before: str | None, result: GateResult, at: dat
         key = f"gate:{gate.pk}:{result.pk}"
         notify(person=lead, project=project, kind="gate", sentence=sentence, path=path, key=key, at=at)
     facts = {**facts_of(gate, before, result, step), "url": absolute(path)}
-    post_to_webhooks(project=project, event=CHANGED, facts=facts, at=at)
+    post_to_webhooks(project=project, event=WebhookEvent.GATE, facts=facts, at=at)
 
 
 def sentence_of(gate: Gate, before: str | None, result: GateResult, step: Next | None) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max, QuerySet
+from django.urls import reverse
 from django.utils.text import slugify
 
 from apps.accounts.models import Project, User
@@ -23,6 +24,9 @@ from apps.goldsets.selectors.lead_checks import find_lead_checks
 from apps.goldsets.selectors.numbering import number_of
 from apps.goldsets.selectors.versions import TEST_SEEN
 from apps.goldsets.workflow import move
+from apps.jobs.enums import WebhookEvent
+from apps.jobs.execution.mailing import absolute
+from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.judging.actions.locks import locked_rounds
 from apps.judging.models import Guideline, Round
 from apps.triples.selectors.triples import lock_accepted
@@ -196,7 +200,15 @@ def release_version(*, version_id: int, actor: User, at: datetime) -> Version:
         move(former, VersionStep.SUPERSEDE, actor=actor, at=at)
     released = move(version, VersionStep.RELEASE, actor=actor, at=at, released_by=actor, released_at=at)
     listeners.run_listeners(version=released, actor=actor, at=at)
+    _tell_webhooks(released, at)
     return released
+
+
+def _tell_webhooks(version: Version, at: datetime) -> None:
+    project, gold_set = version.gold_set.project, version.gold_set
+    path = reverse("goldsets:version", args=[project.slug, gold_set.slug, version.number])
+    facts = {"gold_set": gold_set.slug, "version": version.number, "digest": version.digest, "url": absolute(path)}
+    post_to_webhooks(project=project, event=WebhookEvent.RELEASED, facts=facts, at=at)
 
 
 @transaction.atomic

@@ -20,6 +20,7 @@ from apps.common.web.current_work import reset_request_id, set_request_id
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep
 from apps.jobs.execution.context import JobCancelled, JobContext, JobFailed, LeaseLost
+from apps.jobs.execution.failing import give_up
 from apps.jobs.models import Job
 from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.job_kinds import UnknownKind, kind_named
@@ -85,7 +86,7 @@ def _attempt(job: Job, ctx: JobContext) -> None:
     except JobCancelled:
         _close(ctx, JobStep.CANCEL, finished_at=Now())
     except (JobFailed, UnknownKind, Refusal, InputErrors) as refusal:
-        _close(ctx, JobStep.GIVE_UP, finished_at=Now(), error=str(refusal))
+        _fail(ctx, str(refusal))
     except SoftTimeLimitExceeded:
         log.error("Job %s (%s) ran into the time limit.", job.pk, job.kind)
         _try_again(job, ctx, f"It took longer than {settings.CELERY_TASK_SOFT_TIME_LIMIT:,} s.")
@@ -105,18 +106,27 @@ def _end(ctx: JobContext, answer: dict) -> None:
 
 def _try_again(job: Job, ctx: JobContext, reason: str) -> None:
     if job.attempt >= job.max_attempts:
-        _close(ctx, JobStep.GIVE_UP, finished_at=Now(), error=reason)
+        _fail(ctx, reason)
         return
     wait = WAIT_BASE_SECONDS * 3 ** max(0, 3 - (job.max_attempts - job.attempt) - 1)
     _close(ctx, JobStep.TRY_AGAIN, next_at=from_now(wait), error=reason)
 
 
+def _fail(ctx: JobContext, reason: str) -> None:
+    if _can_end(ctx):
+        give_up(ctx.job_id, where=ctx.current_attempt, error=reason, at=ctx.at)
+
+
 def _close(ctx: JobContext, step: JobStep, **changes: Any) -> None:
+    if _can_end(ctx):
+        workflow.move(ctx.job_id, step, where=ctx.current_attempt, at=ctx.at, lease_expires_at=None, **changes)
+
+
+def _can_end(ctx: JobContext) -> bool:
+    """Whether there is something to end: when the effect and "done" are committed, later errors are in the log."""
     if not connection.in_atomic_block:
         connection.close_if_unusable_or_obsolete()
-    if ctx.is_finished:
-        return  # the effect and "done" are committed; later errors are in the log
-    workflow.move(ctx.job_id, step, where=ctx.current_attempt, at=ctx.at, lease_expires_at=None, **changes)
+    return not ctx.is_finished
 
 
 def _reason(problem: Exception) -> str:

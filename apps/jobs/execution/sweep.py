@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from apps.jobs import workflow
 from apps.jobs.enums import DeliveryState, JobState, JobStep
+from apps.jobs.execution.failing import give_up
 from apps.jobs.execution.performing import CAN_BE_CLAIMED
 from apps.jobs.models import Job, Outbox, WorkerBeat
 from apps.jobs.selectors.database_clock import from_now
@@ -49,7 +50,7 @@ def _close(job: Job, *, at: datetime) -> None:
     if job.cancel_requested_at is not None:
         workflow.move(job.pk, JobStep.CANCEL, where=where, at=at, **ended)
     elif job.attempt >= job.max_attempts:
-        workflow.move(job.pk, JobStep.GIVE_UP, where=where, at=at, error=_died(job), **ended)
+        give_up(job.pk, where=where, at=at, error=_died(job))
 
 
 def jobs_to_nudge() -> list[int]:

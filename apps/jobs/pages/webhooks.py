@@ -1,62 +1,122 @@
-"""The page of a project's webhooks and the state of the last messages."""
+"""The page of a project's webhooks, and the log of their deliveries."""
+
+import json
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.jobs.actions import webhooks
+from apps.jobs.enums import DeliveryState
 from apps.jobs.forms import WebhookForm
+from apps.jobs.models import Outbox
+from apps.jobs.selectors.webhooks import deliveries_in, delivery_in, webhook_in, webhooks_in
+
+PAGE_SIZE = 50
 
 
+@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
     form = WebhookForm(request.POST or None, project=project)
+    secret = ""
     if request.method == "POST" and form.is_valid():
         try:
-            webhooks.add_webhook(project=project, **form.cleaned_data, actor=member_of(request).user, at=timezone.now())
+            _, secret = webhooks.add_webhook(
+                project=project, **form.cleaned_data, actor=member_of(request).user, at=timezone.now()
+            )
         except webhooks.WebhookRefused as refusal:
             form.add_error(None, refusal.sentence)
         else:
             messages.success(request, "The webhook is added. Test it to see whether a message arrives.")
-            return redirect("jobs:webhooks", slug=project.slug)
-    webhooks_in_use = list(webhooks.webhooks_in(project))
-    context = {
-        "webhooks": webhooks_in_use,
-        "active": {webhook.pk for webhook in webhooks_in_use},
-        "deliveries": webhooks.deliveries_in(project),
-        "form": form,
-        "section": "Jobs",
-    }
+            if not secret:
+                return redirect("jobs:webhooks", slug=project.slug)
+            form = WebhookForm(project=project)
+    return _shown(request, project, form, secret)
+
+
+def _shown(request: HttpRequest, project: Project, form: WebhookForm, secret: str = "") -> HttpResponse:
+    """The page; with `secret`, the value of a secret that was just made and is shown this once."""
+    context = {"webhooks": list(webhooks_in(project)), "form": form, "secret": secret, "section": "Jobs"}
     return render(request, "jobs/webhooks.html", context, status=400 if form.errors else 200)
 
 
 @require_POST
 @member_view(Role.LEAD)
 def try_one(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    webhooks.try_webhook(webhook=webhooks.webhook_in(project, pk), at=timezone.now())
-    messages.success(request, "A test message is being sent. See the result under Last messages.")
-    return redirect("jobs:webhooks", slug=project.slug)
+    webhooks.try_webhook(webhook=webhook_in(project, pk), at=timezone.now())
+    messages.success(request, "A test message is being sent. See here what becomes of it.")
+    return redirect("jobs:deliveries", slug=project.slug)
+
+
+@never_cache
+@require_POST
+@member_view(Role.LEAD)
+def change_secret(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    webhook = webhook_in(project, pk)
+    _, secret = webhooks.change_secret(webhook=webhook, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, f"{webhook} is signed with a new secret, and for a day with the one before as well.")
+    return _shown(request, project, WebhookForm(project=project), secret)
 
 
 @require_POST
 @member_view(Role.LEAD)
-def send_again(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    delivery = webhooks.delivery_in(project, pk)
-    webhooks.send_again(delivery=delivery, actor=member_of(request).user, at=timezone.now())
-    messages.success(request, "The message is being sent again. See the result under Last messages.")
+def enable(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    webhook = webhook_in(project, pk)
+    webhooks.enable_webhook(webhook=webhook, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, f"{webhook} is on again. What it missed can be sent again from its deliveries.")
     return redirect("jobs:webhooks", slug=project.slug)
 
 
 @require_POST
 @member_view(Role.LEAD)
 def end(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    webhook = webhooks.webhook_in(project, pk)
+    webhook = webhook_in(project, pk)
     webhooks.end_webhook(webhook=webhook, actor=member_of(request).user, at=timezone.now())
     messages.success(request, f"{webhook} is removed.")
     return redirect("jobs:webhooks", slug=project.slug)
+
+
+# Deliveries --------------------------------------------------------------------------------------------------------
+
+
+@require_safe
+@member_view(Role.LEAD)
+def deliveries(request: HttpRequest, project: Project) -> HttpResponse:
+    state, before = request.GET.get("state", ""), request.GET.get("before", "")
+    rows = deliveries_in(project)
+    if state in DeliveryState.values:
+        rows = rows.filter(state=state)
+    if before.isdecimal():
+        rows = rows.filter(pk__lt=int(before[:18]))
+    found = list(rows[: PAGE_SIZE + 1])
+    page = found[:PAGE_SIZE]
+    context = {
+        "deliveries": [(row, _body(row)) for row in page],
+        "active": set(webhooks_in(project).filter(disabled_at=None).values_list("pk", flat=True)),
+        "older": page[-1].pk if len(found) > PAGE_SIZE else None,
+        "state": state,
+        "states": DeliveryState.choices,
+        "section": "Jobs",
+    }
+    return render(request, "jobs/deliveries.html", context)
+
+
+def _body(delivery: Outbox) -> str:
+    return json.dumps(delivery.payload["body"], indent=2, ensure_ascii=False)
+
+
+@require_POST
+@member_view(Role.LEAD)
+def send_again(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    delivery = delivery_in(project, pk)
+    webhooks.send_again(delivery=delivery, actor=member_of(request).user, at=timezone.now())
+    messages.success(request, "The message is being sent again.")
+    return redirect("jobs:deliveries", slug=project.slug)

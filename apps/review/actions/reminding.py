@@ -13,12 +13,17 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import members_of, roles_of
 from apps.common.errors import Refusal
 from apps.jobs.actions.notifications import notify
+from apps.jobs.enums import WebhookEvent
+from apps.jobs.execution.mailing import absolute
+from apps.jobs.execution.webhooks import post_to_webhooks
+from apps.jobs.selectors.hidden_objects import hidden_by_id
 from apps.review import rules
 from apps.review.actions import notices
 from apps.review.models import Escalation
 from apps.review.selectors.queues import escalates_at
 from apps.review.selectors.seats import live_seats
 from apps.triples.enums import State
+from apps.triples.execution.notices import page_of
 from apps.triples.models import Triple
 from apps.triples.selectors.triples import locked_triple
 
@@ -89,13 +94,31 @@ def _escalate(project: Project, triple_ids: list[int], at: datetime) -> None:
         .order_by("changed_at", "pk")
     )
     rows = [Escalation(triple=triple, since=triple.changed_at, told_at=at) for triple in triples]
+    told = set(Escalation.objects.filter(triple__in=triple_ids).values_list("triple", "since"))
     Escalation.objects.bulk_create(rows, ignore_conflicts=True)
+    _tell_webhooks(project, [triple for triple in triples if (triple.pk, triple.changed_at) not in told], at)
     for lead in members_of(project, Role.LEAD):
         if len(triples) <= MOST_SINGLE_NOTICES:
             for triple in triples:
                 notices.escalated(triple, lead, at)
         else:
             _notify_of_many(project, lead, len(triples), at)
+
+
+def _tell_webhooks(project: Project, triples: list[Triple], at: datetime) -> None:
+    """Only of disputes, whose round is closed: of one in review a message would be one more thing to guess from.
+
+    Those that somebody reviews again, blindly, are left out: whoever reads the messages elsewhere may be that person.
+    """
+    disputes = {triple.pk: triple for triple in triples if triple.state == State.DISPUTED}
+    for person in members_of(project) if disputes else []:
+        for hidden in Triple.objects.filter(hidden_by_id(person, "pk"), pk__in=list(disputes)).values_list(
+            "pk", flat=True
+        ):
+            del disputes[hidden]
+    if disputes:
+        facts = [{"triple": each.label, "url": absolute(page_of(each))} for each in disputes.values()]
+        post_to_webhooks(project=project, event=WebhookEvent.DISPUTE, facts={"disputes": facts}, at=at)
 
 
 def _notify_of_many(project: Project, lead: User, count: int, at: datetime) -> None:

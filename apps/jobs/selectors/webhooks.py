@@ -1,0 +1,33 @@
+"""Webhooks and their deliveries, by project."""
+
+from django.db.models import QuerySet
+from django.http import Http404
+
+from apps.accounts.models import Project
+from apps.jobs.enums import DeliveryKind
+from apps.jobs.models import Outbox, Webhook
+
+
+def webhooks_in(project: Project) -> QuerySet[Webhook]:
+    """The webhooks of the project, also those that are switched off, oldest first."""
+    return Webhook.objects.filter(project=project, ended_at=None).select_related("created_by").order_by("pk")
+
+
+def webhook_in(project: Project, pk: int) -> Webhook:
+    webhook = webhooks_in(project).select_related("project").filter(pk=pk).first()
+    if webhook is None:
+        raise Http404("No such webhook.")
+    return webhook
+
+
+def deliveries_in(project: Project, *, webhook: Webhook | None = None) -> QuerySet[Outbox]:
+    """The messages to webhooks of the project, or to one of them, whatever became of them; newest first."""
+    rows = Outbox.objects.filter(project=project, kind=DeliveryKind.WEBHOOK).order_by("-pk")
+    return rows if webhook is None else rows.filter(payload__webhook=webhook.pk)
+
+
+def delivery_in(project: Project, pk: int) -> Outbox:
+    delivery = deliveries_in(project).filter(pk=pk).first()
+    if delivery is None:
+        raise Http404("No such message.")
+    return delivery
