@@ -23,14 +23,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^ *```[^\n]*\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 HOST = re.compile(r"https?://([^/\s\"'`)>:]+)")
 ISSUERS = {"login.example.org", "accounts.google.com", "login.microsoftonline.com"}  # typed letter by letter
-ALLOWED_HOSTS = {
-    "localhost",
-    "karat.example.org",
-    "example.org",
-    "ir-measur.es",
-    "semver.org",
-    "www.standardwebhooks.com",
-} | ISSUERS
+STANDARDS = {"ir-measur.es", "semver.org", "www.standardwebhooks.com"}
+ALLOWED_HOSTS = {"localhost", "karat.example.org", "example.org", "search"} | STANDARDS | ISSUERS
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|tmp|root|home|Users|srv|mnt)/")
 
 

@@ -3,6 +3,7 @@
 import argparse
 import re
 import shlex
+import subprocess
 
 import pytest
 import yaml
@@ -11,15 +12,15 @@ from apps.cli.evaluate import command, options
 from apps.config.commandline import MANAGED, PURE
 from apps.gates.core.tiers import rules_in
 from apps.gates.formats import read_rules
+from apps.goldsets.management.commands.export import Command as ExportCommand
 from tests.conftest import REPO
 
 PAGE = (REPO / "docs/pipelines.md").read_text()
 EXPRESSION = re.compile(r"\$\{\{.*?\}\}")
 
 
-def fenced(kind: str) -> str:
-    (found,) = re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S)
-    return found
+def fenced(kind: str, number: int = 0) -> str:
+    return re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S)[number]
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,33 @@ def test_the_tier_is_full_at_night_and_smoke_on_a_change(steps):
     (tier,) = EXPRESSION.findall(line)
 
     assert tier == "${{ github.event_name == 'schedule' && 'full' || 'smoke' }}"
+
+
+def test_the_command_for_gitlab_is_one_that_karat_takes():
+    job = yaml.safe_load(fenced("yaml", 1))["gold-set"]
+    (line,) = (line for line in job["script"] if "manage.py" in line)
+    python, manage, *words = shlex.split(line.replace("$TIER", "smoke"))
+
+    args = parsed(words)
+
+    assert (python, manage) == ("python3", ".karat/manage.py")
+    assert {rule["variables"]["TIER"] for rule in job["rules"]} == {"smoke", "full"}
+    assert set(job["artifacts"]["paths"]) == {str(args.html), str(args.markdown)}
+    assert [service["alias"] for service in job["services"]] == ["search"]
+    assert options.engine_of(args).identity()["ids"] == "hits[*].doc.id"
+
+
+def test_the_commands_that_cron_runs_are_ones_that_karat_takes(tmp_path):
+    script = fenced("bash")
+    checked = subprocess.run(["/bin/sh", "-n"], input=script, text=True, capture_output=True)
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+    lines = script.replace("\\\n", " ").replace('"$gold"', "gold").splitlines()
+    export, evaluate = (shlex.split(line)[2:] for line in lines if "manage.py" in line)
+
+    assert str(parsed(evaluate).release) == export[export.index("--out") + 1] == "gold"
+    asked = ExportCommand().create_parser("karat", "export").parse_args(export[1:])
+    assert (asked.project, asked.formats) == ("handbook", ["jsonl"])
 
 
 def test_the_gates_of_the_page_are_gates(tmp_path):
