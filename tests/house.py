@@ -93,7 +93,9 @@ OWN_PLANS = {
         "agreement", "columns", "comparison", "estimate", "expected", "files", "items", "measures", "scorecard",
         "scoring", "statistics", "vocabulary",
     },
-    "cli": {"agree", "arguments", "evaluate", "hash_texts", "score", "scorecards", "tables", "verify"},
+    "cli": {
+        "agree", "arguments", "client", "evaluate", "hash_texts", "remote", "score", "scorecards", "tables", "verify",
+    },
     "config": {
         "apps", "asgi", "celery", "checks", "commandline", "doctor", "management", "move", "patience", "restore",
         "secrets", "servers", "serving", "settings", "sharing", "supervisor", "up", "upgrade", "urls", "wsgi",

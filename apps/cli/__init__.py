@@ -1,1 +1,1 @@
-"""Commands that need no server: score, agree, eval, verify, and their output."""
+"""Commands that need no database: score, agree, eval, verify, pull, push, and their output; the Python client."""

@@ -57,12 +57,23 @@ def test_a_zip_is_verified_and_a_run_scored_with_a_report(package, tmp_path):
     assert "nDCG@10" in (tmp_path / "report.html").read_text()
 
 
+def test_the_client_is_there_under_its_own_name_and_loads_no_framework(package, tmp_path):
+    told = "import sys; from karat import Client; print(Client.__module__, {'django', 'numpy'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", told], cwd=tmp_path, env={"PYTHONPATH": str(package)}, capture_output=True, text=True
+    )
+
+    assert (done.stdout, done.stderr) == ("apps.cli.client.client set()\n", "")
+    assert [(package / folder / "py.typed").is_file() for folder in ("apps", "karat")] == [True, True]
+
+
 def test_what_needs_pages_is_refused_with_the_way_there(package, tmp_path):
     done = karat(package, tmp_path, "up")
 
     assert done.returncode == 2
     assert done.stderr == (
-        "This is the installed package of Karat, which has agree, score, eval, hash-texts, verify. `karat up` needs "
+        "This is the installed package of Karat, which has agree, score, eval, hash-texts, pull, push, verify. "
+        "`karat up` needs "
         "the folder of Karat with its pages: get it, and run python3 manage.py up there.\n"
     )
     assert not (package / "data").exists()

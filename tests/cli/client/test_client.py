@@ -1,0 +1,175 @@
+"""The client against a live server: what docs/client.md shows, lists in pages, errors, and the two commands."""
+
+import re
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+from django.utils import timezone
+
+from apps.accounts.actions.tokens import create_token
+from apps.accounts.enums import Scope
+from apps.cli.client import BadInput, Client, Denied, KaratError, NotThere, Rejected
+from apps.cli.client import client as module
+from apps.cli.client import karat as distributed
+from apps.config import commandline
+from apps.retrieval.models import Run
+from tests.conftest import REPO
+from tests.evaluation.factories import BAD, GOOD, Scene, make_scene, qrels_of
+from tests.running_jobs import run_jobs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+EXAMPLES = re.findall(r"```python\n(.*?)```", (REPO / "docs/client.md").read_text(), re.S)
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return make_scene(
+        queries=10, runs={"base": dict.fromkeys(qrels_of(10), BAD), "live": dict.fromkeys(qrels_of(10), GOOD)}
+    )
+
+
+def token_of(scene: Scene, *scopes: str) -> str:
+    made = {"name": "CI", "scopes": scopes or Scope.values, "at": timezone.now(), "lasts": timedelta(days=1)}
+    return create_token(project=scene.project, user=scene.lead, **made)[1]
+
+
+@pytest.fixture
+def client(scene, live_server, monkeypatch):
+    """A client that works the waiting jobs off whenever it would wait for them."""
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: run_jobs()))
+    with Client(live_server.url, scene.project.slug, token=token_of(scene)) as made:
+        yield made
+
+
+def test_what_the_documents_show_works(scene, client, live_server, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KARAT_TOKEN", token_of(scene))
+    monkeypatch.setitem(__import__("sys").modules, "karat", distributed)
+    shown = "\n".join(EXAMPLES).replace(
+        '"http://localhost:8000", "hut"', f'"{live_server.url}", "{scene.project.slug}"'
+    )
+    shown = shown.replace("text-1@1", scene.snapshot.reference)
+    documented: dict = {}
+
+    exec(shown, documented)
+
+    printed = capsys.readouterr().out
+    assert "handbook v1 released" in printed
+    assert "nDCG@10" in printed
+    assert "404 not_found" in printed
+    assert documented["graded"] == sorted(qrels_of(10))
+    assert documented["evaluation"]["scored_at"] is not None
+    assert (tmp_path / "handbook-v1.zip").stat().st_size > 0
+    documented["client"].close()
+
+
+def test_a_list_is_fetched_page_by_page_to_its_end(scene, client, monkeypatch):
+    asked = []
+    get = client.get
+    monkeypatch.setattr(client, "get", lambda path, **params: asked.append(params) or get(path, **params))
+
+    found = [row["query_id"] for row in client.pages("queries/", limit=3)]
+
+    assert found == sorted(qrels_of(10))
+    assert len(asked) == 4
+    assert {row["tag"] for row in client.runs()} == {"base", "live"}
+
+
+def test_a_run_pushed_twice_is_one_run(scene, client):
+    run = {"snapshot": scene.snapshot.reference, "system": "dense", "tag": "d", "trec": "Q01 Q0 a 1 2.0 d\n"}
+
+    assert client.push(**run)["id"] == client.push(**run)["id"]
+    assert Run.objects.filter(tag="d").count() == 1
+
+
+def test_an_error_says_its_kind_its_code_and_its_mistakes(scene, client, live_server):
+    run = {"snapshot": scene.snapshot.reference, "system": "dense", "tag": "d"}
+    client.push(**run, trec="Q01 Q0 a 1 2.0 d\n", commit="1")
+
+    with pytest.raises(Rejected) as rejected:
+        client.push(**run, trec="Q01 Q0 a 1 2.0 d\n", commit="2")
+    with pytest.raises(BadInput) as bad:
+        client.push(**run, trec="Q01 Q0 a 1 high d\n")
+    with pytest.raises(NotThere):
+        client.version("handbook/v7")
+    with pytest.raises(NotThere):
+        Client(live_server.url, "another", token=token_of(scene)).versions()
+    with pytest.raises(Denied, match="lacks the scope versions:read"):
+        Client(live_server.url, scene.project.slug, token=token_of(scene, Scope.RUNS_READ)).versions()
+    with pytest.raises(Denied) as nobody:
+        Client(live_server.url, scene.project.slug, token="karat_nothing").versions()
+
+    assert rejected.value.code == "tag_taken"
+    assert bad.value.errors
+    assert rejected.value.request_id
+    assert nobody.value.status == 401
+
+
+@pytest.mark.parametrize("name", ["handbook", "handbook/1", "handbook/v", "/v1"])
+def test_a_name_of_no_version_is_said_before_anything_is_sent(name):
+    with pytest.raises(KaratError, match="is no name of a version"):
+        Client("http://localhost:9", "hut", token="").version(name)
+
+
+def test_an_export_is_whole_or_not_there(scene, client, tmp_path):
+    path = client.pull("handbook/v1", tmp_path / "gold.zip", form="jsonl")
+
+    assert [file.name for file in tmp_path.iterdir()] == ["gold.zip"]
+    with pytest.raises(NotThere):
+        client.pull("handbook/v9", tmp_path / "none.zip")
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+# The commands ------------------------------------------------------------------------------------------------------
+
+
+def command(scene, live_server, *words: str) -> int:
+    return commandline.main([*words, "--server", live_server.url, "--project", scene.project.slug])
+
+
+def test_a_version_is_pulled_and_verified(scene, client, live_server, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("KARAT_TOKEN", token_of(scene, Scope.VERSIONS_READ))
+    out = str(tmp_path / "gold.zip")
+
+    assert command(scene, live_server, "pull", "handbook/v1", "--out", out) == 0
+    assert commandline.main(["verify", out]) == 0
+    assert command(scene, live_server, "pull", "handbook/v9", "--out", out) == 3
+    monkeypatch.delenv("KARAT_TOKEN")
+    assert command(scene, live_server, "pull", "handbook/v1", "--out", out) == 2
+    assert "KARAT_TOKEN holds no token" in capsys.readouterr().err
+
+
+def test_a_run_is_pushed_and_its_scores_printed(scene, client, live_server, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("KARAT_TOKEN", token_of(scene))
+    (tmp_path / "mine.run").write_text("".join(f"{query} Q0 a 1 2.0 mine\n" for query in qrels_of(10)))
+    about = ["--snapshot", scene.snapshot.reference, "--system", "dense", "--tag", "mine"]
+
+    pushed = command(scene, live_server, "push", str(tmp_path / "mine.run"), *about, "--score", "handbook/v1")
+    printed = capsys.readouterr().out
+    (tmp_path / "mine.run").write_text("Q01 Q0 a 1 high mine\n")
+    bad = command(scene, live_server, "push", str(tmp_path / "mine.run"), *about)
+
+    assert (pushed, bad) == (0, 2)
+    assert "mine of dense, 10 queries." in printed
+    assert re.search(r"^nDCG@10 +\d\.\d{4}", printed, re.M)
+    assert "line 1, score" in capsys.readouterr().err
+
+
+def test_without_a_server_the_command_says_so(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("KARAT_TOKEN", "karat_x")
+    monkeypatch.setattr("apps.cli.client.transport.time.sleep", lambda _: None)
+    words = [
+        "pull",
+        "handbook/v1",
+        "--out",
+        str(tmp_path / "a.zip"),
+        "--server",
+        "http://127.0.0.1:9",
+        "--project",
+        "hut",
+    ]
+
+    assert commandline.main(words) == 4
+    assert "No answer from http://127.0.0.1:9" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
