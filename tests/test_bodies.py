@@ -81,6 +81,12 @@ GATE = {"name": "Another", "figure": "nDCG@10", "at_least": 0.1}
 REMOTE = {"url": "https://search.example/?q={{query}}", "method": "GET", "ids": "hits[*].id"}
 BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "corpus-api:snapshots": lambda project: {"corpus": Things(project).corpus.slug, "name": "Again"},
+    "goldsets-api:gold-sets": lambda project: {"name": "Another set"},
+    "goldsets-api:drafts": lambda project: {
+        "snapshot": digest_of(project),
+        "rounds": [Things(project).round.pk],
+        "test_share": 0.25,
+    },
     "goldsets-api:public": lambda project: {"title": "Handbook", "licence": "CC-BY-4.0", "splits": ["dev"]},
     "evaluation-api:list": lambda project: {"run": own_runs(project)[0], "version": version_of(project)},
     "reports-api:bias-reports": lambda project: {"runs": own_runs(project), "version": version_of(project)},
@@ -138,6 +144,10 @@ WITHOUT_A_BODY = {
     "review-api:give-back": "none is read",
     "gates-api:retire-gate": "none is read",
     "triples-api:imports": "a file: its form is among the pages",
+    "goldsets-api:change": "of a draft, which the world has none of; see tests/goldsets/test_draft_api.py",
+    "goldsets-api:freeze": "a changelog; see tests/goldsets/test_draft_api.py",
+    "goldsets-api:release": "none is read",
+    "goldsets-api:discard": "none is read",
     "goldsets-api:public-ask": "a lead, who leads both projects; see tests/goldsets/public/test_public_api.py",
     "goldsets-api:public-sign": "none is read",
     "goldsets-api:public-release": "none is read",

@@ -18,7 +18,7 @@ class Scope(models.TextChoices):
     RUNS_READ = "runs:read", "read runs, pools and scores"
     RUNS_WRITE = "runs:write", "push runs and request scores"
     VERSIONS_READ = "versions:read", "read and export gold versions"
-    VERSIONS_WRITE = "versions:write", "prepare, sign and release public releases"
+    VERSIONS_WRITE = "versions:write", "draft, freeze and release gold versions, and their public releases"
     JUDGING_WRITE = "judging:write", "read own pairs and send grades"
     TRIPLES_WRITE = "triples:write", "import Q&As and propose passages for them"
     REVIEW_WRITE = "review:write", "read own reviews and send verdicts"

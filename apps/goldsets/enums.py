@@ -19,6 +19,10 @@ class Split(models.TextChoices):
     TEST = "test", "test"
 
 
+MOST_SEED = 2**53 - 1
+"""The largest seed of a split: the largest whole number that every JSON reader takes exactly."""
+
+
 class SplitBy(models.TextChoices):
     """By what a draft chooses the groups that go to test."""
 

@@ -8,7 +8,7 @@ from django import forms
 from apps.accounts.models import Project
 from apps.common.web.forms import KaratForm
 from apps.corpus.models import Snapshot
-from apps.goldsets.enums import GroupBy, Split, SplitBy
+from apps.goldsets.enums import MOST_SEED, GroupBy, Split, SplitBy
 from apps.goldsets.formats.public.card import SECTIONS
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.formats.public.licences import LICENCES
@@ -16,7 +16,6 @@ from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import versions
 from apps.judging.models import Round
 
-MOST_SEED = 2**53 - 1
 USUAL_TEST = 50
 FEWEST_TO_HOLD_OUT = 20
 MOST_QUESTIONS = 100_000

@@ -7,12 +7,14 @@ from rest_framework import serializers
 
 from apps.goldsets import rules
 from apps.goldsets.core.blind import without_grades
-from apps.goldsets.enums import Split
+from apps.goldsets.enums import MOST_SEED, GroupBy, Split, SplitBy
 from apps.goldsets.formats.public.card import SECTIONS
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.formats.public.licences import LICENCES
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import public
+
+MOST_ROUNDS = 1_000
 
 
 class VersionSerializer(serializers.Serializer):
@@ -201,3 +203,69 @@ class PreviewSerializer(serializers.Serializer):
     number = serializers.IntegerField()
     total = serializers.IntegerField()
     lines = PreviewLineSerializer(many=True)
+
+
+# The way to a release ------------------------------------------------------------------------------------------------
+
+
+class GoldSetRequestSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=120)
+    description = serializers.CharField(max_length=2_000, default="", allow_blank=True)
+
+
+class GoldSetSerializer(serializers.Serializer):
+    """A gold set; its versions are in the list of versions."""
+
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+
+
+class DraftChangeSerializer(serializers.Serializer):
+    """What a version is cut from. What is left out stays as it is."""
+
+    snapshot = serializers.CharField(
+        max_length=200, required=False, help_text="Its name, such as handbook@1, or its digest."
+    )
+    rounds = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
+        max_length=MOST_ROUNDS,
+        required=False,
+        help_text="Ids of judging rounds. If two judged the same pair, the later one counts.",
+    )
+    test_share = serializers.FloatField(min_value=0, max_value=1, required=False, help_text="A target, 0.5 at first.")
+    seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, required=False)
+    group_by = serializers.ListField(
+        child=serializers.ChoiceField(choices=GroupBy.choices), max_length=len(GroupBy.values), required=False
+    )
+    split_by = serializers.ChoiceField(choices=SplitBy.choices, required=False)
+    note = serializers.CharField(max_length=2_000, required=False, allow_blank=True)
+
+
+class DraftRequestSerializer(DraftChangeSerializer):
+    """What a version is cut from; snapshot and rounds have to be named, the list of rounds may be empty."""
+
+    snapshot = serializers.CharField(max_length=200, help_text="Its name, such as handbook@1, or its digest.")
+    rounds = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), max_length=MOST_ROUNDS
+    )
+
+
+class FreezeRequestSerializer(serializers.Serializer):
+    changelog = serializers.CharField(
+        max_length=10_000,
+        default="",
+        allow_blank=True,
+        help_text="What changed since the version before; drafted from what changed when it is left out.",
+    )
+
+
+class BlockerSerializer(serializers.Serializer):
+    """A reason against a freeze."""
+
+    kind = serializers.CharField()
+    sentence = serializers.CharField()
+
+
+class BlockersSerializer(serializers.Serializer):
+    blockers = BlockerSerializer(many=True)
