@@ -1,0 +1,239 @@
+"""What pages can do over the API: every endpoint of a page that writes has one of the API, or a reason, or is missing.
+
+A new page says here which of the three it is. MISSING is what is still to be built, as docs/reference/api.md tells.
+"""
+
+from tests.conftest import REPO
+from tests.endpoints import ENDPOINTS
+
+REACHED = {
+    "jobs:cancel": "jobs-api:job-cancel",
+    "notifications:open": "notifications-api:read",
+    "corpus:freeze": "corpus-api:snapshots",
+    "retrieval:new-system": "systems-api:systems",
+    "retrieval:new-fusion": "systems-api:fusions",
+    "retrieval:new-remote": "systems-api:remote",
+    "retrieval:pace": "systems-api:pace",
+    "retrieval:system": "systems-api:run",
+    "retrieval:upload": "retrieval-api:runs",
+    "retrieval:confirm": "retrieval-api:runs",
+    "review:verdict": "review-api:verdict",
+    "review:pull": "review-api:pull",
+    "review:candidate-answer": "review-api:candidate-answer",
+    "review:re-seat": "review-api:reseat",
+    "judging:grade": "judging-api:judgements",
+    "goldsets:new": "goldsets-api:gold-sets",
+    "goldsets:new-version": "goldsets-api:drafts",
+    "goldsets:change": "goldsets-api:change",
+    "goldsets:freeze": "goldsets-api:freeze",
+    "goldsets:release": "goldsets-api:release",
+    "goldsets:discard": "goldsets-api:discard",
+    "goldsets:public-prepare": "goldsets-api:public",
+    "goldsets:public-ask": "goldsets-api:public-ask",
+    "goldsets:public-sign": "goldsets-api:public-sign",
+    "goldsets:public-release": "goldsets-api:public-release",
+    "goldsets:public-withdraw": "goldsets-api:public-withdraw",
+    "evaluation:score": "evaluation-api:list",
+    "evaluation:miss-say": "evaluation-api:misses",
+    "evaluation:ledger-note": "evaluation-api:ledger",
+    "gates:new-gate": "gates-api:gates",
+    "gates:import-gates": "gates-api:import-gates",
+    "gates:change-bound": "gates-api:replace-gate",
+    "gates:retire-gate": "gates-api:retire-gate",
+    "reports:request-bias": "reports-api:bias-reports",
+    "reports:request-stability": "reports-api:stability-reports",
+    "reports:measure-negatives": "reports-api:negative-effects",
+}
+
+A_PERSON_SIGNS_IN = "sign-in, account and password of a person, which no token may touch"
+A_TOKEN_MAKES_NONE = "a token that made tokens, secrets or webhooks would outlive its own end"
+OPERATORS = "operators have no token: one belongs to a project"
+A_SCREEN = "keeps a half-filled form, a key or a choice of a screen; nothing that others see"
+ON_PAGES_ONLY: dict[str, str] = {
+    **dict.fromkeys(
+        [
+            "accounts:login",
+            "accounts:logout",
+            "accounts:setup",
+            "accounts:join",
+            "accounts:forgotten",
+            "accounts:reset",
+            "accounts:profile",
+            "accounts:link",
+            "accounts:unlink",
+            "accounts:password",
+            "mail:choice",
+        ],
+        A_PERSON_SIGNS_IN,
+    ),
+    **dict.fromkeys(
+        [
+            "people:secrets",
+            "people:delete-secret",
+            "people:tokens",
+            "people:revoke-token",
+            "jobs:webhooks",
+            "jobs:try-webhook",
+            "jobs:change-secret",
+            "jobs:enable-webhook",
+            "jobs:end-webhook",
+            "goldsets:make-key",
+        ],
+        A_TOKEN_MAKES_NONE,
+    ),
+    **dict.fromkeys(
+        [
+            "dashboard:load-demo",
+            "accounts:new-project",
+            "accounts:deactivate",
+            "accounts:reset-link",
+        ],
+        OPERATORS,
+    ),
+    **dict.fromkeys(
+        [
+            "dashboard:skip-step",
+            "triples:autosave-new",
+            "triples:autosave",
+            "triples:checks-new",
+            "triples:checks",
+            "triples:chosen",
+            "triples:build-hits",
+            "judging:guideline-keep",
+            "judging:keys",
+            "judging:keys-reset",
+            "goldsets:public-texts",
+            "goldsets:public-card",
+            "retrieval:discard",
+            "corpus:import-options",
+        ],
+        A_SCREEN,
+    ),
+}
+
+MISSING: dict[str, tuple[str, ...]] = {
+    "people and settings": [
+        "dashboard:settings",
+        "dashboard:archive",
+        "dashboard:bring-back",
+        "people:invite",
+        "people:revoke-invitation",
+        "people:roles",
+    ],
+    "jobs and deliveries": ["jobs:retry", "jobs:send-again", "notifications:read-all"],
+    "imports of passages, queries and judgements": [
+        "corpus:import-new",
+        "corpus:import-fix",
+        "corpus:import-columns",
+        "corpus:import-confirm",
+        "corpus:import-discard",
+        "corpus:import-undo",
+        "corpus:redact",
+    ],
+    "queries and their sources": [
+        "queries:new",
+        "queries:change",
+        "queries:edit",
+        "queries:retire",
+        "queries:source-new",
+        "queries:source-edit",
+        "queries:grant",
+        "queries:revoke",
+    ],
+    "pools and the notes of runs": ["retrieval:new-pool", "retrieval:grow-pool", "retrieval:missing", "retrieval:run"],
+    "rounds, guidelines and decisions on grades": [
+        "dashboard:judge-myself",
+        "judging:guideline-new",
+        "judging:guideline-changes",
+        "judging:new-round",
+        "judging:open-the-rest",
+        "judging:close",
+        "judging:give-back",
+        "judging:release",
+        "judging:adjudicate-pair",
+        "judging:settle",
+        "judging:carry",
+    ],
+    "writing Q&As": [
+        "triples:save-new",
+        "triples:save",
+        "triples:adopt",
+        "triples:reject",
+        "triples:withdraw",
+        "triples:reopen",
+        "triples:retire",
+    ],
+    "disputes and stale Q&As": [
+        "review:skip",
+        "review:candidate-decide",
+        "review:candidate-withdraw",
+        "review:remind",
+        "review:submit-new",
+        "review:submit",
+        "review:begin",
+        "review:re-pin",
+        "review:message",
+        "review:withdraw-flag",
+        "review:split",
+        "review:stale-pin",
+        "review:stale-retire",
+        "review:stale-retire-many",
+        "review:drop",
+        "review:adjudicate",
+    ],
+    "calibrations": [
+        "calibration:open",
+        "calibration:check",
+        "calibration:message",
+        "calibration:close",
+        "calibration:answer",
+    ],
+    "new editions": [
+        "editions:take-import",
+        "editions:decide",
+        "editions:take-snapshot",
+        "editions:run-again",
+    ],
+    "slices and training manifests": [
+        "goldsets:draw-slice",
+        "goldsets:pick-questions",
+        "goldsets:add-found",
+        "goldsets:retire-training",
+    ],
+    "comparisons that are closed, badges": [
+        "evaluation:score-rest",
+        "evaluation:run-again",
+        "evaluation:decide",
+        "evaluation:close",
+        "evaluation:judge-again",
+        "evaluation:request-grades",
+        "reports:judge-first",
+        "gates:make-badge",
+        "gates:revoke-badge",
+    ],
+}
+
+
+def is_of_the_api(name: str) -> bool:
+    return "api" in name.partition(":")[0].split("-")
+
+
+def test_every_page_that_writes_is_over_the_api_or_has_a_reason_or_is_known_to_be_missing():
+    writes = {name for name, endpoint in ENDPOINTS.items() if endpoint.post is not None and not is_of_the_api(name)}
+    missing = [name for names in MISSING.values() for name in names]
+    told = [*REACHED, *ON_PAGES_ONLY, *missing]
+
+    assert sorted(writes - set(told)) == []
+    assert sorted(set(told) - writes) == []
+    assert len(told) == len(set(told))
+
+
+def test_what_is_named_of_the_api_is_there_and_writes():
+    assert [name for name in REACHED.values() if ENDPOINTS[name].post is None] == []
+
+
+def test_the_documents_tell_what_is_missing():
+    page = (REPO / "docs/reference/api.md").read_text()
+    told = page.split("\n## What only pages do yet\n", 1)[1].split("\n## ", 1)[0]
+
+    assert [what for what in MISSING if what not in " ".join(told.split())] == []
