@@ -22,6 +22,8 @@ REACHED = {
     "review:candidate-answer": "review-api:candidate-answer",
     "review:re-seat": "review-api:reseat",
     "judging:grade": "judging-api:judgements",
+    "judging:close": "judging-api:close",
+    "judging:open-the-rest": "judging-api:open-the-rest",
     "goldsets:new": "goldsets-api:gold-sets",
     "goldsets:new-version": "goldsets-api:drafts",
     "goldsets:change": "goldsets-api:change",
@@ -141,13 +143,11 @@ MISSING: dict[str, tuple[str, ...]] = {
         "queries:revoke",
     ],
     "pools and the notes of runs": ["retrieval:new-pool", "retrieval:grow-pool", "retrieval:missing", "retrieval:run"],
-    "rounds, guidelines and decisions on grades": [
+    "planning rounds, guidelines and decisions on grades": [
         "dashboard:judge-myself",
         "judging:guideline-new",
         "judging:guideline-changes",
         "judging:new-round",
-        "judging:open-the-rest",
-        "judging:close",
         "judging:give-back",
         "judging:release",
         "judging:adjudicate-pair",

@@ -137,6 +137,8 @@ TAKEN_AS = {"corpus-api:snapshots": {409}}
 # Their answers name no object: the reason is beside each.
 WITHOUT_A_BODY = {
     "jobs-api:job-cancel": "none is read",
+    "judging-api:close": "none is read",
+    "judging-api:open-the-rest": "a reason; see tests/judging/test_rounds_api.py",
     "judging-api:judgements": "a seat, which belongs to a person; see tests/judging/test_api.py",
     "notifications-api:read": "none is read",
     "triples-api:import-confirm": "none is read",

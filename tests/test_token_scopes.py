@@ -26,6 +26,7 @@ METHODS = ("get", "head", "post")
 READ_BY_THOSE_WHO_WRITE = {
     Scope.JUDGING_WRITE,
     Scope.REVIEW_WRITE,
+    Scope.ROUNDS_WRITE,
     Scope.RUNS_WRITE,
     Scope.TRIPLES_WRITE,
     Scope.VERSIONS_WRITE,

@@ -70,6 +70,34 @@ class RoundsOut(serializers.Serializer):
     rounds = RoundOut(many=True)
 
 
+class RoundFacts(RoundOut):
+    """A round as leads see it."""
+
+    kind = serializers.CharField()
+    pool = serializers.IntegerField(source="pool_id")
+    created_at = serializers.DateTimeField()
+    opened_at = serializers.DateTimeField(allow_null=True)
+    closed_at = serializers.DateTimeField(allow_null=True)
+    withdrawn_at = serializers.DateTimeField(allow_null=True, help_text="When the import of its grades was undone.")
+
+
+class SummaryOut(serializers.Serializer):
+    """A round with its seats counted."""
+
+    round = RoundFacts()
+    planned = serializers.IntegerField(help_text="Grades that its plan asks for.")
+    done = serializers.IntegerField(help_text="Grades given.")
+    people = serializers.IntegerField()
+
+
+class SummariesOut(serializers.Serializer):
+    rounds = SummaryOut(many=True)
+
+
+class PilotInput(serializers.Serializer):
+    reason = serializers.CharField(max_length=4_000, allow_blank=True)
+
+
 class QueryOut(serializers.Serializer):
     id = serializers.CharField(source="outside_id")
     text = serializers.CharField()
