@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,21 @@ def pytest_configure() -> None:
 
     strict_templates.enforce()
     override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]).enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nobody_is_noted() -> None:
+    """The first request of a session in some minutes notes that it is used, which no test of another thing counts.
+
+    Those of it put the real one back: `monkeypatch.setattr(visits, "uses", visits.Uses())`.
+    """
+    from apps.accounts.edges import visits
+
+    class Noted(visits.Uses):
+        def are_due(self, session_key: str, at: datetime) -> bool:
+            return False
+
+    visits.uses = Noted()
 
 
 @pytest.fixture(scope="session")

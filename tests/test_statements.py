@@ -1,7 +1,6 @@
 """How many statements a page sends to the database: the same on both databases, and for many rows as for few.
 
-Each is a trip, and trips are what a page waits for. What opens and ends a transaction does not count, nor does the note
-that somebody was here, once in some minutes; signing in does.
+Each is a trip, and trips are what a page waits for. What opens and ends a transaction does not count; signing in does.
 A page takes at most `MOST`.
 """
 
@@ -79,8 +78,7 @@ class Statements(CaptureQueriesContext):
 
     @property
     def number(self) -> int:
-        statements = [query["sql"] or "" for query in self.captured_queries]
-        return sum(not (sql.startswith(CONTROL) or "accounts_visit" in sql) for sql in statements)
+        return sum(not (query["sql"] or "").startswith(CONTROL) for query in self.captured_queries)
 
 
 def statements_of(client: Client, url: str) -> int:

@@ -29,6 +29,11 @@ SAFARI = (
 PROFILE = "/profile/"
 
 
+@pytest.fixture(autouse=True)
+def _uses(monkeypatch):
+    monkeypatch.setattr(edge, "uses", edge.Uses())
+
+
 @pytest.fixture
 def mara():
     mara = make_user("Mara")

@@ -5,6 +5,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from playwright.sync_api import expect
 
+from apps.accounts.edges import visits
 from tests.e2e import looking
 from tests.e2e.waiting import go, turned
 from tests.e2e.worlds import shared
@@ -15,7 +16,8 @@ FIREFOX = "Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0"
 project = shared(lambda: make_project("Osterby docs"))
 
 
-def test_a_person_ends_the_session_that_they_do_not_know(page, project, signed_in, witness):
+def test_a_person_ends_the_session_that_they_do_not_know(page, project, signed_in, witness, monkeypatch):
+    monkeypatch.setattr(visits, "uses", visits.Uses())
     lead = lead_of(project)
     stranger = Client(headers={"User-Agent": FIREFOX})
     stranger.post("/login/", {"email": lead.email, "password": PASSWORD})
