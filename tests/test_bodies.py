@@ -140,6 +140,8 @@ WITHOUT_A_BODY = {
     "judging-api:close": "none is read",
     "judging-api:open-the-rest": "a reason; see tests/judging/test_rounds_api.py",
     "judging-api:judgements": "a seat, which belongs to a person; see tests/judging/test_api.py",
+    "judging-api:imports": "a file: its form is among the pages",
+    "judging-api:import-confirm": "none is read",
     "notifications-api:read": "none is read",
     "triples-api:import-confirm": "none is read",
     "review-api:pull": "none is read",

@@ -281,6 +281,11 @@ class Things:
 
     triples_api_import_confirm__pk = triples_api_import__pk
 
+    def judging_api_import__pk(self) -> int:
+        return Import.objects.filter(project=self.project, kind="judgements").latest("pk").pk
+
+    judging_api_import_confirm__pk = judging_api_import__pk
+
     def triples_retire__pk(self) -> int:
         return Triple.objects.filter(project=self.project, state="accepted").first().pk
 
@@ -503,6 +508,9 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     _add_candidates(project, lead, snapshot)
     _propose_a_passage(project, lead)
     _score_on_triples(project, lead)
+    grades = SimpleUploadedFile("searches.csv", b"query,url,rank,grade\nwho may open,SEC-4.2,1,2\n")
+    chosen = {"format": "table", "snapshot": str(snapshot.pk)}
+    start_import(project=project, kind="judgements", file=grades, options=chosen, actor=lead, at=now)
     file = SimpleUploadedFile("more.run", b"Q001 Q0 SEC-4.2 1 2.5 more\n")
     handed_in: dict[str, Any] = {"project": project, "snapshot": snapshot, "actor": lead, "at": now}
     handed_in["details"] = {"system": "", "tag": "", "note": "", "commit": ""}

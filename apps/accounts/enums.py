@@ -19,7 +19,7 @@ class Scope(models.TextChoices):
     RUNS_WRITE = "runs:write", "push runs and request scores"
     VERSIONS_READ = "versions:read", "read and export gold versions"
     VERSIONS_WRITE = "versions:write", "draft, freeze and release gold versions, and their public releases"
-    JUDGING_WRITE = "judging:write", "read own pairs and send grades"
+    JUDGING_WRITE = "judging:write", "read own pairs, send grades and import judgements"
     ROUNDS_WRITE = "rounds:write", "see every judging round, and close rounds"
     TRIPLES_WRITE = "triples:write", "import Q&As and propose passages for them"
     REVIEW_WRITE = "review:write", "read own reviews and send verdicts"

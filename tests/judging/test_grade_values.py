@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.judging.core.grade_values import propose_grades
+from apps.judging.core.grade_values import is_same_grade, propose_grades
 
 SCALE = {0: "Not relevant", 1: "Related", 2: "Answers part", 3: "Answers all"}
 
@@ -34,3 +34,11 @@ def test_a_higher_number_never_becomes_a_lower_grade(numbers):
     grades = [int(proposed[str(number)]) for number in sorted(numbers)]
     assert grades == sorted(grades)
     assert set(grades) <= set(SCALE)
+
+
+@pytest.mark.parametrize(
+    ("value", "grade", "is_same"),
+    [("1", "1", True), ("1.0", "1", True), ("1.5", "1", False), ("yes", "1", False), ("", "0", False)],
+)
+def test_a_grade_with_a_point_is_the_same_grade(value, grade, is_same):
+    assert is_same_grade(value, grade) == is_same

@@ -8,8 +8,9 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from apps.common.files.csvsafe import restore_cell
@@ -37,7 +38,8 @@ class Table(NamedTuple):
     """A table: how it was read, its headings, and its rows below them, each with its number in the file.
 
     `sheets` are the names of the visible sheets of a workbook, empty for other files. Each row has as many cells as
-    there are headings. `line` is the number of the row of headings.
+    there are headings. `line` is the number of the row of headings. `known` says what columns are, where the form of
+    the file says so; `notes` are sentences about what was left out.
     """
 
     how: str
@@ -46,6 +48,8 @@ class Table(NamedTuple):
     sheets: Sequence[str] = ()
     sheet: str = ""
     line: int = 1
+    known: Mapping[str, str] = MappingProxyType({})
+    notes: Sequence[str] = ()
 
 
 def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "") -> Table:

@@ -2,15 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from apps.accounts.models import Project
-from apps.common.files.anytable import open_table
+from apps.common.files.anytable import Table, open_table
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import ColumnRole, TableChoice
-from apps.corpus.core.table_plans import SHOWN_ROWS, TableView
+from apps.corpus.core.table_plans import DONE, SHOWN_ROWS, TableMessage, TableView
 from apps.corpus.selectors.columns import settled_choice
+
+
+class Opener(Protocol):
+    """Reads a file as a table; what does not fit is added to the mistakes."""
+
+    def __call__(self, source: TableFile, errors: ErrorList, *, sheet: str) -> Table: ...
 
 
 class OpenedTable(NamedTuple):
@@ -27,13 +33,20 @@ class OpenedTable(NamedTuple):
 
 
 def open_mapped(
-    source: TableFile, *, project: Project, kind: str, roles: Sequence[ColumnRole], options: Mapping[str, Any]
+    source: TableFile,
+    *,
+    project: Project,
+    kind: str,
+    roles: Sequence[ColumnRole],
+    options: Mapping[str, Any],
+    opener: Opener = open_table,
 ) -> OpenedTable:
-    """Open a table with its columns chosen, remembered or proposed. Raises InputError for what is no table."""
+    """Open a table with its columns chosen, remembered, known or proposed. Raises InputError for what is no table."""
     errors = ErrorList()
-    table = open_table(source, errors, sheet=TableChoice.from_json(options.get("table") or {}).sheet)
+    table = opener(source, errors, sheet=TableChoice.from_json(options.get("table") or {}).sheet)
     lines = list(table.rows)
-    settled = settled_choice(project, kind, roles, table.headings, [cells for _, cells in lines], options)
+    cells = [cells for _, cells in lines]
+    settled = settled_choice(project, kind, roles, table.headings, cells, options, known=table.known)
     view = TableView(
         how=table.how,
         headings=table.headings,
@@ -42,6 +55,7 @@ def open_mapped(
         sheets=table.sheets,
         rows=len(lines),
         sample=[cells for _, cells in lines[:SHOWN_ROWS]],
+        messages=[TableMessage(DONE, note) for note in table.notes],
         is_remembered=settled.is_remembered,
     )
     return OpenedTable(lines, view, errors)

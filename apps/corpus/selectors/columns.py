@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from apps.accounts.models import Project
@@ -29,21 +30,26 @@ def settled_choice(
     headings: Sequence[str],
     rows: Sequence[Sequence[str]],
     options: Mapping[str, Any],
+    *,
+    known: Mapping[str, str] = MappingProxyType({}),
 ) -> SettledChoice:
     """The choice in the options where it is for these headings, else the remembered one, else a proposal.
 
-    A choice for some of the headings goes before what is proposed for the others.
+    A choice for some of the headings goes before what the form of the file says of them (`known`), and both before what
+    is proposed for the others.
     """
     given = TableChoice.from_json(options.get("table") or {})
     if set(given.columns) == set(headings):
         return SettledChoice(_in_order(given, headings), is_remembered=False)
-    known = RememberedColumns.objects.filter(project=project, kind=kind, headings=headings_digest(headings)).first()
-    if known and not given.columns and set((earlier := TableChoice.from_json(known.choice)).columns) == set(headings):
+    stored = RememberedColumns.objects.filter(project=project, kind=kind, headings=headings_digest(headings)).first()
+    if stored and not given.columns and set((earlier := TableChoice.from_json(stored.choice)).columns) == set(headings):
         choice = replace(earlier, sheet=given.sheet, answers=())
         return SettledChoice(_in_order(choice, headings), is_remembered=True)
     proposed = propose_columns(roles, headings, rows)
-    named = {heading: role for heading, role in given.columns.items() if heading in proposed}
     many = {role.name for role in roles if role.is_many}
+    chosen = {role for role in given.columns.values() if role not in many}
+    named = {heading: role for heading, role in known.items() if role not in chosen} | dict(given.columns)
+    named = {heading: role for heading, role in named.items() if heading in proposed}
     free = {heading: "" if role in named.values() and role not in many else role for heading, role in proposed.items()}
     return SettledChoice(replace(given, columns=free | named), is_remembered=False)
 

@@ -158,7 +158,7 @@ def _seat(round_id: int, seat: int, row: SeatedGrade, person: int) -> tuple[Any,
 
 
 def _judgement(round_id: int, seat: int, row: SeatedGrade, person: int, given_at: Any) -> tuple[Any, ...]:
-    key = f"import-{round_id}-{row.line}"
+    key = f"import-{round_id}-{seat}-{row.line}"
     return round_id, seat, row.entry_id, person, FIRST_PASS, row.grade, "", row.note, "[]", key, given_at
 
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.judging.api import judging, rounds
+from apps.judging.api import imports, judging, rounds
 
 app_name = "judging-api"
 urlpatterns = [
@@ -10,4 +10,7 @@ urlpatterns = [
     path("rounds/<int:pk>/open-the-rest/", rounds.OpenTheRestView.as_view(), name="open-the-rest"),
     path("rounds/<int:pk>/pairs/", judging.PairsView.as_view(), name="pairs"),
     path("rounds/<int:pk>/judgements/", judging.JudgementsView.as_view(), name="judgements"),
+    path("imports/", imports.JudgementImports.as_view(), name="imports"),
+    path("imports/<int:pk>/", imports.JudgementImportDetail.as_view(), name="import"),
+    path("imports/<int:pk>/confirm/", imports.JudgementImportConfirm.as_view(), name="import-confirm"),
 ]

@@ -36,6 +36,11 @@ def number_in(value: str) -> float | None:
     return float(value.replace(",", ".")) if _NUMBER.match(value.strip()) else None
 
 
+def is_same_grade(value: str, grade: str) -> bool:
+    """Whether a grade of the file is ours as it is, also when the file writes 1 as 1.0."""
+    return value == grade or (number_in(value) is not None and number_in(value) == number_in(grade))
+
+
 def is_grade_word(value: str) -> bool:
     return _plain(value) in _SHARES
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from django import forms
@@ -15,6 +16,7 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.near_ids import Proposal
 from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
+from apps.corpus.core.columns import SKIP, TableChoice
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.table_plans import show_table
 from apps.corpus.forms import PastedImportForm
@@ -23,11 +25,13 @@ from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
 from apps.judging.actions import import_judgements, undoing
 from apps.judging.actions.imports import ImportedRound, prepare_rows
+from apps.judging.core.table_roles import parse_table_columns
 from apps.judging.execution import judgement_readings
 from apps.judging.execution.judgement_import import QUERIES, JudgementDraft, queries_digest, read_draft
 from apps.judging.execution.table_import import TableDraft, read_table
 from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.judging.formats.recognition import AUTO, TABLE, recognise
+from apps.judging.formats.tools import TOOLS
 from apps.judging.models import Round
 from apps.queries.actions import import_queries
 from apps.queries.formats import QueryRow
@@ -35,7 +39,14 @@ from apps.queries.formats import QueryRow
 NEW, HERE = "new", "unchanged"
 
 
-CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, Parquet, copied cells", **FORMATS}
+CHOICES = {
+    AUTO: "Recognise it",
+    TABLE: "A table: a workbook, CSV of any kind, Parquet, copied cells",
+    **TOOLS,
+    **FORMATS,
+}
+TABLES = frozenset({TABLE, *TOOLS})
+"""The formats whose columns and grades are chosen on the page."""
 NEW_QUERIES = "new queries"
 
 
@@ -51,7 +62,7 @@ class JudgementImportForm(PastedImportForm):
         help_text=(
             f"For a file with columns separated by spaces, if not {' '.join(QRELS_COLUMNS)}; name a column skip to"
             " ignore it. Of ratings, when not query_id, block_id, annotator, grade: query=query_text, text=block_id,"
-            " first=rater, second=rater, agreed=final."
+            " first=rater, second=rater, agreed=final. Of a table or another tool's export: Search=query, Stars=grade."
         ),
     )
     grades = forms.CharField(
@@ -61,6 +72,8 @@ class JudgementImportForm(PastedImportForm):
         help_text="If the file uses other grades: 1=3,2=2,3=1,-1=skip. List every grade of the file.",
     )
     name = forms.CharField(max_length=100, required=False, help_text="Name of the new round.")
+    sheet = forms.CharField(max_length=200, required=False, widget=forms.HiddenInput)
+    person = forms.CharField(max_length=120, required=False, widget=forms.HiddenInput)
     skip_unknown = forms.BooleanField(
         label="Leave out rows with an unknown query or passage",
         required=False,
@@ -84,7 +97,26 @@ class JudgementImportForm(PastedImportForm):
 
     def clean_columns(self) -> str:
         written, form = self.cleaned_data["columns"], self.cleaned_data.get("format", "")
-        return _parsed(written, lambda text: columns_of(form, text)) if written else ""
+        is_table = form in TABLES or (form == AUTO and "=" in written)
+        return _parsed(written, parse_table_columns if is_table else partial(columns_of, form)) if written else ""
+
+    def options(self) -> dict[str, Any]:
+        """The options; of what can be a table also the choices that its page shows."""
+        values = super().options()
+        return values | named_choice(values) if values["format"] in {AUTO, *TABLES} else values
+
+
+def named_choice(options: dict[str, Any]) -> dict[str, Any]:
+    """The choices for a table that were written down: its columns and grades, a sheet, the person; {} for none."""
+    columns, grades = options.get("columns", ""), options.get("grades", "")
+    written = parse_grade_map(grades) if grades else {}
+    choice = TableChoice(
+        sheet=options.get("sheet", ""),
+        columns=parse_table_columns(columns) if "=" in columns else {},
+        grades={value: SKIP if grade is None else str(grade) for value, grade in written.items()},
+        person=options.get("person", ""),
+    )
+    return {} if choice == TableChoice() else {"table": choice.as_json()}
 
 
 def _parsed(written: str, parse: Any) -> str:
@@ -134,6 +166,11 @@ class JudgementImport(ImportKind):
             "A column for each, and the final grade where there is one.",
             "query,docid,rater 1,rater 2,final\nkey rotation,sec-4.2,3,2,3",
         ),
+        FormatExample(
+            "Exports of other tools",
+            "You choose what the labels mean here; who gave them is kept by name, and can be joined to a member later.",
+            "Quepid: a book as CSV or JSON, a case, its ratings",
+        ),
         FormatExample("TREC qrels", "Query, iteration, passage, grade.", "Q001 0 sec-4.2 3\nQ001 0 sec-9.1 0"),
         FormatExample("CSV", "As Karat exports it.", "query_id,block_id,grade,notes\nQ001,sec-4.2,3,"),
     )
@@ -146,8 +183,8 @@ class JudgementImport(ImportKind):
     undone = "Its grades count nowhere. They stay on record."
 
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
-        if _format(source, options) == TABLE:
-            return _table_plan(project, source, read_table(source, **_where(project, options)))
+        if _format(source, options) in TABLES:
+            return _table_plan(project, source, _table(project, source, options))
         draft = _draft(project, source, options, for_later=True)
         progress(len(draft.rows))
         return _plan(project, draft, options, HERE if _is_imported(project, draft) else NEW)
@@ -156,7 +193,7 @@ class JudgementImport(ImportKind):
     def prepared(
         self, project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
     ) -> Iterator[PreparedJudgements | None]:
-        if _format(source, options) == TABLE:
+        if _format(source, options) in TABLES:
             yield None
             return
         grades, queries = project.grades, queries_digest(project)
@@ -181,7 +218,7 @@ class JudgementImport(ImportKind):
         at: datetime,
         prepared: PreparedJudgements | None = None,
     ) -> ImportPlan:
-        if prepared is None and _format(source, options) == TABLE:
+        if prepared is None and _format(source, options) in TABLES:
             return _apply_table(project, source, options, actor=actor, at=at)
         draft = prepared.draft if prepared else _draft(project, source, options)
         plan = _plan(project, draft, options, NEW)
@@ -217,8 +254,12 @@ def _format(source: TableFile, options: dict[str, Any]) -> str:
     return recognise(source) if options["format"] == AUTO else str(options["format"])
 
 
-def _where(project: Project, options: dict[str, Any]) -> dict[str, Any]:
-    return {"project": project, "snapshot": _snapshot(project, options), "options": options}
+def _table(project: Project, source: TableFile, options: dict[str, Any]) -> TableDraft:
+    """The table as it is read now. The source is at its beginning, before and after."""
+    snapshot, format = _snapshot(project, options), _format(source, options)
+    table = read_table(source, project=project, snapshot=snapshot, options=options, format=format)
+    source.rewind()
+    return table
 
 
 def _is_imported(project: Project, draft: JudgementDraft) -> bool:
@@ -265,7 +306,7 @@ def _apply_table(
     project: Project, source: TableFile, options: dict[str, Any], *, actor: User, at: datetime
 ) -> ImportPlan:
     """Create the new queries of the table, then import its grades. Raises InputErrors for a column that is missing."""
-    table = read_table(source, **_where(project, options))
+    table = _table(project, source, options)
     plan = _table_plan(project, source, table)
     if plan.errors:
         raise InputErrors(list(plan.errors))
@@ -275,7 +316,7 @@ def _apply_table(
         import_queries(
             project=project, rows=rows, file=source, errors=ErrorList(), default_source=None, actor=actor, at=at
         )
-        draft = read_table(source, **_where(project, options)).draft
+        draft = _table(project, source, options).draft
     if draft.rows or not table.new_queries:
         _import(project, source, options, draft, actor=actor, at=at)
     return plan
@@ -295,12 +336,16 @@ def _draft(project: Project, source: TableFile, options: dict[str, Any], *, for_
     }
     if draft := judgement_readings.load(source, basis):
         return draft
+    try:
+        columns = columns_of(format, options.get("columns", ""))
+    except ValueError as reason:
+        raise source.error(None, "columns", options["columns"], f"{reason}; the file is {FORMATS[format]}") from reason
     draft = read_draft(
         source,
         project=project,
         snapshot=snapshot,
         format=format,
-        columns=columns_of(format, options.get("columns", "")),
+        columns=columns,
         grades=parse_grade_map(written) if written else None,
         match=options.get("match", ()),
     )

@@ -18,12 +18,13 @@ from apps.corpus.execution.table_opening import open_mapped
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.passage_matching import Passage, PassageMatches, match_passages, passages_that_count
 from apps.judging.core import table_roles as roles
-from apps.judging.core.grade_values import number_in, propose_grades
+from apps.judging.core.grade_values import is_same_grade, number_in, propose_grades
 from apps.judging.execution import table_messages as messages
 from apps.judging.execution.graded_rows import Graded, GradedRows
 from apps.judging.execution.judgement_import import JudgementDraft, digest_line, draft_of, final_line
 from apps.judging.execution.query_matching import MatchedQuery, QueryMatches, match_queries
 from apps.judging.execution.table_rows import TableRow, rows_of
+from apps.judging.formats.tools import opener_of
 from apps.queries.models import Query
 from apps.queries.selectors import names_in
 
@@ -49,9 +50,15 @@ class _Collected(NamedTuple):
     skipped: int
 
 
-def read_table(source: TableFile, *, project: Project, snapshot: Snapshot, options: Mapping[str, Any]) -> TableDraft:
-    """Read a table against the project's queries and a snapshot. Raises InputError for what is no table."""
-    table = open_mapped(source, project=project, kind=KIND, roles=roles.ROLES, options=options)
+def read_table(
+    source: TableFile, *, project: Project, snapshot: Snapshot, options: Mapping[str, Any], format: str = ""
+) -> TableDraft:
+    """Read a table, or the export of a tool, against the project's queries and a snapshot.
+
+    Raises InputError for what is none.
+    """
+    opener = opener_of(format)
+    table = open_mapped(source, project=project, kind=KIND, roles=roles.ROLES, options=options, opener=opener)
     view = table.view
     rows = rows_of(view.headings, table.lines, view.choice)
     scale = {entry["grade"]: entry["name"] for entry in project.scale}
@@ -161,7 +168,7 @@ def _draft(snapshot: Snapshot, collected: _Collected) -> JudgementDraft:
 def _describe(view: TableView, queries: QueryMatches, how_passages: str, written: Mapping[str, int]) -> None:
     """The sentence below each select, and the grades of the table with what they become."""
     choice = view.choice
-    is_same = all(value == grade for value, grade in choice.grades.items())
+    is_same = all(is_same_grade(value, grade) for value, grade in choice.grades.items())
     as_grades = "as it is" if is_same else f"read as {view.scale[0][0]} to {view.scale[-1][0]}"
     words = {
         roles.QUERY: "id of the query" if queries.are_ids else "text of the search",

@@ -6,6 +6,7 @@ from apps.corpus.core.columns import TableChoice
 from apps.corpus.core.table_passages import are, counted, near_match
 from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, taking, undoing
 from apps.judging.core import table_roles as roles
+from apps.judging.core.grade_values import is_same_grade
 from apps.judging.execution.query_matching import QueryMatches
 from apps.judging.execution.table_rows import TableRow
 
@@ -56,7 +57,7 @@ def about_grades(grades: Mapping[str, str], rows: Mapping[str, int]) -> list[Tab
         count = sum(rows[value] for value in unread)
         title = f"{counted(count, 'grade')} {'has' if count == 1 else 'have'} no meaning here."
         return [TableMessage(WARN, title, "Choose it under “Grades become”; until then they stay out.", unread)]
-    if any(value != grade for value, grade in grades.items()):
+    if not all(is_same_grade(value, grade) for value, grade in grades.items()):
         return [TableMessage(DONE, "The grades are read on this project's scale, as “Grades become” lists.")]
     return []
 

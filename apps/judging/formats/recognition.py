@@ -9,6 +9,7 @@ from apps.common.files.tabular import TableFile
 from apps.judging.formats.judgements import FLAT_KNOWN, HUB_NAMES, RATINGS, RECORD_KNOWN, RECORD_NEEDED
 from apps.judging.formats.qrels_headings import heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES
+from apps.judging.formats.tools.recognition import tool_of, tool_of_headings
 
 AUTO, TABLE = "auto", "table"
 HEAD_BYTES = 16_384
@@ -16,7 +17,7 @@ _QRELS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?[0-9]{1,4}[ \t]*\Z")
 
 
 def recognise(source: TableFile) -> str:
-    """The format: qrels and tables with Karat's own columns are recognised as such, anything else is a table.
+    """The format: qrels, tables with Karat's own columns, and exports of tools; anything else is a table.
 
     The source is at its beginning, before and after.
     """
@@ -26,6 +27,8 @@ def recognise(source: TableFile) -> str:
         return "parquet" if set(RECORD_NEEDED) <= names <= set(RECORD_KNOWN) else TABLE
     if is_packed_table(head):
         return TABLE
+    if tool := tool_of(source):
+        return tool
     lines = [
         line for line in head.decode("utf-8", errors="replace").removeprefix("\ufeff").splitlines() if line.strip()
     ]
@@ -38,11 +41,15 @@ def recognise(source: TableFile) -> str:
     return _by_headings(lines[0]) if lines else TABLE
 
 
+def names_in(line: str) -> list[str]:
+    return [name.strip() for name in next(csv.reader([line]), [])]
+
+
 def _by_headings(line: str) -> str:
-    names = {name.strip() for name in next(csv.reader([line]), [])}
+    names = set(names_in(line))
     has_block = len(names & set(BLOCK_NAMES)) == 1
     if has_block and {"query_id", "annotator", "grade"} <= names:
         return RATINGS
     if has_block and {"query_id", "grade"} <= names <= set(FLAT_KNOWN):
         return "csv"
-    return TABLE
+    return tool_of_headings(names_in(line)) or TABLE

@@ -5,15 +5,16 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from apps.accounts.models import Project, User
-from apps.corpus.core.columns import SKIP, TableChoice
+from apps.corpus.core.columns import SKIP
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
 from apps.corpus.selectors.import_kinds import kind_named
+from apps.judging.core.grade_values import is_same_grade
 from apps.judging.core.table_roles import parse_table_columns
-from apps.judging.edges.imports import CHOICES
+from apps.judging.edges.imports import CHOICES, TABLES, named_choice
 from apps.judging.execution.judgement_import import PASSAGES, QUERIES
 from apps.judging.formats.judgements import QRELS_COLUMNS, columns_of, parse_grade_map
-from apps.judging.formats.recognition import AUTO, TABLE
+from apps.judging.formats.recognition import AUTO
 from apps.retrieval.edges.commands import chosen_snapshot
 
 
@@ -47,7 +48,7 @@ class Command(ImportCommand):
         )
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
-        is_table = options["format"] in {AUTO, TABLE}
+        is_table = options["format"] in {AUTO, *TABLES}
         of_form = parse_table_columns if is_table else partial(columns_of, options["format"])
         for name, parse in (("grades", parse_grade_map), ("columns", of_form)):
             try:
@@ -60,21 +61,13 @@ class Command(ImportCommand):
         values = {"snapshot": str(snapshot.pk), **{name: options[name] for name in chosen}}
         if options["match_ids"]:
             values["match"] = [QUERIES, PASSAGES]
-        return values | {"table": self._table(options)} if is_table else values
-
-    def _table(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The choices for a table: columns that are named, grades that are mapped, the person."""
-        columns = parse_table_columns(options["columns"]) if options["columns"] else {}
-        grades = parse_grade_map(options["grades"]) if options["grades"] else {}
-        written = {value: SKIP if grade is None else str(grade) for value, grade in grades.items()}
-        choice = TableChoice(sheet=options["sheet"], columns=columns, grades=written, person=options["person"])
-        return choice.as_json()
+        return values | named_choice(options) if is_table else values
 
     def apply(self, project: Project, source: Any, chosen: dict[str, Any], actor: User) -> ImportPlan:
         """Import, unless a grade would become another one that nobody has named: only a page can show that."""
         plan = kind_named(self.kind).preview(project, source, chosen, lambda done: None)
         grades = plan.extra.get("table", {}).get("grades", [])
-        if not chosen["grades"] and any(value != grade for value, grade, _ in grades):
+        if not chosen["grades"] and any(not is_same_grade(value, grade) for value, grade, _ in grades):
             map_ = ",".join(f"{value}={grade or SKIP}" for value, grade, _ in grades)
             message = f"The table has grades of another scale. Name what they mean here, such as --grades {map_}"
             raise CommandError(message, returncode=BAD_INPUT)

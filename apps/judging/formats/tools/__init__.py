@@ -1,0 +1,28 @@
+"""Exports of other tools as tables of grades, with a module for each tool.
+
+What its form says of a column is known; the rest, above all what its labels mean here, a person chooses on the page.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from apps.common.files.anytable import Table, open_table
+from apps.common.files.faults import ErrorList
+from apps.common.files.tabular import TableFile
+from apps.judging.formats.tools import quepid
+
+TOOLS = {
+    "quepid": "Quepid: a book, a case or its ratings, CSV or JSON",
+}
+_OPENERS: dict[str, Callable[[TableFile, ErrorList], Table]] = {
+    "quepid": quepid.open_export,
+}
+
+
+def opener_of(format: str) -> Callable[..., Table]:
+    """What opens a file of this format as a table: the reader of a tool, or that of any table."""
+    return partial(_opened, format) if format in _OPENERS else open_table
+
+
+def _opened(format: str, source: TableFile, errors: ErrorList, *, sheet: str = "") -> Table:
+    return _OPENERS[format](source, errors)

@@ -1,0 +1,136 @@
+"""Quepid: the judgements of a book, the ratings of a case, as CSV or JSON.
+
+The JSON of a book has each judge by e-mail, its CSV a column for each judge. Ratings of a case belong to nobody.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from apps.common.errors import InputError
+from apps.common.files.anytable import Table, open_table
+from apps.common.files.faults import ErrorList
+from apps.common.files.json_lists import read_list
+from apps.common.files.tabular import TableFile
+from apps.corpus.core.columns import plain_heading
+from apps.judging.core import table_roles as roles
+from apps.judging.formats.tools.rows import Record, ToolRow, table_of, text_of
+
+PAIRS, QUERIES = "query_doc_pairs", "queries"
+FIRST_COLUMNS = ["query", "docid"]
+NOBODY = "Unknown"
+"""What Quepid calls who has no account any more."""
+KNOWN = {
+    "query": roles.QUERY,
+    "docid": roles.PASSAGE,
+    "rating": roles.GRADE,
+    "judge": roles.PERSON,
+    "explanation": roles.NOTE,
+    "position": roles.RANK,
+}
+
+
+def is_json(head: str) -> bool:
+    """Whether a file that begins so is the JSON of a book, a case or ratings."""
+    has_ratings = '"ratings"' in head or '"relevant_documents"' in head
+    return head.startswith("{") and (f'"{PAIRS}"' in head or (f'"{QUERIES}"' in head and has_ratings))
+
+
+def is_book(headings: Sequence[str]) -> bool:
+    """Whether these are the headings of a book's CSV: behind query and docid the judges by name."""
+    return list(headings[:2]) == FIRST_COLUMNS and any(not _is_usual(heading) for heading in headings[2:])
+
+
+def open_export(source: TableFile, errors: ErrorList) -> Table:
+    """The export as a table. Raises InputError for what is none."""
+    head = source.head(64).decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    if not head.startswith("{"):
+        return _with_judges(open_table(source, errors))
+    reader = _Reader(source, errors)
+    table = table_of(source, errors, reader.rows(), how=reader.how, known=KNOWN)
+    return table._replace(notes=reader.notes)
+
+
+def _with_judges(table: Table) -> Table:
+    """The table with what its columns are: all without a usual heading have the ratings of one judge."""
+    if table.headings[:2] != FIRST_COLUMNS:
+        return table
+    judges = [heading for heading in table.headings[2:] if not _is_usual(heading)]
+    known = {heading: role for heading, role in KNOWN.items() if heading in table.headings}
+    how = "a book of Quepid, CSV" if judges else "ratings of Quepid, CSV"
+    return table._replace(how=how, known=known | dict.fromkeys(judges, roles.RATED))
+
+
+def _is_usual(heading: str) -> bool:
+    return any(plain_heading(heading) in role.headings for role in roles.ROLES)
+
+
+class _Reader:
+    def __init__(self, source: TableFile, errors: ErrorList) -> None:
+        self.source = source
+        self.errors = errors
+        self.unrated = 0
+        self.how = "a book of Quepid"
+
+    @property
+    def notes(self) -> list[str]:
+        if not self.unrated:
+            return []
+        are = "judgement is" if self.unrated == 1 else "judgements are"
+        return [f"{self.unrated:,} {are} marked as not rateable or to judge later, and no grade."]
+
+    def rows(self) -> Iterator[ToolRow]:
+        found = False
+        for field, rows_of in ((PAIRS, self._of_pair), (QUERIES, self._of_query)):
+            for line, record in read_list(self.source, self.errors, field=field):
+                found = True
+                try:
+                    yield from rows_of(line, record)
+                except InputError as error:
+                    self.errors.add(error)
+            if found or self.errors:
+                return
+            self.how = "a case of Quepid"
+
+    def _of_pair(self, line: int, record: Record) -> Iterator[ToolRow]:
+        cells = {
+            "query": self._text(line, record, "query_text"),
+            "docid": self._text(line, record, "doc_id"),
+            "position": text_of(record.get("position")),
+        }
+        judgements = record.get("judgements") or []
+        if not isinstance(judgements, list) or not all(isinstance(one, dict) for one in judgements):
+            raise self.source.error(line, "judgements", judgements, "is a list of judgements")
+        for one in judgements:
+            if one.get("rating") is None or one.get("unrateable") or one.get("judge_later"):
+                self.unrated += 1
+                continue
+            judge = text_of(one.get("user_email")) or NOBODY
+            note = text_of(one.get("explanation"))
+            yield ToolRow(line, cells | {"rating": text_of(one["rating"]), "judge": judge, "explanation": note})
+
+    def _of_query(self, line: int, record: Record) -> Iterator[ToolRow]:
+        placeholders = record.get("placeholders")
+        named = {"query": placeholders.get("$query")} if isinstance(placeholders, dict) else record
+        query = self._text(line, named, "query_text" if "query_text" in named else "query")
+        ratings = dict(self._ratings(line, record))
+        for doc_id, rating in (ratings or {"": ""}).items():
+            yield ToolRow(line, {"query": query, "docid": doc_id, "rating": rating})
+
+    def _ratings(self, line: int, record: Record) -> Iterator[tuple[str, str]]:
+        """Passage and rating: by passage, or as the form for RRE has them, the passages of each rating."""
+        grouped = record.get("relevant_documents")
+        ratings = record.get("ratings") or {}
+        if isinstance(grouped, dict):
+            for rating, doc_ids in grouped.items():
+                yield from ((text_of(doc_id), rating) for doc_id in (doc_ids if isinstance(doc_ids, list) else []))
+        elif isinstance(ratings, dict):
+            yield from ((doc_id.strip(), text_of(rating)) for doc_id, rating in ratings.items())
+        elif isinstance(ratings, list) and all(isinstance(one, Mapping) for one in ratings):
+            yield from ((text_of(one.get("doc_id")), text_of(one.get("rating"))) for one in ratings)
+        else:
+            raise self.source.error(line, "ratings", ratings, "has a rating for each passage")
+
+    def _text(self, line: int, record: Mapping[str, Any], field: str) -> str:
+        if text := text_of(record.get(field)):
+            return text
+        raise self.source.error(line, field, "", "is missing")

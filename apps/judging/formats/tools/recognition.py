@@ -1,0 +1,22 @@
+"""Which tool an export is of, from its beginning; "" for what is none of theirs."""
+
+from collections.abc import Sequence
+
+from apps.common.files.tabular import TableFile
+from apps.judging.formats.tools import quepid
+
+HEAD_BYTES = 256 * 1024
+"""A case of Quepid begins with the code of its scorer."""
+
+
+def tool_of(source: TableFile) -> str:
+    """By the fields of JSON. The source is at its beginning, before and after."""
+    if not source.head(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"[")):
+        return ""
+    head = source.head(HEAD_BYTES).decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    return "quepid" if quepid.is_json(head) else ""
+
+
+def tool_of_headings(headings: Sequence[str]) -> str:
+    """By the headings of CSV."""
+    return "quepid" if quepid.is_book(headings) else ""
