@@ -9,13 +9,15 @@ from functools import partial
 from apps.common.files.anytable import Table, open_table
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.judging.formats.tools import quepid
+from apps.judging.formats.tools import label_studio, quepid
 
 TOOLS = {
     "quepid": "Quepid: a book, a case or its ratings, CSV or JSON",
+    "label-studio": "Label Studio: tasks with annotations, JSON or JSON-MIN",
 }
 _OPENERS: dict[str, Callable[[TableFile, ErrorList], Table]] = {
     "quepid": quepid.open_export,
+    "label-studio": label_studio.open_export,
 }
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from apps.common.files.tabular import TableFile
-from apps.judging.formats.tools import quepid
+from apps.judging.formats.tools import label_studio, quepid
 
+BY_JSON = {"quepid": quepid.is_json, "label-studio": label_studio.is_json}
 HEAD_BYTES = 256 * 1024
 """A case of Quepid begins with the code of its scorer."""
 
@@ -14,7 +15,7 @@ def tool_of(source: TableFile) -> str:
     if not source.head(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"[")):
         return ""
     head = source.head(HEAD_BYTES).decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
-    return "quepid" if quepid.is_json(head) else ""
+    return next((tool for tool, is_its_json in BY_JSON.items() if is_its_json(head)), "")
 
 
 def tool_of_headings(headings: Sequence[str]) -> str:
