@@ -144,6 +144,10 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "adjudicate pairs; carry grades over to the same texts",
             "judging:adjudicate judging:adjudicate-pair judging:settle judging:carry",
         ),
+        may(
+            "see the names in imported files; say which member a name is",
+            "judging:placeholders judging:claim-placeholder judging:end-claim",
+        ),
     ),
     "Agreement and quality": (
         may("read agreement, without names", "agreement:overview agreement:where"),

@@ -142,6 +142,8 @@ WITHOUT_A_BODY = {
     "judging-api:judgements": "a seat, which belongs to a person; see tests/judging/test_api.py",
     "judging-api:imports": "a file: its form is among the pages",
     "judging-api:import-confirm": "none is read",
+    "judging-api:claim": "a member, who may be in both projects; see tests/judging/test_placeholders.py",
+    "judging-api:end-claim": "none is read",
     "notifications-api:read": "none is read",
     "triples-api:import-confirm": "none is read",
     "review-api:pull": "none is read",

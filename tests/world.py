@@ -15,7 +15,7 @@ from apps.accounts.actions.projects import set_roles
 from apps.accounts.actions.secrets import save_secret
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Role, Scope
-from apps.accounts.models import Invitation, Project, User
+from apps.accounts.models import STAND_IN_DOMAIN, Invitation, Project, User
 from apps.accounts.selectors import secrets_in
 from apps.corpus.actions.imports import confirm_import, start_import
 from apps.corpus.enums import FREEZE
@@ -32,7 +32,7 @@ from apps.goldsets.models import TrainingManifest, Version
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.webhooks import add_webhook, try_webhook
 from apps.jobs.models import Job, Notification, Outbox, Upload, Webhook
-from apps.judging.models import Guideline, Round
+from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.queries.models import Permission, Query, Source
 from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport, StabilityReport
@@ -286,6 +286,14 @@ class Things:
 
     judging_api_import_confirm__pk = judging_api_import__pk
 
+    def judging_claim_placeholder__pk(self) -> int:
+        rows = RoundAnnotator.objects.filter(round__project=self.project, round__kind="imported")
+        return rows.filter(annotator__email__endswith=STAND_IN_DOMAIN).earliest("pk").annotator_id
+
+    judging_end_claim__pk = judging_claim_placeholder__pk
+    judging_api_claim__pk = judging_claim_placeholder__pk
+    judging_api_end_claim__pk = judging_claim_placeholder__pk
+
     def triples_retire__pk(self) -> int:
         return Triple.objects.filter(project=self.project, state="accepted").first().pk
 
@@ -389,7 +397,7 @@ class Things:
 
     @cached_property
     def round(self) -> Round:
-        return Round.objects.filter(project=self.project).order_by("-number").first()
+        return Round.objects.filter(project=self.project).exclude(kind="imported").latest("number")
 
     @cached_property
     def version(self) -> Version:
@@ -511,6 +519,9 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     grades = SimpleUploadedFile("searches.csv", b"query,url,rank,grade\nwho may open,SEC-4.2,1,2\n")
     chosen = {"format": "table", "snapshot": str(snapshot.pk)}
     start_import(project=project, kind="judgements", file=grades, options=chosen, actor=lead, at=now)
+    named = SimpleUploadedFile("named.csv", b"query,url,rater,grade\nwho may open,SEC-4.2,Ana,2\n")
+    item = start_import(project=project, kind="judgements", file=named, options=chosen, actor=lead, at=now)
+    confirm_import(import_id=item.pk, actor=lead, at=now)
     file = SimpleUploadedFile("more.run", b"Q001 Q0 SEC-4.2 1 2.5 more\n")
     handed_in: dict[str, Any] = {"project": project, "snapshot": snapshot, "actor": lead, "at": now}
     handed_in["details"] = {"system": "", "tag": "", "note": "", "commit": ""}

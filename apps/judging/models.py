@@ -1,6 +1,6 @@
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from apps.accounts.models import Project
 from apps.judging.enums import CantJudgeReason, ErrorType, RoundKind, RoundState, SeatState
@@ -296,3 +296,33 @@ class UndecidedPair(models.Model):
 
     def __str__(self) -> str:
         return f"{self.entry_id} in {self.round_id}"
+
+
+class PlaceholderClaim(models.Model):
+    """A member who is the person behind a name in imported files, as a lead has said.
+
+    The grades stay under the name, as they were given. A claim that was wrong is ended, and stays on record.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="placeholder_claims")
+    placeholder = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="claims")
+    member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    claimed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    claimed_at = models.DateTimeField()
+    ended_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["placeholder"], condition=Q(ended_at=None), name="placeholder_is_one_member_at_most"
+            ),
+            models.CheckConstraint(name="placeholder_is_somebody_else", condition=~Q(placeholder=F("member"))),
+            models.CheckConstraint(
+                name="placeholder_claim_is_ended_by_somebody",
+                condition=Q(ended_at=None, ended_by=None) | Q(ended_at__isnull=False, ended_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.placeholder} is {self.member}"

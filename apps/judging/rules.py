@@ -3,10 +3,11 @@
 from collections.abc import Collection
 
 from apps.accounts.enums import Role
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
 from apps.judging.core.resolution import PairState, Resolved
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Round
+from apps.judging.selectors.placeholders import SharedPairs
 from apps.retrieval.enums import PoolState
 from apps.retrieval.models import Pool
 
@@ -140,6 +141,21 @@ def answer_refusal(project: Project, grade: int | None, cant_judge: str) -> str 
         low, high = min(project.grades), max(project.grades)
         return f"{grade} is not on the scale of this project, which goes from {low} to {high}."
     return None
+
+
+def claim_refusal(placeholder: User, member: User, earlier: User | None, shared: SharedPairs) -> str | None:
+    """Why this member cannot be the person behind a name in imported files. `earlier` is who it is already."""
+    if earlier is not None:
+        return f"{placeholder.name} is {earlier} already. End that first, if it is wrong."
+    if not shared.number:
+        return None
+    pairs = "a pair" if shared.number == 1 else f"{shared.number:,} pairs"
+    where = f"of {shared.example}" if shared.number == 1 else f"one of them of {shared.example}"
+    return (
+        f"{placeholder.name} and {member} have both judged {pairs}, {where}. Two judges of a pair are two people, so"
+        f" {placeholder.name} stays a name of its own. Choose another member, or undo the import that has these grades"
+        " twice."
+    )
 
 
 def withdrawn_refusal(round_: Round) -> str | None:

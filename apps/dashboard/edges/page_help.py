@@ -306,6 +306,11 @@ JUDGING = {
         "Grades that the newer guideline gives another meaning. Decide for each whether it stays or is judged again.",
         "reference/adjudication.md#guideline",
     ),
+    "judging:placeholders": PageHelp(
+        "Imported grades belong to the names that their file has. Say which member a name is, when you know: the grades"
+        " stay as they are, and the member no longer decides pairs that they judged under it.",
+        "reference/imports.md#placeholders",
+    ),
     "judging:new-round": PageHelp(
         "Say who judges which pairs, and how many pairs two people judge: agreement is measured on those. The workload"
         " is shown before you start.",

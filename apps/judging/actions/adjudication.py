@@ -11,7 +11,8 @@ from apps.judging import rules, selectors
 from apps.judging.actions.locks import locked_round
 from apps.judging.core.resolution import Resolved
 from apps.judging.enums import ErrorType
-from apps.judging.models import Adjudication, Judgement, Round
+from apps.judging.models import Adjudication, Round
+from apps.judging.selectors.placeholders import has_judged
 from apps.retrieval.models import PoolEntry
 
 
@@ -67,9 +68,8 @@ def adjudicate(
 
 def _check(round_: Round, entry: PoolEntry, adjudicator: User) -> Resolved:
     pair = selectors.pair_of(round_, entry)
-    has_judged = Judgement.objects.filter(round=round_, entry=entry, annotator=adjudicator).exists()
     refusal = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
-        pair.resolved, planned=pair.planned, has_judged=has_judged
+        pair.resolved, planned=pair.planned, has_judged=has_judged(entry, round_.pk, adjudicator)
     )
     if refusal:
         raise AdjudicationRefused(refusal, code="not_adjudicable")

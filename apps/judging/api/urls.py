@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.judging.api import imports, judging, rounds
+from apps.judging.api import imports, judging, placeholders, rounds
 
 app_name = "judging-api"
 urlpatterns = [
@@ -13,4 +13,7 @@ urlpatterns = [
     path("imports/", imports.JudgementImports.as_view(), name="imports"),
     path("imports/<int:pk>/", imports.JudgementImportDetail.as_view(), name="import"),
     path("imports/<int:pk>/confirm/", imports.JudgementImportConfirm.as_view(), name="import-confirm"),
+    path("placeholders/", placeholders.PlaceholdersView.as_view(), name="placeholders"),
+    path("placeholders/<int:pk>/claim/", placeholders.ClaimView.as_view(), name="claim"),
+    path("placeholders/<int:pk>/end/", placeholders.EndClaimView.as_view(), name="end-claim"),
 ]

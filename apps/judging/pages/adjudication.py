@@ -24,6 +24,7 @@ from apps.judging.enums import ErrorType, RoundState
 from apps.judging.forms.judging import AdjudicationForm
 from apps.judging.models import Judgement, Round
 from apps.judging.selectors import JudgedPair, board
+from apps.judging.selectors.placeholders import has_judged
 from apps.retrieval.models import PoolEntry
 
 LETTERS = "ABCDEFGHI"
@@ -94,9 +95,8 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
     row = selectors.entry_in(round_, entry)
     judged = selectors.pair_of(round_, row)
     person = user_of(request)
-    has_judged = any(judgement.annotator_id == person.pk for judgement in judged.judgements)
     reason = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
-        judged.resolved, planned=judged.planned, has_judged=has_judged
+        judged.resolved, planned=judged.planned, has_judged=has_judged(row, round_.pk, person)
     )
     if reason:
         raise AdjudicationRefused(reason, code="not_adjudicable")

@@ -9,6 +9,7 @@ from apps.judging.pages import (
     keys,
     overview,
     pilots,
+    placeholders,
     planning,
     settling,
 )
@@ -24,6 +25,9 @@ urlpatterns = [
     path("guideline/<int:number>/keep/", guidelines.keep, name="guideline-keep"),
     path("keys/", keys.keys, name="keys"),
     path("keys/reset/", keys.keys_reset, name="keys-reset"),
+    path("names/", placeholders.placeholders, name="placeholders"),
+    path("names/<int:pk>/claim/", placeholders.claim, name="claim-placeholder"),
+    path("names/<int:pk>/end/", placeholders.end, name="end-claim"),
     path("rounds/new/", planning.new_round, name="new-round"),
     path("rounds/new/preview/", planning.preview, name="preview"),
     path("rounds/<int:pk>/", board.round_page, name="round"),

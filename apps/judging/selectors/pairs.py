@@ -15,6 +15,7 @@ from apps.corpus.selectors.corpora import TextKey, texts_in
 from apps.judging.core.resolution import PairState, Resolution, Resolved, Ruling, resolve, spread
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Adjudication, Judgement, Round, Seat, UndecidedPair
+from apps.judging.selectors.placeholders import selves_of
 from apps.retrieval.models import Pool, PoolEntry
 
 ROWS = 2_000
@@ -282,8 +283,9 @@ def _undecided(round_: Round) -> QuerySet[UndecidedPair]:
 
 
 def _judged_by(user: User) -> Exists:
-    """Whether this person has answered the undecided pair of the outer row."""
-    return Exists(Judgement.objects.filter(annotator=user, round=OuterRef("round"), entry=OuterRef("entry")))
+    """Whether this person has answered the undecided pair of the outer row, under whatever name."""
+    mine = Judgement.objects.filter(annotator__in=selves_of(user).values("pk"))
+    return Exists(mine.filter(round=OuterRef("round"), entry=OuterRef("entry")))
 
 
 def adjudicated(round_: Round) -> QuerySet[Adjudication]:

@@ -13,6 +13,7 @@ from apps.common.database.questions import Question, answer_to
 from apps.judging.enums import RoundKind, RoundState, SeatState
 from apps.judging.models import Judgement, Round, Seat, UndecidedPair
 from apps.judging.selectors.own_share import what_is_left_of
+from apps.judging.selectors.placeholders import selves_of
 from apps.judging.selectors.project_rounds import known_rounds
 
 
@@ -93,8 +94,8 @@ def undecided_in(project: Project, user: User | None = None) -> list[Undecided]:
 
 
 def _first_answers(user: User) -> QuerySet[Judgement]:
-    """This person's answers to the pair of the outer row."""
-    mine = Judgement.objects.filter(annotator=user, pass_number=1)
+    """This person's answers to the pair of the outer row, under whatever name."""
+    mine = Judgement.objects.filter(annotator__in=selves_of(user).values("pk"), pass_number=1)
     return mine.filter(round=OuterRef("round"), entry=OuterRef("entry"))
 
 
