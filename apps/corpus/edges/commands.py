@@ -3,9 +3,10 @@
 import shutil
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from tempfile import TemporaryFile
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, BinaryIO, cast
 
 from django.core.management.base import BaseCommand, CommandError
@@ -22,6 +23,8 @@ from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.execution.import_reading import prepared_source
+from apps.corpus.formats.packages import pack, package_name
+from apps.corpus.formats.packages.on_disk import files_at
 from apps.corpus.selectors.import_kinds import kind_named
 
 BAD_INPUT = 2
@@ -90,6 +93,17 @@ def opened(path: str) -> Iterator[TableFile]:
         shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.seek(0)
         yield TableFile(name_of(path), cast(BinaryIO, copy))
+
+
+@contextmanager
+def packed(paths: Iterable[Path]) -> Iterator[TableFile]:
+    """What is at these paths, as one package. Raises InputError for a path that is not there."""
+    with TemporaryDirectory(prefix="karat-") as folder:
+        package, files = Path(folder) / "package", files_at(paths)
+        with package.open("wb") as out:
+            pack(files, out)
+        with open_source(package, name=package_name(files)) as source:
+            yield source
 
 
 class ImportCommand(ProjectCommand):

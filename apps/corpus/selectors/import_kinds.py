@@ -15,12 +15,14 @@ from apps.common.discovery import load_layers
 from apps.common.files.anytable import is_packed_table
 from apps.common.files.extent import Extent, is_within
 from apps.common.files.tabular import TableFile
+from apps.common.files.workbooks import ZIP
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.models import Corpus, Import, Snapshot
 
 Progress = Callable[[int], None]
 READ_AT_ONCE = Extent(4_000_000, 50_000)
 WORKBOOK_AT_ONCE_BYTES = 500_000
+ZIP_AT_ONCE_BYTES = 100_000
 HEAD_BYTES = 4_096
 
 
@@ -119,8 +121,9 @@ class ImportKind:
     def is_read_at_once(self, path: Path, name: str, options: dict[str, Any]) -> bool:
         """Whether an upload with this name is small enough to read in the request; a packed table grows."""
         with path.open("rb") as stream:
-            is_packed = is_packed_table(stream.read(HEAD_BYTES))
-        return is_within(path, READ_AT_ONCE) and not (is_packed and path.stat().st_size > WORKBOOK_AT_ONCE_BYTES)
+            head = stream.read(HEAD_BYTES)
+        most = WORKBOOK_AT_ONCE_BYTES if is_packed_table(head) else ZIP_AT_ONCE_BYTES if head.startswith(ZIP) else None
+        return is_within(path, READ_AT_ONCE) and (most is None or path.stat().st_size <= most)
 
     def before(self, project: Project, options: dict[str, Any], prepared: Any = None) -> Any:
         """What an import is about to change, for `remember`. None for kinds that find it by themselves."""

@@ -9,7 +9,7 @@ from apps.common.files.tabular import TableFile
 from apps.judging.formats.judgements import FLAT_KNOWN, HUB_NAMES, RATINGS, RECORD_KNOWN, RECORD_NEEDED
 from apps.judging.formats.qrels_headings import heading_of
 from apps.judging.formats.ratings import BLOCK_NAMES
-from apps.judging.formats.tools.recognition import tool_of, tool_of_headings
+from apps.judging.formats.tools.recognition import tool_of, tool_of_columns, tool_of_headings
 
 AUTO, TABLE = "auto", "table"
 HEAD_BYTES = 16_384
@@ -23,8 +23,10 @@ def recognise(source: TableFile) -> str:
     """
     head = source.head(HEAD_BYTES)
     if is_parquet(head):
-        names = {HUB_NAMES.get(name, name) for name in parquet_names(source)}
-        return "parquet" if set(RECORD_NEEDED) <= names <= set(RECORD_KNOWN) else TABLE
+        columns = parquet_names(source)
+        names = {HUB_NAMES.get(name, name) for name in columns}
+        own = "parquet" if set(RECORD_NEEDED) <= names <= set(RECORD_KNOWN) else ""
+        return own or tool_of_columns(columns) or TABLE
     if is_packed_table(head):
         return TABLE
     if tool := tool_of(source):

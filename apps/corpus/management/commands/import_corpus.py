@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
@@ -15,13 +15,11 @@ from apps.common.files.linefiles import name_of
 from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.core.recipes import DEFAULT, EXAMPLES, recipe_of
-from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened
+from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened, packed
 from apps.corpus.edges.imports import FORMAT_CHOICES, NEW, site_address
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.document_reading import AUTO, endings_in
 from apps.corpus.formats import FORMATS, IDS
-from apps.corpus.formats.packages import pack, package_name
-from apps.corpus.formats.packages.on_disk import files_at
 from apps.corpus.models import READING
 from apps.corpus.selectors.corpora import corpora_in
 
@@ -81,11 +79,15 @@ class Command(ImportCommand):
             with opened(paths[0]) as source:
                 yield source
             return
+        if paths != ["-"]:
+            with packed(map(Path, paths)) as source:
+                yield source
+            return
         with TemporaryDirectory(prefix="karat-") as folder:
             package = Path(folder) / "package"
             with package.open("wb") as out:
-                name = _gather(paths, out)
-            with open_source(package, name=name) as source:
+                shutil.copyfileobj(sys.stdin.buffer, out)
+            with open_source(package, name=name_of("-")) as source:
                 yield source
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
@@ -126,13 +128,3 @@ class Command(ImportCommand):
             cure = f"; --also-text {endings} reads them as text" if endings else ""
             self.stderr.write(f"not read: {group['reason']}: {files} ({paths}){cure}")
         super().report(project, chosen, plan, dry=dry)
-
-
-def _gather(paths: list[str], out: BinaryIO) -> str:
-    """Write the package of what is at these paths, and return its name."""
-    if paths == ["-"]:
-        shutil.copyfileobj(sys.stdin.buffer, out)
-        return name_of("-")
-    files = files_at(map(Path, paths))
-    pack(files, out)
-    return package_name(files)

@@ -9,15 +9,19 @@ from functools import partial
 from apps.common.files.anytable import Table, open_table
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.judging.formats.tools import label_studio, quepid
+from apps.judging.formats.tools import argilla, doccano, label_studio, quepid
 
 TOOLS = {
     "quepid": "Quepid: a book, a case or its ratings, CSV or JSON",
     "label-studio": "Label Studio: tasks with annotations, JSON or JSON-MIN",
+    "doccano": "doccano: labels of texts, its zip, JSONL, JSON or CSV",
+    "argilla": "Argilla: a saved dataset as a zip, records.json, Parquet or JSON",
 }
 _OPENERS: dict[str, Callable[[TableFile, ErrorList], Table]] = {
     "quepid": quepid.open_export,
     "label-studio": label_studio.open_export,
+    "doccano": doccano.open_export,
+    "argilla": argilla.open_export,
 }
 
 

@@ -1,13 +1,16 @@
 from argparse import ArgumentParser
+from contextlib import AbstractContextManager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from apps.accounts.models import Project, User
+from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import SKIP
 from apps.corpus.core.import_plans import ImportPlan
-from apps.corpus.edges.commands import BAD_INPUT, ImportCommand
+from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, packed
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.judging.core.grade_values import is_same_grade
 from apps.judging.core.table_roles import parse_table_columns
@@ -19,7 +22,10 @@ from apps.retrieval.edges.commands import chosen_snapshot
 
 
 class Command(ImportCommand):
-    help = "Import judgements: TREC qrels, other columns, or the flat CSV layout. Nothing about grades is guessed."
+    help = (
+        "Import judgements: TREC qrels, tables, or exports of other tools, which may be folders. Nothing about grades"
+        " is guessed."
+    )
     kind = "judgements"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -46,6 +52,11 @@ class Command(ImportCommand):
         parser.add_argument(
             "--match-ids", action="store_true", help="read unknown ids that nearly fit by the one rule that fits them"
         )
+
+    def opened(self, options: dict[str, Any]) -> AbstractContextManager[TableFile]:
+        """The file, or a folder as a package."""
+        path = Path(options["file"])
+        return packed([path]) if path.is_dir() else super().opened(options)
 
     def import_options(self, project: Project, options: dict[str, Any]) -> dict[str, Any]:
         is_table = options["format"] in {AUTO, *TABLES}
