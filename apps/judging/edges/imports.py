@@ -88,7 +88,7 @@ class JudgementImportForm(PastedImportForm):
         known = [(str(each.pk), f"{each.corpus.name}: {each.name}") for each in snapshots_in(self.project)]
         offer(self, "snapshot", known)
         if not self.uploaded:
-            self.fields["file"].help_text = "A workbook, CSV of any kind, or qrels; plain or gzip."
+            self.fields["file"].help_text = "A workbook, CSV of any kind, qrels, another tool’s export; plain or gzip."
             self.fields["pasted"].help_text = "Cells copied from a spreadsheet, with their headings."
 
     def clean_grades(self) -> str:
