@@ -104,6 +104,15 @@ def test_the_same_results_under_the_same_tag_change_nothing(lead, project, snaps
     assert import_results(lead, project, snapshot) == run
 
 
+def test_what_a_rag_evaluation_has_retrieved_is_a_run(lead, project, snapshot):
+    line = {"user_input": "green window", "retrieved_contexts": ["A green window.", "Rules."], "reference": "Green."}
+
+    run = import_results(lead, project, snapshot, jsonl(line, name="eval.jsonl"))
+
+    assert (run.tag, run.returns) == ("eval", Returns.PASSAGES)
+    assert returned(run) == {"Q02": [Returned(text="A green window."), Returned(text="Rules.")]}
+
+
 def test_mistakes_are_listed_with_line_field_and_value_and_nothing_is_imported(lead, project, snapshot):
     sent = send(
         lead,

@@ -14,6 +14,7 @@ from apps.common.files.faults import ErrorList, fault
 from apps.common.files.tabular import TableFile, read_jsonl
 from apps.metrics.expected import Returned
 from apps.metrics.expected.questions import Pages
+from apps.metrics.files.rag_results import as_results
 
 FIELDS = ("qid", "rank", "id", "document_id", "pages", "text")
 LONGEST_NAME = 300
@@ -32,9 +33,10 @@ class ResultRow(NamedTuple):
 def read_results(source: TableFile, errors: ErrorList) -> Iterator[tuple[int, ResultRow]]:
     """The rows with their lines, in file order. A malformed line is added to `errors` and left out.
 
-    Raises InputError for what ends the reading, such as a damaged gzip.
+    A line of a RAG evaluation file is a row for each of its contexts. Raises InputError for what ends the reading, such
+    as a damaged gzip.
     """
-    return rows_from(read_jsonl(source, errors), source.name, errors)
+    return rows_from(as_results(read_jsonl(source, errors), source.name, errors), source.name, errors)
 
 
 def rows_from(
