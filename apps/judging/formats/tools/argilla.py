@@ -18,7 +18,7 @@ from apps.corpus.core.columns import LEAVE_OUT
 from apps.judging.core import table_roles as roles
 from apps.judging.formats.tools.fields import roles_of
 from apps.judging.formats.tools.packages import files_in, is_zip, paths_in
-from apps.judging.formats.tools.rows import Record, ToolRow, table_of, text_of
+from apps.judging.formats.tools.rows import Record, ToolRow, knowing, table_of, text_of
 
 RECORDS = "records.json"
 ENDINGS = (RECORDS, ".parquet", ".jsonl", "train.json")
@@ -58,12 +58,12 @@ def open_export(source: TableFile, errors: ErrorList) -> Table:
     """The export as a table: a row for each person's responses to a record. Raises InputError for what is none."""
     _refuse_other_folders(source)
     reader = _Reader(source, errors)
-    table = table_of(source, errors, reader.rows(), how="records of Argilla", known={})
+    table = table_of(source, errors, reader.rows(), how="records of Argilla")
     of_records = {heading: LEAVE_OUT for heading in table.headings if heading in OF_RECORDS}
     fields = [heading for heading in table.headings if heading not in {*of_records, ANNOTATOR}]
     graded = list(reader.rated) or list(reader.questions)
     known = {**of_records, ANNOTATOR: roles.PERSON, **roles_of(fields, graded=graded)}
-    return table._replace(known=known, notes=reader.sentences())
+    return knowing(table, known, reader.sentences())
 
 
 def _refuse_other_folders(source: TableFile) -> None:

@@ -18,7 +18,7 @@ from apps.corpus.core.columns import LEAVE_OUT
 from apps.judging.core import table_roles as roles
 from apps.judging.formats.tools.fields import roles_of
 from apps.judging.formats.tools.packages import files_in, is_zip
-from apps.judging.formats.tools.rows import Record, ToolRow, table_of, text_of
+from apps.judging.formats.tools.rows import Record, ToolRow, knowing, table_of, text_of
 
 ENDINGS = (".jsonl", ".json", ".csv")
 EVERYBODY = "all"
@@ -36,11 +36,10 @@ def is_json(head: str) -> bool:
 def open_export(source: TableFile, errors: ErrorList) -> Table:
     """The export as a table: a row for each labelled text. Raises InputError for what is none."""
     reader = _Reader(source, errors)
-    table = table_of(source, errors, reader.rows(), how="an export of doccano", known={})
+    table = table_of(source, errors, reader.rows(), how="an export of doccano")
     fields = [heading for heading in table.headings if heading not in {ID, ANNOTATOR, LABEL, COMMENT}]
     known = {ID: LEAVE_OUT, ANNOTATOR: roles.PERSON, LABEL: roles.GRADE, COMMENT: roles.NOTE} | roles_of(fields)
-    found = {heading: role for heading, role in known.items() if heading in table.headings}
-    return table._replace(known=found, notes=reader.sentences())
+    return knowing(table, known, reader.sentences())
 
 
 class _Reader:

@@ -14,7 +14,7 @@ from apps.common.files.json_lists import read_list
 from apps.common.files.tabular import TableFile
 from apps.judging.core import table_roles as roles
 from apps.judging.formats.tools.fields import roles_of
-from apps.judging.formats.tools.rows import Record, ToolRow, table_of, text_of
+from apps.judging.formats.tools.rows import Record, ToolRow, knowing, table_of, text_of
 
 ANNOTATOR = "annotator"
 COMPARED = "compared passage"
@@ -36,9 +36,9 @@ def is_json(head: str) -> bool:
 def open_export(source: TableFile, errors: ErrorList) -> Table:
     """The export as a table: a row for each annotation. Raises InputError for what is none."""
     reader = _Reader(source, errors)
-    table = table_of(source, errors, reader.rows(), how="an export of Label Studio", known={})
+    table = table_of(source, errors, reader.rows(), how="an export of Label Studio")
     known = roles_of(table.headings, passages=[COMPARED], graded=list(reader.graded), notes=list(reader.notes))
-    return table._replace(known={ANNOTATOR: roles.PERSON} | known, notes=reader.sentences())
+    return knowing(table, {ANNOTATOR: roles.PERSON} | known, reader.sentences())
 
 
 class _Reader:

@@ -13,7 +13,7 @@ from apps.common.files.json_lists import read_list
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import plain_heading
 from apps.judging.core import table_roles as roles
-from apps.judging.formats.tools.rows import Record, ToolRow, table_of, text_of
+from apps.judging.formats.tools.rows import Record, ToolRow, knowing, table_of, text_of
 
 PAIRS, QUERIES = "query_doc_pairs", "queries"
 FIRST_COLUMNS = ["query", "docid"]
@@ -46,8 +46,8 @@ def open_export(source: TableFile, errors: ErrorList) -> Table:
     if not head.startswith("{"):
         return _with_judges(open_table(source, errors))
     reader = _Reader(source, errors)
-    table = table_of(source, errors, reader.rows(), how=reader.how, known=KNOWN)
-    return table._replace(notes=reader.notes)
+    table = table_of(source, errors, reader.rows(), how="")
+    return knowing(table._replace(how=reader.how), KNOWN, reader.notes)
 
 
 def _with_judges(table: Table) -> Table:

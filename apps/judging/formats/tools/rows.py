@@ -24,8 +24,6 @@ def table_of(
     rows: Iterable[ToolRow],
     *,
     how: str,
-    known: Mapping[str, str],
-    notes: Sequence[str] = (),
 ) -> Table:
     """The rows as a table; its headings are those of all rows, in the order in which they come.
 
@@ -48,7 +46,12 @@ def table_of(
         raise source.error(None, "", "", f"the records have more than {source.caps.columns:,} fields")
     names = list(headings)
     filled = ((line, [cells.get(name, "") for name in names]) for line, cells in taken)
-    return Table(how, names, filled, known={name: known[name] for name in names if name in known}, notes=notes)
+    return Table(how, names, filled)
+
+
+def knowing(table: Table, known: Mapping[str, str], notes: Sequence[str]) -> Table:
+    """The table with what its form says of its columns, as far as it has them, and of what was left out."""
+    return table._replace(known={name: known[name] for name in table.headings if name in known}, notes=notes)
 
 
 def text_of(value: Any) -> str:
