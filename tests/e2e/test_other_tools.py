@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.accounts.enums import Role
+from apps.accounts.selectors import members_of
 from apps.judging.models import Judgement, PlaceholderClaim
 from tests.e2e.looking import WIDE, clean_in_both_themes, faults_at_width
 from tests.e2e.waiting import go, turned
@@ -55,7 +56,8 @@ def test_tasks_of_label_studio_are_imported_and_their_annotator_is_joined_to_a_m
     clean_in_both_themes(page)
     assert faults_at_width(page, 390) == []
     page.set_viewport_size(WIDE)
-    page.get_by_label("Who Ana Kos is").select_option("Ana Kos of Osterby")
+    member = members_of(project).get(name="Ana Kos of Osterby")
+    page.get_by_label("Who Ana Kos is").select_option(f"{member.name}, {member.email}")
     with turned(page):
         page.get_by_role("button", name="Join Ana Kos to this member").click()
     expect(page.get_by_text("Ana Kos is Ana Kos of Osterby. The grades stay as they were given.")).to_be_visible()
