@@ -88,6 +88,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "dashboard:settings": form(LEADS),
     "dashboard:archive": write(LEADS),
     "dashboard:bring-back": write(LEADS),
+    "dashboard:delete": form(LEADS),
     "dashboard:skip-step": write(LEADS),
     "dashboard:judge-myself": write(LEADS),
     "people:people": read(MEMBERS),

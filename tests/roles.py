@@ -44,6 +44,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             " people:roles people:secrets people:delete-secret",
         ),
         may("archive the project and bring it back", "dashboard:archive dashboard:bring-back"),
+        may("delete the project, with everything in it", "dashboard:delete"),
         may(
             "run a failed job again; set up webhooks",
             "jobs:retry jobs:webhooks jobs:try-webhook jobs:change-secret jobs:enable-webhook jobs:end-webhook"

@@ -45,6 +45,7 @@ SHOWN = {
     "corpus:imports": "the import is listed as undone",
     "judging:index": "the round is listed as withdrawn",
     "dashboard:settings": "the scale stays fixed: grades on record mean what it said",
+    "dashboard:delete": "what was taken back is deleted too",
     "triples:list": "the drafts are listed as withdrawn",
     "triples:mine": "the drafts are listed as withdrawn",
     "triples-api:list": "the drafts are listed as withdrawn",

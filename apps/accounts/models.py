@@ -99,6 +99,12 @@ def default_policies() -> dict:
     }
 
 
+class ProjectQuerySet(models.QuerySet["Project"]):
+    def standing(self) -> "ProjectQuerySet":
+        """Those that nobody has asked to delete."""
+        return self.exclude(pk__in=ProjectDeletion.objects.values("project"))
+
+
 class Project(models.Model):
     """The unit of access: everything belongs to exactly one project, and nothing is visible across projects."""
 
@@ -111,6 +117,8 @@ class Project(models.Model):
     created_at = models.DateTimeField()
     archived_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     archived_at = models.DateTimeField(null=True)
+
+    objects = ProjectQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -127,6 +135,34 @@ class Project(models.Model):
     @property
     def grades(self) -> list[int]:
         return [entry["grade"] for entry in self.scale]
+
+
+class ProjectDeletion(models.Model):
+    """That a project is deleted, or was: what is left of it. Never deleted, and changed only while it is under way.
+
+    The guards of the project's rows let go of them from the moment when this is written until `finished_at`. `links`
+    and `head` are those of its audit chain, before that went too. The key has no constraint: the project goes.
+    """
+
+    project = models.OneToOneField(Project, models.DO_NOTHING, db_constraint=False, related_name="deletion")
+    slug = models.SlugField(max_length=60)
+    name = models.CharField(max_length=120)
+    counts = models.JSONField(default=dict, help_text="What was in it, when somebody asked.")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    requested_at = models.DateTimeField()
+    links = models.PositiveBigIntegerField(default=0)
+    head = models.CharField(max_length=64, blank=True, default="")
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="project_deletion_ends_with_the_head_noted", condition=Q(finished_at=None) | ~Q(head="")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class MembershipQuerySet(models.QuerySet["Membership"]):

@@ -26,6 +26,13 @@ def archive_refusal(project: Project) -> str | None:
     return f"{project} is archived: it can be read, and nothing in it changes. A lead brings it back in its settings."
 
 
+def deletion_refusal(project: Project, typed: str) -> str | None:
+    """Why the project is not deleted by somebody who typed this as its name, or None."""
+    if typed.strip() == project.name.strip():
+        return None
+    return f"Nothing was deleted: to delete {project}, type its name, {project.name}."
+
+
 def secrets_refusal(actor: User, project: Project) -> str | None:
     """May `actor` write, replace and delete the project's secrets? Nobody may read them."""
     return None if Role.LEAD in roles_of(actor, project) else "Only a lead of this project can manage its secrets."

@@ -113,7 +113,7 @@ def _build(archive: Archive, wanted: Wanted, place: Path | None, *, has_files: b
     django.setup()
     from django.db import DatabaseError, connections
 
-    from apps.backups.actions import restore_database, restore_files
+    from apps.backups.actions.backups import restore_database, restore_files
     from apps.backups.edges.progress import ProgressLine
 
     progress = ProgressLine()

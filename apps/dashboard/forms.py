@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.models import Project, default_policies
+from apps.accounts.rules import deletion_refusal
 from apps.common.web.forms import KaratForm
 from apps.goldsets.enums import Answer, LeadCheckKind
 from apps.triples.core.checks import CAN_WARN
@@ -113,6 +114,25 @@ class SettingsForm(KaratForm):
     @property
     def policies(self) -> dict[str, Any]:
         return {name: value for name, value in self.cleaned_data.items() if name != "name"}
+
+
+class DeletionForm(KaratForm):
+    """The project's name, typed by who deletes it."""
+
+    typed = forms.CharField(
+        label="Name of the project", max_length=120, widget=forms.TextInput({"autocomplete": "off"})
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._project = project
+        self.fields["typed"].help_text = f"Type it as it is here: {project.name}"
+
+    def clean_typed(self) -> str:
+        typed: str = self.cleaned_data["typed"]
+        if reason := deletion_refusal(self._project, typed):
+            raise forms.ValidationError(reason)
+        return typed
 
 
 class ScaleForm(KaratForm):

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from apps.audit.models import Event
-from apps.backups.actions import back_up
+from apps.backups.actions.backups import back_up
 from apps.backups.enums import BACK_UP
 from apps.backups.execution import jobs as scheduled
 from apps.backups.execution.jobs import schedule

@@ -46,3 +46,27 @@ def test_an_archived_project_is_read_and_comes_back(page, project, signed_in, wi
         page.get_by_role("button", name="Bring the project back").click()
     expect(page.get_by_text("This project is archived")).to_have_count(0)
     assert witness.drain() == []
+
+
+def test_a_project_is_deleted_with_its_name_typed(page, project, signed_in, witness):
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/settings/")
+    with turned(page):
+        page.get_by_role("link", name="Delete the project").click()
+    looking.look_at(page, "project-delete")
+    looking.clean_in_both_themes(page)
+    assert looking.faults_at_width(page, 390) == []
+
+    page.set_viewport_size(looking.WIDE)
+    page.get_by_label("Name of the project").fill("another name")
+    with turned(page):
+        page.get_by_role("button", name="Delete the project").click()
+    expect(page.get_by_text("Nothing was deleted")).to_be_visible()
+
+    page.get_by_label("Name of the project").fill(project.name)
+    with turned(page):
+        page.get_by_role("button", name="Delete the project").click()
+    expect(page.get_by_text("is being deleted. Nobody can open it any more.")).to_be_visible()
+    expect(page.get_by_role("link", name=project.name)).to_have_count(0)
+    refused = witness.drain()
+    assert len(refused) <= 1, refused

@@ -198,7 +198,7 @@ def _refuse_unknown_groups(claims: Claims, configuration: SingleSignOn) -> None:
 def _apply_groups(user: User, groups: Collection[str], configuration: SingleSignOn, at: datetime) -> None:
     """Give the roles that the table of groups says, and end those that it would give but does not; others stay."""
     for slug, table in configuration.rules_by_project().items():
-        project = Project.objects.select_for_update(no_key=True).filter(slug=slug).first()
+        project = Project.objects.standing().select_for_update(no_key=True).filter(slug=slug).first()
         if project is None:
             log.warning("KARAT_OIDC_ROLES names the project %s, which is not there.", slug)
         elif project.archived_at is None:

@@ -9,7 +9,7 @@ from django.utils.text import slugify
 from apps.accounts import rules
 from apps.accounts.actions.memberships import _change_roles, _grant, _is_last_lead
 from apps.accounts.enums import Role
-from apps.accounts.models import Project, User
+from apps.accounts.models import ApiToken, Invitation, Membership, Project, ProjectDeletion, User
 from apps.accounts.rules import PeopleRefused, ProjectArchived
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Refusal
@@ -99,3 +99,35 @@ def bring_back_project(*, project_id: int, actor: User, at: datetime) -> Project
     project.save(update_fields=["archived_at", "archived_by"])
     record(project=project, actor=actor, action="project.brought_back", obj=project, at=at)
     return project
+
+
+@transaction.atomic
+def begin_deletion(
+    *, project_id: int, typed: str, counts: dict[str, int], actor: User | None, at: datetime
+) -> ProjectDeletion:
+    """Put on record that the project is deleted, and close it to everybody. `actor` None is the command line.
+
+    `typed` has to be its name, and `counts` are what was in it. There is no way back: from now on the guards of its
+    rows let go of them.
+    """
+    project = Project.objects.select_for_update().get(pk=project_id)
+    if actor is not None and (reason := rules.people_refusal(actor, project)):
+        raise PeopleRefused(reason)
+    if reason := rules.deletion_refusal(project, typed):
+        raise Refusal(reason, code="name_differs")
+    if ProjectDeletion.objects.filter(project=project).exists():
+        raise Refusal(f"{project} is being deleted already.", code="being_deleted")
+    deletion = ProjectDeletion.objects.create(
+        project=project,
+        slug=project.slug,
+        name=project.name,
+        counts=counts,
+        requested_by=actor,
+        requested_at=at,
+    )
+    Membership.objects.live().filter(project=project).update(ended_at=at, ended_by=actor)
+    ApiToken.objects.filter(project=project, revoked_at=None).update(revoked_at=at)
+    Invitation.objects.filter(project=project, used_at=None, revoked_at=None).update(revoked_at=at)
+    after = {"slug": project.slug, "name": project.name, "counts": counts}
+    record(project=None, actor=actor, action="project.deletion_requested", obj=project, after=after, at=at)
+    return deletion

@@ -96,6 +96,12 @@ def note(name: str, head: ChainHead) -> None:
         log.error("The head of the audit chain %s could not be noted in %s: %s", name, path.parent, problem)
 
 
+def forget(name: str) -> None:
+    """Remove the note of a chain that is gone with its project."""
+    if path := _path(name):
+        path.unlink(missing_ok=True)
+
+
 def _path(name: str) -> Path | None:
     folder: Path | None = settings.AUDIT_HEADS
     return folder / f"{name}.json" if folder else None

@@ -95,3 +95,20 @@ def forget_version(version: BlockVersion) -> None:
                 [version.pk, version.title, version.text],
             )
         cursor.execute("DELETE FROM corpus_searched WHERE version_id = %s", [version.pk])
+
+
+def forget_versions(project_id: int, first: int, last: int) -> None:
+    """Remove the project's versions with keys from `first` to `last` from the index, before they are deleted."""
+    versions = (
+        "SELECT v.id FROM corpus_blockversion v JOIN corpus_block b ON b.id = v.block_id"
+        " JOIN corpus_corpus c ON c.id = b.corpus_id JOIN corpus_searched s ON s.version_id = v.id"
+        " WHERE c.project_id = %s AND v.id BETWEEN %s AND %s"
+    )
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(
+                "INSERT INTO corpus_search (corpus_search, rowid, title, text)"
+                f" SELECT 'delete', id, title, text FROM corpus_blockversion WHERE id IN ({versions})",
+                [project_id, first, last],
+            )
+        cursor.execute(f"DELETE FROM corpus_searched WHERE version_id IN ({versions})", [project_id, first, last])

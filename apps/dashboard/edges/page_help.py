@@ -116,6 +116,11 @@ PROJECT = {
         " scale can change until somebody has judged.",
         "reference/settings.md",
     ),
+    "dashboard:delete": PageHelp(
+        "Deletes the project with everything in it, released versions too. It asks for the name of the project. What"
+        " stays is the record that it was deleted, by whom, and what was in it.",
+        "operations.md#deleting-a-project",
+    ),
     "people:people": PageHelp(
         "Who is in the project, with which roles. A lead invites people with links that work once, and changes roles."
         " Without any role a person leaves; what they did stays.",

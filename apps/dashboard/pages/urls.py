@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.dashboard.pages import first_steps, manual, search, server, views
+from apps.dashboard.pages import deletion, first_steps, manual, search, server, views
 
 app_name = "dashboard"
 urlpatterns = [
@@ -21,6 +21,7 @@ urlpatterns = [
     path("p/<slug:slug>/first-steps/judge/", first_steps.judge_myself, name="judge-myself"),
     path("p/<slug:slug>/archive/", views.archive, name="archive"),
     path("p/<slug:slug>/bring-back/", views.bring_back, name="bring-back"),
+    path("p/<slug:slug>/delete/", deletion.delete, name="delete"),
     path("p/<slug:slug>/search/", search.search, name="search"),
     path("p/<slug:slug>/settings/", views.settings, name="settings"),
 ]

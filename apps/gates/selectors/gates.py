@@ -215,7 +215,7 @@ def badge_of(gold_set: GoldSet, system_id: int) -> Badge | None:
 
 def badge_at(token: str) -> Badge:
     """The badge at a public address. Raises Http404 for an unknown or revoked one."""
-    badge = Badge.objects.filter(token=token, revoked_at=None).first()
+    badge = Badge.objects.filter(token=token, revoked_at=None, gold_set__project__deletion=None).first()
     if badge is None:
         raise Http404("No such badge.")
     return badge

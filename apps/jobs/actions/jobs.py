@@ -99,6 +99,18 @@ def retry_job(*, job_id: int, actor: User, at: datetime) -> Job:
     return moved
 
 
+@transaction.atomic
+def stop_jobs(*, project: Project, actor: User | None, at: datetime) -> None:
+    """Cancel every job of a project: at once while it is queued, at its next step while it runs."""
+    for job in Job.objects.open().filter(project=project).select_for_update().order_by("pk"):
+        if job.state == JobState.QUEUED:
+            workflow.move(
+                job.pk, JobStep.CANCEL, actor=actor, at=at, cancel_requested_at=at, finished_at=at, next_at=None
+            )
+        else:
+            Job.objects.filter(pk=job.pk, cancel_requested_at=None).update(cancel_requested_at=at)
+
+
 def _locked(job_id: int) -> Job:
     return Job.objects.select_for_update().get(pk=job_id)
 

@@ -53,9 +53,9 @@ class Command(BaseCommand):
 
     def _projects(self, slug: str | None) -> list[Project | None]:
         if not slug:
-            return [None, *Project.objects.order_by("pk")]
+            return [None, *Project.objects.standing().order_by("pk")]
         try:
-            return [Project.objects.get(slug=slug)]
+            return [Project.objects.standing().get(slug=slug)]
         except Project.DoesNotExist:
             raise CommandError(f"There is no project “{slug}”.", returncode=USAGE) from None
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from apps.backups.actions import back_up
+from apps.backups.actions.backups import back_up
 from apps.backups.edges.passphrase import new_passphrase
 from apps.backups.edges.progress import ProgressLine
 from apps.backups.execution.making import WrittenBackup

@@ -1,0 +1,130 @@
+"""Deletes a project: its files, then its rows part by part, then itself; begun anew by whoever finds it unfinished.
+
+While a part is deleted nobody waits for longer than that part takes. Who is killed leaves a smaller project, which is
+as closed as before: its deletion is on record, and goes on.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from apps.accounts.models import ProjectDeletion
+from apps.audit.actions import record
+from apps.audit.execution import heads
+from apps.audit.execution.sealing import GENESIS, chain_name, seal_all
+from apps.audit.models import Chain
+from apps.backups.enums import DELETE_PROJECT
+from apps.backups.selectors.belonging import PROJECTS, Belonging, belonging, key_ranges, mutual_references
+from apps.common.discovery import later
+from apps.corpus.execution.search_index import forget_versions
+from apps.jobs.execution.context import JobContext, JobFailed
+from apps.jobs.execution.periodic import periodic_task
+from apps.jobs.models import Job, Upload
+from apps.jobs.selectors.job_kinds import job_kind
+
+AT_ONCE = 2_000
+PASSES = 10
+"""A job of the project that was running may write rows for as long as it does not know that it is cancelled."""
+VERSIONS = "corpus_blockversion"
+
+enqueue = later("apps.jobs.actions.jobs.enqueue")
+
+
+@periodic_task("backups.finish_deletions", every=timedelta(minutes=10))
+def finish_deletions(at: datetime) -> None:
+    """Queue what was not finished: after a job that failed, and in a database restored in the middle of one."""
+    is_open = Job.objects.open().filter(kind=DELETE_PROJECT)
+    for pk in ProjectDeletion.objects.filter(finished_at=None).order_by("pk").values_list("pk", flat=True):
+        if not is_open.filter(params={"deletion": pk}).exists():
+            enqueue(kind=DELETE_PROJECT, params={"deletion": pk}, project=None, actor=None, at=at)
+
+
+@job_kind(DELETE_PROJECT, title="Delete a project")
+def delete(ctx: JobContext) -> dict[str, Any] | None:
+    """Delete everything of the project, and note the head of its history first."""
+    deletion = ProjectDeletion.objects.get(pk=ctx.params["deletion"])
+    if deletion.finished_at is not None:
+        return {"name": deletion.name}
+    project_id = deletion.project_id
+    parts = _parts(ctx)
+    _note_head(ctx, parts, deletion)
+    _remove_files(project_id)
+    for _ in range(PASSES):
+        if not _delete_rows(ctx, parts, project_id):
+            break
+    else:
+        raise JobFailed("Something still writes to this project. It is tried again in ten minutes.")
+    with ctx.finish() as result:
+        with connection.cursor() as cursor:  # Django would look for rows of the project in every table
+            cursor.execute(f'DELETE FROM "{PROJECTS}" WHERE "id" = %s', [project_id])
+        _end(deletion, at=ctx.at)
+        result["name"] = deletion.name
+    heads.forget(chain_name(project_id))
+    return None
+
+
+def _parts(ctx: JobContext) -> Iterator[str]:
+    number = 0
+    while True:
+        number += 1
+        yield f"{ctx.attempt}-{number}"
+
+
+def _note_head(ctx: JobContext, parts: Iterator[str], deletion: ProjectDeletion) -> None:
+    """Once: after it rows go, and with them what the chain has sealed."""
+    if deletion.head:
+        return
+    seal_all()
+    with ctx.chunk(next(parts)):
+        chain = Chain.objects.filter(project_id=deletion.project_id).first()
+        deletion.links, deletion.head = (chain.length, chain.digest) if chain else (0, GENESIS)
+        deletion.save(update_fields=["links", "head"])
+
+
+def _remove_files(project_id: int) -> None:
+    """Before the rows, which say where they are."""
+    for path in Upload.objects.filter(project_id=project_id).values_list("path", flat=True):
+        (Path(settings.MEDIA_ROOT) / path).unlink(missing_ok=True)
+
+
+def _delete_rows(ctx: JobContext, parts: Iterator[str], project_id: int) -> int:
+    """Delete the rows of all tables but the project itself, and return how many there were."""
+    tables = {each.table: each for each in belonging()}
+    for name, column in mutual_references():
+        _change(ctx, parts, project_id, tables[name], f'UPDATE "{name}" SET "{column}" = NULL')
+    deleted = 0
+    for each in tables.values():
+        if each.table != PROJECTS:
+            deleted += _change(ctx, parts, project_id, each, f'DELETE FROM "{each.table}"')
+            ctx.progress(deleted, text=f"{deleted:,} rows deleted")
+    return deleted
+
+
+def _change(ctx: JobContext, parts: Iterator[str], project_id: int, each: Belonging, statement: str) -> int:
+    changed = 0
+    for first, last in key_ranges(each, project_id, size=AT_ONCE):
+        with ctx.chunk(next(parts)), connection.cursor() as cursor:
+            if each.table == VERSIONS:
+                forget_versions(project_id, first, last)
+            cursor.execute(f'{statement} WHERE "id" BETWEEN %s AND %s AND {each.condition}', [first, last, project_id])
+            changed += cursor.rowcount
+        ctx.progress(changed, text=f"{each.table}: {changed:,} rows")
+    return changed
+
+
+def _end(deletion: ProjectDeletion, *, at: datetime) -> None:
+    deletion.finished_at = at
+    deletion.save(update_fields=["finished_at"])
+    after = {
+        "slug": deletion.slug,
+        "name": deletion.name,
+        "counts": deletion.counts,
+        "requested_at": deletion.requested_at,
+        "links": deletion.links,
+        "head": deletion.head,
+    }
+    record(project=None, actor=deletion.requested_by, action="project.deleted", obj=deletion, after=after, at=at)
