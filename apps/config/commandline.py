@@ -79,7 +79,6 @@ MANAGED = {
     ("export",): Command("export", "write a gold version as files"),
     ("demo",): Command("demo", "make a fresh demo project"),
     ("user",): Command("user", "make, list or deactivate people, have one leave; make a set-up link"),
-    ("user",): Command("user", "make, list or deactivate people; make a set-up link"),
     ("project",): Command("project", "delete a project"),
     ("upgrade",): Command("upgrade", "show what an upgrade changes, back up, and apply it"),
     ("doctor",): Command("doctor", "check that everything is all right, and measure what limits this machine"),
@@ -242,16 +241,17 @@ def run_restore(arguments: list[str]) -> int:
         prog="karat restore",
         description="Restore a backup into an empty data directory, and with DATABASE_URL into an empty database.",
     )
-    parser.add_argument("file", type=Path, help="a file that `karat backup` wrote")
+    parser.add_argument("file", help="what `karat backup` wrote: a file, or its address in a bucket")
     parser.add_argument("--database-only", action="store_true", help="leave the data directory as it is")
     parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help="restore the keys of the server too")
     parser.add_argument("--without-secrets", action="store_true", help="leave the keys in the backup out")
     parser.add_argument("--without-search", action="store_true", help=argparse.SUPPRESS)
     options = parse_in_data_dir(parser, arguments)
+    from apps.backups.execution.buckets import target_of
     from apps.config.restore import Wanted, restore
 
     wanted = Wanted(
-        options.file,
+        target_of(options.file),
         Path(os.environ["KARAT_DATA_DIR"]),
         database_only=options.database_only,
         passphrase_file=options.passphrase_file,

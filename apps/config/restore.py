@@ -9,8 +9,8 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ import dj_database_url
 
 from apps.backups.core.secrets import WrongPassphrase, unseal_keys
 from apps.backups.edges.passphrase import read_passphrase
+from apps.backups.execution.buckets import opened
 from apps.backups.formats.archive import Archive
 from apps.common.errors import Refusal
 from apps.common.files.private import KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE, restore_here
@@ -39,7 +40,7 @@ Say = Callable[[str], None]
 class Wanted(NamedTuple):
     """What to restore, and whereto. Without `is_searchable` there is no search index: enough to verify a backup."""
 
-    path: Path
+    path: Path | str
     data_dir: Path
     database_only: bool = False
     passphrase_file: Path | None = None
@@ -50,7 +51,7 @@ class Wanted(NamedTuple):
 def restore(wanted: Wanted, *, say: Say) -> int:
     """Returns 0, or 2 where it cannot be done: the reason is on standard error, and the target is as it was."""
     try:
-        with Archive(wanted.path) as archive:
+        with _archive(wanted.path) as archive:
             if wanted.database_only:
                 _restore_database(archive, wanted)
             else:
@@ -62,6 +63,16 @@ def restore(wanted: Wanted, *, say: Say) -> int:
     files = "" if wanted.database_only else f" and {len(manifest.files):,} files"
     say(f"Restored: {manifest.rows:,} rows{files}, as they were at {manifest.made_at} (digest {manifest.digest[:12]}).")
     return OK
+
+
+@contextmanager
+def _archive(path: Path | str) -> Iterator[Archive]:
+    if not isinstance(path, str):
+        with Archive(path) as archive:
+            yield archive
+        return
+    with opened(path) as stream, Archive(path, stream) as archive:
+        yield archive
 
 
 def _restore_all(archive: Archive, wanted: Wanted, say: Say) -> None:

@@ -118,7 +118,7 @@ def back_up_before(folder: Path, *, at: datetime) -> Path:
     folder.chmod(0o700)
     name = f"karat-{at:%Y%m%d-%H%M%S}-before-upgrade"
     if connection.vendor != "sqlite":
-        return make_backup(folder / f"{name}.zip", at=at, with_files=False).path
+        return Path(make_backup(folder / f"{name}.zip", at=at, with_files=False).path)
     target = folder / f"{name}.sqlite3"
     target.touch(mode=0o600)
     source = f"file:{connection.settings_dict['NAME']}?mode=ro"

@@ -14,6 +14,8 @@ from django.db import connection
 
 from tests.conftest import REPO
 
+DATA = REPO / "tests" / "config" / "data"
+KEY = "KARAT_AUDIT_KEY"
 OWN = ("DATABASE_URL", "KARAT_DATA_DIR", "KARAT_AUDIT_HEADS")
 
 
@@ -22,6 +24,11 @@ def environment(data_dir: Path, database_url: str = "", **more: str) -> dict[str
     there = {name: value for name, value in os.environ.items() if name not in OWN}
     there |= {"KARAT_DATA_DIR": str(data_dir), **more}
     return there | {"DATABASE_URL": database_url} if database_url else there
+
+
+def on(folder: Path, address: str = "") -> dict[str, str]:
+    """Of a server with the key of the first schema's."""
+    return environment(folder, address, **{KEY: (DATA / "first-schema.audit-key").read_text().strip()})
 
 
 def command(*arguments: object) -> list[str]:

@@ -15,8 +15,7 @@ import pytest
 
 from apps.backups.core.rows import TableState
 from apps.backups.formats.archive import Archive
-from tests.backups.running import command, done, empty_postgresql, karat
-from tests.backups.test_older_and_newer import older, on  # noqa: F401
+from tests.backups.running import command, done, empty_postgresql, karat, on
 from tests.conftest import REPO
 
 SEED = 20261127
@@ -25,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
-def source(older, tmp_path_factory) -> Path:  # noqa: F811
+def source(older, tmp_path_factory) -> Path:
     """A server of this version on SQLite, and a backup of it."""
     folder = tmp_path_factory.mktemp("source")
     done("restore", older / "older.zip", env=on(folder / "data"))

@@ -1,7 +1,6 @@
 """Backups of an older schema, from the other kind of database, and those that must not be restored."""
 
 import json
-import lzma
 import os
 import shutil
 import zipfile
@@ -11,25 +10,7 @@ from pathlib import Path
 import pytest
 
 from apps.backups.formats.archive import Archive
-from tests.backups.running import done, empty_postgresql, environment, karat
-from tests.conftest import REPO
-
-DATA = REPO / "tests" / "config" / "data"
-KEY = "KARAT_AUDIT_KEY"
-
-
-@pytest.fixture(scope="module")
-def older(tmp_path_factory) -> Path:
-    """A server with the first schema that there was, on which this version has only made a backup."""
-    folder = tmp_path_factory.mktemp("older")
-    (folder / "data").mkdir()
-    (folder / "data" / "karat.sqlite3").write_bytes(lzma.decompress((DATA / "first-schema.sqlite3.xz").read_bytes()))
-    done("backup", folder / "older.zip", env=on(folder / "data"))
-    return folder
-
-
-def on(folder: Path, address: str = "") -> dict[str, str]:
-    return environment(folder, address, **{KEY: (DATA / "first-schema.audit-key").read_text().strip()})
+from tests.backups.running import DATA, KEY, done, empty_postgresql, environment, karat, on
 
 
 def exported(folder: Path, env: dict[str, str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from apps.backups.enums import BACK_UP
 from apps.backups.execution.loading import load_rows
 from apps.backups.execution.making import WrittenBackup, make_backup
 from apps.backups.execution.recording import note_backup
-from apps.backups.execution.verification import Verified, verify_backup
+from apps.backups.execution.verification import Verified, scratch_beside, verify_backup
 from apps.backups.execution.writing import Progress, silently
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.tables import applied_migrations
@@ -29,19 +29,19 @@ RESTORED_FROM = "restored from backup "
 
 
 def back_up(
-    *, target: Path, at: datetime, passphrase: str = "", verify: bool = False, progress: Progress = silently
+    *, target: Path | str, at: datetime, passphrase: str = "", verify: bool = False, progress: Progress = silently
 ) -> tuple[WrittenBackup, Verified | None]:
     """Make a backup, verify it where that is wanted, and put it on record.
 
     Raises Refusal where it cannot be written, or where it does not hold: then it is on record as not verified.
     """
-    if reason := rules.target_refusal(target):
+    if not isinstance(target, str) and (reason := rules.target_refusal(target)):
         raise Refusal(reason, code="backup_not_written")
     backup = make_backup(target, at=at, passphrase=passphrase, progress=progress)
     verified, refused = None, None
     if verify:
         try:
-            verified = verify_backup(backup.path, passphrase=passphrase, scratch=backup.path.parent)
+            verified = verify_backup(backup.path, passphrase=passphrase, scratch=scratch_beside(backup.path))
         except Refusal as refusal:
             refused = refusal
     if RECORDS in applied_migrations():  # before an upgrade there may be no place for it

@@ -1,6 +1,7 @@
 """Backups by a worker, at the times that the settings say."""
 
 import logging
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -10,9 +11,10 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.backups.enums import BACK_UP
+from apps.backups.execution.buckets import target_of
 from apps.backups.execution.making import make_backup, remove_oldest
 from apps.backups.execution.recording import note_backup, note_removed
-from apps.backups.execution.verification import verify_backup
+from apps.backups.execution.verification import scratch_beside, verify_backup
 from apps.backups.selectors.backups import is_due, standing
 from apps.common.discovery import later
 from apps.common.errors import Refusal
@@ -55,21 +57,22 @@ def log_failure(job: Job, at: datetime) -> None:
 
 @job_kind(BACK_UP, title="Make a backup", follower=log_failure)
 def back_up(ctx: JobContext) -> dict[str, Any] | None:
-    """Make a backup in the folder of the settings, verify it, and remove the oldest ones.
+    """Make a backup in the folder of the settings, on a disk or in a bucket, verify it, and remove the oldest ones.
 
     An attempt that was killed may leave a file without a record, which counts among those that are kept. Nothing is
     removed before the new one is verified.
     """
-    folder, at = Path(settings.BACKUP_TO), ctx.at
-    if not folder.is_dir():
+    folder, at = target_of(settings.BACKUP_TO), ctx.at
+    if isinstance(folder, Path) and not folder.is_dir():
         raise JobFailed(f"The folder {folder} is not there. Make it, or set KARAT_BACKUP_TO to another one.")
     try:
         backup = make_backup(folder, at=at, progress=lambda what, done, total: ctx.progress(done, total, what))
-        verify_backup(backup.path, scratch=folder)
+        verify_backup(backup.path, scratch=scratch_beside(backup.path))
     except Refusal as refusal:
         raise JobFailed(refusal.sentence) from refusal
     with ctx.finish() as result:
         made = note_backup(backup=backup, at=at, job_id=ctx.job_id, is_verified=True)
         result["backup"] = made.pk
-    note_removed(paths=remove_oldest(folder, keep=settings.BACKUP_KEEP, at=at), at=at)
+    with suppress(Refusal):  # the bucket is away again; the next one removes them
+        note_removed(paths=remove_oldest(folder, keep=settings.BACKUP_KEEP, at=at), at=at)
     return None

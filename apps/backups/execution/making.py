@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -11,9 +10,11 @@ from typing import BinaryIO, NamedTuple
 
 from django.conf import settings
 
-from apps.backups.execution.verification import SCRATCH
+from apps.backups.execution.buckets import Bucket, folder_and_name
+from apps.backups.execution.verification import remove_abandoned
 from apps.backups.execution.writing import Progress, silently, write_backup
 from apps.backups.formats.archive import Manifest
+from apps.backups.rules import ENDING
 from apps.common.errors import Refusal
 
 UNFINISHED = ".unfinished"
@@ -23,34 +24,49 @@ OWN_NAME = re.compile(r"karat-\d{8}-\d{6}\.zip")
 
 
 class WrittenBackup(NamedTuple):
-    """A backup that was written to a file, of `size` bytes."""
+    """A backup that was written to a file, of `size` bytes, or to a bucket: then `path` is its address there."""
 
-    path: Path
+    path: Path | str
     size: int
     manifest: Manifest
 
+    @property
+    def where(self) -> str:
+        """The whole path, or the address: what it is called on record."""
+        return place_on_record(self.path)
+
+
+def place_on_record(path: Path | str) -> str:
+    return path if isinstance(path, str) else str(path.resolve())
+
 
 def make_backup(
-    target: Path, *, at: datetime, with_files: bool = True, passphrase: str = "", progress: Progress = silently
+    target: Path | str, *, at: datetime, with_files: bool = True, passphrase: str = "", progress: Progress = silently
 ) -> WrittenBackup:
-    """Write a backup to a file, or into a folder under a name with the time.
+    """Write a backup to a file, or into a folder under a name with the time; in a bucket where `target` is an address.
 
     The file appears when it is complete and on the disk, readable by its owner only. Nothing is overwritten. Raises
     Refusal where it cannot be written.
     """
-    path = target / f"karat-{at:%Y%m%d-%H%M%S}.zip" if target.is_dir() else target
+
+    def write(stream: BinaryIO) -> Manifest:
+        return write_backup(
+            stream, at=at, version=settings.VERSION, with_files=with_files, passphrase=passphrase, progress=progress
+        )
+
+    own_name = f"karat-{at:%Y%m%d-%H%M%S}{ENDING}"
+    if isinstance(target, str):
+        bucket, name = folder_and_name(target)
+        name = name or own_name
+        with bucket.appearing(name) as stream:
+            manifest = write(stream)
+        return WrittenBackup(bucket.address_of(name), bucket.size(name) or 0, manifest)
+    path = target / own_name if target.is_dir() else target
     if path.exists():
         raise Refusal(f"{path} exists already. Choose another name; nothing is overwritten.", code="backup_exists")
     try:
         with _appearing(path) as stream:
-            manifest = write_backup(
-                stream,
-                at=at,
-                version=settings.VERSION,
-                with_files=with_files,
-                passphrase=passphrase,
-                progress=progress,
-            )
+            manifest = write(stream)
         return WrittenBackup(path, path.stat().st_size, manifest)
     except OSError as problem:
         raise Refusal(f"{path} cannot be written: {problem.strerror}.", code="backup_not_written") from None
@@ -71,11 +87,13 @@ def _appearing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def remove_oldest(folder: Path, *, keep: int, at: datetime) -> list[Path]:
+def remove_oldest(folder: Path | str, *, keep: int, at: datetime) -> list[Path | str]:
     """Of the backups in a folder keep so many, the newest by name, and return those removed.
 
-    What an interrupted backup has left is removed as well, a day later: half a file, or where one was verified.
+    What an interrupted backup has left on a disk is removed as well, a day later: half a file.
     """
+    if isinstance(folder, str):
+        return _remove_oldest_there(Bucket(folder), keep)
     there = sorted(folder.iterdir())
     removed = [path for path in there if OWN_NAME.fullmatch(path.name)][:-keep]
     long_ago = (at - LEFT_FOR).timestamp()
@@ -83,6 +101,12 @@ def remove_oldest(folder: Path, *, keep: int, at: datetime) -> list[Path]:
         is_half = path.name.endswith(UNFINISHED) and OWN_NAME.fullmatch(path.name.removesuffix(UNFINISHED))
         if path in removed or (is_half and path.stat().st_mtime < long_ago):
             path.unlink(missing_ok=True)
-        elif path.name.startswith(SCRATCH) and path.is_dir() and path.stat().st_mtime < long_ago:
-            shutil.rmtree(path)
-    return removed
+    remove_abandoned(folder)
+    return [*removed]
+
+
+def _remove_oldest_there(bucket: Bucket, keep: int) -> list[Path | str]:
+    old = [name for name in bucket.names() if OWN_NAME.fullmatch(name)][:-keep]
+    for name in old:
+        bucket.remove(name)
+    return [bucket.address_of(name) for name in old]

@@ -1,12 +1,13 @@
 """The record of backups."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from django.db import transaction
 
 from apps.audit.actions import record
-from apps.backups.execution.making import WrittenBackup
+from apps.backups.execution.making import WrittenBackup, place_on_record
 from apps.backups.models import Backup
 
 
@@ -19,7 +20,7 @@ def note_backup(*, backup: WrittenBackup, at: datetime, job_id: int | None = Non
     note_removed(paths=[backup.path], at=at)
     manifest = backup.manifest
     made = Backup.objects.create(
-        path=str(backup.path.resolve()),
+        path=backup.where,
         made_at=manifest.made_at,
         size=backup.size,
         rows=manifest.rows,
@@ -33,10 +34,10 @@ def note_backup(*, backup: WrittenBackup, at: datetime, job_id: int | None = Non
 
 
 @transaction.atomic
-def note_removed(*, paths: list[Path], at: datetime) -> None:
+def note_removed(*, paths: Sequence[Path | str], at: datetime) -> None:
     """Put on record that these files were removed."""
     for gone in Backup.objects.select_for_update().filter(
-        path__in=[str(path.resolve()) for path in paths], removed_at=None
+        path__in=[place_on_record(path) for path in paths], removed_at=None
     ):
         gone.removed_at = at
         gone.save(update_fields=["removed_at"])

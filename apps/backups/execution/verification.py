@@ -1,10 +1,14 @@
 """Proof that a backup can be restored: it is, into a scratch place, by other processes, and everything is compared."""
 
+import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +22,10 @@ ELSEWHERE = ("DATABASE_URL", "KARAT_PRODUCTION", "KARAT_HTTPS", "KARAT_AUDIT_HEA
 
 
 SCRATCH = "karat-verify-"
-"""Names of scratch places begin so. Who is ended by a signal leaves one behind; the next backup there removes it."""
+"""Names of scratch places begin so."""
+IN_USE = "in-use"
+"""A file in a scratch place, locked by who uses it and by the processes that they start. The system unlocks it when
+all of them have ended, so what a signal has left behind is known from what is in use."""
 
 
 class Verified(NamedTuple):
@@ -31,7 +38,33 @@ class Verified(NamedTuple):
         return f"Verified: restored, every digest the same, {self.links:,} links in {self.chains} audit chains intact."
 
 
-def verify_backup(path: Path, *, passphrase: str = "", scratch: Path | None = None) -> Verified:
+def scratch_beside(path: Path | str) -> Path:
+    """Where a backup is restored to verify it: beside it, or in the data directory if it is in a bucket."""
+    if not isinstance(path, str):
+        return path.parent
+    folder = Path(settings.DATA_DIR) / "backups"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove the scratch places in this folder that nobody uses any more."""
+    for scratch in folder.glob(f"{SCRATCH}*"):
+        with suppress(OSError), (scratch / IN_USE).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def _scratch_place(folder: Path | None) -> Iterator[tuple[Path, int]]:
+    """A folder for the block, and the file whose lock says that it is in use."""
+    remove_abandoned(Path(folder or tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as name, (Path(name) / IN_USE).open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield Path(name), lock.fileno()
+
+
+def verify_backup(path: Path | str, *, passphrase: str = "", scratch: Path | None = None) -> Verified:
     """Restore a backup into a temporary folder in `scratch`, compare every digest, and verify the audit chains.
 
     The heads of the chains are verified with the key in the backup, if there is a passphrase for it, else with that of
@@ -39,26 +72,38 @@ def verify_backup(path: Path, *, passphrase: str = "", scratch: Path | None = No
     """
     if scratch is not None and not scratch.is_dir():
         raise Refusal(f"There is no folder {scratch}. Make it first.", code="backup_not_verified")
-    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=scratch) as folder:
+    with _scratch_place(scratch) as (place, lock):
+        folder = str(place / "data")
         env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
         env |= {"KARAT_DATA_DIR": folder, "KARAT_BACKUP_PASSPHRASE": passphrase}
         for variable in ("SECRET_KEY", "KARAT_AUDIT_KEY"):
             env.pop(variable, None)
         secrets = [] if passphrase else ["--without-secrets"]
-        restored = _karat(["restore", str(path.resolve()), "--without-search", *secrets, "--data-dir", folder], env)
+        restored = _karat(
+            [
+                "restore",
+                path if isinstance(path, str) else str(path.resolve()),
+                "--without-search",
+                *secrets,
+                "--data-dir",
+                folder,
+            ],
+            env,
+            lock,
+        )
         if restored.returncode:
             raise Refusal(restored.stderr.strip().splitlines()[-1], code="backup_not_restored")
         if not passphrase:
             env["KARAT_AUDIT_KEY"] = settings.AUDIT_KEY
-        checked = _karat(["verify-audit", "--format", "json"], env)
+        checked = _karat(["verify-audit", "--format", "json"], env, lock)
         if not checked.stdout:
             raise Refusal(checked.stderr.strip(), code="backup_not_verified")
         return _verified(json.loads(checked.stdout))
 
 
-def _karat(arguments: list[str], env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def _karat(arguments: list[str], env: dict[str, str], lock: int) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "apps.config.commandline", *arguments]
-    return subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True)
+    return subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, pass_fds=[lock])
 
 
 def _verified(chains: list[dict]) -> Verified:

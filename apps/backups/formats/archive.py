@@ -134,13 +134,14 @@ class TableWriter:
 class Archive:
     """A backup that is read. Use it as a context manager.
 
-    Raises NoBackup for a file that is none, that is not whole, or that a newer Karat wrote in another format.
+    Where a `stream` is given, `path` is only what it is called. Raises NoBackup for a file that is none, that is not
+    whole, or that a newer Karat wrote in another format.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str, stream: BinaryIO | None = None) -> None:
         self.path = path
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(stream or path)
             content = json.loads(self._zip.read(MANIFEST))
         except OSError as problem:
             raise NoBackup(f"{path} cannot be read: {problem.strerror}.", code="backup_unreadable") from None
@@ -196,7 +197,7 @@ class Archive:
         )
 
 
-def _manifest(path: Path, content: dict[str, Any]) -> Manifest:
+def _manifest(path: Path | str, content: dict[str, Any]) -> Manifest:
     if content.get("format") != FORMAT:
         raise NoBackup(
             f"{path} was written by Karat {content.get('karat')} in a format that this version does not know. "

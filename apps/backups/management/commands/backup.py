@@ -1,4 +1,4 @@
-"""`karat backup FILE|FOLDER`: writes everything to one file, while people work."""
+"""`karat backup FILE|FOLDER|s3://BUCKET/FOLDER`: writes everything to one file, while people work."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -10,6 +10,7 @@ from django.utils import timezone
 from apps.backups.actions.backups import back_up
 from apps.backups.edges.passphrase import new_passphrase
 from apps.backups.edges.progress import ProgressLine
+from apps.backups.execution.buckets import target_of
 from apps.backups.execution.making import WrittenBackup
 from apps.common.errors import Refusal
 
@@ -21,7 +22,9 @@ class Command(BaseCommand):
     help = "Write the database and the uploaded files, as they are now, to one file. People can go on working."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("target", type=Path, help="a file that does not exist yet, or a folder")
+        parser.add_argument(
+            "target", type=target_of, help="a file that does not exist yet, a folder, or s3://BUCKET/FOLDER"
+        )
         parser.add_argument("--verify", action="store_true", help="restore it into a scratch place, and compare")
         parser.add_argument(
             "--with-secrets", action="store_true", help="include the keys of the server, encrypted with a passphrase"

@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.backups.edges.passphrase import read_passphrase
-from apps.backups.execution.verification import verify_backup
+from apps.backups.execution.buckets import target_of
+from apps.backups.execution.verification import scratch_beside, verify_backup
 from apps.common.errors import Refusal
 
 NOT_VERIFIED = 1
@@ -20,13 +21,18 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="a file that `karat backup` wrote")
+        parser.add_argument(
+            "file", type=target_of, help="what `karat backup` wrote: a file, or its address in a bucket"
+        )
         parser.add_argument("--scratch", type=Path, metavar="FOLDER", help="where to restore it for a while")
         parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help="of the keys in the backup")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             passphrase = read_passphrase(options["passphrase_file"])
-            self.stdout.write(str(verify_backup(options["file"], passphrase=passphrase, scratch=options["scratch"])))
+            file, scratch = options["file"], options["scratch"]
+            if scratch is None and isinstance(file, str):
+                scratch = scratch_beside(file)
+            self.stdout.write(str(verify_backup(file, passphrase=passphrase, scratch=scratch)))
         except Refusal as refusal:
             raise CommandError(refusal.sentence, returncode=NOT_VERIFIED) from refusal
