@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -49,12 +49,17 @@ def make_backup(
     Refusal where it cannot be written.
     """
 
-    def write(stream: BinaryIO) -> Manifest:
-        return write_backup(
+    return write_to(
+        target,
+        f"karat-{at:%Y%m%d-%H%M%S}{ENDING}",
+        lambda stream: write_backup(
             stream, at=at, version=settings.VERSION, with_files=with_files, passphrase=passphrase, progress=progress
-        )
+        ),
+    )
 
-    own_name = f"karat-{at:%Y%m%d-%H%M%S}{ENDING}"
+
+def write_to(target: Path | str, own_name: str, write: Callable[[BinaryIO], Manifest]) -> WrittenBackup:
+    """What `write` writes, as a file that is complete; in a folder it gets its own name. Raises Refusal."""
     if isinstance(target, str):
         bucket, name = folder_and_name(target)
         name = name or own_name

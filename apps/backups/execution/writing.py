@@ -52,7 +52,7 @@ def write_backup(
         _write_rows(archive, manifest, seen, progress)
         # Uploads are never changed. Those that are discarded from now on may be gone before they are copied.
         paths = [path for (path,) in seen.values(NAMED_FILES)] if with_files else []
-    _write_files(archive, manifest, paths, progress)
+    write_files(archive, manifest, paths, progress)
     if passphrase:
         archive.secrets(seal_keys(own_keys(), passphrase))
     archive.close(manifest)
@@ -82,7 +82,8 @@ def _write_rows(archive: ArchiveWriter, manifest: Manifest, seen: Moment, progre
         manifest.tables[table.name] = StoredTable(table, writer.state, seen.next_key(table))
 
 
-def _write_files(archive: ArchiveWriter, manifest: Manifest, paths: list[str], progress: Progress) -> None:
+def write_files(archive: ArchiveWriter, manifest: Manifest, paths: list[str], progress: Progress) -> None:
+    """Copy uploaded files. Those that are no longer there are named in the manifest."""
     for n, path in enumerate(paths, 1):
         try:
             with (Path(settings.MEDIA_ROOT) / path).open("rb") as source:

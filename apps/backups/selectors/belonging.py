@@ -3,14 +3,14 @@
 Everything belongs to one project, or to none; so the shortest way from a table to the project is as good as another.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import NamedTuple
 
 from django.apps import apps
 from django.db import connection, models
 
-PROJECTS = "accounts_project"
+PROJECTS, PEOPLE = "accounts_project", "accounts_user"
 RECORD_OF_DELETION = "accounts_projectdeletion"
 LAST = ("audit_event", "audit_link", "audit_chain")
 """No key leads to events, and links name rows of all tables. What was sealed goes before its link: the sealer would
@@ -22,6 +22,10 @@ class Belonging(NamedTuple):
 
     table: str
     condition: str
+
+    def of(self, project_id: int) -> str:
+        """The condition for one project."""
+        return self.condition.replace("%s", str(int(project_id)))
 
 
 @cache
@@ -55,6 +59,19 @@ def count_rows(project_id: int, table: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(f'SELECT COUNT(*) FROM "{table}" WHERE {condition}', [project_id])
         return int(cursor.fetchone()[0])
+
+
+def people_of(project_id: int, tables: Collection[str]) -> str:
+    """A condition on people: they are named in rows of the project, in one of these tables."""
+    by_table = {model._meta.db_table: model for model in _models()}
+    named = [
+        f'SELECT "{field.column}" FROM "{each.table}" WHERE {each.of(project_id)}'
+        for each in belonging()
+        if each.table in tables
+        for field in _references(by_table[each.table])
+        if _target(field) == PEOPLE
+    ]
+    return f'"id" IN ({" UNION ".join(named)})'
 
 
 def key_ranges(each: Belonging, project_id: int, *, size: int) -> Iterator[tuple[int, int]]:

@@ -24,8 +24,9 @@ AT_ONCE = 1_000
 class Moment(Protocol):
     """The database at one moment."""
 
-    def parts(self, table: Table) -> Iterator[list[list[Any]]]:
-        """The rows of a table in the order of keys, in the common form, some hundred at a time."""
+    def parts(self, table: Table, where: str = "") -> Iterator[list[list[Any]]]:
+        """The rows of a table in the order of keys, in the common form, some hundred at a time; of those that fulfil
+        the condition, which is SQL of ours."""
 
     def next_key(self, table: Table) -> int:
         """The key that the next row of a table will have at least; 1 where keys are not numbered."""
@@ -79,9 +80,9 @@ class SqliteMoment:
     def __init__(self, own: sqlite3.Connection) -> None:
         self._own = own
 
-    def parts(self, table: Table) -> Iterator[list[list[Any]]]:
+    def parts(self, table: Table, where: str = "") -> Iterator[list[list[Any]]]:
         how = converters(table, FROM_SQLITE)
-        cursor = self._own.execute(_select(table, [_name(column) for column in table.columns]))
+        cursor = self._own.execute(_select(table, [_name(column) for column in table.columns], where))
         while rows := cursor.fetchmany(AT_ONCE):
             yield converted(rows, how)
 
@@ -97,11 +98,11 @@ class PostgresqlMoment:
     def __init__(self, own: "psycopg.Connection[Any]") -> None:
         self._own = own
 
-    def parts(self, table: Table) -> Iterator[list[list[Any]]]:
+    def parts(self, table: Table, where: str = "") -> Iterator[list[list[Any]]]:
         how = converters(table, FROM_POSTGRESQL)
         with self._own.cursor(name="backup") as cursor:
             cursor.itersize = AT_ONCE
-            cursor.execute(_select(table, [_read(column) for column in table.columns]))
+            cursor.execute(_select(table, [_read(column) for column in table.columns], where))
             while rows := cursor.fetchmany(AT_ONCE):
                 yield converted(rows, how)
 
@@ -117,8 +118,9 @@ class PostgresqlMoment:
         return self._own.execute(statement).fetchall()
 
 
-def _select(table: Table, columns: list[str]) -> str:
-    return f'SELECT {", ".join(columns)} FROM "{table.name}" ORDER BY "{table.key}"'
+def _select(table: Table, columns: list[str], where: str) -> str:
+    condition = f" WHERE {where}" if where else ""
+    return f'SELECT {", ".join(columns)} FROM "{table.name}"{condition} ORDER BY "{table.key}"'
 
 
 def _name(column: Column) -> str:

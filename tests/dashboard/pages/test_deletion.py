@@ -27,7 +27,7 @@ def test_the_page_says_what_goes_what_stays_and_how_to_keep_a_copy(client, proje
 
     assert "<span>queries</span>" in shown
     assert "<span>gold versions</span>" not in shown
-    assert "karat backup" in shown
+    assert f"karat project export {project.slug}" in shown
     assert reverse("goldsets:list", args=[project.slug]) in shown
 
 

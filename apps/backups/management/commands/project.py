@@ -1,13 +1,16 @@
-"""`karat project`: deletes a project."""
+"""`karat project`: writes one project to a file, and deletes one."""
 
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts.models import Project
-from apps.backups.actions.projects import delete_project
+from apps.backups.actions.projects import delete_project, export_project
+from apps.backups.edges.progress import ProgressLine
+from apps.backups.execution.buckets import target_of
 from apps.backups.selectors.contents import contents_of
 from apps.common.errors import Refusal
 
@@ -15,10 +18,15 @@ FAULT = 2
 
 
 class Command(BaseCommand):
-    help = "Delete a project, with everything in it."
+    help = "Write one project to a file, or delete it, with everything in it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         steps = parser.add_subparsers(dest="step", required=True)
+        export = steps.add_parser("export", help="write everything of one project to a file")
+        export.add_argument("slug")
+        export.add_argument(
+            "target", type=target_of, help="a file that does not exist yet, a folder, or s3://BUCKET/FOLDER"
+        )
         delete = steps.add_parser("delete", help="delete a project for good, with everything in it")
         delete.add_argument("slug")
         delete.add_argument("--name", help="its name, which is asked for otherwise")
@@ -29,10 +37,22 @@ class Command(BaseCommand):
         except Refusal as refusal:
             raise CommandError(refusal.sentence, returncode=FAULT) from refusal
 
+    def _export(self, *, slug: str, target: Path | str, **options: Any) -> None:
+        progress = ProgressLine()
+        try:
+            written = export_project(project=self._project(slug), target=target, at=timezone.now(), progress=progress)
+        finally:
+            progress.end()
+        manifest = written.manifest
+        content = f"{manifest.rows:,} rows and {len(manifest.files):,} files, digest {manifest.digest[:12]}"
+        self.stdout.write(f"{written.path}: {written.size / 1e6:,.1f} MB with {content}")
+        for path in manifest.missing:
+            self.stderr.write(f"The uploaded file {path} was not on the disk, and is not in the file.")
+
     def _delete(self, *, slug: str, name: str | None, **options: Any) -> None:
         project = self._project(slug)
         goes = ", ".join(f"{each.what}: {each.rows:,}" for each in contents_of(project) if each.rows)
-        self.stderr.write(f"All of {project.name} goes ({goes}); `karat backup` keeps a copy.")
+        self.stderr.write(f"All of {project.name} goes ({goes}); `karat project export {slug} FOLDER` keeps a copy.")
         try:
             typed = input("Its name, to delete it: ") if name is None else name
         except EOFError:

@@ -1,0 +1,92 @@
+"""One project as one file, restored as a server of its own beside the one that it came from."""
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.audit.execution.sealing import seal_all
+from apps.audit.models import Event
+from apps.backups.actions.projects import export_project
+from apps.backups.execution.extracting import STAYS
+from apps.backups.formats.archive import Archive
+from apps.backups.selectors.belonging import belonging, count_rows
+from apps.goldsets.models import Version
+from tests import database
+from tests.backups.running import address_of_tests, done, empty_target, environment
+from tests.world import World, build_world
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
+    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
+        seal_all()
+        yield world
+
+
+@pytest.fixture(scope="module")
+def file(world, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("exported")
+    written = export_project(project=world.project, target=folder, at=timezone.now())
+    assert isinstance(written.path, Path)
+    return written.path
+
+
+def exported(folder: Path, version: Version, env: dict[str, str]) -> dict[str, str]:
+    name = f"{version.gold_set.slug}/{version.label}"
+    done("export", "--project", version.gold_set.project.slug, "--version", name, "--out", folder, env=env)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_it_has_all_rows_of_the_project_and_none_of_another(world, file):
+    with Archive(file) as archive:
+        for each in belonging():
+            expected = 0 if each.table in STAYS else count_rows(world.project.pk, each.table)
+            if each.table != "audit_event":  # the export itself is on record
+                assert archive.manifest.tables[each.table].state.rows == expected, each.table
+        assert archive.manifest.files
+
+
+def test_people_come_without_passwords_and_nobody_as_operator(world, file):
+    with Archive(file) as archive:
+        columns = [column.name for column in archive.manifest.tables["accounts_user"].table.columns]
+        people = [dict(zip(columns, row, strict=True)) for row in archive.rows("accounts_user")]
+
+    emails = {person["email"] for person in people}
+    assert world.people["lead"].email in emails
+    assert world.people["stranger"].email not in emails
+    assert {(person["password"], person["is_operator"]) for person in people} == {("!", False)}
+    assert User.objects.filter(is_operator=True).exists()
+
+
+def test_restored_it_exports_every_version_byte_for_byte(world, file, tmp_path):
+    with empty_target(tmp_path) as address:
+        there = environment(tmp_path / "data", address)
+        done("restore", file, env=there)
+        here = environment(tmp_path / "here", address_of_tests())
+        versions = Version.objects.filter(gold_set__project=world.project, state="released")
+        assert versions
+        for n, version in enumerate(versions):
+            assert exported(tmp_path / f"a{n}", version, here) == exported(tmp_path / f"b{n}", version, there)
+        chains = json.loads(done("verify-audit", "--format", "json", env=there))
+        own = next(chain for chain in chains if chain["name"] == world.project.slug)
+        assert (own["broken"], own["faults"], own["links"] > 0) == (None, [], True)
+
+
+def test_that_it_left_the_server_is_on_record(world, file):
+    with Archive(file) as archive:
+        event = Event.objects.get(project=world.project, action="project.exported")
+        assert event.after == {"rows": archive.manifest.rows, "digest": archive.manifest.digest}
+
+
+def test_nothing_is_overwritten(world, file):
+    with pytest.raises(CommandError, match="nothing is overwritten"):
+        call_command("project", "export", world.project.slug, str(file))
+    assert connection.is_usable()
