@@ -1,4 +1,4 @@
-"""kill -9 of a backup, a restore and a move, at moments drawn from a seed: the target is absent or complete.
+"""kill -9 of backup, restore, move and deletion, at moments drawn from a seed: the target is absent or complete.
 
 Each is killed with all its children, and run again until it is through. The source is what it was.
 """
@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
@@ -121,3 +122,59 @@ def move_and_kill(source: Path, scratch: Path, targets: list[str]) -> None:
         assert not (data / "moving.zip").exists()
 
     assert kills >= 2
+
+
+DELETES = """
+import os, signal
+import django
+django.setup()
+from django.db import connection
+from django.utils import timezone
+from apps.backups.execution.deleting import finish_deletions
+from apps.jobs.execution.performing import perform
+from apps.jobs.models import Job
+
+left = int(os.environ["KILLED_AT"])
+
+def counts(execute, sql, params, many, context):
+    global left
+    result = execute(sql, params, many, context)
+    left -= sql.startswith("DELETE FROM")
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+
+finish_deletions(timezone.now())
+job = Job.objects.open().get(kind="backups.delete_project")
+with connection.execute_wrapper(counts):
+    while (done := perform(job.pk, worker="killed", clock=timezone.now)) is None:
+        pass  # until the lease of who was killed has ended
+print(done.state, done.error)
+"""
+
+
+@pytest.mark.once
+def test_a_project_whose_deletion_is_killed_goes_in_the_end(source, tmp_path):
+    """In the middle of a part each time, before it is committed."""
+    env = on(tmp_path / "data") | {"DJANGO_SETTINGS_MODULE": "apps.config.settings", "KARAT_JOB_LEASE": "1"}
+    done("restore", source / "backup.zip", env=env)
+    done("project", "delete", "handbook", "--name", name_of_handbook(source), env=env)
+    assert "There is no project" in karat("export", "--project", "handbook", "--out", tmp_path / "x", env=env).stderr
+
+    for parts in (1, 6):
+        process = subprocess.run([sys.executable, "-c", DELETES], cwd=REPO, env=env | {"KILLED_AT": str(parts)})
+        assert process.returncode == -signal.SIGKILL
+    subprocess.run([sys.executable, "-c", DELETES], cwd=REPO, env=env | {"KILLED_AT": "-1"}, check=True)
+
+    done("backup", tmp_path / "after.zip", env=env)
+    with Archive(tmp_path / "after.zip") as archive:
+        left = {name: stored.state.rows for name, stored in archive.manifest.tables.items()}
+    assert (left["accounts_project"], left["accounts_projectdeletion"], left["judging_judgement"]) == (0, 1, 0)
+    assert "intact" in done("verify-audit", env=env)
+
+
+def name_of_handbook(source: Path) -> str:
+    with Archive(source / "backup.zip") as archive:
+        columns = [column.name for column in archive.manifest.tables["accounts_project"].table.columns]
+        rows = [dict(zip(columns, row, strict=True)) for row in archive.rows("accounts_project")]
+    return next(row["name"] for row in rows if row["slug"] == "handbook")
