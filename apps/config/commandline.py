@@ -79,8 +79,6 @@ MANAGED = {
     ("export",): Command("export", "write a gold version as files"),
     ("demo",): Command("demo", "make a fresh demo project"),
     ("user",): Command("user", "make, list or deactivate people, have one leave; make a set-up link"),
-    ("project",): Command("project", "delete a project"),
-    ("user",): Command("user", "make, list or deactivate people; make a set-up link"),
     ("project",): Command("project", "write one project to a file, or delete it"),
     ("upgrade",): Command("upgrade", "show what an upgrade changes, back up, and apply it"),
     ("doctor",): Command("doctor", "check that everything is all right, and measure what limits this machine"),
