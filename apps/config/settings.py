@@ -367,6 +367,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Gold sets for retrieval: grade, review, release, score.",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "apps.common.web.described_problems.describe_problems",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "CandidateChoice": "apps.review.enums.CandidateChoice",
         "GateState": "apps.gates.enums.GateState",

@@ -63,7 +63,7 @@ class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
     version = serializers.IntegerField(source="version_id", read_only=True)
     version_digest = serializers.CharField(source="version.digest", read_only=True)
     run_digest = serializers.CharField(source="run.digest", read_only=True)
-    slice = serializers.CharField(source="slice.name", default=None, read_only=True)
+    slice = serializers.CharField(source="slice.name", default=None, read_only=True, allow_null=True)
     job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
     scores = ScoreSerializer(many=True, read_only=True)
 

@@ -16,10 +16,12 @@ from apps.retrieval import actions, selectors
 from apps.retrieval.execution.run_reading import is_body_read_at_once
 from apps.retrieval.serializers.runs import (
     LargePushSerializer,
+    PoolPageSerializer,
     PoolSerializer,
     PushAnswerSerializer,
     PushedRunSerializer,
     PushSerializer,
+    RunPageSerializer,
     RunSerializer,
     push_out,
 )
@@ -34,7 +36,7 @@ class RunList(ProjectAPIView):
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
     scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
-    @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=RunSerializer(many=True))
+    @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=RunPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
         return _page(request, selectors.runs_in(self.project), RunSerializer)
 
@@ -108,7 +110,7 @@ class PoolList(ProjectAPIView):
     roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
     scopes: ClassVar = {"GET": Scope.RUNS_READ}
 
-    @extend_schema(operation_id="pools_list", parameters=[CURSOR], responses=PoolSerializer(many=True))
+    @extend_schema(operation_id="pools_list", parameters=[CURSOR], responses=PoolPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
         return _page(request, selectors.pools_in(self.project), PoolSerializer)
 

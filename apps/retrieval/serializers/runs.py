@@ -74,6 +74,16 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
         read_only_fields = fields
 
 
+class RunPageSerializer(serializers.Serializer[Any]):
+    results = RunSerializer(many=True)
+    next = serializers.IntegerField(allow_null=True, help_text="The value of `before` for the next page.")
+
+
+class PoolPageSerializer(serializers.Serializer[Any]):
+    results = PoolSerializer(many=True)
+    next = serializers.IntegerField(allow_null=True, help_text="The value of `before` for the next page.")
+
+
 class RunRowSerializer(serializers.Serializer[Any]):
     """One result. The rows of a query may be in any order; they are sorted by score."""
 
