@@ -6,14 +6,14 @@ from datetime import datetime
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.review.selectors.exports import Selection, WrongExport
-from apps.triples.formats import FORMATS, write_entries
+from apps.triples.formats import WRITTEN, write_entries
 
 
 def export_triples(selection: Selection, *, form: str, actor: User | None, at: datetime) -> Iterator[bytes]:
     """The bytes of the file, streamed. The export is recorded before the first of them."""
-    if form not in FORMATS:
+    if form not in WRITTEN:
         raise WrongExport(
-            f"“{form[:40]}” is not a file format. Known formats are {', '.join(FORMATS)}.", code="unknown_form"
+            f"“{form[:40]}” is not a file format. Known formats are {', '.join(WRITTEN)}.", code="unknown_form"
         )
     project = selection.project
     after = {"format": form, "state": selection.state}

@@ -14,7 +14,7 @@ from apps.common.web.paging import only_known
 from apps.review.edges.exports import export_response
 from apps.review.selectors.exports import STATES, Selection
 from apps.triples.enums import State
-from apps.triples.formats import FORMATS
+from apps.triples.formats import WRITTEN
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 WHICH = OpenApiParameter("state", str, enum=list(STATES), default=State.ACCEPTED.value)
@@ -29,7 +29,7 @@ class TripleExport(ProjectAPIView):
 
     @extend_schema(
         operation_id="triples_export",
-        parameters=[WHICH, OpenApiParameter("format", str, enum=list(FORMATS), default="jsonl")],
+        parameters=[WHICH, OpenApiParameter("format", str, enum=list(WRITTEN), default="jsonl")],
         responses={
             (200, "application/x-ndjson"): OpenApiTypes.BINARY,
             (200, "application/yaml"): OpenApiTypes.BINARY,

@@ -11,7 +11,7 @@ from apps.accounts.enums import Role
 from apps.review.selectors.exports import STATES
 from apps.triples.enums import State
 from apps.triples.formats import FORMATS
-from tests.factories import AT, lead_of, make_member
+from tests.factories import AT, lead_of, make_member, make_project
 from tests.review.exporting.taking import entries, exported
 from tests.review.exporting.test_left_out import sourced
 from tests.review.factories import make_accepted, make_triple
@@ -104,3 +104,12 @@ def test_a_page_of_the_file_costs_the_same_number_of_queries(team, number, djang
 
     with django_assert_num_queries(6):
         assert len(entries(team)) == number
+
+
+def test_a_form_that_is_only_read_is_refused_and_not_a_server_error(client):
+    project = make_project()
+    client.force_login(lead_of(project))
+
+    answer = client.get(reverse("triples-export:file", args=[project.slug]), {"format": "parquet"})
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "unknown_form")

@@ -10,7 +10,7 @@ from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
 from apps.review.actions.exports import export_triples
 from apps.review.selectors.exports import STATES, Selection
 from apps.triples.enums import State
-from apps.triples.formats import FORMATS
+from apps.triples.formats import WRITTEN
 
 
 class Command(ProjectCommand):
@@ -19,7 +19,7 @@ class Command(ProjectCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--format", choices=list(FORMATS), default="jsonl", help="form of the file")
+        parser.add_argument("--format", choices=list(WRITTEN), default="jsonl", help="form of the file")
         parser.add_argument("--state", choices=list(STATES), default=State.ACCEPTED.value, help="which triples")
         parser.add_argument("--out", type=Path, help="a new file (default: stdout)")
 
