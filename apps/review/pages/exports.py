@@ -11,7 +11,7 @@ from apps.accounts.models import Project
 from apps.review.edges.exports import export_response
 from apps.review.selectors.exports import STATES, Selection
 from apps.triples.enums import State
-from apps.triples.formats import FORMATS
+from apps.triples.formats import FORMATS, WRITTEN
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 
@@ -25,7 +25,7 @@ def export(request: HttpRequest, project: Project) -> HttpResponse:
         "section": "Q&A",
         "state": state,
         "states": STATES,
-        "forms": FORMATS,
+        "forms": {form: FORMATS[form] for form in WRITTEN},
         "label": STATES[state],
         "held": selection.held(),
         "left_out": selection.left_out(),

@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.review.selectors.exports import STATES
 from apps.triples.enums import State
-from apps.triples.formats import FORMATS
+from apps.triples.formats import WRITTEN
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.review.exporting.taking import entries, exported
 from tests.review.exporting.test_left_out import sourced
@@ -42,7 +42,7 @@ def test_one_form_chooses_the_state_and_gives_the_file(client, team):
 
     assert 'name="state"' in form
     assert set(re.findall(r'name="format" value="(\w+)" formaction="([^"]+)"', form)) == {
-        (name, reverse("review:export-file", args=[team.slug])) for name in FORMATS
+        (name, reverse("review:export-file", args=[team.slug])) for name in WRITTEN
     }
 
 
