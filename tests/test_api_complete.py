@@ -24,6 +24,8 @@ REACHED = {
     "judging:grade": "judging-api:judgements",
     "judging:close": "judging-api:close",
     "judging:open-the-rest": "judging-api:open-the-rest",
+    "judging:claim-placeholder": "judging-api:claim",
+    "judging:end-claim": "judging-api:end-claim",
     "goldsets:new": "goldsets-api:gold-sets",
     "goldsets:new-version": "goldsets-api:drafts",
     "goldsets:change": "goldsets-api:change",
@@ -49,9 +51,11 @@ REACHED = {
 
 A_PERSON_SIGNS_IN = "sign-in, account and password of a person, which no token may touch"
 A_TOKEN_MAKES_NONE = "a token that made tokens, secrets or webhooks would outlive its own end"
+A_NAME_IS_TYPED = "ends a project for good: a person reads what goes and types its name"
 OPERATORS = "operators have no token: one belongs to a project"
 A_SCREEN = "keeps a half-filled form, a key or a choice of a screen; nothing that others see"
 ON_PAGES_ONLY: dict[str, str] = {
+    "dashboard:delete": A_NAME_IS_TYPED,
     **dict.fromkeys(
         [
             "accounts:login",
@@ -64,6 +68,10 @@ ON_PAGES_ONLY: dict[str, str] = {
             "accounts:link",
             "accounts:unlink",
             "accounts:password",
+            "accounts:end-session",
+            "accounts:end-sessions",
+            "accounts:revoke-own-token",
+            "accounts:revoke-tokens",
             "mail:choice",
         ],
         A_PERSON_SIGNS_IN,
@@ -89,6 +97,13 @@ ON_PAGES_ONLY: dict[str, str] = {
             "accounts:new-project",
             "accounts:deactivate",
             "accounts:reset-link",
+            "accounts:leave",
+            "dashboard:check-server",
+            "dashboard:measure-server",
+            "dashboard:clear-storage",
+            "dashboard:back-up",
+            "dashboard:send-mail",
+            "dashboard:test-mail",
         ],
         OPERATORS,
     ),
@@ -113,7 +128,7 @@ ON_PAGES_ONLY: dict[str, str] = {
     ),
 }
 
-MISSING: dict[str, tuple[str, ...]] = {
+MISSING: dict[str, list[str]] = {
     "people and settings": [
         "dashboard:settings",
         "dashboard:archive",
@@ -123,7 +138,7 @@ MISSING: dict[str, tuple[str, ...]] = {
         "people:roles",
     ],
     "jobs and deliveries": ["jobs:retry", "jobs:send-again", "notifications:read-all"],
-    "imports of passages, queries and judgements": [
+    "imports of passages and queries": [
         "corpus:import-new",
         "corpus:import-fix",
         "corpus:import-columns",

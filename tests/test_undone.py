@@ -44,6 +44,7 @@ SHOWN = {
     "audit:list": "the import and its undo are on record",
     "corpus:imports": "the import is listed as undone",
     "judging:index": "the round is listed as withdrawn",
+    "judging-api:all-rounds": "the round is listed as withdrawn",
     "dashboard:settings": "the scale stays fixed: grades on record mean what it said",
     "dashboard:delete": "what was taken back is deleted too",
     "triples:list": "the drafts are listed as withdrawn",

@@ -7,8 +7,8 @@ from apps.backups.selectors.belonging import PROJECTS, RECORD_OF_DELETION, belon
 
 OF_THE_SERVER = {
     "accounts_identity", "accounts_loginattempt", "accounts_passwordreset", "accounts_usedstate", "accounts_user",
-    "audit_sealmark", "backups_backup", "jobs_mailchoice", "jobs_periodictask", "jobs_workerbeat", "judging_keymap",
-    RECORD_OF_DELETION,
+    "accounts_visit", "audit_sealmark", "backups_backup", "jobs_mailchoice", "jobs_periodictask", "jobs_workerbeat",
+    "judging_keymap", RECORD_OF_DELETION,
 }  # fmt: skip
 """People, how they sign in, what they choose for themselves, and what the server does for all projects."""
 

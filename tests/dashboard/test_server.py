@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.accounts.enums import Role
 from apps.accounts.selectors import AccountCounts
-from apps.backups.actions import request_backup
+from apps.backups.actions.backups import request_backup
 from apps.backups.enums import BACK_UP
 from apps.backups.models import Backup
 from apps.common.errors import Forbidden, Refusal

@@ -52,6 +52,8 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("KARAT_AUDIT_HEADS", "AUDIT_HEADS"),
     Variable("KARAT_HEALTH_TOKEN", "HEALTH_TOKEN", is_secret=True),
     Variable("KARAT_METRICS_TOKEN", "METRICS_TOKEN", is_secret=True),
+    Variable("KARAT_WEBHOOK", "WEBHOOK", is_secret=True),
+    Variable("KARAT_WEBHOOK_SECRET", "WEBHOOK_SECRETS", is_secret=True),
     Variable("KARAT_DEBUG", "DEBUG"),
     Variable("KARAT_DEMO", "OFFER_DEMO"),
     Variable("EMAIL_HOST", "EMAIL_HOST"),

@@ -41,6 +41,7 @@ LIBRARIES = (
     "urllib3",
     "cryptography",
     "joserfc",
+    "obstore",
     "beautifulsoup4",
     "markdownify",
     "docutils",

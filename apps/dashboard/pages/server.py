@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.edges.access import PersonRequest, operator_view
 from apps.accounts.selectors import account_counts
-from apps.backups.actions import request_backup
+from apps.backups.actions.backups import request_backup
 from apps.backups.selectors.backups import BackupStanding, newest_backups, standing
 from apps.common.database.questions import reading_once
 from apps.common.database.schema import schema_gap
