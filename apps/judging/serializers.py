@@ -63,7 +63,7 @@ class RoundOut(serializers.Serializer):
     number = serializers.IntegerField()
     name = serializers.CharField()
     state = serializers.CharField()
-    guideline = serializers.IntegerField(source="guideline.number", default=None)
+    guideline = serializers.IntegerField(source="guideline.number", default=None, allow_null=True)
 
 
 class RoundsOut(serializers.Serializer):

@@ -2,16 +2,18 @@
 
 from rest_framework import serializers
 
+from apps.queries.enums import Difficulty
 from apps.queries.models import Query
 from apps.queries.rules import MOST_AT_ONCE
 
 
 class QuerySerializer(serializers.ModelSerializer[Query]):
-    """A query. `source` is the slug of its source, null when it has none."""
+    """A query. `source` is the slug of its source, null when it has none; `difficulty` is empty when nobody said."""
 
     query_id = serializers.CharField(source="outside_id", read_only=True)
     source = serializers.SerializerMethodField()  # type: ignore[assignment]
     group = serializers.CharField(source="group_key", read_only=True)
+    difficulty = serializers.ChoiceField(choices=["", *Difficulty.values], read_only=True)
 
     class Meta:
         model = Query
