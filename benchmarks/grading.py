@@ -1,6 +1,7 @@
 """Fetching one pair and grading it, by many people at once: how many loops a second, and what a loop costs.
 
     python benchmarks/grading.py [--few 10000] [--many 1000000] [--clients 32] [--seconds 8] [--beside 0] [--kills 0]
+        [--planned]
 
 For each size a database of its own (SQLite in a temporary folder, and one on PostgreSQL when DATABASE_URL names a
 server) gets an open round with 20 % of its pairs to be judged twice. `karat up` serves it; so many clients, each a
@@ -13,6 +14,9 @@ is missing, or a pair has more grades than its plan asked for.
 `--beside 100000` has the server's worker import so many passages and build a pool from two systems meanwhile, and says
 how far both came. `--kills 6` kills all processes of the server so often and starts it again; clients then connect
 again, and the times of their loops include its start.
+
+`--planned` has a tenth of each person's pairs come back to be judged again, so that the full steps are taken, which a
+plain round does not need.
 """
 
 import argparse
@@ -65,17 +69,18 @@ def database_processes() -> list[int]:
 
 
 class Trouble(NamedTuple):
-    """What happens to the server while it is measured."""
+    """What happens to the server while it is measured, and whether the round asks for more than a plain one."""
 
     passages: int = 0
     kills: int = 0
+    is_planned: bool = False
 
 
 def measure(pairs: int, clients: int, seconds: float, url: str, trouble: Trouble) -> Measured:
     """Fill, serve, measure, check. Runs in a process of its own, for Django knows one database."""
     with tempfile.TemporaryDirectory(prefix="karat-benchmark-") as folder, world.OwnDatabase(url) as own:
         world.connect(folder, own)
-        there = world.fill(pairs)
+        there = world.fill(pairs, is_plain=not trouble.is_planned)
         beside = Beside(world.project(there), folder, trouble.passages) if trouble.passages else None
         with servers.karat(folder, own) as karat:
             time.sleep(2)
@@ -122,8 +127,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--beside", type=int, default=0, metavar="PASSAGES")
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--planned", action="store_true")
     args = parser.parse_args()
-    trouble = Trouble(args.beside, args.kills)
+    trouble = Trouble(args.beside, args.kills, args.planned)
     databases = {"SQLite": ""}
     if url := os.environ.get("DATABASE_URL", ""):
         databases["PostgreSQL"] = url

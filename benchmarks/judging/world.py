@@ -13,6 +13,7 @@ HANDS = 32
 BLOCKS = 2_000
 DEPTH = 100
 OVERLAP = 0.2
+AGAIN = 0.1
 WORDS = [
     "archive",
     "backup",
@@ -109,8 +110,8 @@ class OwnDatabase:
             link.execute(statement)
 
 
-def fill(pairs: int) -> World:
-    """A project, its people, and an open round over so many pairs."""
+def fill(pairs: int, *, is_plain: bool = True) -> World:
+    """A project, its people, and an open round over so many pairs; one with repeated pairs where it is not plain."""
     from apps.accounts.enums import Role
     from tests.factories import make_member, make_project
 
@@ -119,7 +120,7 @@ def fill(pairs: int) -> World:
     snapshot = _texts(project)
     pool = _pool(project, snapshot, pairs)
     begun = time.perf_counter()
-    round_ = _open(project, pool, [reader, *hands])
+    round_ = _open(project, pool, [reader, *hands], again=0.0 if is_plain else AGAIN)
     opened_in = time.perf_counter() - begun
     _settle()
     seats = round_.seats.count()
@@ -233,8 +234,10 @@ def _pool(project: Any, snapshot: Any, pairs: int) -> Any:
     return pool
 
 
-def _open(project: Any, pool: Any, people: list[Any]) -> Any:
+def _open(project: Any, pool: Any, people: list[Any], *, again: float) -> Any:
     """The round, opened by the action and, when it is large, by the job that a worker would run."""
+    from dataclasses import replace
+
     from django.utils import timezone
 
     from apps.jobs.execution.performing import perform
@@ -244,7 +247,7 @@ def _open(project: Any, pool: Any, people: list[Any]) -> Any:
     from tests.factories import lead_of
     from tests.judging.factories import make_guideline
 
-    plan = Plan(overlap=OVERLAP, judges=2, seed=11)
+    plan = Plan(overlap=OVERLAP, judges=2, seed=11, again=again)
     round_ = open_round(
         project=project,
         actor=lead_of(project),
@@ -260,7 +263,7 @@ def _open(project: Any, pool: Any, people: list[Any]) -> Any:
         while Job.objects.get(pk=job.pk).state in {"queued", "running"}:
             time.sleep(0.1)  # a worker has it
         round_.refresh_from_db()
-    planned = plan.preview(pool.entry_count).judgements
+    planned = replace(plan, again=0.0).preview(pool.entry_count).judgements  # pairs come back once they were judged
     if (round_.state, round_.seats.count()) != ("open", planned):
         raise SystemExit(f"the round is {round_.state} with {round_.seats.count():,} seats instead of {planned:,}")
     return round_
