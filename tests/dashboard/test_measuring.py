@@ -13,7 +13,7 @@ from apps.common.errors import Forbidden, Refusal
 from apps.dashboard.actions.server import measure_daily, request_clearing, request_measurement, send_test_mail
 from apps.dashboard.core.storage import KINDS, ProjectSize
 from apps.dashboard.execution.measuring import measure
-from apps.dashboard.selectors.server import largest_projects, measuring_now, remembered, remembered_before
+from apps.dashboard.selectors.server import largest_projects, measurements
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from apps.retrieval.core.engines.store import stored_indexes
@@ -69,24 +69,24 @@ def test_projects_are_measured_by_what_is_in_them_and_the_largest_come_first():
 
 
 def test_a_worker_measures_once_and_the_figure_is_remembered(operator):
-    assert remembered() is None
+    assert measurements(timezone.now()).last is None
     first = request_measurement(actor=operator, at=timezone.now())
-    assert request_measurement(actor=operator, at=timezone.now()) == first == measuring_now()
+    assert request_measurement(actor=operator, at=timezone.now()) == first == measurements(timezone.now()).now
 
     run_jobs()
 
-    last = remembered()
+    last = measurements(timezone.now()).last
     assert last is not None
-    assert (last.measured.sizes["files"], measuring_now()) == (100, None)
+    assert (last.measured.sizes["files"], measurements(timezone.now()).now) == (100, None)
     assert Event.objects.filter(action="job.queued", actor=operator).count() == 1
 
 
 def test_a_pace_is_told_by_a_measurement_of_a_week_ago(client, operator):
     request_measurement(actor=operator, at=timezone.now())
     [job] = run_jobs()
-    last = remembered()
+    last = measurements(timezone.now()).last
     assert last is not None
-    assert remembered_before(last) is None
+    assert measurements(timezone.now()).before is None
     free = last.measured.free + 7 * 10**9
     Job.objects.filter(pk=job.pk).update(
         finished_at=last.at - timedelta(days=7), result={**last.measured.as_json(), "free": free}
@@ -115,7 +115,7 @@ def test_figures_are_cleared_and_computed_again_when_needed(operator, settings, 
     run_jobs()
 
     assert caches["default"].get("one") is None
-    last = remembered()
+    last = measurements(timezone.now()).last
     assert last is not None
     assert last.measured.sizes["figures"] == 300, "what is not a figure stays"
 

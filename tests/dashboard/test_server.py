@@ -254,7 +254,7 @@ def test_the_number_of_queries_does_not_grow_with_what_is_there(client, operator
     run_jobs()
 
     assert asked() == few
-    assert few <= 24
+    assert few <= 15
 
 
 def test_the_notices_above_a_page_lead_operators_there_and_are_not_repeated_on_it(client, operator, settings, tmp_path):

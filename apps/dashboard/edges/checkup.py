@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection
 
 from apps.audit.selectors.events import newest_event_at
 from apps.backups.selectors.backups import standing
+from apps.common.database.questions import once
 from apps.common.database.schema import FITS, SchemaGap, schema_gap
 from apps.common.files.private import closed_to_us, open_to_others
 from apps.common.web import forwarding
@@ -49,7 +50,7 @@ def check_up(*, at: datetime, thoroughly: bool) -> list[Check]:
 
 def _asked() -> tuple[SchemaGap, float]:
     begun = time.perf_counter()
-    gap = schema_gap()
+    gap = once("schema", schema_gap)
     return gap, (time.perf_counter() - begun) * 1000
 
 

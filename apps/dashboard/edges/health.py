@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
+from apps.common.database.questions import once
 from apps.common.web.request_counts import count_as
 from apps.common.web.tokens import is_bearer_of
 from apps.dashboard.edges.metrics import metrics
@@ -70,6 +71,10 @@ def answer_machines(get_response: Callable[[HttpRequest], HttpResponse]) -> Call
 
 
 def database_version() -> str:
+    return once("database version", _database_version)
+
+
+def _database_version() -> str:
     with connection.cursor() as cursor:
         cursor.execute(VERSION_SQL[connection.vendor])
         return cursor.fetchone()[0].split()[0]

@@ -16,7 +16,7 @@ from apps.accounts.edges.access import PersonRequest, operator_view
 from apps.accounts.selectors import account_counts
 from apps.backups.actions.backups import request_backup
 from apps.backups.selectors.backups import BackupStanding, newest_backups, standing
-from apps.common.database.questions import reading_once
+from apps.common.database.questions import once, reading_once
 from apps.common.database.schema import schema_gap
 from apps.common.text.wording import size
 from apps.dashboard.actions.server import request_clearing, request_measurement, send_test_mail
@@ -25,7 +25,7 @@ from apps.dashboard.core.storage import KINDS, Measured, StorageKind, pace
 from apps.dashboard.edges.about_server import libraries, settings_in_force, versions
 from apps.dashboard.edges.checkup import check_up
 from apps.dashboard.pages.storage_bar import storage_bar
-from apps.dashboard.selectors.server import Remembered, largest_projects, measuring_now, remembered, remembered_before
+from apps.dashboard.selectors.server import Measurements, largest_projects, measurements
 from apps.jobs.actions.mail import send_mail_again
 from apps.jobs.core.progress import spoken
 from apps.jobs.core.unsent import Unsent
@@ -148,12 +148,12 @@ def _context(now: datetime, thoroughly: bool) -> dict[str, Any]:
         "summary": summary(checks),
         "accounts": account_counts(seen_since=now - SEEN_LATELY),
         "has_mail_server": bool(settings.EMAIL_HOST),
-        "versions": versions(schema_gap()),
+        "versions": versions(once("schema", schema_gap)),
         "libraries": libraries(),
         "settings_set": [one for one in known if not one.is_default],
         "settings_default": [one for one in known if one.is_default],
         **_jobs(now),
-        **_storage(remembered()),
+        **_storage(measurements(now)),
         **_backups(standing(now)),
     }
 
@@ -174,12 +174,13 @@ def _jobs(now: datetime) -> dict[str, Any]:
     }
 
 
-def _storage(last: Remembered | None) -> dict[str, Any]:
-    context: dict[str, Any] = {"measured": last, "measuring": measuring_now()}
+def _storage(known: Measurements) -> dict[str, Any]:
+    last, before = known.last, known.before
+    context: dict[str, Any] = {"measured": last, "measuring": known.now}
     if last is None:
         return context
     found = last.measured
-    projects, before = largest_projects(found.projects), remembered_before(last)
+    projects = largest_projects(found.projects)
     return context | {
         "storage": storage_rows(found),
         "bar": _bar(found),

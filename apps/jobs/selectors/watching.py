@@ -5,7 +5,7 @@ from functools import partial
 from math import inf
 from typing import NamedTuple
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
 
 from apps.common.database.questions import once
@@ -114,23 +114,37 @@ def jobs_by_kind(at: datetime) -> list[KindOfJobs]:
 
 def unsent(kind: DeliveryKind, at: datetime) -> Unsent:
     """What waits in the outbox, and what was given up in the last days but for webhooks that somebody has removed."""
-    return once(("unsent", kind), partial(_unsent, kind, at))
+    return once("unsent", partial(_unsent, at)).get(kind, Unsent())
 
 
-def _unsent(kind: DeliveryKind, at: datetime) -> Unsent:
+def _unsent(at: datetime) -> dict[str, Unsent]:
+    """By kind of delivery, those of which nothing is left out, in one statement."""
     waiting = Q(state=DeliveryState.WAITING)
     failing, given_up = waiting & ~Q(error=""), Q(state=DeliveryState.FAILED, created_at__gt=at - LATELY)
-    rows = Outbox.objects.filter(waiting | given_up, state__in=UNSENT, kind=kind).exclude(error=WEBHOOK_ENDED)
-    found = rows.aggregate(
-        waiting=Count("pk", filter=waiting),
-        failing=Count("pk", filter=failing),
-        given_up=Count("pk", filter=given_up),
-        since=Min("created_at", filter=failing),
-        clock=Max(Now()),
+    rows = Outbox.objects.filter(waiting | given_up, state__in=UNSENT).exclude(error=WEBHOOK_ENDED)
+    newest = rows.filter(kind=OuterRef("kind")).exclude(error="").order_by("-pk").values("error")[:1]
+    by_kind = (
+        rows.order_by("kind")
+        .values("kind")
+        .annotate(
+            waiting=Count("pk", filter=waiting),
+            failing=Count("pk", filter=failing),
+            given_up=Count("pk", filter=given_up),
+            since=Min("created_at", filter=failing),
+            clock=Max(Now()),
+            reason=Subquery(newest),
+        )
     )
-    reason = rows.exclude(error="").order_by("-pk").values_list("error", flat=True).first()
-    seconds = _seconds(found.pop("since"), found.pop("clock"))
-    return Unsent(**found, oldest_seconds=seconds, reason=reason or "")
+    return {
+        found["kind"]: Unsent(
+            found["waiting"],
+            found["failing"],
+            found["given_up"],
+            _seconds(found["since"], found["clock"]),
+            found["reason"] or "",
+        )
+        for found in by_kind
+    }
 
 
 def _seconds(since: datetime | None, clock: datetime | None) -> float:
