@@ -22,7 +22,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 API = sorted(name for name, route in ROUTES.items() if route.startswith("api/"))
 METHODS = ("get", "post", "put", "patch", "delete")
-LARGER = {"retrieval-api:runs": MOST_BYTES_OF_A_RUN, "triples-api:imports": settings.UPLOAD_MAX_BYTES + FRAMING_BYTES}
+OF_A_FILE = settings.UPLOAD_MAX_BYTES + FRAMING_BYTES
+LARGER = {
+    "retrieval-api:runs": MOST_BYTES_OF_A_RUN,
+    "triples-api:imports": OF_A_FILE,
+    "judging-api:imports": OF_A_FILE,
+}
 """The endpoints that take more than others. Pages of a project take files."""
 
 
