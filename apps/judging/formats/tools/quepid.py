@@ -36,8 +36,9 @@ def is_json(head: str) -> bool:
 
 
 def is_book(headings: Sequence[str]) -> bool:
-    """Whether these are the headings of a book's CSV: behind query and docid the judges by name."""
-    return list(headings[:2]) == FIRST_COLUMNS and any(not _is_usual(heading) for heading in headings[2:])
+    """Whether these are the headings of a book's CSV: behind query and docid the judges by name, and nothing else."""
+    judges = headings[2:]
+    return list(headings[:2]) == FIRST_COLUMNS and bool(judges) and not any(_is_usual(name) for name in judges)
 
 
 def open_export(source: TableFile, errors: ErrorList) -> Table:
