@@ -11,13 +11,14 @@ COUNTED = {
     "Q&As": "triples_triple",
     "runs": "retrieval_run",
     "grades": "judging_judgement",
-    "verdicts": "review_verdict",
     "gold versions": "goldsets_version",
     "scored runs": "evaluation_evaluation",
     "uploaded files": "jobs_upload",
-    "events of its history": "audit_event",
 }
-"""What people know of a project, and the table of each."""
+"""What people know of a project, and the table of each.
+
+Neither verdicts nor events of history: while they grow, a lead who also reviews would learn what the other answered.
+"""
 
 
 class Content(NamedTuple):
