@@ -35,6 +35,14 @@ def pytest_configure() -> None:
     override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]).enable()
 
 
+@pytest.fixture(autouse=True)
+def _no_fault_of_a_proxy_is_remembered() -> None:
+    """A process remembers what its proxy did not send, and the page of the server tells it."""
+    from apps.common.web import forwarding
+
+    forwarding.seen.clear()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _nobody_is_noted() -> None:
     """The first request of a session in some minutes notes that it is used, which no test of another thing counts.

@@ -193,9 +193,13 @@ class Things:
     def corpus_import__pk(self) -> int:
         return Import.objects.filter(project=self.project, kind="corpus").first().pk
 
+    corpus_import_columns__pk = corpus_import__pk
     corpus_import_confirm__pk = corpus_import__pk
     corpus_import_discard__pk = corpus_import__pk
     corpus_import_errors__pk = corpus_import__pk
+    corpus_import_fix__pk = corpus_import__pk
+    corpus_import_options__pk = corpus_import__pk
+    corpus_import_undo__pk = corpus_import__pk
 
     editions_import__pk = corpus_import__pk
     editions_take_import__pk = corpus_import__pk

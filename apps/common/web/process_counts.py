@@ -15,7 +15,7 @@ BOUNDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Seconds: a grade on SQLite is in the first, and what takes longer than the last is in one more."""
 STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
 PROCESSES = ("web", "worker")
-MOST_VIEWS = 512
+MOST_VIEWS = 1024
 MICRO = 1_000_000
 
 BUSY, THREADS, LEVELS = 0, 1, 2
