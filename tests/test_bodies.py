@@ -22,6 +22,7 @@ from django.urls import Resolver404, resolve, reverse
 from drf_spectacular.generators import SchemaGenerator
 
 from apps.accounts.models import Project
+from apps.corpus.edges.imports import CorpusImportForm
 from apps.corpus.models import Snapshot
 from apps.goldsets.models import Version
 from apps.queries.models import Query
@@ -415,6 +416,7 @@ def writers() -> list[str]:
 # Fields that an endpoint takes beside those its form shows, because a script of the page sends them.
 TAKEN: dict[str, set[str]] = {
     "accounts:new-project": {"name"},
+    "corpus:import-options": set(CorpusImportForm.base_fields),
     "evaluation:miss-say": {"say", "block", "quote", "text"},
     "evaluation:score": {"hit", "slice"},
     "goldsets:draw-slice": {"quarter", "size"},
