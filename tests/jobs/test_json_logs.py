@@ -20,7 +20,7 @@ def test_lines_of_a_job_name_it_its_attempt_and_its_project(workers):
     Job.objects.update(max_attempts=1)
     workers.start()
 
-    wait_until(lambda: Job.objects.get().state == JobState.FAILED, "the end of the job")
+    wait_until(lambda: Job.objects.get(pk=job.pk).state == JobState.FAILED, "the end of the job")
 
     lines = [json.loads(line) for line in workers.logs().splitlines() if line.startswith("{")]
     (line,) = [line for line in lines if line["logger"] == "apps.jobs.execution.performing"]
