@@ -54,7 +54,8 @@ class Parser:
 
 def _again(known: Request, address: Any, number: int) -> Request:
     """Another request with the same head. The two share their headers, which nobody changes in place."""
-    request = copy(known)
+    request = Request.__new__(Request)
+    vars(request).update(vars(known))  # as copy() does, in a fifth of its time
     request.peer_addr = request.remote_addr = address
     request.req_number = number
     request.unreader = Arrived()

@@ -1,8 +1,9 @@
 """Collects what a client sends until the request is complete. gunicorn's own parser reads its content."""
 
+import io
 import re
 import tempfile
-from typing import Any
+from typing import Any, BinaryIO
 
 from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.http.errors import ChunkMissingTerminator, InvalidChunkSize, LimitRequestHeaders
@@ -117,7 +118,7 @@ class Body:
     def __init__(self, request: Request, limits: Limits) -> None:
         self.request = request
         self.limits = limits
-        self.spool = tempfile.SpooledTemporaryFile(limits.memory_bytes, dir=str(limits.folder))  # noqa: SIM115
+        self.spool: BinaryIO = io.BytesIO()
         self.received = 0
         reader = request.body.reader
         self.counter = ChunkCounter() if isinstance(reader, ChunkedReader) else None
@@ -161,6 +162,12 @@ class Body:
         try:
             if is_for_disk and not has_room(self.limits, len(data)):
                 raise NoRoom
+            if is_for_disk and isinstance(self.spool, io.BytesIO):
+                self._move_to_disk(self.spool)
             self.spool.write(data)
         except OSError as problem:
             raise NoRoom from problem
+
+    def _move_to_disk(self, memory: io.BytesIO) -> None:
+        self.spool = tempfile.TemporaryFile(dir=str(self.limits.folder))  # noqa: SIM115  (lives as long as the request)
+        self.spool.write(memory.getbuffer())

@@ -47,6 +47,7 @@ MOST_BYTES = 16_000
 FIELDS = {"seat", "grade", "cant_judge", "note", "spans", "active_ms", "away_ms", "again", "idempotency_key"}
 MOST_HINTS = 10_000
 MOST_GRADE, MOST_NOTE, MOST_KEY = 100, 10_000, 64
+CANT_JUDGE = ("", *CantJudgeReason.values)
 # Who asks, in which project and round; no row for a session that has ended, a stranger, or somebody without the role.
 HAND = """
 SELECT t.session_data, u.password, u.time_zone, p.id, p.scale, p.archived_at,
@@ -231,7 +232,7 @@ def _given(request: HttpRequest) -> tuple[int, Answer, str]:
     is_plain = (
         _is_whole(body.get("seat"), 1, 2**63 - 1)
         and (grade is None or _is_whole(grade, 0, MOST_GRADE))
-        and cant_judge in ("", *CantJudgeReason.values)
+        and cant_judge in CANT_JUDGE
         and all(time is None or _is_whole(time, 0, MOST_TIME_MS) for time in times)
         and isinstance(is_again, bool)
         and _is_text(note, 0, MOST_NOTE)
