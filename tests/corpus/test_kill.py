@@ -53,7 +53,7 @@ def test_a_large_file_is_imported_whole_and_once_after_kills(workers, settings):
 
     for attempt in (1, 2):
         worker = workers.start(concurrency=1)
-        wait_until(lambda attempt=attempt: Job.objects.get(pk=job.pk).attempt == attempt, "the import")
+        wait_until(lambda attempt=attempt: is_at(job, attempt), "the import")
         workers.kill(worker)
         assert not Block.objects.exists()
     workers.start(concurrency=1)
@@ -73,3 +73,11 @@ def is_reading(job, attempt):
     row = Job.objects.get(pk=job.pk)
     assert row.state != "done", "the kill came too late"
     return (row.state, row.attempt) == ("running", attempt) and JobChunk.objects.filter(job=job).count() >= attempt
+
+
+def is_at(job, attempt):
+    """Neither later would become true any more: it would be waited for in vain, without saying why."""
+    row = Job.objects.get(pk=job.pk)
+    assert row.attempt <= attempt, f"attempt {attempt} was over before anybody looked: {row.state}, {row.attempt}"
+    assert not row.is_ended, f"the kill came too late: {row.state} in attempt {row.attempt}"
+    return row.attempt == attempt
