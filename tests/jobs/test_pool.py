@@ -4,8 +4,9 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
+from threading import Event, RLock
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 from apps.config.celery import app
 from apps.jobs.execution import pool as pools
+from apps.jobs.execution.processes import no_fork
 
 PATIENCE = 60
+of_the_broker = RLock()
 
 
 class Told:
@@ -89,6 +92,11 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def use_the_broker() -> None:
+    if not of_the_broker.acquire(timeout=5):
+        die()
+
+
 def test_each_task_is_done_in_a_process_of_its_own_that_is_gone_afterwards(pool, tmp_path):
     tasks = [Told(pool, write, tmp_path / str(number), "done") for number in range(3)]
 
@@ -101,14 +109,40 @@ def test_each_task_is_done_in_a_process_of_its_own_that_is_gone_afterwards(pool,
 
 
 def test_no_more_tasks_run_at_once_than_the_worker_was_told(pool, tmp_path):
-    first, second, third = (Told(pool, sleep, tmp_path / str(number)) for number in range(3))
-    first.began()
-    second.began()
+    first, _second = (Told(pool, sleep, tmp_path / str(number)).began() for number in range(2))
 
-    assert third.pid == 0
+    with ThreadPoolExecutor(1) as messages:
+        third = messages.submit(Told, pool, sleep, tmp_path / "2")
+        with pytest.raises(TimeoutError):
+            third.result(timeout=0.2)
+        pool.terminate_job(first.pid)
 
-    pool.terminate_job(first.pid)
-    assert is_there(third.began().pid)
+    assert is_there(third.result().began().pid)
+
+
+def test_a_process_inherits_no_lock_that_another_thread_holds(pool, monkeypatch):
+    """As kombu's, which are taken at each look at a property of a connection."""
+    stopped = Event()
+
+    def send() -> None:
+        while not stopped.is_set():
+            with no_fork, of_the_broker:
+                time.sleep(0.001)
+
+    with ThreadPoolExecutor(1) as sweep:
+        sweep.submit(send)
+        tasks = [Told(pool, use_the_broker).ended() for _ in range(5)]
+        stopped.set()
+
+    assert [task.said for task in tasks] == [["done"]] * 5
+
+
+def test_nothing_is_forked_while_celery_is_told_of_an_end(pool):
+    class Watching(Told):
+        def _end(self, how: Any) -> None:
+            super()._end(no_fork.locked())
+
+    assert Watching(pool, die).ended().said == [True]
 
 
 def test_a_task_is_interrupted_at_its_time_limit(pool, tmp_path):

@@ -1,7 +1,8 @@
 import pytest
 
-from apps.jobs.execution import sweep
+from apps.jobs.execution import sweep, worker
 from apps.jobs.execution.outbox import post_mail
+from apps.jobs.execution.processes import no_fork
 from apps.jobs.models import Job, WorkerBeat
 from apps.jobs.selectors.database_clock import from_now
 from apps.jobs.selectors.jobs import worker_last_seen, worker_notice
@@ -22,6 +23,19 @@ def test_a_waiting_job_without_a_message_is_nudged_and_then_left_alone_for_a_whi
 
     assert sweep.jobs_to_nudge() == [job.pk]
     assert sweep.jobs_to_nudge() == []
+
+
+def test_no_process_is_forked_while_the_sweep_sends(monkeypatch):
+    held = []
+    monkeypatch.setattr(worker, "nudge", lambda job_id: held.append(no_fork.locked()))
+    monkeypatch.setattr(worker.Sweeper, "_tasks", lambda self, now: [(worker.seal, {})])
+    monkeypatch.setattr(worker.seal, "apply_async", lambda **options: held.append(no_fork.locked()))
+    make_job()
+
+    worker.Sweeper(stopped=None).sweep()
+
+    assert held == [True, True]
+    assert not no_fork.locked()
 
 
 def test_a_job_that_waits_for_its_next_attempt_is_not_requeued():

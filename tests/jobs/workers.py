@@ -41,7 +41,7 @@ class Workers:
 
     def start(self, *, concurrency: int = 2) -> subprocess.Popen:
         command = [sys.executable, "-m", "celery", "-A", "apps.config.celery", "worker", "-l", "ERROR"]
-        command += ["--concurrency", str(concurrency), "--without-gossip", "--without-mingle"]
+        command += ["--concurrency", str(concurrency), "--without-gossip", "--without-mingle", "--without-heartbeat"]
         command += ["-n", f"w{len(self.processes)}@test", "-I", "tests.jobs.kinds"]
         log = (self.data_dir / f"worker-{len(self.processes)}.log").open("wb")
         process = subprocess.Popen(

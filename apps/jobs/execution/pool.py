@@ -10,9 +10,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from billiard.context import Process
@@ -21,6 +21,8 @@ from billiard.exceptions import Terminated, WorkerLostError
 from celery.concurrency.base import BasePool
 from celery.concurrency.prefork import process_initializer
 from celery.exceptions import SoftTimeLimitExceeded
+
+from apps.jobs.execution.processes import no_fork
 
 log = logging.getLogger(__name__)
 
@@ -35,42 +37,78 @@ Told = Callable[..., object]
 
 
 class TaskPool(BasePool):
-    """Celery's name for a pool. Up to `limit` threads fork a process each and wait for its end."""
+    """Celery's name for a pool. Forks up to `limit` processes; a thread each waits for their ends."""
 
     limit: int
     body_can_be_buffer = True
     signal_safe = False
 
     def on_start(self) -> None:
-        self._threads = ThreadPoolExecutor(self.limit, thread_name_prefix="task", initializer=_hold_back)
-        self._forking = threading.Lock()
+        self._threads = ThreadPoolExecutor(self.limit, thread_name_prefix="task")
+        self._free = threading.Semaphore(self.limit)
+        self._changing = threading.Lock()
         self._pids: set[int] = set()
         self._terminated: set[int] = set()
 
     def on_stop(self) -> None:
         """Wait for the tasks that run."""
-        self._threads.shutdown(cancel_futures=True)
+        self._threads.shutdown()
 
     def on_terminate(self) -> None:
         for pid in [*self._pids]:
             self.terminate_job(pid)
-        self._threads.shutdown(cancel_futures=True)
+        self._threads.shutdown()
 
     def terminate_job(self, pid: int, number: int | None = None) -> None:
-        with self._forking:
+        with self._changing:
             if pid in self._pids:
                 self._terminated.add(pid)
                 with suppress(ProcessLookupError):
                     os.kill(pid, number or signal.SIGTERM)
 
-    def on_apply(self, target: Callable[..., Any], args: Any, kwargs: Any, **told: Any) -> None:
-        self._threads.submit(self._run, Process(target=self._work, args=(target, args, kwargs)), **told)
-
-    def _run(
+    def on_apply(
         self,
-        child: Process,
+        target: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
         *,
         accept_callback: Told,
+        error_callback: Told,
+        **told: Any,
+    ) -> None:
+        """Fork in the thread that receives messages, when no other uses the broker (see `no_fork`).
+
+        Waits for a free place first. Celery reserves no more messages than there are places, so it hardly ever does.
+        """
+        child = Process(target=self._work, args=(target, args, kwargs))
+        self._free.acquire()
+        if not self._start(child):
+            self._free.release()
+            error_callback(_lost("could not be started"))
+            return
+        begun = time.monotonic()
+        try:
+            accept_callback(child.pid, begun)
+        finally:
+            self._threads.submit(self._wait, child, begun, error_callback=error_callback, **told)
+
+    def _start(self, child: Process) -> bool:
+        try:
+            with no_fork, _held_back(signal.SIGUSR1):
+                child.start()
+        except OSError as problem:
+            log.error("No process could be started for a task: %s", problem)
+            time.sleep(PAUSE_SECONDS)
+            return False
+        with self._changing:
+            self._pids.add(child.pid)
+        return True
+
+    def _wait(
+        self,
+        child: Process,
+        begun: float,
+        *,
         timeout_callback: Told,
         callback: Told,
         error_callback: Told,
@@ -78,50 +116,30 @@ class TaskPool(BasePool):
         timeout: float | None = None,
         **_: object,
     ) -> None:
-        """Fork, wait, and tell Celery."""
+        """Wait for the end of a process, and tell Celery."""
         try:
-            if not self._start(child):
-                error_callback(_lost("could not be started"))
-                return
-            begun = time.monotonic()
-            accept_callback(child.pid, begun)
             soft = soft_timeout or self.options.get("soft_timeout")
             hard = timeout or self.options.get("timeout")
             if soft and not _ends(child, begun + soft):
                 _signal(child, signal.SIGUSR1)
-                timeout_callback(True, soft)
+                _tell(timeout_callback, True, soft)
             if not _ends(child, begun + hard if hard else None):
                 _signal(child, signal.SIGKILL)
                 _ends(child, None)
-                timeout_callback(False, hard)
+                _tell(timeout_callback, False, hard)
             elif child.exitcode == 0:
-                callback(WAS_DONE)
+                _tell(callback, WAS_DONE)
             elif child.pid in self._terminated:
-                error_callback(_info(Terminated(-child.exitcode)))
+                _tell(error_callback, _info(Terminated(-child.exitcode)))
             else:
-                error_callback(_lost(f"ended with {child.exitcode}"))
+                _tell(error_callback, _lost(f"ended with {child.exitcode}"))
         except Exception:
             log.exception("What became of a task could not be stored. It may be done again.")
         finally:
-            self._forget(child)
-
-    def _start(self, child: Process) -> bool:
-        """One at a time: a process forked meanwhile would hold the pipe by which the end of this one is seen."""
-        with self._forking:
-            try:
-                child.start()
-            except OSError as problem:
-                log.error("No process could be started for a task: %s", problem)
-            else:
-                self._pids.add(child.pid)
-                return True
-        time.sleep(PAUSE_SECONDS)
-        return False
-
-    def _forget(self, child: Process) -> None:
-        with self._forking:
-            self._pids.discard(child.pid)
-            self._terminated.discard(child.pid)
+            with self._changing:
+                self._pids.discard(child.pid)
+                self._terminated.discard(child.pid)
+            self._free.release()
 
     def _work(self, target: Callable[..., Any], args: Any, kwargs: Any) -> None:
         """In the new process."""
@@ -147,9 +165,20 @@ def _signal(child: Process, number: signal.Signals) -> None:
         os.kill(child.pid, number)
 
 
-def _hold_back() -> None:
-    """A forked process inherits that the signal of the time limit waits, until it knows what to do with it."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+@contextmanager
+def _held_back(number: signal.Signals) -> Iterator[None]:
+    """A process forked meanwhile inherits that the signal waits, until it knows what to do with it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _tell(told: Told, *how: object) -> None:
+    """Celery acknowledges the message in the thread that tells it."""
+    with no_fork:
+        told(*how)
 
 
 def _stop_in_time(number: int, frame: object) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Processes of a worker: how they are named, and that they end when their parent ends."""
+"""Processes of a worker: how they are named, when they may be forked, and that they end when their parent ends."""
 
 import ctypes
 import os
@@ -9,6 +9,14 @@ import threading
 import time
 
 PR_SET_PDEATHSIG = 1
+
+no_fork = threading.Lock()
+"""Held by a thread beside the one that forks, while it uses the database or the broker.
+
+A forked process inherits every lock as it is, without the thread that would release it: Celery's objects have many, and
+a task that sends a message would wait for one of them for ever. An open connection would have two users. In the forked
+process this lock stays held: nothing there takes it.
+"""
 
 
 def worker_name() -> str:

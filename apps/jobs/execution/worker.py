@@ -1,7 +1,6 @@
 """The sweep loop that runs inside every Celery worker, as a part (bootstep) of it."""
 
 import logging
-import os
 import threading
 import time
 
@@ -15,7 +14,7 @@ from apps.audit.execution.sealing import has_unsealed
 from apps.audit.execution.tasks import seal
 from apps.jobs.execution import periodic
 from apps.jobs.execution.nudging import nudge
-from apps.jobs.execution.processes import die_with_parent, worker_name
+from apps.jobs.execution.processes import die_with_parent, no_fork, worker_name
 from apps.jobs.execution.sweep import beat, close_abandoned, has_due_mail, jobs_to_nudge
 from apps.jobs.execution.tasks import deliver_outbox, run_periodic_task
 
@@ -23,10 +22,6 @@ log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 5.0
 TASK_EVERY_SECONDS = 5.0
-
-# A fork in the middle of a query would give the child a copy of an open connection. So forks wait for the
-# end of the sweep, which closes its connection each time.
-_no_fork = threading.Lock()
 
 
 def run_worker(app: Celery, *, concurrency: int, loglevel: str) -> int:
@@ -63,7 +58,6 @@ class SweepStep(bootsteps.StartStopStep):
         super().__init__(parent, **options)
 
     def start(self, parent) -> None:
-        os.register_at_fork(before=_no_fork.acquire, after_in_parent=_no_fork.release, after_in_child=_no_fork.release)
         self.thread = threading.Thread(target=Sweeper(self.stopped).run, name="sweep", daemon=True)
         self.thread.start()
 
@@ -94,15 +88,17 @@ class Sweeper:
             self.stopped.wait(settings.JOB_SWEEP_SECONDS)
 
     def sweep(self) -> None:
-        with _no_fork:
+        with no_fork:
             try:
                 ids, tasks = self._look()
             finally:
                 connection.close()
         for job_id in ids:
-            nudge(job_id)
+            with no_fork:
+                nudge(job_id)
         for task, options in tasks:
-            task.apply_async(kwargs=options, retry=False, expires=2 * TASK_EVERY_SECONDS)
+            with no_fork:
+                task.apply_async(kwargs=options, retry=False, expires=2 * TASK_EVERY_SECONDS)
 
     def _look(self) -> tuple[list[int], list[tuple]]:
         now = time.monotonic()
