@@ -1,11 +1,14 @@
 """Fetching one pair and grading it, by many people at once: how many loops a second, and what a loop costs.
 
-    python benchmarks/grading.py [--few 10000] [--many 1000000] [--clients 32] [--seconds 8] [--beside 0] [--kills 0]
-        [--planned]
+    python benchmarks/grading.py [--few 10000] [--many 1000000] [--clients 32] [--seconds 8] [--turns 4] [--beside 0]
+        [--kills 0] [--planned]
 
 For each size a database of its own (SQLite in a temporary folder, and one on PostgreSQL when DATABASE_URL names a
 server) gets an open round with 20 % of its pairs to be judged twice. `karat up` serves it; so many clients, each a
-person who is signed in, fetch one pair and grade it, again and again, from one other process on the same machine.
+person who is signed in, fetch one pair and grade it, again and again, from one other process on the same machine. The
+two sizes stand beside each other and take turns, `--turns` of them within their seconds, for the speed of a shared
+machine changes from one minute to the next.
+
 Printed are loops a second, the time of a loop, the processor time that Karat's processes and PostgreSQL's take for one,
 the ratio of many pairs to few, and beside them the floor: the same web server answering with one INSERT. A loop is two
 requests, so its floor is half as many loops as inserts. The exit code is 1 when a request failed, an acknowledged grade
@@ -13,7 +16,7 @@ is missing, or a pair has more grades than its plan asked for.
 
 `--beside 100000` has the server's worker import so many passages and build a pool from two systems meanwhile, and says
 how far both came. `--kills 6` kills all processes of the server so often and starts it again; clients then connect
-again, and the times of their loops include its start.
+again, and the times of their loops include its start. With either, one size is measured after the other.
 
 `--planned` has a tenth of each person's pairs come back to be judged again, so that the full steps are taken, which a
 plain round does not need.
@@ -25,7 +28,10 @@ import os
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from multiprocessing.managers import BarrierProxy as Barrier
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,16 +56,21 @@ class Measured(NamedTuple):
     beside: str
 
 
-def processor_seconds(pids: list[int]) -> float:
-    """What these processes have taken so far; those that have ended count as nothing."""
-    total = 0
+def processor_seconds(pids: list[int]) -> dict[int, float]:
+    """What each of these processes has taken so far; those that have ended are left out."""
+    taken = {}
     for pid in pids:
         try:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        total += int(fields[11]) + int(fields[12])
-    return total / TICK
+        taken[pid] = (int(fields[11]) + int(fields[12])) / TICK
+    return taken
+
+
+def _since(before: dict[int, float], after: dict[int, float]) -> float:
+    """Of those that still live: one that has ended may have taken all of it long ago."""
+    return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
 
 
 def database_processes() -> list[int]:
@@ -76,33 +87,89 @@ class Trouble(NamedTuple):
     is_planned: bool = False
 
 
-def measure(pairs: int, clients: int, seconds: float, url: str, trouble: Trouble) -> Measured:
+class Turns:
+    """Turns of processes that wait for each other: one works, in the order of their places."""
+
+    def __init__(self, barrier: Barrier, place: int, count: int) -> None:
+        self.barrier, self.place, self.count = barrier, place, count
+
+    @contextmanager
+    def next(self) -> Iterator[None]:
+        for place in range(self.barrier.parties):
+            if place == self.place:
+                yield
+            self.barrier.wait()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Who fails leaves nobody waiting."""
+        try:
+            yield
+        except BaseException:
+            self.barrier.abort()
+            raise
+
+
+def measure(pairs: int, clients: int, seconds: float, url: str, trouble: Trouble, turns: Turns) -> Measured:
     """Fill, serve, measure, check. Runs in a process of its own, for Django knows one database."""
-    with tempfile.TemporaryDirectory(prefix="karat-benchmark-") as folder, world.OwnDatabase(url) as own:
+    with (
+        turns.together(),
+        tempfile.TemporaryDirectory(prefix="karat-benchmark-") as folder,
+        world.OwnDatabase(url) as own,
+    ):
         world.connect(folder, own)
         there = world.fill(pairs, is_plain=not trouble.is_planned)
         beside = Beside(world.project(there), folder, trouble.passages) if trouble.passages else None
         with servers.karat(folder, own) as karat:
+            kills = Kills(karat, trouble.kills, seconds) if trouble.kills else None
+            turns.barrier.wait()  # until the other is filled too
             time.sleep(2)
-            processes = family(karat.process.pid)
-            before, database = processor_seconds(processes), processor_seconds(database_processes())
-            kills = Kills(karat, trouble.kills, seconds)
-            kills.begin()
-            if beside:
-                beside.begin()
-            seen = _loops(karat.port, there, clients, seconds, comes_back=trouble.kills > 0)
-            after, database_after = processor_seconds(processes), processor_seconds(database_processes())
+            seen, in_karat, in_database = [], 0.0, 0.0
+            for _ in range(turns.count):
+                with turns.next():
+                    processes = family(karat.process.pid)
+                    before, database = processor_seconds(processes), processor_seconds(database_processes())
+                    if kills:
+                        kills.begin()
+                    if beside:
+                        beside.begin()
+                    seen.append(_loops(karat.port, there, clients, seconds / turns.count, comes_back=trouble.kills > 0))
+                    in_karat += _since(before, processor_seconds(processes))
+                    in_database += _since(database, processor_seconds(database_processes()))
             state = beside.state() if beside else ""
-            faults = [kills.join()]
-        with servers.floor(folder, own) as floor:
+            faults = [kills.join() if kills else ""]
+        with turns.next(), servers.floor(folder, own) as floor:
             bare = load.insert_for(floor.port, there, clients, seconds / 2)
-        stands = world.inconsistent() if trouble.kills else world.broken(len(seen.seats))
-        faults += [*seen.errors, *bare.errors, *stands, *world.lost(seen.seats)]
+        whole = loops.joined(seen)
+        stands = world.inconsistent() if trouble.kills else world.broken(len(whole.seats))
+        faults += [*whole.errors, *bare.errors, *stands, *world.lost(whole.seats)]
         world.leave()
-    n = max(1, len(seen.times))
-    in_database = (database_after - database) / n * 1000 if url else 0.0
-    per_loop = (after - before) / n * 1000 if not trouble.kills else float("nan")
-    return Measured(seen, per_loop, in_database, bare.grades / bare.seconds / 2, [*filter(None, faults)], state)
+    n = max(1, len(whole.times)) / 1000
+    return Measured(
+        whole,
+        float("nan") if trouble.kills else in_karat / n,
+        in_database / n if url else 0.0,
+        bare.grades / bare.seconds / 2,
+        [*filter(None, faults)],
+        state,
+    )
+
+
+def both_sizes(
+    sizes: list[int], clients: int, seconds: float, url: str, trouble: Trouble, turns: int
+) -> list[Measured]:
+    """Beside each other in turns; one after the other when something else goes on beside them."""
+    spawn = multiprocessing.get_context("spawn")
+    apart = bool(trouble.kills or trouble.passages)
+    with spawn.Manager() as manager, ProcessPoolExecutor(len(sizes), spawn, max_tasks_per_child=1) as pool:
+        barrier = manager.Barrier(1 if apart else len(sizes))
+        order = [Turns(barrier, 0 if apart else place, 1 if apart else turns) for place in range(len(sizes))]
+        measured = []
+        for pairs, own in zip(sizes, order, strict=True):
+            measured.append(pool.submit(measure, pairs, clients, seconds, url, trouble, own))
+            if apart:
+                wait(measured)
+        return [one.result() for one in measured]
 
 
 def _loops(port: int, there: world.World, clients: int, seconds: float, *, comes_back: bool) -> loops.Loops:
@@ -125,6 +192,7 @@ def main() -> int:
     parser.add_argument("--many", type=int, default=1_000_000)
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--beside", type=int, default=0, metavar="PASSAGES")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--planned", action="store_true")
@@ -146,19 +214,17 @@ def main() -> int:
     ]
     print(f"{'':<12}{'pairs':>10}", *(f"{name:>{width}}" for name, width in columns), sep="")
     for name, where in databases.items():
-        speeds = []
-        for pairs in (args.few, args.many):
-            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-                one = pool.submit(measure, pairs, args.clients, args.seconds, where, trouble).result()
+        both = both_sizes([args.few, args.many], args.clients, args.seconds, where, trouble, args.turns)
+        for pairs, one in zip((args.few, args.many), both, strict=True):
             p50, p95, p99 = (at(share, one.loops.times) for share in (0.5, 0.95, 0.99))
-            speeds.append(one.loops.speed)
             print(
                 f"{name:<12}{pairs:>10,}{one.loops.speed:>9.0f}{p50:>8.0f}{p95:>7.0f}{p99:>7.0f}{one.karat_ms:>10.2f}"
                 f"{one.database_ms:>10.2f}{one.loops.speed / one.floor:>9.2f}",
                 *filter(None, [one.beside]),
             )
             faults += [f"{name}, {pairs:,} pairs: {fault}" for fault in one.faults]
-        print(f"{name:<12}many : few, time of a loop {speeds[0] / speeds[1]:.2f}")
+        few, many = (one.loops.speed for one in both)
+        print(f"{name:<12}many : few, time of a loop {few / many:.2f}")
     print(f"errors, lost grades and pairs over quota: {len(faults) or 'none'}")
     for fault in faults[:20]:
         print(fault, file=sys.stderr)

@@ -29,6 +29,17 @@ class Loops(NamedTuple):
         return len(self.times) / self.seconds
 
 
+def joined(turns: list[Loops]) -> Loops:
+    """Several turns of the same clients as one."""
+    return Loops(
+        turns[0].clients,
+        sum(turn.seconds for turn in turns),
+        [time for turn in turns for time in turn.times],
+        [seat for turn in turns for seat in turn.seats],
+        [error for turn in turns for error in turn.errors],
+    )
+
+
 class Client:
     """One person who is signed in, on a kept connection."""
 
