@@ -120,21 +120,31 @@ def test_no_more_tasks_run_at_once_than_the_worker_was_told(pool, tmp_path):
     assert is_there(third.result().began().pid)
 
 
-def test_a_process_inherits_no_lock_that_another_thread_holds(pool, monkeypatch):
+def test_a_process_inherits_no_lock_that_another_thread_holds(pool):
     """As kombu's, which are taken at each look at a property of a connection."""
     stopped = Event()
 
     def send() -> None:
-        while not stopped.is_set():
+        while not stopped.wait(0.001):
             with no_fork, of_the_broker:
-                time.sleep(0.001)
+                time.sleep(0.003)
 
     with ThreadPoolExecutor(1) as sweep:
         sweep.submit(send)
-        tasks = [Told(pool, use_the_broker).ended() for _ in range(5)]
-        stopped.set()
+        try:
+            tasks = [Told(pool, use_the_broker).ended() for _ in range(5)]
+        finally:
+            stopped.set()
 
     assert [task.said for task in tasks] == [["done"]] * 5
+
+
+def test_a_process_can_use_what_the_thread_that_receives_messages_holds(pool):
+    """It is forked by this thread, whose locks go on being its own."""
+    with of_the_broker:
+        task = Told(pool, use_the_broker).ended()
+
+    assert task.said == ["done"]
 
 
 def test_nothing_is_forked_while_celery_is_told_of_an_end(pool):

@@ -25,12 +25,12 @@ def test_a_waiting_job_without_a_message_is_nudged_and_then_left_alone_for_a_whi
     assert sweep.jobs_to_nudge() == []
 
 
+@pytest.mark.django_db(transaction=True)  # the sweep closes its connection
 def test_no_process_is_forked_while_the_sweep_sends(monkeypatch):
     held = []
     monkeypatch.setattr(worker, "nudge", lambda job_id: held.append(no_fork.locked()))
-    monkeypatch.setattr(worker.Sweeper, "_tasks", lambda self, now: [(worker.seal, {})])
+    monkeypatch.setattr(worker.Sweeper, "_look", lambda self: ([1], [(worker.seal, {})]))
     monkeypatch.setattr(worker.seal, "apply_async", lambda **options: held.append(no_fork.locked()))
-    make_job()
 
     worker.Sweeper(stopped=None).sweep()
 
