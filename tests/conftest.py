@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from tests.jobs.workers import Workers
+    from tests.s3 import There
 
 REPO = Path(__file__).resolve().parent.parent
 SHARED_DATA = Path(os.environ.get("KARAT_SHARED_DATA") or REPO.parent / "shared" / "data")
@@ -192,6 +193,25 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"no real data at {SHARED_DATA}; set KARAT_SHARED_DATA to its folder")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[str]:
+    """The address of a server that speaks S3."""
+    from tests.s3 import running
+
+    with running() as address:
+        yield address
+
+
+@pytest.fixture
+def bucket(s3: str, monkeypatch: pytest.MonkeyPatch) -> "There":
+    """An empty bucket, and the variables that lead to it."""
+    from tests.s3 import new_bucket, variables
+
+    for name, value in variables(s3).items():
+        monkeypatch.setenv(name, value)
+    return new_bucket(s3)
 
 
 @pytest.fixture

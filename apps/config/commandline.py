@@ -247,11 +247,11 @@ def run_restore(arguments: list[str]) -> int:
     parser.add_argument("--without-secrets", action="store_true", help="leave the keys in the backup out")
     parser.add_argument("--without-search", action="store_true", help=argparse.SUPPRESS)
     options = parse_in_data_dir(parser, arguments)
-    from apps.backups.execution.buckets import target_of
+    from apps.backups.execution.places import place_of
     from apps.config.restore import Wanted, restore
 
     wanted = Wanted(
-        target_of(options.file),
+        place_of(options.file),
         Path(os.environ["KARAT_DATA_DIR"]),
         database_only=options.database_only,
         passphrase_file=options.passphrase_file,

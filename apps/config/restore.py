@@ -18,7 +18,7 @@ import dj_database_url
 
 from apps.backups.core.secrets import WrongPassphrase, unseal_keys
 from apps.backups.edges.passphrase import read_passphrase
-from apps.backups.execution.buckets import opened
+from apps.backups.execution.places import opened
 from apps.backups.formats.archive import Archive
 from apps.common.errors import Refusal
 from apps.common.files.private import KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE, restore_here

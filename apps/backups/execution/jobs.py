@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.backups.enums import BACK_UP
-from apps.backups.execution.buckets import target_of
 from apps.backups.execution.making import make_backup, remove_oldest
+from apps.backups.execution.places import place_of
 from apps.backups.execution.recording import note_backup, note_removed
 from apps.backups.execution.verification import scratch_beside, verify_backup
 from apps.backups.selectors.backups import is_due, standing
@@ -62,7 +62,7 @@ def back_up(ctx: JobContext) -> dict[str, Any] | None:
     An attempt that was killed may leave a file without a record, which counts among those that are kept. Nothing is
     removed before the new one is verified.
     """
-    folder, at = target_of(settings.BACKUP_TO), ctx.at
+    folder, at = place_of(settings.BACKUP_TO), ctx.at
     if isinstance(folder, Path) and not folder.is_dir():
         raise JobFailed(f"The folder {folder} is not there. Make it, or set KARAT_BACKUP_TO to another one.")
     try:

@@ -10,12 +10,13 @@ from typing import BinaryIO, NamedTuple
 
 from django.conf import settings
 
-from apps.backups.execution.buckets import Bucket, folder_and_name
+from apps.backups.execution.places import folder_and_name
 from apps.backups.execution.verification import remove_abandoned
 from apps.backups.execution.writing import Progress, silently, write_backup
 from apps.backups.formats.archive import Manifest
 from apps.backups.rules import ENDING
 from apps.common.errors import Refusal
+from apps.common.files.buckets import Bucket
 
 UNFINISHED = ".unfinished"
 LEFT_FOR = timedelta(days=1)

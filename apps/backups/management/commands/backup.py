@@ -10,8 +10,8 @@ from django.utils import timezone
 from apps.backups.actions.backups import back_up
 from apps.backups.edges.passphrase import new_passphrase
 from apps.backups.edges.progress import ProgressLine
-from apps.backups.execution.buckets import target_of
 from apps.backups.execution.making import WrittenBackup
+from apps.backups.execution.places import place_of
 from apps.common.errors import Refusal
 
 FAULT, NOT_VERIFIED = 2, 1
@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "target", type=target_of, help="a file that does not exist yet, a folder, or s3://BUCKET/FOLDER"
+            "target", type=place_of, help="a file that does not exist yet, a folder, or s3://BUCKET/FOLDER"
         )
         parser.add_argument("--verify", action="store_true", help="restore it into a scratch place, and compare")
         parser.add_argument(

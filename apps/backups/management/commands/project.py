@@ -10,7 +10,7 @@ from django.utils import timezone
 from apps.accounts.models import Project
 from apps.backups.actions.projects import delete_project, export_project
 from apps.backups.edges.progress import ProgressLine
-from apps.backups.execution.buckets import target_of
+from apps.backups.execution.places import place_of
 from apps.backups.selectors.contents import contents_of
 from apps.common.errors import Refusal
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         export = steps.add_parser("export", help="write everything of one project to a file")
         export.add_argument("slug")
         export.add_argument(
-            "target", type=target_of, help="a file that does not exist yet, a folder, or s3://BUCKET/FOLDER"
+            "target", type=place_of, help="a file that does not exist yet, a folder, or s3://BUCKET/FOLDER"
         )
         delete = steps.add_parser("delete", help="delete a project for good, with everything in it")
         delete.add_argument("slug")

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.backups.edges.passphrase import read_passphrase
-from apps.backups.execution.buckets import target_of
+from apps.backups.execution.places import place_of
 from apps.backups.execution.verification import scratch_beside, verify_backup
 from apps.common.errors import Refusal
 
@@ -21,9 +21,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "file", type=target_of, help="what `karat backup` wrote: a file, or its address in a bucket"
-        )
+        parser.add_argument("file", type=place_of, help="what `karat backup` wrote: a file, or its address in a bucket")
         parser.add_argument("--scratch", type=Path, metavar="FOLDER", help="where to restore it for a while")
         parser.add_argument("--passphrase-file", type=Path, metavar="FILE", help="of the keys in the backup")
 

@@ -1,8 +1,8 @@
-"""Backups in a bucket, at any address that speaks S3.
+"""Files in a bucket, at any address that speaks S3.
 
 Who and where is said by the environment variables that all tools for S3 read: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
 AWS_REGION, and AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for what is not Amazon's. An object is there when all its parts
-have arrived and not before, so an upload that was cut off leaves nothing that could be taken for a backup.
+have arrived and not before, so what was cut off leaves nothing that could be taken for the whole.
 """
 
 import io
@@ -10,10 +10,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
-from apps.backups.rules import ENDING
 from apps.common.errors import Refusal
 
 if TYPE_CHECKING:
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 SCHEME = "s3://"
 PART = 16 << 20
-"""Bytes. S3 takes ten thousand parts, so a backup has 160 GB at most."""
+"""Bytes. S3 takes ten thousand parts, so an object has 160 GB at most."""
 AT_ONCE = 4
+AT_ONCE_REMOVED = 1_000
+RETRIES = 4
 READ_AHEAD = 4 << 20
 HINT = (
     "Is the bucket there, and are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and, outside of Amazon, "
@@ -37,20 +39,33 @@ def is_address(target: Path | str) -> bool:
     return str(target).startswith(SCHEME)
 
 
-def target_of(text: str) -> Path | str:
-    """What somebody has typed as the place of a backup: an address, or a path."""
-    return text if is_address(text) else Path(text)
+class BucketAway(Refusal):
+    """S3 did not do it, perhaps only now: a job tries again."""
+
+    status = 503
+
+
+class NoObject(Refusal):
+    """There is no object of this name."""
+
+
+class Listed(NamedTuple):
+    """An object by its name in the folder, its size in bytes, and when it came."""
+
+    name: str
+    size: int
+    at: datetime
 
 
 class Bucket:
-    """A folder in a bucket, by its address: `s3://BUCKET/FOLDER`. Its methods raise Refusal where S3 does not do it."""
+    """A folder in a bucket, by its address: `s3://BUCKET/FOLDER`. Its methods raise BucketAway where S3 fails."""
 
     def __init__(self, address: str) -> None:
         place = address.removeprefix(SCHEME).strip("/")
         self.address = f"{SCHEME}{place}"
         self._bucket, _, self._folder = place.partition("/")
         if not self._bucket:
-            raise Refusal(f"{address} names no bucket: write s3://BUCKET/FOLDER.", code="backup_not_written")
+            raise Refusal(f"{address} names no bucket: write s3://BUCKET/FOLDER.", code="no_bucket")
 
     def address_of(self, name: str) -> str:
         return f"{self.address}/{name}"
@@ -63,7 +78,7 @@ class Bucket:
         if self.size(name) is not None:
             raise Refusal(
                 f"{self.address_of(name)} exists already. Choose another name; nothing is overwritten.",
-                code="backup_exists",
+                code="exists_already",
             )
         with self._spoken("be written"):
             writer = obstore.open_writer(self._store(), name, buffer_size=PART, max_concurrency=AT_ONCE)
@@ -92,11 +107,41 @@ class Bucket:
         with self._spoken("be read"):
             return sorted(meta["path"] for meta in obstore.list_with_delimiter(self._store())["objects"])
 
-    def remove(self, name: str) -> None:
+    def listed(self, folder: str) -> Iterator[Listed]:
+        """All objects below a folder of this one, in no order."""
+        import obstore
+
+        with self._spoken("be read"):
+            for part in obstore.list(self._store(), prefix=folder):
+                for meta in part:
+                    yield Listed(meta["path"], int(meta["size"]), meta["last_modified"])
+
+    def send(self, name: str, path: Path) -> None:
+        """Store a file of this machine, in place of an object of that name. It is there with all its bytes or not."""
         import obstore
 
         with self._spoken("be written"):
-            obstore.delete(self._store(), name)
+            obstore.put(self._store(), name, path, chunk_size=PART, max_concurrency=AT_ONCE)
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """The bytes of an object from first to last. Raises NoObject where there is none."""
+        import obstore
+
+        with self._spoken("be read"):
+            try:
+                answer = obstore.get(self._store(), name)
+            except FileNotFoundError:
+                raise NoObject(f"There is no {self.address_of(name)}.", code="no_object") from None
+            for piece in answer.stream(min_chunk_size=READ_AHEAD):
+                yield bytes(piece)
+
+    def remove(self, *names: str) -> None:
+        """Names of objects that are not there are left out."""
+        import obstore
+
+        for at in range(0, len(names), AT_ONCE_REMOVED):
+            with self._spoken("be written"):
+                obstore.delete(self._store(), list(names[at : at + AT_ONCE_REMOVED]))
 
     @contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO]:
@@ -118,7 +163,7 @@ class Bucket:
             self._bucket,
             prefix=self._folder or None,
             client_options={"timeout": "300s", "allow_http": bool(endpoint and endpoint.startswith("http://"))},
-            retry_config={"max_retries": 4},
+            retry_config={"max_retries": RETRIES},
             **where,
         )
 
@@ -131,29 +176,7 @@ class Bucket:
             yield
         except (BaseError, OSError) as problem:
             reason = str(problem).partition("\n")[0][:300]
-            raise Refusal(f"{self.address} cannot {what}: {reason} {HINT}", code="bucket_away") from problem
-
-
-def folder_and_name(address: str) -> tuple[Bucket, str]:
-    """The folder of an address, and the name of a backup in it; "" for the address of a folder."""
-    if not address.endswith(ENDING):
-        return Bucket(address), ""
-    folder, _, name = address.rpartition("/")
-    return Bucket(folder), name
-
-
-@contextmanager
-def opened(target: Path | str) -> Iterator[BinaryIO]:
-    """A backup in a bucket or on a disk, to read."""
-    if not is_address(target):
-        with Path(target).open("rb") as stream:
-            yield stream
-        return
-    bucket, name = folder_and_name(str(target))
-    if not name or bucket.size(name) is None:
-        raise Refusal(f"There is no backup {target}.", code="backup_unreadable")
-    with bucket.opened(name) as stream:
-        yield stream
+            raise BucketAway(f"{self.address} cannot {what}: {reason} {HINT}", code="bucket_away") from problem
 
 
 class _Pushed(io.RawIOBase):
@@ -172,7 +195,7 @@ class _Pushed(io.RawIOBase):
 
 
 class _Fetched(io.RawIOBase):
-    """An object that is read in pieces. A Refusal where one of them does not come."""
+    """An object that is read in pieces. BucketAway where one of them does not come."""
 
     def __init__(self, bucket: Bucket, reader: Any) -> None:
         self._bucket, self._reader = bucket, reader
