@@ -13,6 +13,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.accounts.core.oidc.configuration import BadConfiguration, SingleSignOn, single_sign_on
+from apps.common.files.buckets import is_address
 from apps.common.files.private import close_data_dir, unfinished_restore
 from apps.common.web.addresses import BadAddress, Opening, parse_openings, parse_url
 from apps.common.web.body_limits import MOST_BYTES
@@ -65,6 +66,12 @@ def _webhook(url: str, secrets: list[str]) -> str:
     except (BadAddress, BadSecret) as wrong:
         raise ImproperlyConfigured(f"KARAT_WEBHOOK or KARAT_WEBHOOK_SECRET cannot be used. {wrong}") from None
     return url
+
+
+def _bucket(address: str) -> str:
+    if address and not is_address(address):
+        raise ImproperlyConfigured(f"KARAT_STORE={address!r} is no bucket. Write it as s3://BUCKET/FOLDER.")
+    return address
 
 
 def _single_sign_on() -> SingleSignOn | None:
@@ -311,6 +318,8 @@ WHITENOISE_AUTOREFRESH = False
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_ADD_HEADERS_FUNCTION = _harden
 MEDIA_ROOT = DATA_DIR / "files"
+# The bucket that several hosts share, for files and indexes; the data directory alone where it is empty.
+STORE = _bucket(os.environ.get("KARAT_STORE", "").strip())
 
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = MOST_BYTES

@@ -5,6 +5,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from apps.common.files import store
 from apps.jobs.core.progress import percent_done, progress_line, seconds_left, spoken
 from apps.jobs.enums import ENDED, DeliveryKind, DeliveryState, JobState, MailHow, UploadState
 
@@ -123,9 +124,10 @@ class JobChunk(models.Model):
 
 
 class WorkerBeat(models.Model):
-    """When each worker was last seen, by the database's clock."""
+    """When each worker was last seen, by the database's clock, and the id of the data directory that it uses."""
 
     worker = models.CharField(max_length=120, unique=True)
+    host = models.CharField(max_length=32, default="")
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField(db_index=True)
 
@@ -225,9 +227,9 @@ class Upload(models.Model):
         return self.filename
 
     @property
-    def file(self) -> Path:
-        """The path of the file."""
-        return Path(settings.MEDIA_ROOT) / self.path
+    def place(self) -> Path:
+        """Where this host has the file, or would have it: another one may have taken it in."""
+        return store.path_of(self.path)
 
 
 class Notification(models.Model):

@@ -61,8 +61,8 @@ def counts(project_id: int) -> dict[str, int]:
 
 def test_everything_of_the_project_goes_and_nothing_of_another(world, lead):
     beside = counts(world.other.pk)
-    files = [upload.file for upload in Upload.objects.filter(project=world.project)]
-    kept = [upload.file for upload in Upload.objects.filter(project=world.other)]
+    files = [upload.place for upload in Upload.objects.filter(project=world.project)]
+    kept = [upload.place for upload in Upload.objects.filter(project=world.other)]
     there = counts(world.project.pk)
     assert sum(rows > 0 for rows in there.values()) > 60
 

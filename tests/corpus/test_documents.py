@@ -268,7 +268,7 @@ def test_an_upload_of_nothing_but_unknown_endings_has_the_cure_at_hand():
 
 def test_a_reading_that_was_damaged_is_made_again():
     item = make_document_import(zipped(SITE))
-    stored = reading_path(item.upload.file)
+    stored = reading_path(item.upload.place)
     stored.write_bytes(stored.read_bytes()[:-3])
 
     item = cut_by(item, "whole")
@@ -355,7 +355,7 @@ def test_the_page_of_a_snapshot_says_how_it_was_cut(client):
 
 def test_what_was_read_is_stored_beside_the_upload_and_goes_with_it(django_capture_on_commit_callbacks):
     item = make_document_import(zipped(SITE))
-    stored = reading_path(item.upload.file)
+    stored = reading_path(item.upload.place)
     assert stored.exists()
 
     with django_capture_on_commit_callbacks(execute=True):

@@ -53,12 +53,12 @@ def stored_files(files: Path) -> list[Path]:
 def test_a_file_is_stored_with_its_digest_under_a_generated_name(files):
     upload = store(b"some bytes")
 
-    assert upload.file.read_bytes() == b"some bytes"
+    assert upload.place.read_bytes() == b"some bytes"
     assert (upload.sha256, upload.size) == (sha256_hex(b"some bytes"), 10)
     assert (upload.filename, upload.state) == ("corpus.jsonl", "stored")
     assert "corpus" not in upload.path
-    assert upload.file.stat().st_mode & 0o077 == 0
-    assert upload.file.parent.stat().st_mode & 0o077 == 0
+    assert upload.place.stat().st_mode & 0o077 == 0
+    assert upload.place.parent.stat().st_mode & 0o077 == 0
 
 
 def test_storing_writes_its_event():
@@ -92,7 +92,7 @@ def test_what_people_call_a_file_is_only_shown(given, shown, files):
 
     assert upload.filename == shown
     assert shown_name(given) == shown
-    assert upload.file.resolve().is_relative_to(files.resolve())
+    assert upload.place.resolve().is_relative_to(files.resolve())
 
 
 def test_a_file_above_the_cap_is_refused_and_nothing_stays(settings, files):
@@ -146,7 +146,7 @@ def test_a_used_file_stays_and_cannot_be_discarded():
     used = mark_used(upload_id=upload.pk, actor=None, at=AT)
 
     assert used.state == "used"
-    assert used.file.exists()
+    assert used.place.exists()
     with pytest.raises(UploadRefused, match="has been used"):
         discard_upload(upload_id=upload.pk, actor=None, at=AT)
 
@@ -158,7 +158,7 @@ def test_a_discarded_file_is_gone_and_its_row_stays(django_capture_on_commit_cal
         discarded = discard_upload(upload_id=upload.pk, actor=None, at=AT)
 
     assert discarded.state == "discarded"
-    assert not discarded.file.exists()
+    assert not discarded.place.exists()
 
 
 def test_a_file_of_another_project_is_not_found():

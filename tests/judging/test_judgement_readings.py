@@ -61,7 +61,7 @@ def test_it_is_read_again_when_a_query_has_changed(pool, read):
 )
 def test_it_is_read_again_when_its_reading_is_damaged(pool, read, damaged):
     item = start(pool)
-    path = reading_path(item.upload.file)
+    path = reading_path(item.upload.place)
     path.write_bytes(damaged(path.read_bytes()))
 
     assert confirm(item).state == "applied"
@@ -72,4 +72,4 @@ def test_a_file_with_mistakes_has_none(pool):
     item = start(pool, "{one} 0 b00000 3\nunknown 0 b00001 1\n")
 
     assert item.state == "faulty"
-    assert not reading_path(item.upload.file).exists()
+    assert not reading_path(item.upload.place).exists()

@@ -80,7 +80,7 @@ def test_a_file_is_read_once_from_the_upload_to_the_run(lead, project, snapshot,
 
 def test_what_was_previewed_is_imported_even_when_the_file_is_gone(lead, project, snapshot, size):
     page = uploaded(lead, project, snapshot)
-    Upload.objects.get().file.unlink()
+    Upload.objects.get().place.unlink()
 
     assert "<dt>rows</dt><dd>3</dd>" in words(lead.get(page))
     confirm(lead, project)
@@ -225,7 +225,7 @@ def test_a_reading_that_nobody_confirms_is_removed_after_days_and_made_again(lea
     assert reading_path(upload).exists()
     tidy_readings(now + timedelta(days=READINGS_STORED_DAYS + 1))
     assert not reading_path(upload).exists()
-    assert upload.file.exists()
+    assert upload.place.exists()
 
     confirm(lead, project)
     assert len(read) == 2

@@ -220,7 +220,7 @@ def test_a_large_run_file_is_previewed_and_imported_from_one_reading_after_kills
     worker = workers.start(concurrency=1)
     wait_until(lambda: Job.objects.get(pk=job.pk).state == "done", "the end of the reading")
 
-    upload.file.write_bytes(b"nobody reads this")
+    upload.place.write_bytes(b"nobody reads this")
     job = actions.confirm_upload(upload=upload, skip_unknown=False, actor=lead_of(project), at=timezone.now())
     wait_until(lambda: Job.objects.get(pk=job.pk).state != "queued", "the import")
     workers.kill(worker)

@@ -20,6 +20,7 @@ from apps.backups.execution.writing import Progress, silently
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.tables import applied_migrations
 from apps.common.errors import Forbidden, Refusal
+from apps.common.files import store
 from apps.corpus.execution.search_index import index_everything
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
@@ -89,14 +90,15 @@ def restore_database(
 def restore_files(*, archive: Archive, progress: Progress = silently) -> None:
     """Write the uploaded files, and the records of heads of audit chains that are not there yet.
 
-    Raises NoBackup where one is damaged.
+    Raises NoBackup where one is damaged, and BucketAway where hosts share a store that does not take it.
     """
-    root, paths = Path(settings.MEDIA_ROOT), list(archive.manifest.files)
+    paths = list(archive.manifest.files)
     for n, path in enumerate(paths, 1):
-        target = root / path
+        target = store.path_of(path)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _private(target) as stream:
             archive.copy_file(path, stream)
+        store.keep(path)
         progress("files restored", n, len(paths))
     folder: Path | None = settings.AUDIT_HEADS
     if folder is None:

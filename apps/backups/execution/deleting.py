@@ -6,10 +6,8 @@ as closed as before: its deletion is on record, and goes on.
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import connection
 
 from apps.accounts.models import ProjectDeletion
@@ -20,6 +18,7 @@ from apps.audit.models import Chain
 from apps.backups.enums import DELETE_PROJECT
 from apps.backups.selectors.belonging import PROJECTS, Belonging, belonging, key_ranges, mutual_references
 from apps.common.discovery import later
+from apps.common.files import store
 from apps.corpus.execution.search_index import forget_versions
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.jobs.execution.periodic import periodic_task
@@ -87,8 +86,7 @@ def _note_head(ctx: JobContext, parts: Iterator[str], deletion: ProjectDeletion)
 
 def _remove_files(project_id: int) -> None:
     """Before the rows, which say where they are."""
-    for path in Upload.objects.filter(project_id=project_id).values_list("path", flat=True):
-        (Path(settings.MEDIA_ROOT) / path).unlink(missing_ok=True)
+    store.remove(*Upload.objects.filter(project_id=project_id).values_list("path", flat=True))
 
 
 def _delete_rows(ctx: JobContext, parts: Iterator[str], project_id: int) -> int:

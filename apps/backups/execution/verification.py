@@ -17,7 +17,7 @@ from django.conf import settings
 from apps.audit.execution.heads import OTHER_KEY
 from apps.common.errors import Refusal
 
-ELSEWHERE = ("DATABASE_URL", "KARAT_PRODUCTION", "KARAT_HTTPS", "KARAT_AUDIT_HEADS", "KARAT_MODELS_DIR")
+ELSEWHERE = ("DATABASE_URL", "KARAT_PRODUCTION", "KARAT_HTTPS", "KARAT_AUDIT_HEADS", "KARAT_MODELS_DIR", "KARAT_STORE")
 """Settings of this server that would lead a process out of the scratch place."""
 
 

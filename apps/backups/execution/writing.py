@@ -13,6 +13,7 @@ from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable
 from apps.backups.selectors.reading import Moment, moment
 from apps.backups.selectors.tables import applied_migrations, carried, tables_after
 from apps.common.errors import Refusal
+from apps.common.files import store
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being copied, how much of it is done, and how much there is (0: unknown)."""
@@ -86,7 +87,7 @@ def write_files(archive: ArchiveWriter, manifest: Manifest, paths: list[str], pr
     """Copy uploaded files. Those that are no longer there are named in the manifest."""
     for n, path in enumerate(paths, 1):
         try:
-            with (Path(settings.MEDIA_ROOT) / path).open("rb") as source:
+            with store.opened(path) as source:
                 manifest.files[path] = archive.file(path, source)
         except FileNotFoundError:
             manifest.missing.append(path)

@@ -73,13 +73,19 @@ class Bucket:
     @contextmanager
     def appearing(self, name: str) -> Iterator[BinaryIO]:
         """A stream to an object that is there when the block has ended well. Nothing is overwritten."""
-        import obstore
-
         if self.size(name) is not None:
             raise Refusal(
                 f"{self.address_of(name)} exists already. Choose another name; nothing is overwritten.",
                 code="exists_already",
             )
+        with self.replacing(name) as stream:
+            yield stream
+
+    @contextmanager
+    def replacing(self, name: str) -> Iterator[BinaryIO]:
+        """A stream to an object that takes the place of what is there when the block has ended well."""
+        import obstore
+
         with self._spoken("be written"):
             writer = obstore.open_writer(self._store(), name, buffer_size=PART, max_concurrency=AT_ONCE)
         try:
@@ -134,6 +140,12 @@ class Bucket:
                 raise NoObject(f"There is no {self.address_of(name)}.", code="no_object") from None
             for piece in answer.stream(min_chunk_size=READ_AHEAD):
                 yield bytes(piece)
+
+    @contextmanager
+    def arriving(self, name: str) -> Iterator[BinaryIO]:
+        """The same as a stream, which is read from first to last."""
+        pieces = self.pieces(name)
+        yield cast(BinaryIO, io.BufferedReader(_Arriving(next(pieces, b""), pieces), READ_AHEAD))
 
     def remove(self, *names: str) -> None:
         """Names of objects that are not there are left out."""
@@ -217,3 +229,20 @@ class _Fetched(io.RawIOBase):
             piece = bytes(self._reader.read(len(buffer)))
         buffer[: len(piece)] = piece
         return len(piece)
+
+
+class _Arriving(io.RawIOBase):
+    """Pieces as a stream, after a first one."""
+
+    def __init__(self, first: bytes, rest: Iterator[bytes]) -> None:
+        self._piece, self._rest = first, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._piece:
+            self._piece = next(self._rest, b"")
+        size = min(len(buffer), len(self._piece))
+        buffer[:size], self._piece = self._piece[:size], self._piece[size:]
+        return size

@@ -24,6 +24,7 @@ from apps.corpus.selectors.import_kinds import kind_named
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.actions.uploads import StoredUpload, discard_upload, keep_upload, remover, written
 from apps.jobs.execution.periodic import periodic_task
+from apps.jobs.execution.uploaded import file_of, is_near
 
 APPLY_AT_ONCE_ROWS = 2_000
 
@@ -151,7 +152,7 @@ def confirm_import(*, import_id: int, actor: User, at: datetime) -> Import:
     item = import_steps.locked(import_id)
     if item.state != ImportState.READY:
         raise ImportRefused(f"This import {_is(item)}; there is nothing to confirm.", code="import_not_ready")
-    if item.plan["rows"] > APPLY_AT_ONCE_ROWS:
+    if item.plan["rows"] > APPLY_AT_ONCE_ROWS or not is_near(item.upload):
         item.state = ImportState.APPLYING
         item.save(update_fields=["state"])
         title = f"{kind_named(item.kind).title}: {item.upload.filename}"
@@ -170,7 +171,7 @@ def discard_import(*, import_id: int, actor: User, at: datetime) -> Import:
     if item.state not in {ImportState.READY, ImportState.FAULTY, ImportState.FAILED}:
         raise ImportRefused(f"This import {_is(item)}; it cannot be discarded.", code="import_not_waiting")
     discard_upload(upload_id=item.upload_id, actor=actor, at=at)
-    transaction.on_commit(remover(reading_path(item.upload.file)), robust=True)
+    transaction.on_commit(remover(reading_path(item.upload.place)), robust=True)
     item.state = ImportState.DISCARDED
     item.save(update_fields=["state"])
     record(project=item.project, actor=actor, action="import.discarded", obj=item, at=at)
@@ -204,7 +205,8 @@ def undo_untouched(*, import_id: int, actor: User, at: datetime) -> Import:
 
 
 def _enqueue_reading_if_large(item: Import, actor: User, at: datetime) -> None:
-    if not kind_named(item.kind).is_read_at_once(item.upload.file, item.upload.filename, item.options):
+    kind, file = kind_named(item.kind), item.upload
+    if not (is_near(file) and kind.is_read_at_once(file_of(file), file.filename, item.options)):
         _enqueue_reading(item, actor, at)
 
 

@@ -5,6 +5,7 @@ from apps.corpus.edges.imports import CorpusImport
 from apps.corpus.models import Corpus, Import, Snapshot
 from apps.editions import rules
 from apps.editions.selectors.editions import Edition, planned
+from apps.jobs.execution.uploaded import file_of
 
 
 def corpus_of(item: Import) -> Corpus | None:
@@ -30,6 +31,6 @@ def planned_edition(item: Import, before: Snapshot) -> Edition:
 
     Reads its file.
     """
-    with open_source(item.upload.file, name=item.upload.filename) as source:
+    with open_source(file_of(item.upload), name=item.upload.filename) as source:
         rows = CorpusImport().rows(source, item.options)
         return planned(before, before.corpus, rows, item.options["mode"])

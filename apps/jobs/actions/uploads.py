@@ -4,8 +4,9 @@ import hashlib
 import os
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -17,6 +18,8 @@ from django.http import Http404
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
+from apps.common.files import store
+from apps.common.files.buckets import BucketAway
 from apps.jobs.enums import UploadState
 from apps.jobs.models import Upload
 
@@ -38,25 +41,26 @@ class StoredUpload(NamedTuple):
     size: int
 
     @property
-    def file(self) -> Path:
-        return Path(settings.MEDIA_ROOT) / self.path
+    def place(self) -> Path:
+        return store.path_of(self.path)
 
 
 @contextmanager
 def written(file: UploadedFile | BinaryIO, *, filename: str = "", at: datetime) -> Iterator[StoredUpload]:
-    """Stream a file to disk under a generated name, before any transaction is open.
+    """Stream a file to disk and to the store of all hosts, under a generated name, before any transaction is open.
 
     In the block, `keep_upload` writes its row, in one transaction with the job that reads it, so that no file remains
     without a job. On any exception the file is deleted. `filename` is only shown; the uploaded file's own by default.
-    Raises UploadRefused for an empty file and for one above `settings.UPLOAD_MAX_BYTES`.
+    Raises UploadRefused for an empty file and for one above `settings.UPLOAD_MAX_BYTES`, and BucketAway.
     """
     path = f"{FOLDER}/{at:%Y-%m}/{uuid.uuid4().hex}"
-    target = Path(settings.MEDIA_ROOT) / path
     try:
-        sha256, size = _write(target, _pieces(file))
+        sha256, size = _write(store.path_of(path), _pieces(file))
+        store.keep(path)
         yield StoredUpload(path, shown_name(filename or getattr(file, "name", "") or ""), sha256, size)
     except BaseException:
-        target.unlink(missing_ok=True)
+        with suppress(BucketAway):  # what stays there has no row, and is swept
+            store.remove(path)
         raise
 
 
@@ -96,7 +100,7 @@ def mark_used(*, upload_id: int, actor: User | None, at: datetime) -> Upload:
 def discard_upload(*, upload_id: int, actor: User | None, at: datetime) -> Upload:
     """Delete an unused file; its row stays as a record."""
     upload = _close(upload_id, UploadState.DISCARDED, actor, at)
-    transaction.on_commit(remover(upload.file), robust=True)
+    transaction.on_commit(partial(store.remove, upload.path), robust=True)
     return upload
 
 

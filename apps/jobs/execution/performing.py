@@ -16,6 +16,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from apps.common.errors import InputErrors, Refusal
+from apps.common.files.buckets import BucketAway
 from apps.common.web.current_work import reset_request_id, set_request_id
 from apps.jobs import workflow
 from apps.jobs.enums import JobState, JobStep
@@ -85,6 +86,8 @@ def _attempt(job: Job, ctx: JobContext) -> None:
         log.warning("%s This worker stopped working on it.", lost)
     except JobCancelled:
         _close(ctx, JobStep.CANCEL, finished_at=Now())
+    except BucketAway as away:
+        _try_again(job, ctx, away.sentence)
     except (JobFailed, UnknownKind, Refusal, InputErrors) as refusal:
         _fail(ctx, str(refusal))
     except SoftTimeLimitExceeded:

@@ -53,7 +53,7 @@ def upload_run(
     """
     with written(file, at=at) as stored, transaction.atomic():
         upload = _store_upload(project, snapshot, stored, dict(details), actor, at)
-        is_small = is_read_at_once(stored.file, snapshot)
+        is_small = is_read_at_once(stored.place, snapshot)
         if not is_small:
             _enqueue(upload, READ_FILE, f"Read {upload.filename}", {}, actor, at)
     if is_small:

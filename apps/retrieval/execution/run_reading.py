@@ -22,6 +22,7 @@ from apps.common.text.words import plain_words
 from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.uploads import FOLDER
+from apps.jobs.execution.uploaded import file_of
 from apps.jobs.models import Upload
 from apps.queries.models import Query
 from apps.retrieval import selectors
@@ -74,7 +75,7 @@ def reading_of(upload: Upload, progress: Progress = lambda rows: None) -> RunDra
 
 def reading_path(upload: Upload) -> Path:
     """The path of the stored reading of an uploaded file."""
-    return upload.file.with_suffix(READING)
+    return upload.place.with_suffix(READING)
 
 
 def is_matched(draft: RunDraft, project: Project) -> bool:
@@ -99,13 +100,13 @@ def tidy_readings(at: datetime) -> None:
 
 def _read(upload: Upload, snapshot: Snapshot, progress: Progress) -> RunDraft:
     if (form := upload.options.get("form")) in ("rows", "results"):
-        sent = _reported(json.loads(upload.file.read_bytes()), progress)
+        sent = _reported(json.loads(file_of(upload).read_bytes()), progress)
         tag = upload.options["tag"]
         if form == "results":
             return draft_of_results(sent, tag=tag, project=upload.project, name="results")
         return draft_of_rows(sent, tag=tag, project=upload.project, snapshot=snapshot, name="rows")
     return draft_of_file(
-        upload.file, project=upload.project, snapshot=snapshot, name=upload.filename, progress=progress
+        file_of(upload), project=upload.project, snapshot=snapshot, name=upload.filename, progress=progress
     )
 
 
