@@ -20,7 +20,7 @@ from apps.reports.execution.analyses import compute_report
 from apps.reports.models import NegativesReport
 from apps.reports.selectors import finders
 from apps.reports.selectors.negatives import names_at
-from apps.retrieval.execution.indexes import built_signatures
+from apps.retrieval.execution.indexes import signatures_if_any
 from apps.retrieval.models import Run
 
 
@@ -39,7 +39,7 @@ def _before_and_after(
     """
     judged = ground.judged
     top = finders.top_of(report.baseline, ground.numbers, report.depth)
-    signatures = built_signatures(report.version.snapshot)
+    signatures = signatures_if_any(report.version.snapshot)
     hard = find_hard(judged, top, alike_by(_texts(report.version, judged, top), signatures))
     measures = list(parse_measures(" ".join(report.measures)))
     ids = range(report.version.snapshot.block_count)

@@ -21,6 +21,7 @@ from apps.retrieval.core.engines import Engine, NotReady, make
 from apps.retrieval.core.engines.fusion import Fusion
 from apps.retrieval.core.engines.store import Indexer, StoredIndex, open_index, stored_indexes, tidy, touch, using_index
 from apps.retrieval.enums import INDEXED, BlockText
+from apps.retrieval.execution.shared_indexes import Shared, fetch, fetch_beside
 from apps.retrieval.models import System
 
 MOST_OPEN = 8
@@ -47,7 +48,8 @@ def using_system(system: System, snapshot: Snapshot) -> Iterator[Any]:
     """
     texts = partial(selectors.block_texts, snapshot, system.config["words"])
     try:
-        with using_index(folder(), digest_of_index(system, snapshot), engine_of(system), texts) as handle:
+        digest = digest_of_index(system, snapshot)
+        with using_index(folder(), digest, Shared(engine_of(system), digest), texts) as handle:
             yield handle
     except NotReady as error:
         raise JobFailed(str(error)) from error
@@ -67,12 +69,20 @@ def open_built(system: System, snapshot: Snapshot) -> Any | None:
 def open_signatures(snapshot: Snapshot) -> Signatures:
     """The near-duplicate signatures of the snapshot's texts, by position; built when they are not on disk."""
     texts = partial(selectors.block_texts, snapshot, BlockText.TEXT)
-    return open_index(folder(), digest_of_signatures(snapshot), NearDuplicates(), texts)
+    digest = digest_of_signatures(snapshot)
+    return open_index(folder(), digest, Shared(NearDuplicates(), digest), texts)
 
 
 def built_signatures(snapshot: Snapshot) -> Signatures | None:
-    """The snapshot's signatures if they are on disk, else None."""
+    """The snapshot's signatures if they are on disk, else None; fast enough for a request."""
     return _built(digest_of_signatures(snapshot), NearDuplicates())
+
+
+def signatures_if_any(snapshot: Snapshot) -> Signatures | None:
+    """The snapshot's signatures if any host has built them, else None; a job can wait until they are here."""
+    digest = digest_of_signatures(snapshot)
+    fetch(folder(), digest, NearDuplicates())
+    return _built(digest, NearDuplicates())
 
 
 def folder() -> Path:
@@ -145,6 +155,7 @@ def _built(digest: str, engine: Indexer) -> Any | None:
     """The handle of an index on disk, else None. A few stay open, since indexes never change and loading takes time."""
     handle = _open.pop(digest, None)
     if not (folder() / digest).is_dir():
+        fetch_beside(folder(), digest, engine)
         return None
     if handle is None:
         with using_index(folder(), digest, engine) as handle:

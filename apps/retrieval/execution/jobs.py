@@ -17,12 +17,13 @@ from apps.retrieval import selectors, workflow
 from apps.retrieval.enums import ELSEWHERE, HELP, IMPORT_FILE, INDEX, MISSING, READ_FILE, PoolState, RunState, Step
 from apps.retrieval.execution import intake
 from apps.retrieval.execution.answers import Steps, answer_queries, help_with
-from apps.retrieval.execution.indexes import open_signatures, open_system, tidy_indexes
+from apps.retrieval.execution.indexes import known_indexes, open_signatures, open_system, tidy_indexes
 from apps.retrieval.execution.intake import import_upload
 from apps.retrieval.execution.missing_relevance import estimate_missing
 from apps.retrieval.execution.pool_building import collect_pairs
 from apps.retrieval.execution.remote_queries import send_queries
 from apps.retrieval.execution.run_reading import reading_of, tidy_readings
+from apps.retrieval.execution.shared_indexes import tidy_shared
 from apps.retrieval.models import Pool, Run
 
 
@@ -168,6 +169,7 @@ def _report_rows(ctx: JobContext, rows: int) -> None:
 @periodic_task("retrieval.indexes", every=timedelta(hours=1))
 def remove_unused_indexes(at: datetime) -> None:
     tidy_indexes(at)
+    tidy_shared(known_indexes(), at)
 
 
 @periodic_task("retrieval.readings", every=timedelta(hours=1))
