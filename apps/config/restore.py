@@ -21,14 +21,14 @@ from apps.backups.edges.passphrase import read_passphrase
 from apps.backups.execution.places import opened
 from apps.backups.formats.archive import Archive
 from apps.common.errors import Refusal
-from apps.common.files.private import KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE, restore_here
+from apps.common.files.private import HOST, KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE, restore_here
 from apps.config.up import UpRefused, lock_data_dir, prepare_data_dir
 
 OK, FAULT = 0, 2
 BUILDING = ".restoring"
 COMPLETE = "complete"
 """What the file `restoring` says when everything is there, and only the database has to be renamed."""
-MADE_AGAIN = frozenset({"static", "up.lock", "lost+found", "figures", "broker", "incoming", *KEYS})
+MADE_AGAIN = frozenset({"static", "up.lock", "lost+found", "figures", "broker", "incoming", HOST, *KEYS})
 MADE_AGAIN |= {f"karat.sqlite3{suffix}" for suffix in SQLITE_SUFFIXES}
 """What may lie in a data directory that counts as empty: any command makes keys and a database without tables."""
 MADE_BY_RESTORE = ("files", "audit-heads", "figures", *KEYS, UNFINISHED_RESTORE)

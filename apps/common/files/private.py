@@ -11,6 +11,7 @@ log = logging.getLogger(__name__)
 FOLDER, FILE = 0o700, 0o600
 SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 KEYS = ("secret-key", "audit-key")
+HOST = "host-id"
 UNFINISHED_RESTORE = "restoring"
 """A data directory has a file of this name while, and only while, a restore into it has not finished."""
 CLOSED_FOLDERS = ("backups", "audit-heads", "files", "broker", "indexes", "figures")

@@ -112,6 +112,27 @@ def broker_check(*, broker: str, fault: str | None) -> Check:
     return Check("Broker", CheckStanding.BROKEN, fault, mend, trouble="jobs are not picked up")
 
 
+def hosts_check(*, others: int, store: str, fault: str | None) -> Check:
+    """`others` is the number of other data directories in which workers are at work; `fault` None: it was not tried."""
+    name = "Hosts"
+    if not store and not others:
+        return fine(name, "Web and workers use one data directory.")
+    hosts = "Web and workers use one data directory" if not others else f"Workers use {others + 1} data directories"
+    if not store:
+        mend = (
+            "Give all processes the same data directory, or set `KARAT_STORE` to a bucket for all of them and run "
+            "`karat fill-store` on each host. See docs/operations.md, Several hosts."
+        )
+        sentence = f"{hosts}, and there is no store: what is uploaded to one is not found by the others."
+        return Check(name, CheckStanding.BROKEN, sentence, mend, trouble="hosts do not see each other's files")
+    if fault is None:
+        return fine(name, f"{hosts}; {store} is not tried on this page. The button tries it.", "not tried")
+    if not fault:
+        return fine(name, f"{hosts}, and share files in {store}, which answers.")
+    mend = "Mend the bucket or its address and keys. Uploads are refused, and jobs try again, until then."
+    return Check(name, CheckStanding.BROKEN, fault, mend, trouble="the store of files does not answer")
+
+
 def disk_check(*, total: int, free: int, folder: str) -> Check:
     used = f"{size(total - free)} of {size(total)} are used, {size(free)} are free."
     figure = percent((total - free) / total, 0) if total else ""

@@ -73,6 +73,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("KARAT_OIDC_ROLES"),
     Variable("KARAT_OIDC_GROUPS"),
     Variable("KARAT_PASSWORDS_ONLY_FOR"),
+    Variable("KARAT_STORE", "STORE"),
     Variable("KARAT_BACKUP_TO", "BACKUP_TO"),
     Variable("KARAT_BACKUP_HOURS", "BACKUP_HOURS"),
     Variable("KARAT_BACKUP_KEEP", "BACKUP_KEEP"),

@@ -14,6 +14,8 @@ from apps.audit.selectors.events import newest_event_at
 from apps.backups.selectors.backups import standing
 from apps.common.database.questions import once
 from apps.common.database.schema import FITS, SchemaGap, schema_gap
+from apps.common.files import store
+from apps.common.files.hosts import host_id
 from apps.common.files.private import closed_to_us, open_to_others
 from apps.common.web import forwarding
 from apps.dashboard.core import checkup
@@ -21,7 +23,7 @@ from apps.dashboard.core.checkup import Check
 from apps.dashboard.edges.health import NAMES, database_version
 from apps.dashboard.enums import CheckStanding
 from apps.jobs.enums import DeliveryKind
-from apps.jobs.execution.probes import broker_fault, broker_name, mail_server_fault
+from apps.jobs.execution.probes import broker_fault, broker_name, mail_server_fault, store_fault
 from apps.jobs.selectors.database_clock import seconds_ahead
 from apps.jobs.selectors.jobs import MISSING_AFTER_SECONDS
 from apps.jobs.selectors.watching import oldest_queued_seconds, unsent, workers_seen
@@ -44,7 +46,7 @@ def check_up(*, at: datetime, thoroughly: bool) -> list[Check]:
     )
     if gap != FITS:
         return checkup.in_order([database, *_on_this_machine(thoroughly)])
-    rows = [_worker(), _clock(at), _mail(at, thoroughly), _webhooks(at), _backup(at)]
+    rows = [_worker(), _hosts(thoroughly), _clock(at), _mail(at, thoroughly), _webhooks(at), _backup(at)]
     return checkup.in_order([database, *rows, *_on_this_machine(thoroughly)])
 
 
@@ -80,6 +82,13 @@ def _worker() -> Check:
         missing_after=MISSING_AFTER_SECONDS,
         oldest_job=oldest_queued_seconds(),
     )
+
+
+def _hosts(thoroughly: bool) -> Check:
+    others = {worker.host for worker in workers_seen() if worker.is_at_work} - {"", host_id()}
+    shared = store.bucket()
+    fault = store_fault(shared) if shared and thoroughly else None
+    return checkup.hosts_check(others=len(others), store=settings.STORE, fault=fault)
 
 
 def _clock(at: datetime) -> Check:

@@ -8,6 +8,10 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.mail import get_connection
 
+from apps.common.errors import Refusal
+from apps.common.files.buckets import Bucket
+from apps.common.files.hosts import host_id
+from apps.common.files.store import is_ours
 from apps.common.web.logs import without_secrets
 from apps.common.web.post import has_mail_server
 
@@ -40,6 +44,21 @@ def broker_name() -> str:
         address.scheme, "The broker"
     )
     return f"{kind} at {address.hostname or 'this machine'}"
+
+
+def store_fault(store: Bucket) -> str:
+    """Why files do not come through the store: writes, reads and removes one. "" when they do."""
+    name, content = f"probes/{host_id()}", host_id().encode()
+    try:
+        with store.replacing(name) as stream:
+            stream.write(content)
+        found = b"".join(store.pieces(name))
+        store.remove(name)
+        if not is_ours(store):
+            return f"{store.address} is the store of another server, or was one of this server with other keys."
+    except Refusal as refusal:
+        return refusal.sentence
+    return "" if found == content else f"{store.address} does not give back what was written."
 
 
 def mail_server_fault() -> str:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from apps.common.files.hosts import host_id
 from apps.jobs import workflow
 from apps.jobs.enums import DeliveryState, JobState, JobStep
 from apps.jobs.execution.failing import give_up
@@ -29,7 +30,7 @@ def beat(worker: str) -> None:
     if WorkerBeat.objects.filter(worker=worker).update(seen_at=Now()):
         return
     WorkerBeat.objects.filter(seen_at__lt=from_now(-FORGET_WORKER_SECONDS)).delete()
-    WorkerBeat.objects.create(worker=worker, started_at=Now(), seen_at=Now())
+    WorkerBeat.objects.create(worker=worker, host=host_id(), started_at=Now(), seen_at=Now())
 
 
 def close_abandoned(*, at: datetime) -> None:

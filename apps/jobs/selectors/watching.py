@@ -55,9 +55,13 @@ def outbox_metrics(at: datetime) -> list[Metric]:
 
 
 class SeenWorker(NamedTuple):
-    """A worker that was seen in the last day, and how many seconds ago by the database's clock."""
+    """A worker that was seen in the last day, and how many seconds ago by the database's clock.
+
+    `host` is the id of its data directory; "" of one that an older version runs.
+    """
 
     name: str
+    host: str
     started_at: datetime
     seconds: float
 
@@ -73,9 +77,9 @@ def workers_seen() -> list[SeenWorker]:
 
 def _workers_seen() -> list[SeenWorker]:
     rows = WorkerBeat.objects.order_by("-seen_at", "worker").annotate(clock=Now())
+    found = rows.values_list("worker", "host", "started_at", "seen_at", "clock")
     return [
-        SeenWorker(name, started_at, _seconds(seen_at, clock))
-        for name, started_at, seen_at, clock in rows.values_list("worker", "started_at", "seen_at", "clock")
+        SeenWorker(name, host, started_at, _seconds(seen_at, clock)) for name, host, started_at, seen_at, clock in found
     ]
 
 
