@@ -83,6 +83,7 @@ MANAGED = {
     ("upgrade",): Command("upgrade", "show what an upgrade changes, back up, and apply it"),
     ("doctor",): Command("doctor", "check that everything is all right, and measure what limits this machine"),
     ("backup",): Command("backup", "write everything to one file, while people work"),
+    ("fill-store",): Command("fill_store", "send the uploaded files of this host to the store of several hosts"),
     ("verify-backup",): Command("verify_backup", "restore a backup into a scratch place, and compare everything"),
     ("verify-audit",): Command("verify_audit", "find the first broken link of the audit chain"),
     ("worker",): Command("worker", "run one worker"),

@@ -21,6 +21,25 @@ def test_compose_has_web_worker_postgres_and_redis(compose):
     assert set(compose["services"]) == {"migrate", "web", "worker", "postgres", "redis"}
 
 
+def test_a_host_of_several_has_web_and_worker_with_the_same_commands_and_its_own_disk(compose):
+    hosts = yaml.safe_load((REPO / "docker-compose.hosts.yml").read_text())
+    shared = ["SECRET_KEY", "DATABASE_URL", "BROKER_URL", "KARAT_STORE", "KARAT_ALLOWED_HOSTS"]
+    required = {name: f"${{{name}:?Set {name} in .env}}" for name in shared}
+
+    assert set(hosts["services"]) == {"web", "worker"}
+    for name, service in hosts["services"].items():
+        assert service.get("command") == compose["services"][name].get("command")
+        assert service["volumes"] == ["files:/data"]
+        assert required.items() <= service["environment"].items()
+
+
+def test_every_setting_in_env_reaches_web_and_worker(compose):
+    hosts = yaml.safe_load((REPO / "docker-compose.hosts.yml").read_text())
+    services = [each["services"][name] for each in (compose, hosts) for name in ("web", "worker")]
+
+    assert [service["env_file"] for service in services] == [".env"] * 4
+
+
 def test_redis_persists_its_data(compose):
     assert compose["services"]["redis"]["command"][1:3] == ["--appendonly", "yes"]
 
@@ -203,6 +222,12 @@ def test_two_fresh_installs_have_different_keys(tmp_path):
         assert path.stat().st_mode & 0o777 == 0o600
 
     assert keys[0] != keys[1]
+
+
+def test_a_store_that_is_no_bucket_is_refused_by_its_address(tmp_path):
+    done = settings_of({"KARAT_STORE": "/mnt/shared", "KARAT_DATA_DIR": str(tmp_path)})
+
+    assert "KARAT_STORE='/mnt/shared' is no bucket. Write it as s3://BUCKET/FOLDER." in done.stderr
 
 
 def test_an_unknown_database_is_refused_by_name(tmp_path):

@@ -99,7 +99,7 @@ def test_this_machine_is_measured_and_nothing_stays(capsys, monkeypatch, tmp_pat
     assert "What limits grading here is " in told
     assert "fine     Worker: 1 running; last seen " in told
     assert set(beside.glob(".doctor-*")) <= before
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["host-id"], "of the worker"
 
 
 @pytest.mark.django_db(transaction=True)

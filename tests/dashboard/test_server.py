@@ -68,7 +68,7 @@ def test_it_says_in_one_sentence_what_needs_somebody_and_how_to_mend_it(client, 
     words = text_of(client.get(PAGE))
 
     assert "<h1>No worker is at work; there is no backup.</h1>" in words
-    assert "8 of 10 checks are fine." in words
+    assert "9 of 11 checks are fine." in words
     assert words.index("None has been seen yet.") < words.index("Answers in")
     assert "<code>karat worker</code>" in words
     assert "Nothing was measured yet." in words

@@ -16,6 +16,12 @@ def host_id() -> str:
     return _id_in(Path(settings.DATA_DIR))
 
 
+def own_id() -> str:
+    """The same without making one; "" where no worker has run yet."""
+    path = Path(settings.DATA_DIR) / HOST
+    return path.read_text() if path.exists() else ""
+
+
 @cache
 def _id_in(folder: Path) -> str:
     path = folder / HOST

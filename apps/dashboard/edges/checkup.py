@@ -15,7 +15,7 @@ from apps.backups.selectors.backups import standing
 from apps.common.database.questions import once
 from apps.common.database.schema import FITS, SchemaGap, schema_gap
 from apps.common.files import store
-from apps.common.files.hosts import host_id
+from apps.common.files.hosts import own_id
 from apps.common.files.private import closed_to_us, open_to_others
 from apps.common.web import forwarding
 from apps.dashboard.core import checkup
@@ -85,7 +85,7 @@ def _worker() -> Check:
 
 
 def _hosts(thoroughly: bool) -> Check:
-    others = {worker.host for worker in workers_seen() if worker.is_at_work} - {"", host_id()}
+    others = {worker.host for worker in workers_seen() if worker.is_at_work} - {"", own_id()}
     shared = store.bucket()
     fault = store_fault(shared) if shared and thoroughly else None
     return checkup.hosts_check(others=len(others), store=settings.STORE, fault=fault)

@@ -175,21 +175,3 @@ def test_hosts_need_a_store_that_answers(others, store, fault, standing, words):
     assert check.standing == standing
     assert words in check.sentence
     assert bool(check.mend) == (standing == BROKEN)
-
-
-@pytest.mark.parametrize(
-    ("others", "store", "fault", "standing", "words"),
-    [
-        (0, "", None, FINE, "Web and workers use one data directory."),
-        (2, "", None, BROKEN, "Workers use 3 data directories, and there is no store"),
-        (2, "s3://b/karat", None, FINE, "s3://b/karat is not tried on this page"),
-        (2, "s3://b/karat", "", FINE, "and share files in s3://b/karat"),
-        (0, "s3://b/karat", "It is away.", BROKEN, "It is away."),
-    ],
-)
-def test_hosts_need_a_store_that_answers(others, store, fault, standing, words):
-    check = checkup.hosts_check(others=others, store=store, fault=fault)
-
-    assert check.standing == standing
-    assert words in check.sentence
-    assert bool(check.mend) == (standing == BROKEN)

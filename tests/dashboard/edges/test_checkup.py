@@ -22,7 +22,8 @@ from tests.factories import AT
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NAMES = {
-    "Database", "Worker", "Clock", "Mail", "Webhooks", "Backup", "Broker", "Disk", "File permissions", "Set-up",
+    "Database", "Worker", "Hosts", "Clock", "Mail", "Webhooks", "Backup",
+    "Broker", "Disk", "File permissions", "Set-up",
 }  # fmt: skip
 
 
@@ -130,3 +131,15 @@ def test_settings_and_proxy_that_do_not_fit_are_a_warning(settings, monkeypatch)
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite has no other clock")
 def test_the_database_of_the_tests_is_on_this_machine_so_its_clock_agrees():
     assert checks()["Clock"].is_fine, connection.vendor
+
+
+def test_workers_with_another_data_directory_need_a_store(settings, bucket, monkeypatch):
+    WorkerBeat.objects.create(worker="two", host="the id of another", started_at=AT, seen_at=from_now(0))
+    assert checks()["Hosts"].sentence.startswith("Workers use 2 data directories, and there is no store")
+    settings.STORE = bucket.address
+
+    assert "is not tried on this page" in checks()["Hosts"].sentence
+    assert checks(thoroughly=True)["Hosts"].sentence.endswith("which answers.")
+    assert bucket.objects() == ["server"]
+    settings.AUDIT_KEY = "the key of another server"
+    assert "the store of another server" in checks(thoroughly=True)["Hosts"].sentence
