@@ -5,9 +5,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from celery import Celery
 from django.conf import settings
@@ -24,7 +25,7 @@ PATIENCE = 90.0
 class Workers:
     """Starts, freezes and kills workers; sends them nudges, and worse."""
 
-    def __init__(self, data_dir: Path, broker_url: str) -> None:
+    def __init__(self, data_dir: Path, broker_url: str, settings: Mapping[str, str] = MappingProxyType({})) -> None:
         self.data_dir = data_dir
         self.broker_url = broker_url
         self.processes: list[subprocess.Popen] = []
@@ -37,6 +38,7 @@ class Workers:
             "KARAT_JOB_SWEEP": "0.3",
             "KARAT_LOG_LEVEL": "ERROR",
             "CELERY_SKIP_CHECKS": "1",  # the same ones each time, and most of a worker's start
+            **settings,
         }
 
     def start(self, *, concurrency: int = 2) -> subprocess.Popen:

@@ -6,8 +6,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from django.db import connection
 
@@ -17,11 +18,12 @@ REPO = Path(__file__).resolve().parent.parent.parent
 class Server:
     """gunicorn on a free port and on the test's database, in a process group of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str] = MappingProxyType({})) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.folder = folder
+        self.settings = settings
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -33,6 +35,7 @@ class Server:
             "KARAT_DATA_DIR": str(self.folder),
             "SECRET_KEY": "a-key-for-this-test-and-for-nothing-else-at-all",
             "DJANGO_SETTINGS_MODULE": "apps.config.settings",
+            **self.settings,
         }
         command = [sys.executable, "-m", "gunicorn", "apps.config.wsgi:application", "--preload", *arguments]
         with (self.folder / "server.log").open("ab") as log:
@@ -58,6 +61,7 @@ class Server:
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(10)
+        wait_for(lambda: not self._answers())  # the last of its children has let go of the port
 
 
 def database_url() -> str:
