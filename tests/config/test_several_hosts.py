@@ -102,6 +102,7 @@ def lead(client) -> Visitor:
     return Visitor(client.cookies[in_force.SESSION_COOKIE_NAME].value)
 
 
+@pytest.mark.long
 def test_whoever_is_killed_nothing_is_lost_and_nothing_is_left(hosts, lead, bucket):
     chance = random.Random(SEED)
     project = lead_project()
