@@ -14,7 +14,8 @@ from tests.e2e import looking
 from tests.e2e.scene import Listener, Server, scene
 
 HERE = Path(__file__).resolve().parent
-MAIN_STORY = "test_main_story.py"
+ON_BOTH = {"test_main_story.py", "test_oidc_provider.py"}
+"""What is walked on PostgreSQL too."""
 ARGUMENTS = ["--disable-dev-shm-usage", "--disable-background-networking", "--disable-gpu"]
 expect.set_options(timeout=looking.PATIENCE)
 LiveServerThread.server_class = Server
@@ -24,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.e2e)
-            if item.path.name != MAIN_STORY:
+            if item.path.name not in ON_BOTH:
                 item.add_marker(pytest.mark.once)
 
 
