@@ -8,6 +8,7 @@ import os
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -18,6 +19,7 @@ from apps.common.files.private import close_data_dir, unfinished_restore
 from apps.common.web.addresses import BadAddress, Opening, parse_openings, parse_url
 from apps.common.web.body_limits import MOST_BYTES
 from apps.config.secrets import audit_heads, load_audit_key, load_secret_key
+from apps.dashboard.core.settings_table import variables_set_by_up
 from apps.jobs.core.signing import BadSecret, key_of
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -97,9 +99,14 @@ def _public_url(scheme: str, hosts: list[str]) -> str:
     """The URL under which people reach the server: KARAT_URL, or else the first host name."""
     host = next((name.lstrip(".") for name in hosts if name != "*"), "localhost")
     url = (os.environ.get("KARAT_URL") or f"{scheme}://{host}").rstrip("/")
-    if not url.startswith(("http://", "https://")):
+    if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname:
         raise ImproperlyConfigured(f"KARAT_URL={url!r} is no address. Write it as https://karat.example.org.")
     return url
+
+
+def _host_of(url: str) -> str:
+    host = urlsplit(url).hostname or ""
+    return f"[{host}]" if ":" in host else host
 
 
 def _harden(headers: MutableMapping[str, str], path: str, url: str) -> None:
@@ -133,6 +140,12 @@ if PRODUCTION and not ALLOWED_HOSTS:
     )
 PUBLIC_URL = _public_url("https" if HTTPS else "http", ALLOWED_HOSTS)
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []
+# An address that the operator has set is one under which Karat answers, and every link begins with it. One that
+# `karat up` has chosen is a guess.
+IS_PUBLIC_URL_SET = bool(os.environ.get("KARAT_URL")) and "KARAT_URL" not in variables_set_by_up(os.environ)
+if IS_PUBLIC_URL_SET:
+    ALLOWED_HOSTS += [_host_of(PUBLIC_URL)]
+    CSRF_TRUSTED_ORIGINS += ["{0.scheme}://{0.netloc}".format(urlsplit(PUBLIC_URL))]
 
 # Hosts inside the operator's own network that requests may reach; everything else inside is closed.
 OUTBOUND_ALLOW = _openings(_words("KARAT_OUTBOUND_ALLOW"))

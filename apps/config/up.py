@@ -20,6 +20,7 @@ from django.utils import timezone
 from apps.common.errors import Refusal
 from apps.config import sharing
 from apps.config.supervisor import Supervisor
+from apps.dashboard.core.settings_table import SET_BY_UP
 
 OK, FAULT = 0, 2
 WEB, WORKER = "web server", "worker"
@@ -127,7 +128,7 @@ def choose(variable: str, value: str) -> None:
     if variable in os.environ:
         return
     os.environ[variable] = value
-    os.environ["KARAT_SET_BY_UP"] = ",".join(filter(None, [os.environ.get("KARAT_SET_BY_UP"), variable]))
+    os.environ[SET_BY_UP] = ",".join(filter(None, [os.environ.get(SET_BY_UP), variable]))
 
 
 def own_addresses() -> list[str]:

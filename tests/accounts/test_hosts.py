@@ -84,6 +84,12 @@ def test_in_production_links_begin_with_the_address_of_the_server(client, settin
     assert invited(client, make_project(), Host=EVIL).startswith(f"{OURS}/join/")
 
 
+def test_the_address_that_the_operator_has_set_begins_every_link(client, settings):
+    settings.PUBLIC_URL, settings.IS_PUBLIC_URL_SET = OURS, True
+
+    assert invited(client, make_project(), Host="localhost").startswith(f"{OURS}/join/")
+
+
 def test_the_links_of_a_mail_begin_with_the_address_of_the_server(client, settings):
     """What was caused by a request with a forged host is told by mail, with links of ours only."""
     settings.ALLOWED_HOSTS, settings.PUBLIC_URL = ["*"], OURS

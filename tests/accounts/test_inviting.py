@@ -190,6 +190,18 @@ def test_a_link_that_works_nowhere_else_is_announced(host, words):
     assert bool(warning) == bool(words)
 
 
+@pytest.mark.parametrize(
+    ("is_set", "production", "names_option"), [(False, False, True), (True, False, False), (False, True, False)]
+)
+def test_the_remedy_is_one_that_lets_others_in(settings, is_set, production, names_option):
+    settings.IS_PUBLIC_URL_SET, settings.PRODUCTION = is_set, production
+
+    warning = reach_warning("http://127.0.0.1:8000/join/x/")
+
+    assert ("--host 0.0.0.0" in warning) == names_option
+    assert "KARAT_URL set to the address that others reach" in warning
+
+
 def test_the_warning_is_on_the_page_before_anything_can_be_copied(client, project, settings):
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
     page = client.get(reverse("people:people", kwargs={"slug": project.slug}), headers={"host": "127.0.0.1:8000"})

@@ -198,10 +198,32 @@ def test_links_in_mails_begin_with_the_address_people_type(tmp_path, environment
     assert done.stdout.strip() == url
 
 
-def test_an_address_without_a_scheme_is_refused(tmp_path):
-    done = settings_of({"KARAT_URL": "karat.example.org", "KARAT_DATA_DIR": str(tmp_path)})
+@pytest.mark.parametrize("url", ["karat.example.org", "https://", "ftp://karat.example.org"])
+def test_what_is_no_address_is_refused(tmp_path, url):
+    done = settings_of({"KARAT_URL": url, "KARAT_DATA_DIR": str(tmp_path)})
 
-    assert "KARAT_URL='karat.example.org' is no address. Write it as https://karat.example.org." in done.stderr
+    assert "is no address. Write it as https://karat.example.org." in done.stderr
+
+
+OURS = {"KARAT_URL": "https://gold.example.org:8443/"}
+THEIRS = {"KARAT_URL": "http://[fd00::2]:8000", "KARAT_SET_BY_UP": "KARAT_URL"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_set", "added", "trusted"),
+    [
+        (OURS, True, ["gold.example.org"], ["https://gold.example.org:8443"]),
+        ({"KARAT_URL": "http://[fd00::2]:8000"}, True, ["[fd00::2]"], ["http://[fd00::2]:8000"]),
+        (THEIRS, False, [], []),
+        ({"KARAT_URL": ""}, False, [], []),
+    ],
+)
+def test_karat_answers_under_the_address_that_the_operator_has_set(tmp_path, environment, is_set, added, trusted):
+    done = settings_of(
+        environment | {"KARAT_DATA_DIR": str(tmp_path)}, "IS_PUBLIC_URL_SET", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS"
+    )
+
+    assert done.stdout.strip() == f"{is_set} {['localhost', '127.0.0.1', '[::1]', *added]} {trusted}"
 
 
 def test_a_well_known_key_is_refused(tmp_path):

@@ -28,21 +28,33 @@ def reach_warning(link: str) -> str:
     host = urlsplit(link).hostname or ""
     address = address_in(host)
     ip = ipaddress.ip_address(address) if address else None
-    cure = "Set KARAT_URL to the address that others reach, start Karat again, and invite then."
     if host == "localhost" or host.endswith(".localhost") or (ip and ip.is_loopback):
-        return f"These links work on this computer only: {host} is this machine. {cure}"
+        return f"These links work on this computer only: {host} is this machine. {_cure()}"
     if (ip and ip.is_private) or host.endswith((".local", ".internal", ".lan")) or ("." not in host and not ip):
-        return f"These links work in this network only: {host} is not known outside of it. {cure}"
+        wider = "For others set KARAT_URL to the address that they reach, start Karat again, and invite then."
+        return f"These links work in this network only: {host} is not known outside of it. {wider}"
     return ""
+
+
+def _cure() -> str:
+    """What lets others reach a server whose links lead to this machine."""
+    set_url = "KARAT_URL set to the address that others reach"
+    if settings.PRODUCTION or settings.IS_PUBLIC_URL_SET:
+        return f"Start Karat again with {set_url}, and invite then."
+    return (
+        "Start Karat again with --host 0.0.0.0, so that your network reaches it, and invite then."
+        f" Behind a proxy or a tunnel start it with {set_url}."
+    )
 
 
 def link_for_others(request: HttpRequest, path: str) -> str:
     """An absolute link for somebody else to open; its host never comes from a request header alone.
 
-    Outside production it is the request's host, if KARAT_ALLOWED_HOSTS lists that literally: others may know it better
-    than `localhost`. In production, and for hosts that only a pattern allows, it is KARAT_URL.
+    It begins with KARAT_URL where the operator has set that, in production, and for hosts that only a pattern allows.
+    Else with the request's host, if that is allowed literally: it is better known to others than what `karat up`
+    guesses.
     """
     host, _ = split_domain_port(request.get_host())
-    if settings.PRODUCTION or host not in settings.ALLOWED_HOSTS:
+    if settings.IS_PUBLIC_URL_SET or settings.PRODUCTION or host not in settings.ALLOWED_HOSTS:
         return f"{settings.PUBLIC_URL}{path}"
     return request.build_absolute_uri(path)

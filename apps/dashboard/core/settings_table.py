@@ -9,6 +9,8 @@ from apps.common.text.wording import size
 
 ENVIRONMENT, COMMAND, DEFAULT = "environment", "karat up", "default"
 HIDDEN, NOT_SET = "set, not shown", "not set"
+SET_BY_UP = "KARAT_SET_BY_UP"
+"""Names the variables that `karat up` has chosen itself, for the processes that it starts."""
 
 
 class Variable(NamedTuple):
@@ -22,6 +24,10 @@ class Variable(NamedTuple):
     is_secret: bool = False
     is_size: bool = False
     file: str = ""
+
+
+def variables_set_by_up(environment: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(filter(None, environment.get(SET_BY_UP, "").split(",")))
 
 
 class SettingInForce(NamedTuple):

@@ -13,11 +13,9 @@ from django.db import connection
 
 from apps.common.database.schema import SchemaGap, migrations_known
 from apps.common.files.private import KEYS
-from apps.dashboard.core.settings_table import SettingInForce, table
+from apps.dashboard.core.settings_table import SettingInForce, table, variables_set_by_up
 from apps.dashboard.edges.health import NAMES, database_version
 
-SET_BY_UP = "KARAT_SET_BY_UP"
-"""Names the variables that `karat up` has chosen itself, for the processes that it starts."""
 OPTIONAL = ("onnxruntime", "tokenizers")
 LIBRARIES = (
     "djangorestframework",
@@ -90,4 +88,4 @@ def settings_in_force() -> list[SettingInForce]:
     """Every setting and where it comes from; of secrets only whether they are set."""
     folder = Path(settings.DATA_DIR)
     files = frozenset(name for name in KEYS if (folder / name).is_file())
-    return table(settings, os.environ, chosen=frozenset(os.environ.get(SET_BY_UP, "").split(",")), files=files)
+    return table(settings, os.environ, chosen=variables_set_by_up(os.environ), files=files)
