@@ -472,7 +472,12 @@ LOGGING = {
         },
         "json": {"class": "apps.common.web.logs.JsonLines"},
     },
-    "filters": {"refusals": {"()": "apps.common.web.logs.NoTraceOfRefusals"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refusals"]}},
+    "filters": {
+        "refusals": {"()": "apps.common.web.logs.NoTraceOfRefusals"},
+        "hosts": {"()": "apps.common.web.logs.NamesOurVariable"},
+    },
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refusals", "hosts"]}
+    },
     "root": {"handlers": ["stderr"], "level": os.environ.get("KARAT_LOG_LEVEL", "WARNING")},
 }

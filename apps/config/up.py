@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from apps.common.errors import Refusal
 from apps.config import sharing
+from apps.config.own_addresses import LOOPBACK, in_address, names_of_this_machine, outward_address
 from apps.config.supervisor import Supervisor
 from apps.dashboard.core.settings_table import SET_BY_UP
 
@@ -40,8 +41,8 @@ def up(*, host: str, port: int, data_dir: Path, demo: bool = True) -> int:
         prepare_data_dir(data_dir)
         lock = lock_data_dir(data_dir)
         listener = open_port(host, port)
+        choose("KARAT_URL", address_for_others(host, listener))
         allow_host(host)
-        choose("KARAT_URL", address_of(host, listener))
         if not demo:
             os.environ.pop("KARAT_DEMO", None)
             choose("KARAT_DEMO", "0")
@@ -115,11 +116,7 @@ def open_port(host: str, port: int) -> socket.socket:
 
 def allow_host(host: str) -> None:
     """Allow the host names under which people reach this address, unless KARAT_ALLOWED_HOSTS is set."""
-    names = ["localhost", "127.0.0.1", "[::1]"]
-    if host in ANYWHERE:
-        names += [socket.gethostname(), socket.getfqdn(), *own_addresses()]
-    elif host not in names:
-        names.append(f"[{host}]" if ":" in host else host)
+    names = names_of_this_machine() if host in ANYWHERE else [*LOOPBACK, in_address(host)]
     choose("KARAT_ALLOWED_HOSTS", ",".join(dict.fromkeys(names)))
 
 
@@ -129,13 +126,6 @@ def choose(variable: str, value: str) -> None:
         return
     os.environ[variable] = value
     os.environ[SET_BY_UP] = ",".join(filter(None, [os.environ.get(SET_BY_UP), variable]))
-
-
-def own_addresses() -> list[str]:
-    try:
-        return socket.gethostbyname_ex(socket.gethostname())[2]
-    except OSError:
-        return []
 
 
 def load(data_dir: Path) -> datetime:
@@ -180,7 +170,8 @@ def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> 
     start_web(supervisor, WEB, application, listener)
     supervisor.start(WORKER, lambda: work(listener, serve_worker), after_death=release_leases)
     if answers(listener, supervisor):
-        for line in [f"Karat runs at {address}/", *links, f"Its data is in {data_dir}. Ctrl-C stops it."]:
+        where = [f"Karat runs at {address}/", *for_others(address)]
+        for line in [*where, *links, f"Its data is in {data_dir}. Ctrl-C stops it."]:
             say(line)
     supervisor.watch()
     supervisor.stop()
@@ -259,10 +250,23 @@ def address_of(host: str, listener: socket.socket) -> str:
     return f"http://{shown_host(host)}:{listener.getsockname()[1]}"
 
 
+def address_for_others(host: str, listener: socket.socket) -> str:
+    """The address of this machine in its network when Karat listens there and all its addresses are allowed."""
+    is_open = host in ANYWHERE and "KARAT_ALLOWED_HOSTS" not in os.environ
+    found = outward_address() if is_open else ""
+    return address_of(found or host, listener)
+
+
+def for_others(address: str) -> list[str]:
+    if address == settings.PUBLIC_URL:
+        return []
+    return [f"For others it is at {settings.PUBLIC_URL}/"]
+
+
 def shown_host(host: str) -> str:
     if host in ANYWHERE:
         return "localhost"
-    return f"[{host}]" if ":" in host else host
+    return in_address(host)
 
 
 def say(line: str) -> None:

@@ -16,6 +16,7 @@ from tests.jobs.test_notifications import notify_once
 pytestmark = pytest.mark.django_db
 EVIL = "evil.example.net"
 OURS = "https://karat.example.org"
+LINKS = re.compile(r"""(?:href|src|action|content)=["'][^"']*["']|https?://\S*""")
 FORGED = [
     {"Host": EVIL},
     {"Host": f"{EVIL}:80"},
@@ -38,8 +39,29 @@ def test_no_answer_names_the_host_of_a_stranger(client, settings, headers, behin
         answer = client.get(path, headers=headers)
 
         assert answer.status_code in {200, 302, 400, 404}
-        assert EVIL not in answer.content.decode()
+        assert EVIL not in LINKS.sub("", answer.content.decode()) or answer.status_code == 400
+        assert EVIL not in "".join(LINKS.findall(answer.content.decode()))
         assert EVIL not in str(dict(answer.items()))
+
+
+@pytest.mark.parametrize("host", ["192.168.1.20", "192.168.1.20:8000", "[fd00::2]:8000", "desk"])
+def test_the_refusal_names_the_host_and_what_to_set(client, caplog, host):
+    page = client.get("/login/", headers={"Host": host})
+    problem = client.get("/api/v1/projects/", headers={"Host": host})
+
+    name = host.removesuffix(":8000")
+    assert (page.status_code, problem.status_code, problem.json()["code"]) == (400, 400, "unknown_host")
+    for words in (page.content.decode(), problem.json()["detail"]):
+        assert name in words
+        assert "KARAT_ALLOWED_HOSTS" in words
+
+
+@pytest.mark.parametrize("host", ["<b>bold</b>", "a" * 300, "localhost@desk", ""])
+def test_what_can_be_no_host_is_not_repeated(client, host):
+    page = client.get("/login/", headers={"Host": host}).content.decode()
+
+    assert "KARAT_ALLOWED_HOSTS" in page
+    assert not host or host not in page
 
 
 @pytest.mark.parametrize("host", [EVIL, f"{EVIL}:80", f"localhost@{EVIL}", f"localhost.{EVIL}", "[::1"])
@@ -76,6 +98,14 @@ def test_a_host_that_only_a_pattern_allows_gets_into_no_link(client, settings, a
     settings.ALLOWED_HOSTS, settings.PUBLIC_URL = allowed, OURS
 
     assert invited(client, make_project(), Host=EVIL).startswith(f"{OURS}/join/")
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+def test_who_invites_on_the_machine_itself_sends_the_address_that_its_network_knows(client, settings, host):
+    settings.ALLOWED_HOSTS, settings.PUBLIC_URL = [host, "192.168.1.20", "desk"], "http://192.168.1.20:8000"
+
+    assert invited(client, make_project(), Host=f"{host}:8000").startswith("http://192.168.1.20:8000/join/")
+    assert invited(client, make_project(), Host="desk:8000").startswith("http://desk:8000/join/")
 
 
 def test_in_production_links_begin_with_the_address_of_the_server(client, settings):

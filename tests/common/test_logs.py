@@ -42,6 +42,18 @@ def test_a_refusal_for_a_role_brings_no_traceback_into_the_log(client, log):
     assert log.getvalue() == f"Forbidden (Permission denied): /p/{project.slug}/settings/\n"
 
 
+def test_the_log_names_the_variable_that_lets_a_host_in(client, log):
+    logger = logging.getLogger("django.security.DisallowedHost")
+    for handler in (handlers := list(logging.getLogger("django.request").handlers)):
+        logger.addHandler(handler)
+
+    client.get("/login/", headers={"Host": "desk"})
+
+    for handler in handlers:
+        logger.removeHandler(handler)
+    assert log.getvalue().splitlines()[0].endswith("You may need to add 'desk' to KARAT_ALLOWED_HOSTS.")
+
+
 def test_a_fault_of_ours_still_does(log):
     try:
         raise ValueError("a slip")

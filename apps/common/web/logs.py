@@ -36,6 +36,15 @@ class NoTraceOfRefusals(logging.Filter):
         return True
 
 
+class NamesOurVariable(logging.Filter):
+    """Lets Django's line about a host that is not allowed name the variable that operators set. Drops no line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "django.security.DisallowedHost":
+            record.msg, record.args = record.getMessage().replace("to ALLOWED_HOSTS", "to KARAT_ALLOWED_HOSTS"), ()
+        return True
+
+
 class Lines(logging.Formatter):
     """A line for each event, followed by its traceback."""
 

@@ -28,7 +28,7 @@ def reach_warning(link: str) -> str:
     host = urlsplit(link).hostname or ""
     address = address_in(host)
     ip = ipaddress.ip_address(address) if address else None
-    if host == "localhost" or host.endswith(".localhost") or (ip and ip.is_loopback):
+    if _is_this_machine(host):
         return f"These links work on this computer only: {host} is this machine. {_cure()}"
     if (ip and ip.is_private) or host.endswith((".local", ".internal", ".lan")) or ("." not in host and not ip):
         wider = "For others set KARAT_URL to the address that they reach, start Karat again, and invite then."
@@ -51,10 +51,18 @@ def link_for_others(request: HttpRequest, path: str) -> str:
     """An absolute link for somebody else to open; its host never comes from a request header alone.
 
     It begins with KARAT_URL where the operator has set that, in production, and for hosts that only a pattern allows.
-    Else with the request's host, if that is allowed literally: it is better known to others than what `karat up`
-    guesses.
+    Else with the request's host, if that is allowed literally: it is known to others at least as well as what
+    `karat up` guesses, unless it is this machine only and the guess is not.
     """
     host, _ = split_domain_port(request.get_host())
     if settings.IS_PUBLIC_URL_SET or settings.PRODUCTION or host not in settings.ALLOWED_HOSTS:
         return f"{settings.PUBLIC_URL}{path}"
+    if _is_this_machine(host.strip("[]")) and not _is_this_machine(urlsplit(settings.PUBLIC_URL).hostname or ""):
+        return f"{settings.PUBLIC_URL}{path}"
     return request.build_absolute_uri(path)
+
+
+def _is_this_machine(host: str) -> bool:
+    address = address_in(host)
+    named = host == "localhost" or host.endswith(".localhost")
+    return named or bool(address and ipaddress.ip_address(address).is_loopback)

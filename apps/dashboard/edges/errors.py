@@ -4,8 +4,9 @@ import logging
 import sys
 from collections.abc import Callable
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.request import split_domain_port
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
@@ -13,6 +14,7 @@ from apps.common.web.outages import Outage, outage_of
 from apps.common.web.problem_json import CONTENT_TYPE, facts_of
 
 TOO_LARGE = "What was sent is larger than this page takes. Send less at once, or use the command line for a file."
+LONGEST_HOST = 253
 
 log = logging.getLogger(__name__)
 
@@ -25,9 +27,22 @@ def _answer(request: HttpRequest, status: int, title: str, detail: str, code: st
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if isinstance(exception, DisallowedHost):
+        return _unknown_host(request)
     if isinstance(exception, RequestDataTooBig):
         return _answer(request, 413, "Too large", TOO_LARGE, "payload_too_large")
     return _answer(request, 400, "Bad request", "The request could not be read.", "bad_request")
+
+
+def _unknown_host(request: HttpRequest) -> HttpResponse:
+    """Name the host as text, never in a link: a stranger may have chosen it."""
+    host, _ = split_domain_port(request.META.get("HTTP_HOST", ""))
+    host = host if len(host) <= LONGEST_HOST else ""
+    detail = f"This server does not answer to the host {host or 'of this request'}. Its operator can add the host to"
+    detail += " KARAT_ALLOWED_HOSTS and start Karat again."
+    if request.path.startswith("/api/"):
+        return _answer(request, 400, "Unknown host", detail, "unknown_host")
+    return render(request, "unknown_host.html", {"host": host}, status=400)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
