@@ -1,6 +1,6 @@
 """Who may do what in judging. Each rule returns the reason against it, or None."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
@@ -51,8 +51,8 @@ def plan_warning(leads: Collection[int], annotators: Collection[int], most_judge
     if most_judges > 1 and leads and set(leads) <= set(annotators):
         who = "The only lead judges" if len(leads) == 1 else "Every lead judges"
         return (
-            f"{who} in this round. Leads cannot decide pairs they judged, so some pairs may stay open: "
-            "make another person a lead under People, or leave a lead out."
+            f"{who} in this round. Where judges differ, a lead who did not judge the pair decides, so some pairs may "
+            "stay open: choose one lead less as annotator, or make somebody a lead who does not judge here."
         )
     return None
 
@@ -170,12 +170,29 @@ def adjudication_refusal(resolved: Resolved, *, planned: int, has_judged: bool) 
     if planned == 0:
         return "Nobody has judged this pair in this round, so there is nothing to adjudicate."
     if has_judged:
-        return "You judged this pair. A lead who is not involved decides."
+        return "You judged this pair, so a lead who did not judge it decides."
     if resolved.state in (PairState.UNJUDGED, PairState.PARTLY):
         return "Not every judge of this pair has answered yet."
     if resolved.state is PairState.AGREED and not resolved.needs_lead:
         return "The judges of this pair agree. There is nothing to adjudicate."
     return None
+
+
+def who_decides(names: Sequence[str], *, pairs: int, stuck: int) -> str:
+    """Who can decide pairs that a lead judged, `stuck` of which every lead judged; and the remedy for those."""
+    words = [f"Ask {_or(names)}."] if names else []
+    if stuck:
+        those = "it" if pairs == 1 else "all of them" if stuck == pairs else f"{stuck:,} of them"
+        words.append(
+            f"Every lead of this project judged {those}: invite a lead, or make somebody a lead who did not judge "
+            f"{'it' if pairs == 1 else 'them'}. Until then a version is frozen without this round, or once the query "
+            "is retired."
+        )
+    return " ".join(words)
+
+
+def _or(names: Sequence[str]) -> str:
+    return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def close_refusal(round_: Round) -> str | None:

@@ -10,10 +10,12 @@ from apps.accounts.actions import projects
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
+from apps.judging import rules
 from apps.judging.actions import adjudicate, claim_seats, close_round
 from apps.judging.core.resolution import PairState, Resolution
 from apps.judging.models import Adjudication
 from apps.judging.selectors import adjudicable, left_to_another_lead, pair_of, resolved_grades
+from apps.judging.selectors.deciders import deciders_of_left, deciders_of_pair
 from apps.judging.selectors.known import KnownGrade
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
@@ -53,6 +55,54 @@ def decide(round_, entry, person=None, grade=1, reason="The block names no ciphe
         error_type=error_type,
         at=AT,
     )
+
+
+def make_lead(round_, person):
+    roles = [Role.LEAD, Role.ANNOTATOR]
+    projects.set_roles(project=round_.project, user=person, roles=roles, actor=lead_of(round_.project), at=AT)
+
+
+def test_who_judged_a_pair_under_no_name_can_decide_it(round_):
+    mara = people_of(round_)[0]
+    far = entries_of(round_)[0]
+    chief = lead_of(round_.project)
+
+    assert deciders_of_pair(round_, far.pk) == ([chief.name], 0)
+
+    make_lead(round_, mara)
+    assert deciders_of_pair(round_, far.pk) == ([chief.name], 0)
+
+    projects.set_roles(project=round_.project, user=chief, roles=[], actor=mara, at=AT)
+    assert deciders_of_pair(round_, far.pk) == ([], 1)
+
+    newcomer = make_member(round_.project, Role.LEAD)
+    assert deciders_of_pair(round_, far.pk) == ([newcomer.name], 0)
+
+
+def test_of_the_pairs_that_a_lead_left_it_is_told_how_many_nobody_can_decide(round_):
+    mara = people_of(round_)[0]
+    make_lead(round_, mara)
+    chief = lead_of(round_.project)
+    close_round(round_id=round_.pk, actor=chief, at=AT)
+
+    assert deciders_of_left(round_, mara) == ([chief.name], 0)
+
+    projects.set_roles(project=round_.project, user=chief, roles=[], actor=mara, at=AT)
+    assert deciders_of_left(round_, mara) == ([], 2)
+
+
+@pytest.mark.parametrize(
+    ("names", "pairs", "stuck", "words"),
+    [
+        (["Petra"], 1, 0, "Ask Petra."),
+        (["Petra", "Ola", "Jun"], 3, 0, "Ask Petra, Ola or Jun."),
+        ([], 1, 1, "Every lead of this project judged it: invite a lead"),
+        ([], 3, 3, "Every lead of this project judged all of them: invite a lead"),
+        (["Petra"], 3, 2, "Ask Petra. Every lead of this project judged 2 of them: invite a lead"),
+    ],
+)
+def test_the_remedy_is_one_that_helps(names, pairs, stuck, words):
+    assert rules.who_decides(names, pairs=pairs, stuck=stuck).startswith(words)
 
 
 def test_pairs_wait_with_the_lowest_agreement_first(round_):

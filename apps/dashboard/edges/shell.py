@@ -107,7 +107,7 @@ def shell(request: HttpRequest) -> dict:
         "home": "/",
         "search": "",
         "help": help_for(request.resolver_match.view_name) if request.resolver_match else None,
-        "back": _back(request),
+        "back": _back(request, "/"),
         "nav": [],
         "menu": [],
         "worker_notice": "",
@@ -122,6 +122,7 @@ def shell(request: HttpRequest) -> dict:
     about |= {name: partial(_of_news, news, name) for name in News._fields}
     about["notifications"] = path("notifications:list", project)
     about["home"] = path("dashboard:home", project)
+    about["back"] = _back(request, about["home"])
     about["search"] = path("dashboard:search", project)
     about["nav"] = _groups(member)
     about["menu"] = _links([Page(*page) for page in MENU], member)
@@ -184,7 +185,10 @@ def _roles(page: str) -> frozenset[str]:
     return getattr(resolve(reverse(page, kwargs={"slug": "any"})).func, "roles", frozenset())
 
 
-def _back(request: HttpRequest) -> str:
-    """The previous page if it is ours, else the list of projects."""
+def _back(request: HttpRequest, top: str) -> str:
+    """The page that led here if it is ours and another one; else `top`."""
     came_from = urlsplit(request.headers.get("referer", ""))
-    return came_from.path if came_from.netloc == request.headers.get("host") else "/"
+    is_ours = came_from.netloc == request.headers.get("host")
+    if not is_ours or (request.method == "GET" and came_from.path == request.path):
+        return top
+    return "/" + came_from._replace(scheme="", netloc="", fragment="").geturl().lstrip("/")

@@ -133,7 +133,7 @@ def _judging_tasks(member: Member, waits: judging.JudgingWork, at: datetime) -> 
         items.append(Task("e", f"Close {waits.full_round}", small, 1, "", url, "Close"))
     if waits.left and waits.left_round:
         url = path("adjudicate", member.project, pk=waits.left_round.pk)
-        small = "you judged these pairs yourself, so another lead must decide"
+        small = "you judged these pairs, so a lead who did not judge them decides"
         items.append(Task("o", "Grades for another lead", small, waits.left, "", url))
     return items
 

@@ -121,6 +121,7 @@ def _by_kind(version: Version, blockers: Sequence[Blocker]) -> list[dict[str, An
     return [
         {
             "heading": rules.counted(listed),
+            "is_undecided": any(one.kind == BlockerKind.UNRESOLVED and one.object_id is not None for one in listed),
             "blockers": [(one.sentence, _place(slug, one)) for one in listed],
         }
         for listed in (list(group) for _, group in groupby(blockers, key=lambda blocker: blocker.kind))

@@ -24,6 +24,7 @@ from apps.judging.enums import ErrorType, RoundState
 from apps.judging.forms.judging import AdjudicationForm
 from apps.judging.models import Judgement, Round
 from apps.judging.selectors import JudgedPair, board
+from apps.judging.selectors.deciders import deciders_of_left, deciders_of_pair
 from apps.judging.selectors.placeholders import has_judged
 from apps.retrieval.models import PoolEntry
 
@@ -70,10 +71,25 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "decisions": selectors.adjudicated(round_)[:SHOWN],
         "decided": selectors.adjudicated(round_).count(),
         "trivial": _trivial(pairs),
-        "left_to_another": selectors.left_to_another_lead(round_, user_of(request)),
+        "left": left_words(round_, user_of(request)),
         "is_blind": round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request)),
     }
     return render(request, "judging/queue.html", context)
+
+
+class Left(NamedTuple):
+    """The pairs of a round that a lead judged and somebody else has to decide, and who that is."""
+
+    pairs: int
+    who: str
+
+
+def left_words(round_: Round, user: User) -> Left | None:
+    pairs = selectors.left_to_another_lead(round_, user)
+    if not pairs:
+        return None
+    who = deciders_of_left(round_, user)
+    return Left(pairs, rules.who_decides(who.names, pairs=pairs, stuck=who.stuck))
 
 
 def places_of_pairs(entries: Mapping[int, PoolEntry]) -> dict[int, str]:
@@ -95,9 +111,15 @@ def pair(request: HttpRequest, project: Project, pk: int, entry: int) -> HttpRes
     row = selectors.entry_in(round_, entry)
     judged = selectors.pair_of(round_, row)
     person = user_of(request)
+    is_judge = has_judged(row, round_.pk, person)
     reason = rules.withdrawn_refusal(round_) or rules.adjudication_refusal(
-        judged.resolved, planned=judged.planned, has_judged=has_judged(row, round_.pk, person)
+        judged.resolved, planned=judged.planned, has_judged=is_judge
     )
+    if reason and is_judge and round_.withdrawn_at is None:
+        who = deciders_of_pair(round_, row.pk)
+        context = {"section": "Rounds", "round": round_, "reason": reason, "stuck": who.stuck}
+        context["who"] = rules.who_decides(who.names, pairs=1, stuck=who.stuck)
+        return render(request, "judging/not_yours.html", context, status=AdjudicationRefused.status)
     if reason:
         raise AdjudicationRefused(reason, code="not_adjudicable")
     form = AdjudicationForm(request.POST or None, scale=project.grades)

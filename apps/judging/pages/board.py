@@ -20,6 +20,7 @@ from apps.judging.actions.seats import return_seats_of
 from apps.judging.core.eta import Lately, estimate
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Round
+from apps.judging.pages.adjudication import left_words
 from apps.judging.selectors import PersonProgress, QueryProgress, board
 from apps.judging.selectors.board import Overlap, Overlaps, SeatGroup
 from apps.judging.selectors.consistency import Steadiness, steadiness
@@ -69,7 +70,7 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "meter": charts.meter("Judgements given", totals.done, totals.planned),
         "stuck": stuck,
         "waiting": undecided if _has_disputes(round_) else 0,
-        "left_to_another": selectors.left_to_another_lead(round_, user_of(request)),
+        "left": left_words(round_, user_of(request)),
         "is_asked": board.is_asked(round_, user_of(request)),
         "pilot": pilot_progress(round_),
         "close_refusal": rules.close_refusal(round_),

@@ -268,7 +268,12 @@ def left_to_another_lead(round_: Round, user: User) -> int:
     """How many pairs another lead must decide, because this lead judged them. 0 before the round is closed."""
     if round_.state != RoundState.CLOSED:
         return 0
-    return _undecided(round_).filter(_judged_by(user)).count()
+    return judged_undecided(round_, user).count()
+
+
+def judged_undecided(round_: Round, user: User) -> QuerySet[UndecidedPair]:
+    """The undecided pairs that this lead judged, and so can't decide."""
+    return _undecided(round_).filter(_judged_by(user))
 
 
 def undecided_by_others(round_: Round, user: User) -> QuerySet[UndecidedPair]:

@@ -84,6 +84,31 @@ def test_a_lead_who_judged_learns_after_the_close_that_another_lead_decides(clie
     assert "Every grade is settled" not in home
 
 
+def test_where_every_lead_judged_the_page_says_whom_to_invite_and_leads_back(client, split):
+    mara = people_of(split)[0]
+    chief = lead_of(split.project)
+    projects.set_roles(project=split.project, user=mara, roles=[Role.LEAD, Role.ANNOTATOR], actor=chief, at=AT)
+    close_round(round_id=split.pk, actor=chief, at=AT)
+    client.force_login(mara)
+    entry, project = split.pool.entries.first(), split.project
+    came_from = reverse("goldsets:list", args=[project.slug])
+    people = reverse("people:people", args=[project.slug])
+
+    def refused(**headers):
+        return client.get(url("adjudicate-pair", split, entry.pk), headers=headers).content.decode()
+
+    assert f"Ask {chief.name}." in refused()
+    projects.set_roles(project=project, user=chief, roles=[], actor=mara, at=AT)
+    stuck = refused(host="testserver", referer=f"http://testserver{came_from}?all=1")
+    assert "Every lead of this project judged it" in stuck
+    assert f'href="{people}">People' in stuck
+    assert f'href="{came_from}?all=1">Back' in stuck
+    assert f'href="{reverse("dashboard:home", args=[project.slug])}">Back' in refused()
+    assert f'href="{reverse("dashboard:home", args=[project.slug])}">Back' in refused(
+        host="testserver", referer="http://evil.example/x"
+    )
+
+
 def test_pairs_of_another_project_are_not_found(client, split):
     other = make_round()
     client.force_login(lead_of(other.project))
