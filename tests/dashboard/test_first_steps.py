@@ -197,6 +197,29 @@ class TestPage:
         assert roles_of(lead_of(project), project) == {Role.LEAD, Role.ANNOTATOR}
         assert "Judge myself" not in page_of(client, project)
 
+    @pytest.mark.parametrize(
+        ("is_annotator", "has_team", "verb", "words"),
+        [
+            (False, False, "Judge myself", "Begin alone"),
+            (True, False, "Plan a round", "Begin alone"),
+            (False, True, "Plan a round", "You are no annotator yet"),
+            (True, True, "Plan a round", "you, and the others"),
+        ],
+    )
+    def test_the_step_and_its_words_say_who_can_judge(self, is_annotator, has_team, verb, words):
+        project = make_project()
+        lead = lead_of(project)
+        if is_annotator:
+            set_roles(project=project, user=lead, roles=[Role.LEAD, Role.ANNOTATOR], actor=lead, at=AT)
+        if has_team:
+            make_member(project, Role.ANNOTATOR)
+
+        step = next(step for step in steps_of(project).to_grade if step.key == "grades")
+
+        assert step.text.verb == verb
+        assert words in step.text.why
+        assert ("Begin alone" in step.text.why) == (words == "Begin alone")
+
     def test_with_a_round_the_last_step_is_to_judge(self, client):
         round_ = make_round(queries=1, blocks=2, annotators=1, overlap=0.0)
         index = reverse("judging:index", kwargs={"slug": round_.project.slug})

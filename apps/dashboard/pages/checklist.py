@@ -108,6 +108,7 @@ class FirstSteps(NamedTuple):
         return any(step.key == "people" and step.number for step in self.later)
 
 
+ONE_KEY = "One pair a page, one key a grade."
 TO_GRADE = {
     "corpus": StepText(
         "Import documents",
@@ -137,7 +138,7 @@ TO_GRADE = {
     ),
     "grades": StepText(
         "Judge the first pair",
-        "One pair a page, one key a grade. Begin alone; a round says who judges, and your team can join the next one.",
+        f"{ONE_KEY} A grade can be changed until its round is closed.",
         "Start judging",
         "plan round",
     ),
@@ -179,6 +180,11 @@ LATER = {
 TEXTS = {**TO_GRADE, **LATER}
 
 
+ALONE = f"{ONE_KEY} Begin alone; a round says who judges, and your team can join the next one."
+TOGETHER = f"{ONE_KEY} A round says who judges: you, and the others who are annotators."
+OTHERS = f"{ONE_KEY} A round says who judges. You are no annotator yet: the plan has a button for it."
+
+
 def first_steps(member: Member, grade_url: str = "") -> FirstSteps:
     """The steps of the project as this lead sees them. `grade_url` is where pairs wait for them."""
     return steps_from(member, answer_to(member.project, what_is_done(member)), grade_url)
@@ -202,12 +208,19 @@ def steps_from(member: Member, facts: dict[str, bool], grade_url: str) -> FirstS
 def _step(key: str, member: Member, facts: dict[str, bool], skipped: set[str], grade_url: str) -> ChecklistStep:
     text, url, takes_role = TEXTS[key], path(TEXTS[key].page, member.project), False
     if key == "grades" and not facts["annotators"]:
-        text, takes_role = text._replace(verb="Judge myself"), True
+        text, takes_role = text._replace(verb="Judge myself", why=ALONE), True
     elif key == "grades":
-        text = text if facts["round"] else text._replace(verb="Plan a round")
+        text = text if facts["round"] else text._replace(verb="Plan a round", why=_who_judges(member, facts))
         url = grade_url or (path("judging:index", member.project) if facts["round"] else url)
     is_done = facts[key]
     return ChecklistStep(key, text, url, is_done, key in skipped and not is_done, takes_role=takes_role)
+
+
+def _who_judges(member: Member, facts: dict[str, bool]) -> str:
+    """What to say before the first round, where somebody can judge already."""
+    if not member.holds(Role.ANNOTATOR):
+        return OTHERS
+    return TOGETHER if facts["people"] else ALONE
 
 
 def _numbered(steps: Iterable[ChecklistStep]) -> list[ChecklistStep]:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.edges.access import member_view, user_of
+from apps.accounts.edges.access import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
@@ -35,7 +35,7 @@ def new_round(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method != "POST":
         start = {"seed": secrets.randbelow(LARGEST_SEED), **request.GET.dict()}
         form = RoundForm(project=project, offer=offer, initial=start)
-        return render(request, "judging/new_round.html", _context(form, guideline))
+        return render(request, "judging/new_round.html", _context(request, form, guideline))
     form = RoundForm(request.POST, project=project, offer=offer)
     if form.is_valid():
         try:
@@ -55,7 +55,7 @@ def new_round(request: HttpRequest, project: Project) -> HttpResponse:
             return redirect("judging:round", slug=project.slug, pk=round_.pk)
         except RoundRefused as refusal:
             form.add_error(None, refusal.sentence)
-    return render(request, "judging/new_round.html", _context(form, guideline), status=400)
+    return render(request, "judging/new_round.html", _context(request, form, guideline), status=400)
 
 
 @require_safe
@@ -66,7 +66,7 @@ def preview(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "judging/_plan.html", _preview(form))
 
 
-def _context(form: RoundForm, guideline: Guideline | None) -> dict[str, object]:
+def _context(request: HttpRequest, form: RoundForm, guideline: Guideline | None) -> dict[str, object]:
     bound = form if form.is_bound else RoundForm(_as_data(form), project=form.project, offer=form.offer)
     return {
         "section": "Rounds",
@@ -74,6 +74,7 @@ def _context(form: RoundForm, guideline: Guideline | None) -> dict[str, object]:
         "guideline": guideline,
         "has_pools": bool(form.offer.pools),
         "has_annotators": bool(form.offer.people),
+        "may_join": not member_of(request).holds(Role.ANNOTATOR),
         **_preview(bound),
     }
 

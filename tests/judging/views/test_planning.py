@@ -159,6 +159,23 @@ class TestTheWayToARound:
         assert took.url == plan
         assert "Open the round" in client.get(plan).text
 
+    def test_a_lead_who_is_no_annotator_reads_why_they_are_not_listed_and_can_join(self, client):
+        project = make_project()
+        pool = make_pool(project)
+        make_guideline(project)
+        make_member(project, Role.ANNOTATOR)
+        lead = lead_of(project)
+        client.force_login(lead)
+        plan = f"{reverse('judging:new-round', args=[project.slug])}?pool={pool.pk}"
+        why = "You are not among them, because you are no annotator."
+
+        assert why in client.get(plan).text
+        took = client.post(reverse("dashboard:judge-myself", kwargs={"slug": project.slug}), {"then": plan})
+        page = client.get(took.url).text
+
+        assert why not in page
+        assert f'name="annotators" value="{lead.pk}"' in page
+
     def test_a_refused_plan_still_shows_its_workload_and_says_what_is_missing(self, client):
         project = make_project()
         pool = make_pool(project, queries=5, blocks=4)
