@@ -6,6 +6,7 @@ from typing import Any
 from apps.retrieval.core.engines.base import BadParameters
 from apps.retrieval.core.engines.remote.base import Auth, RemoteEngine, RemoteError, RemoteQuery, Reply, Request
 from apps.retrieval.core.engines.remote.http_json import HttpJson
+from apps.retrieval.core.engines.remote.loaded import LoadedSearch
 from apps.retrieval.core.engines.remote.opensearch import OpenSearch
 from apps.retrieval.core.engines.remote.pace import Pace
 from apps.retrieval.core.engines.remote.report import merged
@@ -16,6 +17,7 @@ __all__ = [
     "Answers",
     "Auth",
     "HttpJson",
+    "LoadedSearch",
     "OpenSearch",
     "Pace",
     "RemoteConnection",
@@ -29,7 +31,9 @@ __all__ = [
     "search_all",
 ]
 
-REMOTE: dict[str, Callable[..., RemoteEngine]] = {HttpJson.name: HttpJson, OpenSearch.name: OpenSearch}
+REMOTE: dict[str, Callable[..., RemoteEngine]] = {
+    engine.name: engine for engine in (HttpJson, OpenSearch, LoadedSearch)
+}
 
 
 def make_remote(kind: str, values: Mapping[str, Any]) -> RemoteEngine:

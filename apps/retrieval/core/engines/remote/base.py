@@ -34,10 +34,11 @@ _VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
 
 
 class RemoteQuery(NamedTuple):
-    """One query, as it is sent."""
+    """One query, as it is sent. `vector` is that of the text, for engines that search with one; () when it has none."""
 
     query_id: str
     text: str
+    vector: tuple[float, ...] = ()
 
 
 class Request(NamedTuple):

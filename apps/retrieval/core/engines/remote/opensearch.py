@@ -142,11 +142,11 @@ class OpenSearch:
 
     def read(self, reply: Reply) -> RemoteAnswer:
         if not 200 <= reply.status < 300:
-            check_status(reply, _error_type(reply))
+            check_status(reply, error_type(reply))
         answer = parsed(reply)
         if isinstance(answer, dict) and answer.get("error"):
-            error_type = _error_type(reply)
-            raise RemoteError(f"The search engine answered with an error{f', {error_type}' if error_type else ''}.")
+            kind = error_type(reply)
+            raise RemoteError(f"The search engine answered with an error{f', {kind}' if kind else ''}.")
         try:
             items = paths.column(HITS, answer)
             columns = {label: self._column(label, path, answer) for label, path in self._paths.items()}
@@ -193,7 +193,7 @@ def _incomplete(answer: dict[str, Any]) -> str:
     return ""
 
 
-def _error_type(reply: Reply) -> str:
+def error_type(reply: Reply) -> str:
     """The type of an error, and that of its root cause when it differs. Only types are read: they are fixed words of
     the server software, while other parts of a reply may contain anything.
     """
