@@ -17,6 +17,12 @@ READ_FILE = "retrieval.read_file"
 IMPORT_FILE = "retrieval.take_file"
 """The job kind that imports a large run file."""
 
+LOAD = "retrieval.load"
+"""The job kind that loads a snapshot into an index of OpenSearch or Elasticsearch."""
+
+DROP = "retrieval.drop"
+"""The job kind that drops such an index again."""
+
 RUN_IMPORT = "run import"
 """The purpose of an upload with a run."""
 
@@ -31,6 +37,7 @@ class SystemKind(models.TextChoices):
     FUSION = "fusion", "reciprocal-rank fusion"
     HTTP = "http", "HTTP endpoint"
     OPENSEARCH = "opensearch", "OpenSearch or Elasticsearch"
+    LOADED = "loaded", "loaded index"
     UPLOADED = "uploaded", "uploaded run"
 
 
@@ -43,7 +50,7 @@ QUICK = INDEXED - {SystemKind.DENSE}
 BUILT_IN = (SystemKind.BM25, SystemKind.TFIDF)
 """The kinds that need nothing but the texts; a project without a system is offered both."""
 
-ELSEWHERE = frozenset({SystemKind.HTTP, SystemKind.OPENSEARCH})
+ELSEWHERE = frozenset({SystemKind.HTTP, SystemKind.OPENSEARCH, SystemKind.LOADED})
 """The kinds that run outside Karat and are queried over HTTP."""
 
 
@@ -85,13 +92,23 @@ ADAPTIVE = (PoolMethod.FRONT, PoolMethod.BANDIT)
 """Methods that use the judgements so far; such a pool is grown batch by batch."""
 
 
+class IndexState(models.TextChoices):
+    """States of an index that Karat loads into a search server."""
+
+    LOADING = "loading", "loading"
+    READY = "ready", "ready"
+    FAILED = "failed", "failed"
+    DROPPED = "dropped", "dropped"
+
+
 class Step(models.TextChoices):
-    """A transition of a run or a pool."""
+    """A transition of a run, a pool or a loaded index."""
 
     COMPLETE = "complete"
     FAIL = "fail"
     RESUME = "resume"
     GROW = "grow"
+    DROP = "drop"
 
 
 class BlockText(models.TextChoices):

@@ -8,7 +8,7 @@ from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion, Snapshot
 from apps.jobs.models import Job
 from apps.queries.models import Query
-from apps.retrieval.enums import PoolKind, PoolState, Returns, RunState, SystemKind
+from apps.retrieval.enums import IndexState, PoolKind, PoolState, Returns, RunState, SystemKind
 
 
 class System(models.Model):
@@ -27,6 +27,57 @@ class System(models.Model):
             models.UniqueConstraint(fields=["project", "name"], name="system_name_in_project"),
             models.UniqueConstraint(fields=["project", "digest"], name="system_digest_in_project"),
             models.CheckConstraint(name="system_kind_is_known", condition=Q(kind__in=SystemKind.values)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class LoadedIndex(models.Model):
+    """A snapshot's passages in an index of OpenSearch or Elasticsearch that Karat creates, fills and drops.
+
+    `name` is made of the digests of the snapshot and of what else is in the index. `mark` is what the index there is
+    recognised by: another one of the same name is never written to or dropped.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="loaded_indexes")
+    snapshot = models.ForeignKey(Snapshot, models.PROTECT, related_name="loaded_indexes")
+    url = models.CharField(max_length=1_000, help_text="Address of the cluster.")
+    auth = models.JSONField(default=dict, help_text="How requests sign in: the name of a secret, never its value.")
+    name = models.CharField(max_length=80)
+    mark = models.CharField(max_length=32)
+    dense = models.ForeignKey(
+        System, models.PROTECT, null=True, related_name="+", help_text="The system whose model makes the vectors."
+    )
+    state = models.CharField(max_length=10, choices=IndexState.choices, default=IndexState.LOADING)
+    noted = models.PositiveIntegerField(default=0, help_text="Passages that the server has for certain.")
+    server = models.CharField(max_length=20, blank=True, help_text="opensearch or elasticsearch, once it has answered.")
+    server_version = models.CharField(max_length=40, blank=True)
+    failure = models.TextField(blank=True)
+    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+", help_text="Loads it, or drops it.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    ready_at = models.DateTimeField(null=True)
+    dropped_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "loaded indexes"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "url", "name"],
+                condition=~Q(state=IndexState.DROPPED),
+                name="loaded_index_once_at_an_address",
+            ),
+            models.CheckConstraint(name="loaded_index_state_is_known", condition=Q(state__in=IndexState.values)),
+            models.CheckConstraint(
+                name="loaded_index_ready_has_server_and_time",
+                condition=~Q(state=IndexState.READY) | (Q(ready_at__isnull=False) & ~Q(server="")),
+            ),
+            models.CheckConstraint(
+                name="loaded_index_dropped_has_time",
+                condition=Q(state=IndexState.DROPPED, dropped_at__isnull=False)
+                | (~Q(state=IndexState.DROPPED) & Q(dropped_at=None)),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,13 +1,17 @@
 """Rules for systems, runs and pools. Each returns the reason against something, or None."""
 
 from apps.accounts.enums import Role
+from apps.accounts.models import Project, Secret
 from apps.common.errors import Refusal
 from apps.corpus.models import Snapshot
+from apps.retrieval.core.engines.remote.loaded import BM25, HYBRID
 from apps.retrieval.core.engines.remote.own_passages import OwnPaths
+from apps.retrieval.core.engines.remote.servers import Server, hybrid_refusal
 from apps.retrieval.core.sampling import PoolPlan, plan_of
-from apps.retrieval.enums import PoolKind, PoolState, Returns, RunState, SystemKind
-from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.enums import IndexState, PoolKind, PoolState, Returns, RunState, SystemKind
+from apps.retrieval.models import LoadedIndex, Pool, Run, System
 from apps.retrieval.selectors.blinding import OPEN_ROUND
+from apps.retrieval.selectors.loaded import pending_run_of, ready_index_of
 from apps.retrieval.selectors.queries import QueryChoice
 
 DEEPEST = 10_000
@@ -53,7 +57,65 @@ def run_refusal(system: System, snapshot: Snapshot, queries: int, depth: int) ->
         return f"The snapshot {snapshot.name} has no passages."
     if queries == 0:
         return "No query was chosen, so there is nothing to run."
+    if system.kind == SystemKind.LOADED and (reason := _loaded_run_refusal(system, snapshot)):
+        return reason
     return depth_refusal(depth)
+
+
+def _loaded_run_refusal(system: System, snapshot: Snapshot) -> str | None:
+    engine = system.config["engine"]
+    if engine["snapshot"] != snapshot.digest:
+        return f"{system.name} searches the passages of another snapshot. Load {snapshot.name} too, and search that."
+    if ready_index_of(system) is None:
+        return f"The index {engine['index']} is not loaded any more. Load {snapshot.name} there again, then run."
+    return None
+
+
+def secret_refusal(project: Project, name: str) -> str | None:
+    """Why requests cannot be signed in with the secret of this name; "" is none."""
+    if name and not Secret.objects.filter(project=project, name=name).exists():
+        return f"The project has no secret called {name}. Add it in the settings first."
+    return None
+
+
+def load_refusal(snapshot: Snapshot, dense: System | None) -> str | None:
+    """Why a snapshot cannot be loaded into a search server, with the vectors of a system or without."""
+    if snapshot.block_count == 0:
+        return f"The snapshot {snapshot.name} has no passages."
+    if dense is not None and dense.kind != SystemKind.DENSE:
+        return f"{dense.name} has no vectors to load. Choose a system with dense embeddings."
+    return None
+
+
+def loaded_twice_refusal(index: LoadedIndex) -> str | None:
+    """Why a snapshot is not loaded again while there is this index."""
+    if index.state == IndexState.FAILED:
+        return f"Loading {index.name} failed earlier. Retry its job, which goes on from there, or drop the index first."
+    if index.state == IndexState.LOADING:
+        return f"{index.name} is being loaded there already."
+    return f"{index.name} is loaded there already."
+
+
+def drop_refusal(index: LoadedIndex) -> str | None:
+    """Why an index cannot be dropped."""
+    if index.state == IndexState.DROPPED:
+        return f"{index.name} is dropped already."
+    if index.state == IndexState.LOADING:
+        return f"{index.name} is being loaded. Cancel its job first."
+    if run := pending_run_of(index):
+        return f"The run {run.tag} searches {index.name}. Wait until it is complete, or cancel its job."
+    return None
+
+
+def loaded_search_refusal(index: LoadedIndex, search: str) -> str | None:
+    """Why no system can search the index so."""
+    if index.state != IndexState.READY:
+        return f"{index.name} is {index.get_state_display()}. It can be searched once it is ready."
+    if search != BM25 and index.dense_id is None:
+        return f"{index.name} has no vectors. Load the snapshot with those of a system with dense embeddings."
+    if search == HYBRID:
+        return hybrid_refusal(Server(index.server, index.server_version))
+    return None
 
 
 def own_passages_refusal(run: Run) -> str | None:
@@ -157,6 +219,10 @@ class RunRefused(Refusal):
 
 class SystemRefused(Refusal):
     """A system cannot be created or changed as requested."""
+
+
+class LoadRefused(Refusal):
+    """A snapshot cannot be loaded into a search server, or its index not dropped."""
 
 
 LONGEST = {"name": 120, "tag": 110, "commit": 80}

@@ -1,4 +1,4 @@
-"""The state transitions of runs and pools, and the functions that make them."""
+"""The state transitions of runs, pools and loaded indexes, and the functions that make them."""
 
 from datetime import datetime
 from typing import Any
@@ -8,8 +8,8 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
-from apps.retrieval.enums import PoolState, RunState, Step
-from apps.retrieval.models import Pool, Run
+from apps.retrieval.enums import IndexState, PoolState, RunState, Step
+from apps.retrieval.models import LoadedIndex, Pool, Run
 
 RUN_EDGES: dict[tuple[str, str], RunState] = {
     (RunState.PENDING, Step.COMPLETE): RunState.COMPLETE,
@@ -24,16 +24,25 @@ POOL_EDGES: dict[tuple[str, str], PoolState] = {
     (PoolState.COMPLETE, Step.GROW): PoolState.PENDING,
 }
 
+INDEX_EDGES: dict[tuple[str, str], IndexState] = {
+    (IndexState.LOADING, Step.COMPLETE): IndexState.READY,
+    (IndexState.LOADING, Step.FAIL): IndexState.FAILED,
+    (IndexState.FAILED, Step.RESUME): IndexState.LOADING,
+    (IndexState.READY, Step.DROP): IndexState.DROPPED,
+    (IndexState.FAILED, Step.DROP): IndexState.DROPPED,
+}
+
 _EVENTS = {
     Step.COMPLETE: "completed",
     Step.FAIL: "failed",
     Step.RESUME: "resumed",
     Step.GROW: "grown",
+    Step.DROP: "dropped",
 }
 
 
 class IllegalStep(Refusal):
-    """A step that is not possible in the current state of a run or pool."""
+    """A step that is not possible in the current state of a run, pool or loaded index."""
 
 
 def move_run(run_id: int, step: Step, *, actor: User | None, at: datetime, **changes: Any) -> Run:
@@ -44,6 +53,11 @@ def move_run(run_id: int, step: Step, *, actor: User | None, at: datetime, **cha
 def move_pool(pool_id: int, step: Step, *, actor: User | None, at: datetime, **changes: Any) -> Pool:
     """Change the state of a pool, with its audit event; `changes` are other fields. Raises IllegalStep."""
     return _move(Pool, POOL_EDGES, pool_id, step, actor=actor, at=at, **changes)
+
+
+def move_index(index_id: int, step: Step, *, actor: User | None, at: datetime, **changes: Any) -> LoadedIndex:
+    """Change the state of a loaded index, with its audit event; `changes` are other fields. Raises IllegalStep."""
+    return _move(LoadedIndex, INDEX_EDGES, index_id, step, actor=actor, at=at, **changes)
 
 
 @transaction.atomic
@@ -59,7 +73,7 @@ def _move(model: Any, edges: Any, pk: int, step: Step, *, actor: User | None, at
     record(
         project=row.project,
         actor=actor,
-        action=f"{noun}.{_EVENTS[step]}",
+        action=f"{noun.replace(' ', '_')}.{_EVENTS[step]}",
         obj=row,
         before={"state": before},
         after={"state": row.state, **{key: value for key, value in changes.items() if key != "job"}},

@@ -131,7 +131,8 @@ def to_run_question(before: Snapshot, after: Snapshot) -> Question[SystemsToRun]
 def _left_to_run(before: Snapshot, after: Snapshot) -> QuerySet[System]:
     ran = Run.objects.filter(snapshot=before, state=RunState.COMPLETE).values("system")
     runs = Run.objects.filter(snapshot=after).exclude(state=RunState.FAILED).values("system")
-    return System.objects.filter(pk__in=ran).exclude(pk__in=runs).order_by("name")
+    systems = System.objects.exclude(kind=SystemKind.LOADED)  # each searches one snapshot: on another it is another
+    return systems.filter(pk__in=ran).exclude(pk__in=runs).order_by("name")
 
 
 class StaysBehind(NamedTuple):

@@ -86,6 +86,7 @@ def _former_runs(version: Version) -> dict[int, FormerRun]:
     versions = version.gold_set.versions.filter(number__lt=version.number)
     scored = Evaluation.objects.filter(version__in=versions.values("pk")).values("run")
     rows = Run.objects.filter(pk__in=scored, snapshot__corpus=version.snapshot.corpus_id)
+    rows = rows.exclude(system__kind=SystemKind.LOADED)  # each searches one snapshot: on another it is another system
     newest = {row[0]: row for row in rows.order_by("snapshot__number", "pk").values_list(*_COLUMNS)}
     older = [pk for _, pk, number in newest.values() if number < version.snapshot.number]
     if not older:

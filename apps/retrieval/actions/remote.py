@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from apps.accounts.models import Project, Secret, User
+from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.web.addresses import BadAddress, parse_url
 from apps.retrieval.core.engines import BadParameters
@@ -14,7 +14,7 @@ from apps.retrieval.core.engines.remote import REMOTE, Pace, RemoteEngine, make_
 from apps.retrieval.enums import ELSEWHERE
 from apps.retrieval.execution.registration import add_system
 from apps.retrieval.models import System
-from apps.retrieval.rules import SystemRefused
+from apps.retrieval.rules import SystemRefused, secret_refusal
 
 
 @transaction.atomic
@@ -34,11 +34,8 @@ def create_remote_system(
         parse_url(engine.address)
     except (BadParameters, BadAddress) as error:
         raise SystemRefused(str(error), code="bad_parameters") from error
-    secret = engine.auth.secret
-    if secret and not Secret.objects.filter(project=project, name=secret).exists():
-        raise SystemRefused(
-            f"The project has no secret called {secret}. Add it in the settings first.", code="no_secret"
-        )
+    if reason := secret_refusal(project, engine.auth.secret):
+        raise SystemRefused(reason, code="no_secret")
     identity = engine.identity()
     own = {key: value for key, value in identity.items() if key not in {"engine", "revision"}}
     config = {"engine": own, "revision": identity["revision"]}

@@ -14,32 +14,47 @@ from apps.jobs.execution.periodic import periodic_task
 from apps.jobs.models import Job, Upload
 from apps.jobs.selectors.job_kinds import job_kind
 from apps.retrieval import selectors, workflow
-from apps.retrieval.enums import ELSEWHERE, HELP, IMPORT_FILE, INDEX, MISSING, READ_FILE, PoolState, RunState, Step
+from apps.retrieval.enums import (
+    DROP,
+    ELSEWHERE,
+    HELP,
+    IMPORT_FILE,
+    INDEX,
+    LOAD,
+    MISSING,
+    READ_FILE,
+    IndexState,
+    PoolState,
+    RunState,
+    Step,
+)
 from apps.retrieval.execution import intake
 from apps.retrieval.execution.answers import Steps, answer_queries, help_with
 from apps.retrieval.execution.indexes import known_indexes, open_signatures, open_system, tidy_indexes
 from apps.retrieval.execution.intake import import_upload
+from apps.retrieval.execution.loading import drop_loaded, fill_index
 from apps.retrieval.execution.missing_relevance import estimate_missing
 from apps.retrieval.execution.pool_building import collect_pairs
 from apps.retrieval.execution.remote_queries import send_queries
 from apps.retrieval.execution.run_reading import reading_of, tidy_readings
 from apps.retrieval.execution.shared_indexes import tidy_shared
-from apps.retrieval.models import Pool, Run
+from apps.retrieval.models import LoadedIndex, Pool, Run
 
 
 def follow_job(job: Job, at: datetime) -> None:
-    """Change the state of the job's runs and pools when it fails, is cancelled, or is queued again."""
+    """Change the state of the job's runs, pools and loaded index when it fails, is cancelled, or is queued again."""
     followers: tuple[Any, ...] = (
-        (Run, RunState, workflow.move_run),
-        (Pool, PoolState, workflow.move_pool),
+        (Run, RunState.PENDING, RunState.FAILED, workflow.move_run),
+        (Pool, PoolState.PENDING, PoolState.FAILED, workflow.move_pool),
+        (LoadedIndex, IndexState.LOADING, IndexState.FAILED, workflow.move_index),
     )
-    for model, states, move in followers:
+    for model, pending, failed, move in followers:
         if job.state in {JobState.FAILED, JobState.CANCELLED}:
             reason = job.error or "It was cancelled."
-            for pk in model.objects.filter(job=job, state=states.PENDING).values_list("pk", flat=True):
+            for pk in model.objects.filter(job=job, state=pending).values_list("pk", flat=True):
                 move(pk, Step.FAIL, actor=None, at=at, failure=reason)
         elif job.state == JobState.QUEUED:
-            for pk in model.objects.filter(job=job, state=states.FAILED).values_list("pk", flat=True):
+            for pk in model.objects.filter(job=job, state=failed).values_list("pk", flat=True):
                 move(pk, Step.RESUME, actor=None, at=at, failure="")
 
 
@@ -129,6 +144,36 @@ def index_snapshot(ctx: JobContext) -> dict[str, Any]:
     ctx.progress(len(systems), len(systems) + 1, "looking for near-duplicates")
     open_signatures(snapshot)
     return {"snapshot_id": snapshot.pk, "systems": len(systems)}
+
+
+@job_kind(LOAD, title="Load a snapshot into a search server", follower=follow_job)
+def load_snapshot(ctx: JobContext) -> dict[str, Any]:
+    """Create and fill the index `index_id`, from the last piece that was noted on, and check it."""
+    index = _index(ctx, IndexState.LOADING)
+    digests = fill_index(ctx, index)
+    with ctx.finish() as result:
+        workflow.move_index(index.pk, Step.COMPLETE, actor=ctx.actor, at=ctx.at, ready_at=ctx.at, failure="")
+        result.update(index_id=index.pk, passages=index.snapshot.block_count, compared=digests)
+    return ctx.result
+
+
+@job_kind(DROP, title="Drop a loaded index")
+def drop_index(ctx: JobContext) -> dict[str, Any]:
+    """Delete the index `index_id` from its server, by its exact name."""
+    index = _index(ctx, IndexState.READY, IndexState.FAILED)
+    drop_loaded(ctx, index)
+    with ctx.finish() as result:
+        workflow.move_index(index.pk, Step.DROP, actor=ctx.actor, at=ctx.at, dropped_at=ctx.at)
+        result.update(index_id=index.pk)
+    return ctx.result
+
+
+def _index(ctx: JobContext, *states: IndexState) -> LoadedIndex:
+    """The index of the job. Raises JobFailed when another job has taken it over."""
+    index = LoadedIndex.objects.select_related("project", "snapshot", "dense").get(pk=ctx.params["index_id"])
+    if index.job_id != ctx.job_id or index.state not in states:
+        raise JobFailed(f"{index.name} is {index.get_state_display()}, and a later job works on it.")
+    return index
 
 
 @job_kind(READ_FILE, title="Read a run file")

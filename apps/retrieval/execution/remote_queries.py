@@ -15,9 +15,10 @@ from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.jobs.execution.context import JobContext, JobFailed
 from apps.metrics.expected import Returned
 from apps.retrieval import selectors
-from apps.retrieval.core.engines import BadParameters
+from apps.retrieval.core.engines import BadParameters, NotReady
 from apps.retrieval.core.engines.remote import (
     Answers,
+    LoadedSearch,
     Pace,
     RemoteConnection,
     RemoteEngine,
@@ -30,7 +31,8 @@ from apps.retrieval.core.engines.remote import (
 from apps.retrieval.core.engines.remote.base import RemoteHit
 from apps.retrieval.core.engines.remote.connection import http_connection
 from apps.retrieval.execution.answers import Steps, complete_run, write_rankings
-from apps.retrieval.models import Run
+from apps.retrieval.execution.loading import dense_engine_of
+from apps.retrieval.models import Run, System
 
 PARTS_PER_LANE = 5
 SHORTEST_PART = 20
@@ -80,7 +82,7 @@ def _send_missing(
     failed, answered = [], 0
     size = max(SHORTEST_PART, PARTS_PER_LANE * connection.pace.at_once)
     for part in selectors.in_parts(missing, size):
-        queries = [RemoteQuery(*row) for row in selectors.ids_and_texts(part)]
+        queries = _with_vectors(run, engine, [RemoteQuery(*row) for row in selectors.ids_and_texts(part)])
         answers = search_all(engine, connection, queries, run.depth, lambda: steps.add(1, _progress_text(run)))
         answered += len(answers.answered)
         _write(ctx, run, [part[number] for number in answers.answered], answers)
@@ -96,6 +98,20 @@ def _send_missing(
             f"{len(failed):,} of {len(missing):,} queries have no answer, {failed[0].query_id} first: "
             f"{failed[0].sentence} The other answers are stored. Retry: the job requests the rest."
         )
+
+
+def _with_vectors(run: Run, engine: RemoteEngine, queries: list[RemoteQuery]) -> list[RemoteQuery]:
+    """The queries with the vectors that the engine searches with, by the model that made those of its index."""
+    if not isinstance(engine, LoadedSearch) or not engine.needs_vectors:
+        return queries
+    dense = System.objects.filter(project_id=run.project_id, digest=engine.vectors).first()
+    if dense is None:
+        raise JobFailed("The system whose model made the vectors of the index is not in this project.")
+    try:
+        vectors = dense_engine_of(dense).query_vectors([query.text for query in queries])
+    except (BadParameters, NotReady) as error:
+        raise JobFailed(str(error)) from None
+    return [query._replace(vector=vector) for query, vector in zip(queries, vectors, strict=True)]
 
 
 def _progress_text(run: Run) -> str:

@@ -94,10 +94,19 @@ class Dense:
         encoder = self._encoder()
         return one_by_one(lambda text: self._rank(encoder, handle, text, k), queries, k)
 
-    def _rank(self, encoder: Encoder, handle: NDArray[np.float32], text: str, k: int) -> Ranked:
+    def query_vectors(self, queries: Sequence[str]) -> list[tuple[float, ...]]:
+        """The vector of each query, of length 1; () for a blank one. Raises NotReady."""
+        encoder = self._encoder()
+        vectors = (self._vector(encoder, text) for text in queries)
+        return [() if vector is None else tuple(vector.tolist()) for vector in vectors]
+
+    def _vector(self, encoder: Encoder, text: str) -> NDArray[np.float64] | None:
         if not text.strip():
-            return NOTHING
-        vector = unit(encoder.encode([self.query_prefix + text])[0].astype(np.float64))
+            return None
+        return unit(encoder.encode([self.query_prefix + text])[0].astype(np.float64))
+
+    def _rank(self, encoder: Encoder, handle: NDArray[np.float32], text: str, k: int) -> Ranked:
+        vector = self._vector(encoder, text)
         return NOTHING if vector is None else nearest(handle, vector, k)
 
     def build(self, blocks: Iterable[str], folder: Path) -> None:

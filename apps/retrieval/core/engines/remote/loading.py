@@ -26,6 +26,10 @@ LONGEST_PAUSE = 600.0
 JSON, LINES = "application/json", "application/x-ndjson"
 
 
+class WrongIndex(RemoteError):
+    """The index there is not the one it should be. The sentence says what to do."""
+
+
 class Passage(NamedTuple):
     """One passage of a snapshot; `vector` is empty when the index has none, or the passage no words."""
 
@@ -97,7 +101,7 @@ class Loader:
         if mapping is None:
             return False
         if reason := mapping_refusal(mapping, body):
-            raise RemoteError(f"{reason} Drop {self.index} there, if nobody needs it, then retry.", is_final=True)
+            raise WrongIndex(f"{reason} Drop {self.index} there, if nobody needs it, then retry.")
         return True
 
     def _mapping(self) -> Mapping[str, Any] | None:
@@ -126,7 +130,7 @@ class Loader:
         counted = parsed(self._ask("GET", f"/{self.index}/_count"))
         there = counted.get("count") if isinstance(counted, dict) else None
         if there != count:
-            raise RemoteError(
+            raise WrongIndex(
                 f"The index has {there if isinstance(there, int) else 'an unknown number of'} passages instead of "
                 f"{count}. Drop it and load the snapshot again."
             )
@@ -135,7 +139,7 @@ class Loader:
         found = _digests_in(answer)
         for place, digest in digests.items():
             if found.get(str(place)) != digest:
-                raise RemoteError(
+                raise WrongIndex(
                     f"Passage {place + 1} in the index is not that of the snapshot. Drop the index and load it again."
                 )
 
@@ -145,7 +149,7 @@ class Loader:
         if mapping is None:
             return
         if mark_of(mapping) != mark:
-            raise RemoteError(f"{self.index} is not the index that was loaded here, so it stays.", is_final=True)
+            raise WrongIndex(f"{self.index} is not the index that was loaded here, so it stays.")
         self._ask("DELETE", f"/{self.index}", allowed={404})
 
     def _ask(
