@@ -87,6 +87,7 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
         may(
             "add systems; start, upload and import runs",
             "retrieval:new-system retrieval:new-fusion retrieval:new-remote retrieval:pace retrieval:system.post"
+            " retrieval:loaded retrieval:loaded-index retrieval:drop-loaded retrieval:search-loaded"
             " retrieval:run.post retrieval:upload retrieval:preview retrieval:mistakes retrieval:confirm"
             " retrieval:discard retrieval:queries-csv retrieval:passages-csv",
         ),

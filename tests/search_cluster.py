@@ -16,6 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import Any
 
+from django.test import override_settings
+
+from apps.common.web.addresses import parse_openings
+
 TOLD = "a word that only the cluster knows"
 TYPES = {"opensearch": {"text", "keyword", "knn_vector"}, "elasticsearch": {"text", "keyword", "dense_vector"}}
 SEARCH_KEYS = {
@@ -346,3 +350,13 @@ def running_cluster(**options: Any) -> Iterator[Cluster]:
         thread.join()
         server.server_close()
     assert cluster.wrong == []
+
+
+@contextmanager
+def reachable_cluster(**options: Any) -> Iterator[Cluster]:
+    """Such a server whose address is on the operator's list."""
+    with (
+        running_cluster(**options) as cluster,
+        override_settings(OUTBOUND_ALLOW=parse_openings([f"127.0.0.1:{cluster.port}"])),
+    ):
+        yield cluster

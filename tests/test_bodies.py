@@ -122,6 +122,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
         "k": 61,
     },
     "systems-api:remote": lambda project: {"name": "Far", "kind": "http", "parameters": REMOTE},
+    "systems-api:loaded": lambda project: {"snapshot": digest_of(project), "url": "https://other.example"},
     "systems-api:pace": lambda project: {"at_once": 2},
     "systems-api:run": lambda project: {
         "snapshot": digest_of(project),
@@ -147,6 +148,8 @@ WITHOUT_A_BODY = {
     "judging-api:end-claim": "none is read",
     "notifications-api:read": "none is read",
     "triples-api:import-confirm": "none is read",
+    "systems-api:drop-loaded": "none is read",
+    "systems-api:search-loaded": "a search, which both projects use; see tests/retrieval/test_loaded_pages.py",
     "review-api:pull": "none is read",
     "review-api:give-back": "none is read",
     "gates-api:retire-gate": "none is read",

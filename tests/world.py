@@ -36,8 +36,8 @@ from apps.judging.models import Guideline, Round, RoundAnnotator
 from apps.queries.models import Permission, Query, Source
 from apps.reports.actions.analyses import request_report
 from apps.reports.models import BiasReport, StabilityReport
-from apps.retrieval.actions import create_remote_system, push_run, upload_run
-from apps.retrieval.models import Pool, Run, System
+from apps.retrieval.actions import create_remote_system, load_snapshot, push_run, upload_run
+from apps.retrieval.models import LoadedIndex, Pool, Run, System
 from apps.review.actions import propose_block
 from apps.review.models import CandidateBlock, ReviewSeat
 from apps.triples.models import Triple
@@ -232,6 +232,13 @@ class Things:
 
     retrieval_api_run__pk = retrieval_run__pk
     systems_api__pk = retrieval_system__pk
+
+    def retrieval_loaded_index__pk(self) -> int:
+        return LoadedIndex.objects.get(project=self.project).pk
+
+    retrieval_drop_loaded__pk = retrieval_search_loaded__pk = retrieval_loaded_index__pk
+    systems_api_loaded_index__pk = systems_api_drop_loaded__pk = retrieval_loaded_index__pk
+    systems_api_search_loaded__pk = retrieval_loaded_index__pk
     systems_api_pace__pk = retrieval_pace__pk
 
     def retrieval_api_push__pk(self) -> int:
@@ -556,6 +563,8 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
         actor=lead,
         at=now,
     )
+    # Inside this server's network, so that its job ends at once wherever it is run.
+    load_snapshot(project=project, snapshot_id=snapshot.pk, url="http://127.0.0.1:9200", actor=lead, at=now)
     webhook, _ = add_webhook(project=project, url="https://ci.example/karat", secret="search-key", actor=lead, at=now)
     try_webhook(webhook=webhook, at=now)
     gate = Gate.objects.filter(gold_set__project=project).earliest("pk")

@@ -6,9 +6,12 @@ import pytest
 from django.test import override_settings
 
 from apps.common.web.addresses import parse_openings
+from apps.retrieval.core.engines.remote import Pace
+from apps.retrieval.execution import loading
 from tests.elsewhere import running
 from tests.factories import lead_of, make_project
 from tests.retrieval.factories import make_queries, make_snapshot
+from tests.search_cluster import reachable_cluster
 
 
 @pytest.fixture
@@ -42,3 +45,17 @@ def opened(port):
     urlopen(f"http://127.0.0.1:{port}/forget").read()
     with override_settings(OUTBOUND_ALLOW=parse_openings([f"127.0.0.1:{port}"])):
         yield
+
+
+@pytest.fixture
+def cluster():
+    """A search server to load snapshots into."""
+    with reachable_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def quick_loads(monkeypatch):
+    """No pauses of seconds, and pieces of two passages."""
+    monkeypatch.setattr(loading, "PACE", Pace(at_once=1, tries=3, first_wait=0.01, connect=1, read=1, whole=1))
+    monkeypatch.setattr(loading, "MOST_PASSAGES", 2)

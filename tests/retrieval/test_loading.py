@@ -7,51 +7,30 @@ from django.test import override_settings
 
 from apps.accounts.actions.secrets import save_secret
 from apps.audit.models import Event
-from apps.common.web.addresses import parse_openings
 from apps.corpus.models import SnapshotBlock
 from apps.jobs.actions.jobs import cancel_job, retry_job
 from apps.jobs.models import Job
 from apps.retrieval import actions, workflow
 from apps.retrieval.core import ranking
 from apps.retrieval.core.engines import dense, encoder
-from apps.retrieval.core.engines.remote import Pace, loading
+from apps.retrieval.core.engines.remote import loading
 from apps.retrieval.enums import IndexState, Step
-from apps.retrieval.execution import loading as execution
 from apps.retrieval.models import LoadedIndex, Ranking
 from apps.retrieval.rules import LoadRefused, RunRefused, SystemRefused
 from tests.factories import AT, lead_of
 from tests.retrieval.factories import make_pool, make_run, make_snapshot, make_system
 from tests.retrieval.tiny_models import make_model
 from tests.running_jobs import run_jobs
-from tests.search_cluster import TOLD, Failure, Index, running_cluster
+from tests.search_cluster import TOLD, Failure, Index, reachable_cluster
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_loads")]
 BOTH = [{"kind": "opensearch", "version": "3.1.0"}, {"kind": "elasticsearch", "version": "9.1.2"}]
 WORDS = ["key", "door", "window", "red", "green", "wall"]
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """No pause of a second, and pieces of two passages."""
-    monkeypatch.setattr(execution, "PACE", Pace(at_once=1, tries=3, first_wait=0.01, connect=1, read=1, whole=1))
-    monkeypatch.setattr(execution, "MOST_PASSAGES", 2)
-
-
 @pytest.fixture(params=BOTH, ids=["opensearch", "elasticsearch"])
 def either(request):
-    yield from opened(**request.param)
-
-
-@pytest.fixture
-def cluster():
-    yield from opened()
-
-
-def opened(**options):
-    with (
-        running_cluster(**options) as cluster,
-        override_settings(OUTBOUND_ALLOW=parse_openings([f"127.0.0.1:{cluster.port}"])),
-    ):
+    with reachable_cluster(**request.param) as cluster:
         yield cluster
 
 
@@ -159,7 +138,7 @@ def test_without_vectors_there_is_no_search_for_them(project, snapshot, cluster)
 
 
 def test_an_old_opensearch_has_no_hybrid_search(project, snapshot, dense_system):
-    for cluster in opened(version="2.9.0"):
+    with reachable_cluster(version="2.9.0") as cluster:
         index = load(project, snapshot, cluster, dense_id=dense_system.pk)
 
         with pytest.raises(LoadRefused, match=r"This is OpenSearch 2\.9\.0; OpenSearch searches words and vectors"):
@@ -167,7 +146,7 @@ def test_an_old_opensearch_has_no_hybrid_search(project, snapshot, dense_system)
 
 
 def test_vectors_are_refused_by_a_server_that_cannot_search_them(project, snapshot, dense_system):
-    for cluster in opened(kind="elasticsearch", version="7.17.28"):
+    with reachable_cluster(kind="elasticsearch", version="7.17.28") as cluster:
         index = load(project, snapshot, cluster, dense_id=dense_system.pk)
 
         assert index.state == IndexState.FAILED
@@ -176,7 +155,7 @@ def test_vectors_are_refused_by_a_server_that_cannot_search_them(project, snapsh
 
 
 def test_an_unknown_version_fails_in_words(project, snapshot):
-    for cluster in opened(version="1.3.20"):
+    with reachable_cluster(version="1.3.20") as cluster:
         index = load(project, snapshot, cluster)
 
         assert "This is OpenSearch 1.3.20, which Karat does not know." in index.failure

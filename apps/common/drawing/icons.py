@@ -71,6 +71,8 @@ STATES = {
     "done": Glyph(_FULL, "done"),
     "complete": Glyph(_FULL, "complete"),
     "failed": Glyph(_CROSS, "failed", "bad"),
+    "loading": Glyph(_HALF, "loading"),
+    "ready": Glyph(_FULL, "ready"),
     "cancelled": Glyph(_BAR, "cancelled"),
     # rounds, invitations, tokens, memberships
     "planned": Glyph(_RING, "planned"),

@@ -538,6 +538,14 @@ RESULTS = {
         "A search that runs elsewhere and is queried over HTTP. Try it with one query before you save it.",
         "reference/systems.md#systems-elsewhere",
     ),
+    "retrieval:loaded": PageHelp(
+        "Load the passages of a snapshot into OpenSearch or Elasticsearch, to search exactly these texts there.",
+        "reference/systems.md#a-snapshot-in-opensearch-or-elasticsearch",
+    ),
+    "retrieval:loaded-index": PageHelp(
+        "How far loading is, which systems search the index, and the way to drop it from its server.",
+        "reference/systems.md#a-snapshot-in-opensearch-or-elasticsearch",
+    ),
     "retrieval:pace": PageHelp(
         "How many requests at once Karat may send to this system, and how often.",
         "reference/systems.md#systems-elsewhere",

@@ -14,6 +14,9 @@ AUTHS = {
 LABELS = {
     "url": "address",
     "index": "index",
+    "search_type": "search",
+    "snapshot": "snapshot",
+    "server": "server",
     "method": "method",
     "query": "query type",
     "fields": "fields",

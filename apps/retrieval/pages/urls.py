@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.retrieval.pages import fusions, id_lists, pools, remote, results, runs, systems
+from apps.retrieval.pages import fusions, id_lists, loaded, pools, remote, results, runs, systems
 
 app_name = "retrieval"
 urlpatterns = [
@@ -11,6 +11,10 @@ urlpatterns = [
     path("systems/new/", systems.new_system, name="new-system"),
     path("systems/fusion/", fusions.new_fusion, name="new-fusion"),
     path("systems/elsewhere/", remote.new_remote, name="new-remote"),
+    path("loaded/", loaded.loaded, name="loaded"),
+    path("loaded/<int:pk>/", loaded.loaded_index, name="loaded-index"),
+    path("loaded/<int:pk>/drop/", loaded.drop, name="drop-loaded"),
+    path("loaded/<int:pk>/search/", loaded.search, name="search-loaded"),
     path("systems/<int:pk>/pace/", remote.pace, name="pace"),
     path("systems/<int:pk>/", systems.system, name="system"),
     path("run/<int:pk>/", runs.run, name="run"),
