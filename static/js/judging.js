@@ -34,7 +34,13 @@ let done = Number(form.dataset.done);
 
 // Screen ------------------------------------------------------------------------------------------------
 
-function show(pair) {
+// At the end of one's share the server asks whether to go on, once it has every grade.
+function isShareDone() {
+  return !("goesOn" in form.dataset) && Number(form.dataset.goal) <= done + unsentPairs();
+}
+
+function show(wanted) {
+  const pair = wanted?.answer === null && isShareDone() ? null : wanted;
   if (current) current.note = note.value;
   current = pair;
   if (pair === null) return showEmpty();
@@ -72,13 +78,14 @@ function showEmpty() {
   setKeys(true);
   const isSettled = outbox.count === 0;
   layout.clear();
-  if (queue.isFetching || !queue.isDry) {
+  const isOver = isShareDone() || (queue.isDry && !queue.isFetching);
+  if (isOver && isSettled && outbox.refused.length === 0) {
+    location.assign(location.pathname);
+  } else if (!isOver || (isShareDone() && !isSettled)) {
     const lines = ["", "", ""].map(() => Object.assign(document.createElement("span"), { className: "skeleton-line" }));
     const isLast = Number(form.dataset.goal) <= done + unsentPairs();
     const words = isLast ? SAVING_LAST : "The next pair is loading. Without a connection it comes later; your grades are saved in this browser.";
     at("read").replaceChildren(Object.assign(document.createElement("p"), { className: "loading-text", textContent: words }), ...lines);
-  } else if (isSettled && outbox.refused.length === 0) {
-    location.assign(location.pathname);
   } else {
     at("read").replaceChildren(at("empty").content.cloneNode(true));
     if (!isSettled) at("empty-words").textContent = "Every pair you were given has your grade. The last ones are still being sent; leave this page open.";
@@ -126,6 +133,7 @@ function showLast() {
 async function refill(isForced = false) {
   await queue.refill(current, { isSettled: outbox.count === 0, isForced });
   if (current !== null) return showState();
+  if (isShareDone()) return showEmpty();
   if (queue.waiting(null).length) next();
   else if (queue.isDry) showEmpty();
   else setTimeout(refill, AGAIN);
@@ -134,7 +142,7 @@ async function refill(isForced = false) {
 
 function next(after = current) {
   show(layout.after(after, queue.waiting(after)));
-  refill();
+  if (current !== null || !isShareDone()) refill();
 }
 
 function give({ grade, cant_judge: reason }) {
@@ -261,7 +269,7 @@ outbox.onChange(({ sent, refused, elsewhere }) => {
   if (refused) takeBack(refused);
   if (elsewhere) graded(elsewhere);
   showState();
-  if (current === null && outbox.count === 0) queue.isDry ? showEmpty() : refill();
+  if (current === null && outbox.count === 0) queue.isDry || isShareDone() ? showEmpty() : refill();
 });
 
 function takeBack(refused) {

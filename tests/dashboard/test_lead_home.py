@@ -59,6 +59,35 @@ def who_needs(round_, user=None, at=AT):
     return people.who_needs_me(member, judging_progress(round_.project, at), rounds_for(member))
 
 
+def done_told(client, project):
+    return sorted(re.findall('data-label="Done">([^<]*)<', page_of(client, project)))
+
+
+def test_of_a_round_with_nothing_left_to_judge_no_share_is_told(client):
+    round_ = make_round(queries=1, blocks=6, annotators=2, overlap=0.0)
+    helper, other = people_of(round_)
+    for seat in claim_seats(round_=round_, annotator=helper, n=5, at=AT):
+        give(seat, helper)
+
+    assert done_told(client, round_.project) == ["0 of 3", "3 of 3, 2 more"]
+
+    judge_all(round_, other)
+    assert done_told(client, round_.project) == ["1", "5"]
+
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+    assert done_told(client, round_.project) == ["1", "5"]
+
+
+def test_of_a_round_that_was_closed_early_it_is_told_what_was_given(client):
+    round_ = make_round(queries=1, blocks=6, annotators=2, overlap=0.0)
+    helper = people_of(round_)[0]
+    for seat in claim_seats(round_=round_, annotator=helper, n=2, at=AT):
+        give(seat, helper)
+    close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
+
+    assert done_told(client, round_.project) == ["0", "2"]
+
+
 class TestQuestions:
     def test_a_lead_reads_all_four(self, client):
         page = page_of(client, judged_round().project)
@@ -252,14 +281,16 @@ class TestGoal:
 class TestPeople:
     def test_who_went_on_reads_as_their_share_and_more(self, client):
         round_ = make_round(queries=3, blocks=4, annotators=2, overlap=0.0)
-        judge_all(round_, people_of(round_)[0], lambda seat: 1)
+        helper = people_of(round_)[0]
+        for seat in claim_seats(round_=round_, annotator=helper, n=9, at=AT):
+            give(seat, helper)
 
         rows = {row.work.person: row.work for row in who_needs(round_).rows}
 
-        work = rows[people_of(round_)[0]]
-        assert (work.done, work.share, work.of_share, work.beyond) == (12, 6, 6, 6)
+        work = rows[helper]
+        assert (work.done, work.share, work.of_share, work.beyond) == (9, 6, 6, 3)
         page = page_of(client, round_.project)
-        assert "6 of 6, 6 more" in page
+        assert "6 of 6, 3 more" in page
         assert "0 of 6<" in page
 
     def test_everybody_has_their_share_and_pace(self):

@@ -377,6 +377,10 @@ def test_the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in, look_
         expect(page.locator(".count")).to_have_text(f"pair {place} of 5")
         page.keyboard.press("1")
 
+    expect(page.get_by_role("heading", name="Your share of Round 1 is done")).to_be_visible()
+    expect(page.get_by_text("4 more pairs of others’ shares are open to you")).to_be_visible()
+    look_at(page, "judging-share-done")
+    page.get_by_role("link", name="Go on helping").click()
     expect(page.locator(".count")).to_have_text("pair 6 past your 5")
     expect(page.locator("[data-own]")).to_contain_text("your share of 5 is done")
     look_at(page, "judging-past-the-share", full=False)
@@ -385,7 +389,7 @@ def test_the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in, look_
 
 
 def test_the_page_says_that_the_last_grade_is_being_saved(page, signed_in):
-    round_ = make_round(queries=1, blocks=3, overlap=0.0)
+    round_ = make_round(queries=1, blocks=3, overlap=1.0)
     signed_in(people_of(round_)[0])
     page.route("**/pairs/**", lambda route: route.abort())  # so that the page does not know that no pair is left
     go(page, screen_of(round_))

@@ -148,7 +148,7 @@ def grade_everything(story: Story) -> None:
     pairs = round_.pool.entry_count
     for place, person in enumerate(story.annotators):
         story.become(person)
-        story.go(f"/judging/rounds/{round_.pk}/judge/")
+        story.go(f"/judging/rounds/{round_.pk}/judge/?more=1")
         for number in range(pairs):
             expect(page.locator(".question")).to_be_visible()
             page.keyboard.press("3" if (number + place) % 4 == 0 else "0")

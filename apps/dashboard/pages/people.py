@@ -29,12 +29,16 @@ class PersonRow(NamedTuple):
 
 
 class PeopleRows(NamedTuple):
-    """The annotators who need a lead first. `shared` is the range of pairs that agreement rests on, in words."""
+    """The annotators who need a lead first. `shared` is the range of pairs that agreement rests on, in words.
+
+    `is_over`: nothing of the round is left to judge, so that no share is still to be done.
+    """
 
     round: Round
     rows: list[PersonRow]
     more: int
     shared: str
+    is_over: bool
 
 
 def who_needs_me(member: Member, judging: Judging | None, rounds: Sequence[Round]) -> PeopleRows | None:
@@ -49,7 +53,9 @@ def who_needs_me(member: Member, judging: Judging | None, rounds: Sequence[Round
     closeness = _closeness(member, rounds, works)
     rows = [_row(member, work, works, closeness.get(work.person.pk), round_) for work in works]
     rows.sort(key=lambda row: WORDS.index(row.marks[0].word) if row.marks else len(WORDS))
-    return PeopleRows(round_, rows[:MOST_PEOPLE], max(0, len(rows) - MOST_PEOPLE), _shared(rows[:MOST_PEOPLE]))
+    shown = rows[:MOST_PEOPLE]
+    is_over = round_.state == RoundState.CLOSED or 0 < judging.planned <= judging.done
+    return PeopleRows(round_, shown, len(rows) - len(shown), _shared(shown), is_over)
 
 
 def _closeness(member: Member, rounds: Sequence[Round], works: list[Workload]) -> dict[int, Closeness]:

@@ -36,7 +36,7 @@ SHOWN_EXAMPLES = 1
 EARLIER = 5
 MOST_KNOWN = 200
 BY_PAIR, BY_QUERY = "pair", "query"
-VIEW = "judging_view"
+VIEW, GOES_ON = "judging_view", "judging_goes_on"
 
 
 @require_safe
@@ -62,6 +62,9 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         return render(request, "judging/done.html", _done_context(request, place))
     last = next(iter(_readings(request, round_, [answer.seat for answer in before], BY_PAIR, known)), None)
     context = _context(request, place, readings, again)
+    if context["progress"].is_past and not again and not context["goes_on"]:
+        release_seats(round_=round_, annotator=user_of(request))
+        return render(request, "judging/share_done.html", context | {"last": last})
     return render(request, "judging/judge.html", context | {"last": last, "view": view})
 
 
@@ -70,6 +73,14 @@ def _view_of(request: HttpRequest) -> str:
     if requested in (BY_PAIR, BY_QUERY) and request.session.get(VIEW, BY_PAIR) != requested:
         request.session[VIEW] = requested
     return BY_QUERY if request.session.get(VIEW) == BY_QUERY else BY_PAIR
+
+
+def _goes_on(request: HttpRequest, round_: Round) -> bool:
+    """Whether this person has chosen to judge pairs of others' shares too. Stored until they sign out."""
+    chosen = request.session.get(GOES_ON, [])
+    if "more" in request.GET and round_.pk not in chosen:
+        chosen = request.session[GOES_ON] = [*chosen, round_.pk]
+    return round_.pk in chosen
 
 
 def _claim(request: HttpRequest, round_: Round, view: str, n: int) -> list[Seat]:
@@ -101,7 +112,7 @@ def _own_answer(request: HttpRequest, round_: Round) -> Judgement | None:
 
 def _context(
     request: HttpRequest, place: OwnPlace, readings: list[PairReading], again: PairReading | None
-) -> dict[str, object]:
+) -> dict[str, Any]:
     round_ = place.round
     progress, keys = _progress_and_keys(request, place)
     reading = again or next(reading for reading in readings if reading.judgement is None)
@@ -122,6 +133,7 @@ def _context(
         "keys": keys,
         "reasons": [(keys[value], value, label) for value, label in CantJudgeReason.choices],
         "key": uuid4().hex,
+        "goes_on": _goes_on(request, round_),
     }
 
 

@@ -9,6 +9,8 @@ from django.urls import reverse
 from apps.accounts.actions.projects import set_roles
 from apps.accounts.enums import Role
 from apps.judging.actions import choose_keys, claim_seats
+from apps.judging.enums import SeatState
+from apps.judging.models import Seat
 from apps.judging.selectors import live_judgements, own_keys
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, later, make_round, people_of
@@ -32,6 +34,24 @@ def mara(client, round_):
     (person,) = people_of(round_)
     client.force_login(person)
     return person
+
+
+def test_at_the_end_of_the_share_one_chooses_whether_to_go_on(client):
+    round_ = make_round(queries=1, blocks=9, overlap=0.0)
+    mara = people_of(round_)[0]
+    client.force_login(mara)
+    for seat in claim_seats(round_=round_, annotator=mara, n=5, at=AT):
+        give(seat, mara)
+
+    stop = page(client, "judge", round_).content.decode()
+    assert "Your share of Round 1 is done" in stop
+    assert "4 more pairs of others’ shares are open to you" in stop
+    assert not Seat.objects.filter(round=round_, state=SeatState.LEASED).exists()
+
+    last = re.search(r"judge/\?seat=(\d+)", stop).group(1)
+    assert "data-judging" in page(client, "judge", round_, seat=last).content.decode()
+    assert "data-judging" in page(client, "judge", round_, more="1").content.decode()
+    assert "data-judging" in page(client, "judge", round_).content.decode()
 
 
 def page(client, name, round_, **query):
