@@ -87,7 +87,8 @@ class ScoreForm(RunsForm):
         split = kwargs.get("initial", {}).get("split", EVERY_SPLIT)
         self.fields["split"].initial = split
         requested = {one.run_id for one in requested_on(version, split, hit, part)}
-        self.fields["runs"].initial = [run.pk for run in self.known if run.pk not in requested]
+        meant = [run.pk for run in self.known if str(run.pk) == str(kwargs.get("initial", {}).get("run", ""))]
+        self.fields["runs"].initial = meant or [run.pk for run in self.known if run.pk not in requested]
 
     def clean_measures(self) -> str:
         text = super().clean_measures()

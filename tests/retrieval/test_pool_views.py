@@ -128,6 +128,7 @@ def test_the_pool_shows_how_it_was_chosen_and_what_was_sampled(lead, project, sn
     assert "A budget of 4 pairs per query, by fused rank, from the top 10 of 1 run" in page
     assert '<span>Easy negatives</span><b class="at-end">6</b>' in page
     assert "This pool has no random passages" in page
+    assert "A passage that several runs found is one pair." in page
 
 
 def test_provenance_shows_sampled_pairs_last(lead, project, snapshot, run):

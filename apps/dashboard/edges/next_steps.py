@@ -38,18 +38,20 @@ def after_run(run: Run) -> NextStep | None:
     if version is not None and any(one.version_id == version.pk for one in evaluations_of(run)):
         return None
     if run.returns_passages:
-        return _score_on_triples(project, version) if version is not None else None
+        return _score_on_triples(run, version) if version is not None else None
     if version is None:
         is_pooled = PoolRun.objects.filter(run=run).exists()
         url = f"{path('pool', project)}?snapshot={run.snapshot_id}"
         return None if is_pooled else NextStep("Choose results to judge", url)
-    return NextStep(f"Score it on {version.label}", f"{path('score', project)}?version={version.pk}#score-runs")
+    return NextStep(
+        f"Score it on {version.label}", f"{path('score', project)}?version={version.pk}&run={run.pk}#score-runs"
+    )
 
 
-def _score_on_triples(project: Project, version: Version) -> NextStep | None:
+def _score_on_triples(run: Run, version: Version) -> NextStep | None:
     if not version.triples.exists():
         return None
-    url = f"{path('score', project)}?version={version.pk}&hit=evidence#score-runs"
+    url = f"{path('score', run.project)}?version={version.pk}&hit=evidence&run={run.pk}#score-runs"
     return NextStep(f"Score it on the Q&As of {version.label}", url)
 
 

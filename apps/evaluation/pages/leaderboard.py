@@ -49,7 +49,7 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
     split = Split.DEV.value if part else requested_split(request, version, hit)
     form = None
     if member_of(request).is_lead:
-        form = ScoreForm(version=version, hit=hit, part=part, initial={"split": split})
+        form = ScoreForm(version=version, hit=hit, part=part, initial={"split": split, "run": request.GET.get("run")})
     return render(request, "evaluation/overview.html", _board_context(request, version, split, hit, form, part))
 
 

@@ -72,6 +72,7 @@ def queue(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "decided": selectors.adjudicated(round_).count(),
         "trivial": _trivial(pairs),
         "left": left_words(round_, user_of(request)),
+        "is_open": round_.state == RoundState.OPEN,
         "is_blind": round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request)),
     }
     return render(request, "judging/queue.html", context)

@@ -146,10 +146,11 @@ class TestRuns:
     def test_a_run_that_is_not_scored_on_the_released_version_is(self, client):
         scene = make_scene(queries=4, test_share=0)
         run = scene.runs["base"]
-        url = f"{at('evaluation:overview', scene.project)}?version={scene.version.pk}#score-runs"
+        url = f"{at('evaluation:overview', scene.project)}?version={scene.version.pk}&run={run.pk}#score-runs"
 
-        assert primary(page_of(client, scene.project, "retrieval:run", pk=run.pk)) == [(url, "Score it on v1")]
-        assert client.get(url).status_code == 200
+        page = unescape(page_of(client, scene.project, "retrieval:run", pk=run.pk))
+        assert primary(page) == [(url, "Score it on v1")]
+        assert client.get(url).context["form"]["runs"].value() == [run.pk]
         viewer = make_member(scene.project, Role.VIEWER)
         assert primary(page_of(client, scene.project, "retrieval:run", viewer, pk=run.pk)) == []
         score(scene, "base")
@@ -159,7 +160,7 @@ class TestRuns:
         bench = make_bench()
         version = make_version(VersionState.RELEASED, bench)
         run = import_results(bench.project, bench.snapshot, {"qid": "T-0001", "rank": 1, "text": "Eight hours."}).run
-        url = f"{at('evaluation:overview', bench.project)}?version={version.pk}&hit=evidence#score-runs"
+        url = f"{at('evaluation:overview', bench.project)}?version={version.pk}&hit=evidence&run={run.pk}#score-runs"
 
         page = unescape(page_of(client, bench.project, "retrieval:run", pk=run.pk))
         assert primary(page) == [(url, "Score it on the Q&As of v1")]

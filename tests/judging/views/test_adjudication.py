@@ -67,7 +67,9 @@ def test_a_lead_who_judged_a_pair_never_sees_the_grade_of_the_other(client, spli
     assert "You judged this pair" in answer.content.decode()
     assert "Judge A" not in answer.content.decode()
     assert "where people differ" not in page(client, "adjudicate", split).content.decode()
-    assert "before it is closed" in page(client, "adjudicate", split).content.decode()
+    hidden = page(client, "adjudicate", split).content.decode()
+    assert "Nothing to decide yet" in hidden
+    assert "you learn only once it is closed whether judges differ" in hidden
 
 
 def test_a_lead_who_judged_learns_after_the_close_that_another_lead_decides(client, split):
