@@ -17,9 +17,11 @@ from apps.backups.actions.projects import export_project
 from apps.backups.execution.extracting import STAYS
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.belonging import belonging, count_rows
+from apps.goldsets.actions import make_signing_key
 from apps.goldsets.models import Version
 from tests import database
-from tests.backups.running import address_of_tests, done, empty_target, environment
+from tests.backups.running import address_of_tests, done, empty_target, environment, karat
+from tests.factories import lead_of
 from tests.world import World, build_world
 
 
@@ -78,6 +80,25 @@ def test_restored_it_exports_every_version_byte_for_byte(world, file, tmp_path):
         chains = json.loads(done("verify-audit", "--format", "json", env=there))
         own = next(chain for chain in chains if chain["name"] == world.project.slug)
         assert (own["broken"], own["faults"], own["links"] > 0) == (None, [], True)
+
+
+def test_who_has_the_file_cannot_sign_in_the_name_of_the_project(world, tmp_path):
+    project = world.other
+    key = make_signing_key(project=project, actor=lead_of(project), at=timezone.now())
+    file = export_project(project=project, target=tmp_path, at=timezone.now()).path
+
+    with Archive(file) as archive:
+        columns = [column.name for column in archive.manifest.tables["goldsets_signingkey"].table.columns]
+        [row] = [dict(zip(columns, row, strict=True)) for row in archive.rows("goldsets_signingkey")]
+    assert (row["public_key"], row["sealed"]) == (key.public_key, "")
+    with empty_target(tmp_path) as address:
+        there = environment(tmp_path / "data", address)
+        done("restore", file, env=there)
+        version = Version.objects.filter(gold_set__project=project, state="released").first()
+        name = f"{version.gold_set.slug}/{version.label}"
+        refused = karat("export", "--project", project.slug, "--version", name, "--out", tmp_path / "out", env=there)
+    assert refused.returncode != 0
+    assert "A lead can make a new one" in refused.stderr
 
 
 def test_that_it_left_the_server_is_on_record(world, file):

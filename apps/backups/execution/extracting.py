@@ -1,7 +1,7 @@
 """Writes one project as a backup of its own, which can be restored as a server that has this project and no other.
 
 People who are named in it come along by name and address, without passwords and without being operators: a new server
-has its own. What belongs to the server that it comes from stays there.
+has its own. What belongs to the server that it comes from stays there, and so does what signs in the project's name.
 """
 
 from collections.abc import Iterator
@@ -23,6 +23,11 @@ STAYS = frozenset({
 """What lets somebody in here, what only this server can decrypt, and what would be sent from both."""
 UNUSABLE = "!"
 """A password that nobody has, as Django writes it."""
+INSTEAD: dict[str, dict[str, Any]] = {
+    PEOPLE: {"password": UNUSABLE, "is_operator": False},
+    "goldsets_signingkey": {"sealed": ""},
+}
+"""Values in place of those of the server: of a signing key the public half comes, with which signatures are checked."""
 
 
 def write_project(stream: BinaryIO, *, project: Project, at: datetime, version: str, progress: Progress) -> Manifest:
@@ -50,9 +55,9 @@ def write_project(stream: BinaryIO, *, project: Project, at: datetime, version: 
 
 def _rows(seen: Moment, table: Table, where: str) -> Iterator[list[list[Any]]]:
     names = [column.name for column in table.columns]
+    instead = [(names.index(name), value) for name, value in INSTEAD.get(table.name, {}).items()]
     for rows in seen.parts(table, where):
-        if table.name == PEOPLE:
-            password, is_operator = names.index("password"), names.index("is_operator")
-            for row in rows:
-                row[password], row[is_operator] = UNUSABLE, False
+        for row in rows if instead else ():
+            for place, value in instead:
+                row[place] = value
         yield rows
