@@ -25,6 +25,8 @@ METHODS = ("get", "post", "put", "patch", "delete")
 OF_A_FILE = settings.UPLOAD_MAX_BYTES + FRAMING_BYTES
 LARGER = {
     "retrieval-api:runs": MOST_BYTES_OF_A_RUN,
+    "corpus-api:imports": OF_A_FILE,
+    "queries-api:imports": OF_A_FILE,
     "triples-api:imports": OF_A_FILE,
     "judging-api:imports": OF_A_FILE,
 }

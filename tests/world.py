@@ -201,6 +201,25 @@ class Things:
     corpus_import_options__pk = corpus_import__pk
     corpus_import_undo__pk = corpus_import__pk
 
+    corpus_api_import__pk = corpus_import__pk
+    corpus_api_import_options__pk = corpus_import__pk
+    corpus_api_import_fix__pk = corpus_import__pk
+    corpus_api_import_columns__pk = corpus_import__pk
+    corpus_api_import_confirm__pk = corpus_import__pk
+    corpus_api_import_discard__pk = corpus_import__pk
+    corpus_api_import_undo__pk = corpus_import__pk
+    corpus_api_redact__pk = corpus_redact__pk
+
+    def queries_api_import__pk(self) -> int:
+        return Import.objects.filter(project=self.project, kind="queries").first().pk
+
+    queries_api_import_options__pk = queries_api_import__pk
+    queries_api_import_fix__pk = queries_api_import__pk
+    queries_api_import_columns__pk = queries_api_import__pk
+    queries_api_import_confirm__pk = queries_api_import__pk
+    queries_api_import_discard__pk = queries_api_import__pk
+    queries_api_import_undo__pk = queries_api_import__pk
+
     editions_import__pk = corpus_import__pk
     editions_take_import__pk = corpus_import__pk
     editions_snapshot__pk = corpus__pk
@@ -290,12 +309,22 @@ class Things:
     def triples_api_import__pk(self) -> int:
         return Import.objects.filter(project=self.project, kind="triples").first().pk
 
+    triples_api_import_options__pk = triples_api_import__pk
+    triples_api_import_fix__pk = triples_api_import__pk
+    triples_api_import_columns__pk = triples_api_import__pk
     triples_api_import_confirm__pk = triples_api_import__pk
+    triples_api_import_discard__pk = triples_api_import__pk
+    triples_api_import_undo__pk = triples_api_import__pk
 
     def judging_api_import__pk(self) -> int:
         return Import.objects.filter(project=self.project, kind="judgements").latest("pk").pk
 
+    judging_api_import_options__pk = judging_api_import__pk
+    judging_api_import_fix__pk = judging_api_import__pk
+    judging_api_import_columns__pk = judging_api_import__pk
     judging_api_import_confirm__pk = judging_api_import__pk
+    judging_api_import_discard__pk = judging_api_import__pk
+    judging_api_import_undo__pk = judging_api_import__pk
 
     def judging_claim_placeholder__pk(self) -> int:
         rows = RoundAnnotator.objects.filter(round__project=self.project, round__kind="imported")
@@ -524,6 +553,9 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     options = {"format": "jsonl", "ids": "file", "mode": "merge", "corpus": snapshot.corpus.slug, "name": ""}
     file = SimpleUploadedFile("more.jsonl", b'{"block_id": "X-1", "document_id": "x", "title": "X", "text": "More."}\n')
     start_import(project=project, kind="corpus", file=file, options=options, actor=lead, at=now)
+    file = SimpleUploadedFile("queries.csv", b"query_id,text\nQ901,who opens the archive\n")
+    options = {"format": "csv", "ids": "file", "source": ""}
+    start_import(project=project, kind="queries", file=file, options=options, actor=lead, at=now)
     _add_candidates(project, lead, snapshot)
     _propose_a_passage(project, lead)
     _score_on_triples(project, lead)

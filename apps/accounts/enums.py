@@ -14,7 +14,7 @@ class Scope(models.TextChoices):
     """What a token may do; a token never does more than its owner may."""
 
     CORPUS_READ = "corpus:read", "read snapshots, passages and queries"
-    CORPUS_WRITE = "corpus:write", "freeze snapshots and set the sources of queries"
+    CORPUS_WRITE = "corpus:write", "import passages and queries, freeze snapshots, redact, keep queries and sources"
     RUNS_READ = "runs:read", "read runs, pools and scores"
     RUNS_WRITE = "runs:write", "push runs and request scores"
     VERSIONS_READ = "versions:read", "read and export gold versions"

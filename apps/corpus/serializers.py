@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.corpus.models import BlockVersion, Corpus, Snapshot, SnapshotBlock
 from apps.jobs.serializers import JobSerializer
 
 
@@ -22,6 +22,7 @@ class BlockSerializer(serializers.ModelSerializer[SnapshotBlock]):
 
     block_id = serializers.CharField(source="block.outside_id", read_only=True)
     document_id = serializers.CharField(source="block.document.outside_id", read_only=True)
+    text_id = serializers.IntegerField(source="version_id", read_only=True)
     digest = serializers.CharField(source="version.digest", read_only=True)
     title = serializers.CharField(source="version.title", read_only=True)
     section = serializers.ListField(source="version.section_path", child=serializers.CharField(), read_only=True)
@@ -38,6 +39,7 @@ class BlockSerializer(serializers.ModelSerializer[SnapshotBlock]):
             "position",
             "block_id",
             "document_id",
+            "text_id",
             "digest",
             "title",
             "section",
@@ -49,6 +51,64 @@ class BlockSerializer(serializers.ModelSerializer[SnapshotBlock]):
             "redaction_reason",
         )
         read_only_fields = fields
+
+
+class CorpusSerializer(serializers.ModelSerializer[Corpus]):
+    """A corpus. `block_count` is of its blocks now, `frozen_at` the time of its newest snapshot."""
+
+    block_count = serializers.IntegerField(read_only=True)
+    snapshot_count = serializers.IntegerField(read_only=True)
+    frozen_at = serializers.DateTimeField(read_only=True, allow_null=True)
+
+    class Meta:
+        model = Corpus
+        fields = ("slug", "name", "block_count", "snapshot_count", "frozen_at")
+        read_only_fields = fields
+
+
+class TextSerializer(serializers.ModelSerializer[BlockVersion]):
+    """One text that a block has or had. A redacted one is empty, with the time and the reason."""
+
+    corpus = serializers.CharField(source="block.corpus.slug", read_only=True)
+    block_id = serializers.CharField(source="block.outside_id", read_only=True)
+    document_id = serializers.CharField(source="block.document.outside_id", read_only=True)
+    section = serializers.ListField(source="section_path", child=serializers.CharField(), read_only=True)
+    metadata = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = BlockVersion
+        fields = (
+            "id",
+            "corpus",
+            "block_id",
+            "document_id",
+            "digest",
+            "title",
+            "section",
+            "page_start",
+            "page_end",
+            "text",
+            "metadata",
+            "redacted_at",
+            "redaction_reason",
+        )
+        read_only_fields = fields
+
+
+class RedactionSerializer(serializers.Serializer):
+    """Why a text is redacted. It is shown in place of the text."""
+
+    reason = serializers.CharField(max_length=2_000)
+
+
+class TextPageSerializer(serializers.Serializer):
+    results = TextSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class CorpusPageSerializer(serializers.Serializer):
+    results = CorpusSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
 
 
 class FreezeSerializer(serializers.Serializer):

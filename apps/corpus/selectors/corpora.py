@@ -119,9 +119,14 @@ def block_by_key(project: Project, pk: int) -> Block:
     return block
 
 
+def versions_in(project: Project) -> QuerySet[BlockVersion]:
+    """Every text that a block of the project has or had."""
+    versions = BlockVersion.objects.filter(block__corpus__project=project)
+    return versions.select_related("block__document", "block__corpus")
+
+
 def version_in(project: Project, pk: int) -> BlockVersion:
-    versions = BlockVersion.objects.filter(block__corpus__project=project, pk=pk)
-    version = versions.select_related("block__document", "block__corpus").first()
+    version = versions_in(project).filter(pk=pk).first()
     if version is None:
         raise Http404("No such text.")
     return version
