@@ -138,6 +138,9 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
 TAKEN_AS = {"corpus-api:snapshots": {409}}
 # Their answers name no object: the reason is beside each.
 WITHOUT_A_BODY = {
+    "jobs-api:job-retry": "none is read",
+    "jobs-api:send-again": "none is read",
+    "notifications-api:read-all": "how far, which only bounds one's own; see tests/jobs/test_api.py",
     "corpus-api:import-options": "its form is among the pages; see tests/corpus/test_import_api.py",
     "corpus-api:import-fix": "a name of the file's own preview",
     "corpus-api:import-columns": "headings of its own file; see tests/corpus/test_import_api.py",

@@ -403,6 +403,8 @@ class Things:
     def jobs_send_again__pk(self) -> int:
         return Outbox.objects.filter(project=self.project, kind="webhook").earliest("pk").pk
 
+    jobs_api_send_again__pk = jobs_send_again__pk
+
     def reports_stability__pk(self) -> int:
         return StabilityReport.objects.filter(project=self.project).get().pk
 

@@ -1,8 +1,8 @@
-"""A job in the API."""
+"""Jobs and deliveries in the API."""
 
 from rest_framework import serializers
 
-from apps.jobs.models import Job
+from apps.jobs.models import Job, Outbox
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
@@ -29,3 +29,37 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "error",
         )
         read_only_fields = fields
+
+
+class JobPageSerializer(serializers.Serializer):
+    results = JobSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class DeliverySerializer(serializers.ModelSerializer[Outbox]):
+    """A message to a webhook. `answered` is the status that the last attempt got, null for none."""
+
+    webhook = serializers.IntegerField(source="payload.webhook", read_only=True)
+    body = serializers.DictField(source="payload.body", read_only=True)
+
+    class Meta:
+        model = Outbox
+        fields = (
+            "id",
+            "delivery_id",
+            "webhook",
+            "body",
+            "state",
+            "attempts",
+            "created_at",
+            "next_at",
+            "sent_at",
+            "answered",
+            "error",
+        )
+        read_only_fields = fields
+
+
+class DeliveryPageSerializer(serializers.Serializer):
+    results = DeliverySerializer(many=True)
+    next = serializers.CharField(allow_null=True)

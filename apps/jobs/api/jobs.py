@@ -1,17 +1,53 @@
-"""Jobs in the API."""
+"""Jobs in the API, and the deliveries of webhooks."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from django.db.models import QuerySet
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
-from apps.accounts.enums import Scope
-from apps.jobs.actions import jobs
-from apps.jobs.selectors.jobs import job_in
-from apps.jobs.serializers import JobSerializer
+from apps.accounts.enums import Role, Scope
+from apps.common.web.paging import cut, only_known, whole
+from apps.jobs.actions import jobs, webhooks
+from apps.jobs.enums import DeliveryState, JobState
+from apps.jobs.selectors.jobs import job_in, jobs_in
+from apps.jobs.selectors.webhooks import deliveries_in, delivery_in
+from apps.jobs.serializers import DeliveryPageSerializer, DeliverySerializer, JobPageSerializer, JobSerializer
+
+PAGING = [
+    OpenApiParameter("after", str, description="`next` of the previous page"),
+    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
+]
+
+
+def _page(request: Request, rows: QuerySet[Any], states: list[str]) -> dict[str, Any]:
+    """One page of the rows, oldest first, or of those in one state."""
+    only_known(request.query_params, {"state", "after", "limit"})
+    if state := request.query_params.get("state"):
+        if state not in states:
+            raise ValidationError({"state": f"One of {', '.join(states)}."})
+        rows = rows.filter(state=state)
+    page = cut(rows.order_by("pk"), request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
+    return {"results": page.rows, "next": page.next}
+
+
+class JobList(ProjectAPIView):
+    """The jobs of the project, oldest first."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.JOBS_READ}
+
+    @extend_schema(
+        operation_id="jobs_list",
+        parameters=[OpenApiParameter("state", str, enum=JobState.values), *PAGING],
+        responses=JobPageSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(JobPageSerializer(_page(request, jobs_in(self.project), JobState.values)).data)
 
 
 class JobDetail(ProjectAPIView):
@@ -36,3 +72,45 @@ class JobCancel(ProjectAPIView):
         job = job_in(self.project, pk)
         job = jobs.cancel_job(job_id=job.pk, actor=self.member.user, at=timezone.now())
         return Response(JobSerializer(job).data)
+
+
+class JobRetry(ProjectAPIView):
+    """Give a failed or cancelled job more attempts. Completed parts are not repeated."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="jobs_retry", request=None, responses=JobSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        job = job_in(self.project, pk)
+        job = jobs.retry_job(job_id=job.pk, actor=self.member.user, at=timezone.now())
+        return Response(JobSerializer(job).data)
+
+
+class DeliveryList(ProjectAPIView):
+    """The messages to webhooks, oldest first, whatever became of them."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.JOBS_READ}
+
+    @extend_schema(
+        operation_id="deliveries_list",
+        parameters=[OpenApiParameter("state", str, enum=DeliveryState.values), *PAGING],
+        responses=DeliveryPageSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        page = _page(request, deliveries_in(self.project), DeliveryState.values)
+        return Response(DeliveryPageSerializer(page).data)
+
+
+class DeliverySendAgain(ProjectAPIView):
+    """Send a message at once, with the same content and the same delivery id."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="deliveries_send_again", request=None, responses=DeliverySerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        delivery = delivery_in(self.project, pk)
+        sent = webhooks.send_again(delivery=delivery, actor=self.member.user, at=timezone.now())
+        return Response(DeliverySerializer(sent).data)

@@ -30,6 +30,12 @@ class NotificationPageSerializer(serializers.Serializer[dict]):
     next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
 
 
+class ReadAllSerializer(serializers.Serializer[dict]):
+    """The id of the newest one that was seen; later ones stay unread."""
+
+    up_to = serializers.IntegerField(min_value=1, max_value=jobs.BIGGEST_ID)
+
+
 class NotificationList(ProjectAPIView):
     """The person's notifications, oldest first, so that a machine can read newer ones with `?after=<id>`."""
 
@@ -69,3 +75,20 @@ class NotificationRead(ProjectAPIView):
         notifications.mark_read(notification=notification, at=timezone.now())
         notification.refresh_from_db()
         return Response(NotificationSerializer(notification).data)
+
+
+class NotificationReadAll(ProjectAPIView):
+    """Mark all as read up to one of them."""
+
+    roles: ClassVar = {"POST": ()}
+    scopes: ClassVar = {"POST": Scope.NOTIFICATIONS}
+    changes_archived = True
+
+    @extend_schema(operation_id="notifications_read_all", request=ReadAllSerializer, responses={204: None})
+    def post(self, request: Request, slug: str) -> Response:
+        """How many were unread is not told: some may be hidden for now."""
+        sent = ReadAllSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        up_to = sent.validated_data["up_to"]
+        notifications.mark_all_read(person=self.member.user, project=self.project, up_to=up_to, at=timezone.now())
+        return Response(status=204)
