@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from apps.evaluation.core.annotator_grades import given_on, shared_rows, sheets_of, with_grades
+from apps.evaluation.execution.scoring import among_people
 from apps.metrics.columns import Judged, Ranked
 from apps.metrics.measures import measure_run, parse_measures
+from apps.metrics.statistics.significance import summaries
 from tests.metrics.oracle import trec_values
 
 ANNA, BERT, CAROL = 11, 22, 33
@@ -118,3 +120,31 @@ def test_on_chorus_each_sheet_equals_trec_eval_on_that_agents_own_qrels(shared_d
         theirs = trec_values(qrels, run)
         told = [[theirs[name][str(measure)] for measure in measures] for name in queries]
         np.testing.assert_allclose(sheets[agent - 1], told, atol=1e-9)
+
+
+def small_set(seed: int):
+    """Six queries with four blocks each, graded by two people who differ now and then; a lead settles what differs."""
+    random = np.random.default_rng(seed)
+    rows = [(query, block) for query in range(6) for block in range(4)]
+    first = random.integers(0, 4, len(rows))
+    second = np.where(random.random(len(rows)) < 0.3, random.integers(0, 4, len(rows)), first)
+    settled = np.where(first == second, first, random.integers(0, 4, len(rows)))
+    query, block = (ints(*column) for column in zip(*rows, strict=True))
+    released = Judged(tuple(f"Q{number}" for number in range(6)), query, block, settled)
+    by_person = [(ANNA, *row, one) for row, one in zip(rows, first, strict=True)]
+    by_person += [(BERT, *row, one) for row, one in zip(rows, second, strict=True)]
+    return released, given(released, by_person), Ranked(query, block, random.random(len(rows)))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_an_interval_over_queries_and_people_includes_the_one_over_queries(seed):
+    released, people, ranked = small_set(seed)
+    measures = parse_measures("nDCG@10 AP RR P@3")
+    ids = range(4)
+    scores = measure_run(measures, released, ranked, ids)
+    alone = [summary.interval for summary in summaries(scores)]
+
+    found = among_people(measures, released, people, ranked, ids, scores, alone, 20)
+
+    for interval, least in zip(found, alone, strict=True):
+        assert interval[0] <= least[0] <= least[1] <= interval[1]

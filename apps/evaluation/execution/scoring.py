@@ -16,7 +16,7 @@ from apps.jobs.selectors.job_kinds import job_kind
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked
 from apps.metrics.measures import Measure, measure_run, parse_measures
 from apps.metrics.scoring import JUDGED_AT_10, queries_with_relevant
-from apps.metrics.statistics.bootstrap import Interval, people_intervals
+from apps.metrics.statistics.bootstrap import Interval, including, people_intervals
 from apps.metrics.statistics.significance import mean_of, summaries
 
 JUDGED_DEPTH = 20
@@ -88,7 +88,8 @@ def computed_by_grades(evaluation: Evaluation) -> Save:
     scores, shares = values[:, : len(measures)], values[:, len(measures) :]
     overall = summaries(scores)
     given = annotators.given_in(evaluation.version, ground)
-    people = among_people(measures, judged, given, ranked, ids, scores, evaluation.seed)
+    alone = [summary.interval for summary in overall]
+    people = among_people(measures, judged, given, ranked, ids, scores, alone, evaluation.seed)
     evaluation.query_ids = list(judged.queries)
     evaluation.counts = {**_counted(judged, scores[:, -1], shares), **_people_counted(judged, given)}
     by_measure = {str(measure): scores[:, place] for place, measure in enumerate(measures)}
@@ -118,16 +119,19 @@ def among_people(
     ranked: Ranked,
     ids: BlockIds,
     released: Floats,
+    alone: Sequence[Interval | None],
     seed: int,
 ) -> list[Interval | None]:
     """For each measure the interval over queries and people; None where no pair was graded by two people.
 
-    Shares of judged blocks do not depend on who judged: such measures have none.
+    `alone` are the intervals of the released scores over queries; each result includes its own. Shares
+    of judged blocks do not depend on who judged: such measures have none.
     """
     if not shared_rows(given, len(judged.grade)):
         return [None] * len(measures)
     intervals = people_intervals(sheets_of(measures, judged, given, ranked, ids, released), seed=seed)
-    return [_within_range(measure, one) for measure, one in zip(measures, intervals, strict=True)]
+    columns = zip(measures, intervals, alone, strict=True)
+    return [_within_range(measure, one and including(one, least)) for measure, one, least in columns]
 
 
 def _within_range(measure: Measure, interval: Interval | None) -> Interval | None:

@@ -177,10 +177,22 @@ def people_intervals(
     few, are not resampled: their effect is computed and added to either end (`PersonEffect.reach`). A lenient person
     moves all queries together, as in reality. People who always agree leave the interval of the queries unchanged.
 
+    The queries' scores here are means over people. Those under grades that were settled are another figure, and may
+    vary more from query to query: `including` brings the two together.
+
     A column is None with fewer than two people or two queries with a value, and when no query has values of two people.
     """
     tables = [_table_of(sheets[:, :, column]) for column in range(sheets.shape[2])]
     return [None if table is None else _of_people(table, confidence, seed, resamples) for table in tables]
+
+
+def including(interval: Interval, alone: Interval | None) -> Interval:
+    """The interval over queries and people, with all that the one over queries alone does not exclude.
+
+    The first is around the mean of what people said, the second around the score under the released grades, which need
+    not be that mean. Where they differ nothing tells which of the two other people would bring it closer to.
+    """
+    return interval if alone is None else (min(interval[0], alone[0]), max(interval[1], alone[1]))
 
 
 def _of_people(table: _Table, confidence: float, seed: int, resamples: int) -> Interval:
