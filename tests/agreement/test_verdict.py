@@ -13,7 +13,7 @@ from apps.metrics.estimate import Estimate
         (0.66, (0.55, 0.74), "Perhaps: annotators agree at 0.66, 0.55 to 0.74."),
         (0.60, (0.60, 0.61), "Yes: annotators agree at 0.60, 0.60 to 0.61."),
         (0.81, (0.75, 0.86), "Yes: annotators agree at 0.81, 0.75 to 0.86."),
-        (0.71, None, "Not known yet: annotators agree at 0.71, on 40 pairs, too few for an interval."),
+        (0.71, None, "Not known yet: 40 pairs are too few to tell how far annotators agree; so far it is 0.71."),
     ],
 )
 def test_the_answer_comes_first_and_the_figure_with_it(value, ends, begins):

@@ -11,7 +11,9 @@ from apps.goldsets.actions import add_training_manifest
 from apps.goldsets.core.training import Entry
 from apps.goldsets.enums import EntryKind, VersionState
 from apps.goldsets.models import Version
+from apps.metrics.estimate import Estimate
 from apps.reports.edges.version_reports import version_report
+from apps.reports.edges.version_reports.contents import agreement_facts
 from apps.reports.formats.markdown import as_markdown
 from apps.review.enums import Category
 from tests.evaluation.factories import make_scene
@@ -187,3 +189,15 @@ def test_the_report_reads_as_often_for_more_queries_and_runs():
         counts.append(len(statements))
 
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [((-0.38, 1.0), "0.87, interval too wide, n 6"), ((0.61, 0.96), "0.87, 95 % 0.61 to 0.96, n 6")],
+)
+def test_agreement_on_few_pairs_is_told_as_on_the_page_of_agreement(ends, said):
+    figure = {"name": "krippendorff_alpha_ordinal", **Estimate.of(0.87, ends, 6, "bootstrap").as_json}
+
+    found = agreement_facts(Version(manifest={"agreement": {"grades": figure}}))
+
+    assert found == [("Grades: krippendorff_alpha_ordinal", said)]

@@ -7,14 +7,16 @@ BAR = 0.6
 """The band of κ and α above which agreement is acceptable."""
 
 
-def verdict_of(figure: Estimate, who: str = "annotators") -> str:
+def verdict_of(figure: Estimate, who: str = "annotators", items: str = "pairs") -> str:
     """Yes, not yet, perhaps or not known, with the figure, its interval and the bar."""
     if figure.value is None:
         reason = figure.reason or "No pair has two grades."
         return f"Not known yet: {reason[0].lower()}{reason[1:]}"
     value = number(figure.value, 2)
     if figure.interval is None:
-        return f"Not known yet: {who} agree at {value}, on {count(figure.n)} pairs, too few for an interval."
+        return (
+            f"Not known yet: {count(figure.n)} {items} are too few to tell how far {who} agree; so far it is {value}."
+        )
     at = f"{who} agree at {value}, {interval(figure.interval)}"
     if figure.value < BAR:
         return f"Not yet: {at}. The bar is {BAR}."

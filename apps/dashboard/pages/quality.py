@@ -60,7 +60,7 @@ def quality(member: Member, rounds: Sequence[Round], gates: Sequence[GateStatus]
         verdict=verdict_of(alpha.informative if alpha and alpha.n else Estimate.of(None, None, 0))
         if alpha
         else verdict_of(GRADES_NOT_READ),
-        reviewers=verdict_of(kappa.informative, "reviewers") if kappa.n else "",
+        reviewers=verdict_of(kappa.informative, "reviewers", "Q&As") if kappa.n else "",
         chart=_chart(alpha),
         shared=alpha.n if alpha else 0,
         others=progress.chart_of(member, lines),

@@ -19,6 +19,7 @@ from apps.goldsets.selectors.losses import Loss
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, Seat
 from apps.judging.selectors import rounds_in
+from apps.metrics.agreement.results import informative
 from apps.metrics.estimate import Estimate
 from apps.queries.models import Source
 from apps.queries.selectors import REVOKED, closest_permission, lost_permissions
@@ -228,10 +229,10 @@ class NamedEstimate(NamedTuple):
 
 
 def agreement_of(version: Version) -> list[NamedEstimate]:
-    """The agreement at the time of the freeze."""
+    """The agreement at the time of the freeze, as people read it: without uninformative intervals."""
     facts = version.manifest.get("agreement", {})
     return [
-        NamedEstimate(f"{about}: {facts[key]['name']}", Estimate.read(facts[key]))
+        NamedEstimate(f"{about}: {facts[key]['name']}", informative(Estimate.read(facts[key])))
         for key, about in AGREEMENT.items()
         if key in facts
     ]

@@ -47,16 +47,12 @@ class Coefficient:
     @property
     def missing_interval(self) -> str:
         """What is shown instead of an interval; "" where there is an informative one."""
-        if self.is_informative:
-            return ""
-        return "no interval" if self.interval is None else "interval too wide"
+        return "" if self.is_informative else missing_interval(self.interval)
 
     @property
     def informative(self) -> Estimate:
         """The estimate as charts and tables show it: without an uninformative interval, and with the reason."""
-        if self.value is None or self.is_informative:
-            return self.estimate
-        return Estimate(self.value, n=self.n, reason=self.missing_interval)
+        return informative(self.estimate)
 
     @property
     def reads_as(self) -> str:
@@ -84,6 +80,21 @@ def is_uninformative(interval: tuple[float, float] | None) -> bool:
         return True
     low, high = interval
     return low < TOO_NOISY and high > ACCEPTABLE and high - low >= EVERY_BAND
+
+
+def missing_interval(interval: tuple[float, float] | None) -> str:
+    """What is shown instead of an uninformative interval."""
+    return "no interval" if interval is None else "interval too wide"
+
+
+def informative(figure: Estimate) -> Estimate:
+    """The figure of a coefficient as people read it, wherever it was stored: without an uninformative interval.
+
+    The reason then says what is missing. Files and answers for programs have the figure itself.
+    """
+    if figure.value is None or not is_uninformative(figure.interval):
+        return figure
+    return Estimate(figure.value, n=figure.n, reason=missing_interval(figure.interval))
 
 
 def reading(value: float, interval: tuple[float, float] | None) -> str:

@@ -20,6 +20,7 @@ from apps.metrics.agreement import (
     conger_kappa,
     fleiss_kappa,
     gwet_ac,
+    informative,
     kappa_null_error,
     krippendorff_alpha,
     pair_brennan_prediger,
@@ -35,6 +36,7 @@ from apps.metrics.agreement.alpha_values import chance_corrected
 from apps.metrics.agreement.pairs import kappa
 from apps.metrics.agreement.samples import resampled, sample_of_table
 from apps.metrics.agreement.uncertainty import interval_with
+from apps.metrics.estimate import Estimate
 from apps.metrics.statistics.proportions import widened
 from apps.metrics.statistics.seeds import DEFAULT_SEED
 from tests.metrics.agreement.reference import published_cases
@@ -387,3 +389,17 @@ def test_what_is_not_defined_reads_as_nothing():
     found = undefined("α", "No item was rated by two people.")
 
     assert (found.reads_as, found.is_informative) == ("", False)
+
+
+@pytest.mark.parametrize(
+    ("ends", "shown", "reason"),
+    [((-0.38, 1.0), None, "interval too wide"), (None, None, "no interval"), ((0.35, 0.94), (0.35, 0.94), "")],
+)
+def test_a_stored_figure_is_read_without_an_uninformative_interval(ends, shown, reason):
+    found = informative(Estimate.of(0.87, ends, 6, "bootstrap"))
+
+    assert (found.value, found.interval, found.n, found.reason) == (0.87, shown, 6, reason)
+
+
+def test_an_undefined_figure_keeps_its_reason():
+    assert informative(Estimate.of(None, None, 1, reason="They share no item.")).reason == "They share no item."

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from apps.metrics.agreement.results import informative
+from apps.metrics.estimate import Estimate
+
 
 class CardSection(NamedTuple):
     key: str
@@ -94,9 +97,10 @@ def _agreement(agreement: Mapping[str, Mapping[str, Any]]) -> str:
         if figure.get("value") is None:
             lines.append(f"- {about}: not defined. {figure.get('reason', '')}".rstrip())
         else:
-            low, high = figure.get("low"), figure.get("high")
-            interval = "" if low is None or high is None else f", 95 % interval {low:.2f} to {high:.2f}"
-            lines.append(f"- {about}: {figure['name']} {figure['value']:.2f}{interval}, n {figure['n']:,}")
+            estimate = informative(Estimate.read(figure))
+            ends = estimate.interval
+            bounds = f"95 % interval {ends[0]:.2f} to {ends[1]:.2f}" if ends else estimate.reason
+            lines.append(f"- {about}: {figure['name']} {figure['value']:.2f}, {bounds}, n {figure['n']:,}")
     note = "Measured on the whole version, of which this release is a part."
     return "\n".join([*lines, "", note]) if lines else "No agreement was measured."
 

@@ -50,7 +50,8 @@ def _agreement(figure: NamedEstimate) -> tuple[str, str]:
     estimate = figure.estimate
     if estimate.value is None:
         return figure.name, f"Not defined. {estimate.reason}"
-    return figure.name, f"{number(estimate.value, 2)}, 95 % {interval(estimate.interval)}, n {count(estimate.n)}"
+    bounds = f"95 % {interval(estimate.interval)}" if estimate.interval else estimate.reason
+    return figure.name, f"{number(estimate.value, 2)}, {bounds}, n {count(estimate.n)}"
 
 
 def guideline_texts(version: Version) -> list[str]:
