@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -96,3 +99,20 @@ def test_a_folder_that_is_not_empty_is_never_written_into(tmp_path):
     with pytest.raises(CommandError, match="is not empty"):
         run("--project", version.gold_set.project.slug, "--out", str(tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_the_tutorial_prints_the_files_that_its_command_writes(tmp_path, capsys):
+    """Its version has both splits and a Q&A; names, times and so bytes are other ones here."""
+    tutorial = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
+    command, listed, count = re.search(
+        r"^\$ karat export --project hut --out gold(.*)\n((?:gold/.*\n)+)\$ karat verify gold\nIntact: (\d+) files,",
+        tutorial,
+        re.MULTILINE,
+    ).groups()
+    version = make_version(VersionState.RELEASED, make_bench(triples=1), test_share=0.5)
+
+    run("--project", version.gold_set.project.slug, "--out", str(tmp_path / "gold"), *command.split())
+
+    assert capsys.readouterr().out.replace(f"{tmp_path}/", "") == listed
+    assert karat(["verify", str(tmp_path / "gold")]) == 0
+    assert capsys.readouterr().out.startswith(f"Intact: {count} files,")
