@@ -19,8 +19,9 @@ from apps.metrics.files.fitted_ids import ADVICE, fit_of, fit_words, fitted
 from apps.metrics.files.judgement_tables import is_headed, judgements_in
 from apps.metrics.files.packed.ids import Ids
 from apps.metrics.files.packed.words import Bools, Words
+from apps.metrics.files.run_tables import HEADING_BYTES, columns_of, rows_of, tag_of_name
 from apps.metrics.files.similar_ids import similar_pair
-from apps.metrics.files.trec_batches import QrelPart, RunPart, read_qrels_parts, read_run_parts
+from apps.metrics.files.trec_batches import QrelPart, RunPart, part_of, read_qrels_parts, read_run_parts
 from apps.metrics.files.trec_rows import FacetRow, parse_faceted_qrels, read_qrel_rows, read_run_rows
 from apps.metrics.files.unreadable import Guess, guess_of_qrels, guess_of_run, no_guess, raise_all
 from apps.metrics.vocabulary import MarkIndex, Vocabulary
@@ -118,7 +119,7 @@ def _plain_qrels(path: str | Path, blocks: Vocabulary | None) -> Judged:
 
 
 def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None, *, fits_ids: bool = False) -> RunFile:
-    """The run of a file, named by the tag of its first row.
+    """The run of a file, TREC's or a table with a heading, named by the tag of its first row, else by the file.
 
     `blocks` is the vocabulary that the judgements were read with, None where they were read without. With `fits_ids`
     ids that nearly fit are read as the judged ones, where one unambiguous rule says which (`fit_of`).
@@ -126,7 +127,7 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None,
     Raises InputErrors for a malformed file and for blocks that appear twice for a judged query, and InputError for a
     file without a row or without any judged query: its scores of zero would mean nothing.
     """
-    parts = _whole(path, read_run_parts, guess_of_run)
+    parts = _whole(path, _run_parts, guess_of_run)
     if not parts:
         raise InputError(name_of(path), None, "", "", "contains no results.")
     known = _own_ids(judged) if blocks is None else blocks.ids
@@ -152,6 +153,18 @@ def load_run(path: str | Path, judged: Judged, blocks: Vocabulary | None = None,
         is_judged = query >= 0
         ranked = Ranked(query[is_judged], ranked.block[is_judged], score[is_judged])
     return RunFile(name_of(path), tag, ranked, all_ids, named, another, fits)
+
+
+def _run_parts(path: str | Path, errors: ErrorList) -> Iterator[RunPart]:
+    start, chunks = _opened(path)
+    table = columns_of(start[:HEADING_BYTES])
+    if table is None:
+        yield from read_run_parts(path, errors, chunks)
+        return
+    name = name_of(path)
+    rows = [row for _, row in rows_of(_table(chunks, name), *table, errors, tag=tag_of_name(name))]
+    if rows:
+        yield part_of(rows)
 
 
 def _tags_of(parts: Sequence[RunPart]) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, all_of
 from apps.common.files.linefiles import LINE_END, lines_of, name_of
 from apps.metrics.files.judgement_tables import is_headed
+from apps.metrics.files.run_tables import columns_of
 
 Guess = Callable[[str], str]
 
@@ -25,15 +26,18 @@ UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
 AS_TABLE = (
     "A first line such as query,block,grade makes it a table, which may be divided by commas, tabs or semicolons."
 )
+AS_RUN_TABLE = "A first line such as query,passage,rank,score makes it a table, divided by commas, tabs or semicolons."
 
 
 def guess_of_run(line: str) -> str:
     """The likely kind of a file of runs with this line, as a sentence; "" without a guess."""
     fields = line.split()
+    if columns_of(line.encode()):
+        return ""
     if line.startswith(JSON_STARTS):
         return f"{JSON}. A run has lines of {OF_RUNS}."
     if mark := _mark_in(line):
-        return f"is divided by {mark}. A run has lines of {OF_RUNS}."
+        return f"is divided by {mark}. A run has lines of {OF_RUNS}. {AS_RUN_TABLE}"
     if len(fields) == 4 and WHOLE.match(fields[3]):
         return f"looks like judgements. A run has lines of {OF_RUNS}. Were two files swapped?"
     return ""

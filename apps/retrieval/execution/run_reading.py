@@ -24,11 +24,11 @@ from apps.corpus.selectors.corpora import snapshot_in
 from apps.jobs.actions.uploads import FOLDER
 from apps.jobs.execution.uploaded import file_of
 from apps.jobs.models import Upload
+from apps.metrics.files.run_tables import HEADING_BYTES, columns_of
 from apps.queries.models import Query
 from apps.retrieval import selectors
 from apps.retrieval.formats import readings
 from apps.retrieval.formats.results import are_results, draft_from_objects, draft_from_results
-from apps.retrieval.formats.run_tables import HEADING_BYTES, columns_of
 from apps.retrieval.formats.runs import RunDraft, draft_from_lines, draft_from_rows, draft_from_table
 from apps.retrieval.selectors.question_sets import other_names
 

@@ -17,9 +17,10 @@ from apps.common.files.tabular import TableFile
 from apps.common.files.workbooks import is_workbook
 from apps.metrics.expected import Returned
 from apps.metrics.files.results import ResultRow, read_results, rows_from
+from apps.metrics.files.run_tables import tag_of_name
 from apps.retrieval.core.passages import as_stored
 from apps.retrieval.enums import Returns
-from apps.retrieval.formats.runs import NO_TEXTS, Collector, QueryRanking, RunDraft, Texts, tag_of_name
+from apps.retrieval.formats.runs import NO_TEXTS, Collector, QueryRanking, RunDraft, Texts
 
 MOST_LETTERS = 300_000_000
 NAMES = {

@@ -4,7 +4,6 @@ import json
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +13,10 @@ from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, as_row, fault
 from apps.common.files.tabular import TableFile
 from apps.common.text.words import plain_words
+from apps.metrics.files.run_tables import RunColumns, rows_of, tag_of_name
 from apps.metrics.files.trec_rows import TrecRunRow, parse_run
 from apps.retrieval.core import ranking
 from apps.retrieval.enums import Returns
-from apps.retrieval.formats.run_tables import RunColumns, rows_of
 
 MOST_ERRORS = 10_000
 MOST_ERRORS_STORED = 1_000
@@ -278,11 +277,6 @@ def draft_from_table(
     except InputError as error:
         collector.errors.add(error)
     return _whole(collector)
-
-
-def tag_of_name(name: str) -> str:
-    """The tag of a file that names none: the name of the file."""
-    return "-".join(Path(name.removesuffix(".gz")).stem.split()) or "run"
 
 
 def draft_from_lines(

@@ -160,3 +160,40 @@ def test_a_double_is_found_piece_by_piece(tmp_path, monkeypatch, again, rows_at_
         load_run(tmp_path / "run", load_qrels(tmp_path / "qrels"))
 
     assert [error.line for error in refused.value.errors] == [again + 1]
+
+
+RANKED = [("q1", "a", 1, 0.9), ("q1", "b", 2, 0.5), ("q2", "b", 1, 0.7)]
+
+
+@pytest.fixture
+def judged(tmp_path):
+    (tmp_path / "qrels.txt").write_text("q1 0 a 0\nq1 0 b 2\nq2 0 b 1\n")
+    return load_qrels(tmp_path / "qrels.txt")
+
+
+@pytest.mark.parametrize("heading", ["query,passage,rank,score", "qid;doc_id;position;similarity"])
+def test_a_table_with_a_heading_is_the_same_run_as_trecs_six_columns(tmp_path, judged, heading):
+    mark = "," if "," in heading else ";"
+    table, trec = tmp_path / "mine.csv", tmp_path / "mine.txt"
+    lines = [mark.join(map(str, row)) for row in RANKED]
+    table.write_text("\n".join([heading, *lines, ""]))
+    trec.write_text("".join(f"{query} Q0 {block} {rank} {score} mine\n" for query, block, rank, score in RANKED))
+
+    runs = [load_run(path, judged) for path in (table, trec)]
+
+    values = [measure_run(MEASURES, judged, run.ranked, run.ids).tolist() for run in runs]
+    assert repr(values[0]) == repr(values[1])
+    assert [run.tag for run in runs] == ["mine", "mine"]
+
+
+def test_a_mistake_in_a_table_is_told_with_file_line_field_and_value(tmp_path, judged):
+    path = tmp_path / "mine.csv"
+    path.write_text("query,passage,rank,score\nq1,a,1,high\nq1,,2,0.5\n")
+
+    with pytest.raises(InputErrors) as refused:
+        load_run(path, judged)
+
+    first, second = refused.value.errors
+    assert (first.line, first.field, first.value) == (2, "score", "high")
+    assert (second.line, second.field) == (3, "block")
+    assert "mine.csv, line 2, score" in str(refused.value)

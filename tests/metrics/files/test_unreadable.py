@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from apps.metrics.files.unreadable import AS_TABLE
+from apps.metrics.files.unreadable import AS_RUN_TABLE, AS_TABLE
 from tests.cli.score.test_command import QRELS, RUN, score
 
 OF_RUNS = "A run has lines of query Q0 block rank score tag, divided by blanks."
@@ -25,8 +25,7 @@ def files(tmp_path, monkeypatch):
     ("name", "text", "said"),
     [
         ("run", QRELS, f"looks like judgements. {OF_RUNS} Were two files swapped?"),
-        ("run", RUN.replace(" ", ","), f"is divided by commas. {OF_RUNS}"),
-        ("run", "query,doc,rank,score\n" + RUN.replace(" ", ","), f"is divided by commas. {OF_RUNS}"),
+        ("run", RUN.replace(" ", ","), f"is divided by commas. {OF_RUNS} {AS_RUN_TABLE}"),
         ("run", '{"Q1": {"a": 2.0}}\n', f"is JSON, not TREC's form. {OF_RUNS}"),
         ("qrels", RUN, "looks like a run. Are --qrels and --run swapped?"),
         ("qrels", "# of May\n" + RUN.replace(" ", "\t"), "looks like a run. Are --qrels and --run swapped?"),

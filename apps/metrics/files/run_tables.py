@@ -6,6 +6,7 @@ each under one of its usual names in whatever case; other columns are ignored, a
 
 import math
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from apps.common.errors import InputError
@@ -72,6 +73,11 @@ def rows_of(
         else:
             seen.add((row.query_id, row.block_id))
             yield line, row
+
+
+def tag_of_name(name: str) -> str:
+    """The tag of a file that names none: the name of the file."""
+    return "-".join(Path(name.removesuffix(".gz")).stem.split()) or "run"
 
 
 def _place(heading: list[str], names: Iterable[str]) -> int | None:
