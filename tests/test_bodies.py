@@ -82,6 +82,11 @@ GATE = {"name": "Another", "figure": "nDCG@10", "at_least": 0.1}
 REMOTE = {"url": "https://search.example/?q={{query}}", "method": "GET", "ids": "hits[*].id"}
 BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "corpus-api:snapshots": lambda project: {"corpus": Things(project).corpus.slug, "name": "Again"},
+    "judging-api:guidelines": lambda project: {
+        "grades": [
+            {"grade": grade, "name": f"G{grade}", "definition": "Given when it fits."} for grade in project.grades
+        ],
+    },
     "goldsets-api:gold-sets": lambda project: {"name": "Another set"},
     "goldsets-api:drafts": lambda project: {
         "snapshot": digest_of(project),
@@ -168,6 +173,14 @@ WITHOUT_A_BODY = {
     "corpus-api:redact": "a reason; see tests/corpus/test_import_api.py",
     "jobs-api:job-cancel": "none is read",
     "judging-api:close": "none is read",
+    "judging-api:judge-again": "grades of an earlier version; see tests/judging/test_planning_api.py",
+    "judging-api:keep": "none is read",
+    "judging-api:plan": "annotators, who are in both projects; see tests/judging/test_planning_api.py",
+    "judging-api:give-back": "a person, who is in both projects; see tests/judging/test_planning_api.py",
+    "judging-api:release": "none is read",
+    "judging-api:decide": "a grade and a reason; see tests/judging/test_planning_api.py",
+    "judging-api:settle": "a mark of pairs; see tests/judging/test_planning_api.py",
+    "judging-api:carry": "a mark of pairs; see tests/judging/test_planning_api.py",
     "judging-api:open-the-rest": "a reason; see tests/judging/test_rounds_api.py",
     "judging-api:judgements": "a seat, which belongs to a person; see tests/judging/test_api.py",
     "judging-api:imports": "a file: its form is among the pages",

@@ -283,6 +283,12 @@ class Things:
 
     judging_api__pk = judging__pk
 
+    def judging_api_carry__pk(self) -> int:
+        return self.retrieval_pool__pk()
+
+    def judging_api__number(self) -> int:
+        return self.judging_guideline__number()
+
     def judging_guideline__number(self) -> int:
         return Guideline.objects.filter(project=self.project).first().number
 

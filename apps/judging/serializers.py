@@ -98,6 +98,14 @@ class PilotInput(serializers.Serializer):
     reason = serializers.CharField(max_length=4_000, allow_blank=True)
 
 
+class GiveBackInput(serializers.Serializer):
+    person = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+
+
+class ReturnedOut(serializers.Serializer):
+    returned = serializers.IntegerField(help_text="How many pairs are free for others again.")
+
+
 class QueryOut(serializers.Serializer):
     id = serializers.CharField(source="outside_id")
     text = serializers.CharField()

@@ -4,14 +4,16 @@ from typing import ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.judging import selectors
-from apps.judging.actions import close_round, open_after_pilot
-from apps.judging.serializers import PilotInput, RoundFacts, SummariesOut
+from apps.judging.actions import close_round, open_after_pilot, release_seats
+from apps.judging.actions.seats import return_seats_of
+from apps.judging.serializers import GiveBackInput, PilotInput, ReturnedOut, RoundFacts, SummariesOut
 
 
 class AllRoundsView(ProjectAPIView):
@@ -51,3 +53,33 @@ class OpenTheRestView(ProjectAPIView):
         body.is_valid(raise_exception=True)
         open_after_pilot(round_id=round_.pk, actor=self.member.user, at=timezone.now(), **body.validated_data)
         return Response(RoundFacts(selectors.round_in(self.project, pk)).data)
+
+
+class GiveBackView(ProjectAPIView):
+    """Returns to the queue the leased, ungraded pairs of somebody who is away."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.ROUNDS_WRITE}
+
+    @extend_schema(operation_id="judging_round_give_back", request=GiveBackInput, responses=ReturnedOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        round_ = selectors.round_in(self.project, pk)
+        body = GiveBackInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        holder = selectors.person_of_round(round_, body.validated_data["person"])
+        if holder is None:
+            raise ValidationError({"person": ["Nobody of this round has that id."]})
+        n = return_seats_of(round_=round_, holder=holder, actor=self.member.user, at=timezone.now())
+        return Response(ReturnedOut({"returned": n}).data)
+
+
+class ReleaseView(ProjectAPIView):
+    """Returns your own leased, ungraded pairs to the queue."""
+
+    roles: ClassVar = {"POST": (Role.ANNOTATOR,)}
+    scopes: ClassVar = {"POST": Scope.JUDGING_WRITE}
+
+    @extend_schema(operation_id="judging_round_release", request=None, responses=ReturnedOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        round_ = selectors.own_round(self.member.user, self.project, pk)
+        return Response(ReturnedOut({"returned": release_seats(round_=round_, annotator=self.member.user)}).data)

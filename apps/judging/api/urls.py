@@ -1,10 +1,22 @@
 from django.urls import path
 
-from apps.judging.api import imports, judging, placeholders, rounds
+from apps.judging.api import decisions, guidelines, imports, judging, placeholders, planning, rounds
 
 app_name = "judging-api"
 urlpatterns = [
     path("rounds/", judging.RoundsView.as_view(), name="rounds"),
+    path("guidelines/", guidelines.GuidelineList.as_view(), name="guidelines"),
+    path("guidelines/<int:number>/earlier/", guidelines.EarlierGrades.as_view(), name="earlier"),
+    path("guidelines/<int:number>/judge-again/", guidelines.JudgeAgain.as_view(), name="judge-again"),
+    path("guidelines/<int:number>/keep/", guidelines.KeepGrades.as_view(), name="keep"),
+    path("rounds/offer/", planning.OfferView.as_view(), name="offer"),
+    path("rounds/plan/", planning.PlanView.as_view(), name="plan"),
+    path("rounds/<int:pk>/give-back/", rounds.GiveBackView.as_view(), name="give-back"),
+    path("rounds/<int:pk>/release/", rounds.ReleaseView.as_view(), name="release"),
+    path("rounds/<int:pk>/undecided/", decisions.UndecidedView.as_view(), name="undecided"),
+    path("rounds/<int:pk>/undecided/<int:entry>/decide/", decisions.DecideView.as_view(), name="decide"),
+    path("rounds/<int:pk>/settle/", decisions.SettleView.as_view(), name="settle"),
+    path("pools/<int:pk>/carry/", decisions.CarryView.as_view(), name="carry"),
     path("rounds/all/", rounds.AllRoundsView.as_view(), name="all-rounds"),
     path("rounds/<int:pk>/close/", rounds.CloseView.as_view(), name="close"),
     path("rounds/<int:pk>/open-the-rest/", rounds.OpenTheRestView.as_view(), name="open-the-rest"),

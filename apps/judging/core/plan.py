@@ -11,6 +11,7 @@ from apps.judging.core.seeded_order import seeded_number
 REPEATED_AFTER = 20
 TOP = 1 << 63
 USUAL_BAR = 0.6
+LARGEST_SEED = 2**31
 
 
 class Preview(NamedTuple):

@@ -19,26 +19,17 @@ from apps.judging import rules, selectors
 from apps.judging.actions import AdjudicationRefused, adjudicate
 from apps.judging.core.guidelines import highest_first
 from apps.judging.core.resolution import ResolutionRule, settled_by
-from apps.judging.core.seeded_order import shuffled
 from apps.judging.enums import ErrorType, RoundState
 from apps.judging.forms.judging import AdjudicationForm
-from apps.judging.models import Judgement, Round
+from apps.judging.models import Round
 from apps.judging.selectors import JudgedPair, board
 from apps.judging.selectors.deciders import deciders_of_left, deciders_of_pair
 from apps.judging.selectors.placeholders import has_judged
+from apps.judging.selectors.voices import Voice, voices
 from apps.retrieval.models import PoolEntry
 
-LETTERS = "ABCDEFGHI"
 ERROR_KEYS = "qwert"
 SHOWN = 200
-
-
-class Voice(NamedTuple):
-    """One judge's answer, under a letter for a name."""
-
-    letter: str
-    judgement: Judgement
-    spans: list[list[int]]
 
 
 class DisputedPair(NamedTuple):
@@ -172,9 +163,3 @@ def _context(
         "chosen_grade": form["grade"].value(),
         "chosen_error": form["error_type"].value(),
     }
-
-
-def voices(round_: Round, judged: JudgedPair) -> list[Voice]:
-    """The answers under letters; who is A changes from pair to pair."""
-    mixed = shuffled(judged.judgements, seed=round_.seed, who=f"voices {judged.entry_id}", key=lambda j: j.annotator_id)
-    return [Voice(letter, judgement, judgement.spans) for letter, judgement in zip(LETTERS, mixed, strict=False)]

@@ -148,13 +148,14 @@ def _forecast(round_: Round, to_go: int, lately: Lately, seats: list[SeatGroup],
 def give_back(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Return somebody else's leased pairs to the queue."""
     round_ = selectors.round_in(project, pk)
-    person = request.POST.get("person", "")
-    row = next((p for p in selectors.by_person(round_) if str(p.person.pk) == person), None)
-    if row is None:
+    written = request.POST.get("person", "")
+    is_key = written.isascii() and written.isdecimal() and len(written) < 19
+    person = selectors.person_of_round(round_, int(written)) if is_key else None
+    if person is None:
         messages.error(request, "No person of this round was chosen, so nothing was given back.")
         return redirect("judging:round", slug=project.slug, pk=pk)
     try:
-        n = return_seats_of(round_=round_, holder=row.person, actor=user_of(request), at=timezone.now())
+        n = return_seats_of(round_=round_, holder=person, actor=user_of(request), at=timezone.now())
         word = "pair is" if n == 1 else "pairs are"
         messages.success(request, f"{n} {word} free for others again.")
     except Refusal as refusal:

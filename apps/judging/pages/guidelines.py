@@ -1,7 +1,5 @@
 """Pages of guidelines: the meaning of each grade. Every member reads them, leads publish the next version."""
 
-from typing import NamedTuple
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,14 +12,12 @@ from apps.accounts.edges.access import member_of, member_view, user_of
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.common.text.markdown import to_html
-from apps.common.text.worddiff import Piece, word_diff
 from apps.common.web.requests import own_page
-from apps.corpus.models import Snapshot
 from apps.corpus.selectors.corpora import snapshot_in
 from apps.judging import selectors
 from apps.judging.actions import GuidelineRefused, publish_guideline
 from apps.judging.actions.rejudging import RejudgingRefused, keep_grades, pool_to_rejudge
-from apps.judging.core.guidelines import GradeChange, changes, few_examples, highest_first
+from apps.judging.core.guidelines import few_examples, highest_first
 from apps.judging.forms.guidelines import GuidelineForm, RejudgeForm
 from apps.judging.models import Guideline
 from apps.judging.selectors import rejudging
@@ -93,28 +89,12 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "judging/guideline_form.html", context, status=400 if form.errors else 200)
 
 
-class GradeToRejudge(NamedTuple):
-    """A grade, how many earlier judgements gave it, and whether the new version defines it differently."""
-
-    grade: int
-    judgements: int
-    is_touched: bool
-
-
-class SnapshotToRejudge(NamedTuple):
-    """The earlier grades of one snapshot."""
-
-    snapshot: Snapshot
-    grades: list[GradeToRejudge]
-    judgements: int
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view(Role.LEAD)
 def differences(request: HttpRequest, project: Project, number: int) -> HttpResponse:
     """The changes of a version, the earlier grades it touches, and the choice to judge them again."""
     guideline = selectors.guideline_in(project, number)
-    again = _again(project, guideline)
+    again = rejudging.earlier_by_snapshot(guideline)
     snapshots = [(each.snapshot.pk, each.snapshot.name) for each in again]
     form = RejudgeForm(request.POST or None, grades=project.grades, snapshots=snapshots)
     if request.method == "POST" and form.is_valid():
@@ -142,14 +122,16 @@ def keep(request: HttpRequest, project: Project, number: int) -> HttpResponse:
     return redirect("judging:guideline", slug=project.slug, number=number)
 
 
-def _differences(guideline: Guideline, again: list[SnapshotToRejudge], form: RejudgeForm) -> dict[str, object]:
+def _differences(
+    guideline: Guideline, again: list[rejudging.SnapshotToRejudge], form: RejudgeForm
+) -> dict[str, object]:
     before = rejudging.version_before(guideline)
     return {
         "section": "Guideline",
         "guideline": guideline,
         "before": before,
-        "changes": [change for change in _changes(before, guideline) if change.is_touched],
-        "general": _general(before, guideline),
+        "changes": [change for change in rejudging.changes_of(before, guideline) if change.is_touched],
+        "general": rejudging.changes_of_text(before, guideline),
         "again": again,
         "form": form,
         "pools": rejudging.rejudging_pools(guideline),
@@ -157,29 +139,3 @@ def _differences(guideline: Guideline, again: list[SnapshotToRejudge], form: Rej
         "open_rounds": rejudging.open_under_earlier(guideline),
         "is_latest": selectors.latest_guideline(guideline.project) == guideline,
     }
-
-
-def _changes(before: Guideline | None, guideline: Guideline) -> list[GradeChange]:
-    return changes(before.grades if before else [], guideline.grades)
-
-
-def _general(before: Guideline | None, guideline: Guideline) -> list[Piece]:
-    """The differences of the text on all grades; empty where it is the same."""
-    if before is None or before.markdown == guideline.markdown:
-        return []
-    return word_diff(before.markdown, guideline.markdown)
-
-
-def _again(project: Project, guideline: Guideline) -> list[SnapshotToRejudge]:
-    """Earlier grades by snapshot. A change of the general text touches every grade."""
-    before = rejudging.version_before(guideline)
-    new = {change.grade for change in _changes(before, guideline) if change.is_touched}
-    new |= set(project.grades) if _general(before, guideline) else set()
-    rows: dict[int, list[GradeToRejudge]] = {}
-    for row in rejudging.touched(guideline):
-        rows.setdefault(row.snapshot_id, []).append(GradeToRejudge(row.grade, row.judgements, row.grade in new))
-    snapshots = Snapshot.objects.select_related("corpus").in_bulk(rows)
-    return [
-        SnapshotToRejudge(snapshots[pk], of_snapshot, sum(row.judgements for row in of_snapshot))
-        for pk, of_snapshot in rows.items()
-    ]

@@ -16,12 +16,11 @@ from apps.accounts.models import Project
 from apps.accounts.selectors import members_of
 from apps.judging import rules, selectors
 from apps.judging.actions import RoundRefused, open_round
+from apps.judging.core.plan import LARGEST_SEED
 from apps.judging.forms.rounds import RoundForm
 from apps.judging.models import Guideline
 from apps.judging.selectors.offers import round_offer
 from apps.judging.selectors.plans import pace_of, preview_of
-
-LARGEST_SEED = 2**31
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

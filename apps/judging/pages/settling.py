@@ -17,8 +17,9 @@ from apps.judging.actions.settling import SettlingRefused, settle_bulk
 from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.settling import SettleForm
 from apps.judging.models import Round
-from apps.judging.pages.adjudication import Voice, places_of_pairs, voices
-from apps.judging.selectors.settling import MOST_AT_ONCE, Trivial, mark_of, rule_of, trivial_among
+from apps.judging.pages.adjudication import places_of_pairs
+from apps.judging.selectors.settling import MOST_AT_ONCE, Trivial, mark_of, rule_of, rules_for, trivial_among
+from apps.judging.selectors.voices import Voice, voices
 from apps.retrieval.models import PoolEntry
 
 SHOWN = 200
@@ -46,7 +47,7 @@ def settle(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The pairs that a rule settles, each with the grade it gets; and the one decision on all of them."""
     round_ = selectors.round_in(project, pk)
     undecided = selectors.adjudicable(round_, user_of(request))
-    under = {rule: trivial_among(undecided, rule)[:MOST_AT_ONCE] for rule in _rules(round_)}
+    under = {rule: trivial_among(undecided, rule)[:MOST_AT_ONCE] for rule in rules_for(round_)}
     rule = _chosen(request, under)
     pairs = under[rule]
     form = SettleForm(request.POST or None, initial={"rule": rule, "seen": mark_of(pairs)})
@@ -77,12 +78,6 @@ def _chosen(request: HttpRequest, under: Mapping[ResolutionRule, list[Trivial]])
     requested = request.POST.get("rule") or request.GET.get("rule")
     usual = next((rule for rule, pairs in under.items() if pairs), next(iter(under)))
     return next((rule for rule in under if rule == requested), usual)
-
-
-def _rules(round_: Round) -> list[ResolutionRule]:
-    """The rule that the round was planned with, or all rules."""
-    planned = rule_of(round_)
-    return [planned] if planned in RULES else list(RULES)
 
 
 def _context(

@@ -7,12 +7,30 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from apps.audit.models import Event
 from apps.audit.selectors.events import EventFilters, events_in
+from apps.common.text.worddiff import Piece, word_diff
 from apps.corpus.models import Snapshot
+from apps.judging.core.guidelines import GradeChange, changes
 from apps.judging.enums import RoundKind, RoundState
 from apps.judging.models import Guideline, Judgement, Round
 from apps.retrieval.models import Pool
 
 KEPT = "guideline.grades_kept"
+
+
+class GradeToRejudge(NamedTuple):
+    """A grade, how many earlier judgements gave it, and whether the new version defines it differently."""
+
+    grade: int
+    judgements: int
+    is_touched: bool
+
+
+class SnapshotToRejudge(NamedTuple):
+    """The earlier grades of one snapshot."""
+
+    snapshot: Snapshot
+    grades: list[GradeToRejudge]
+    judgements: int
 
 
 class Touched(NamedTuple):
@@ -75,3 +93,30 @@ def keep_decision(guideline: Guideline) -> Event | None:
     """The event of the decision to keep the earlier grades; None when nobody decided that."""
     filters = EventFilters(action=KEPT, object_id=str(guideline.pk))
     return events_in(guideline.project, filters).first()
+
+
+def changes_of(before: Guideline | None, guideline: Guideline) -> list[GradeChange]:
+    """The differences on each grade, highest first."""
+    return changes(before.grades if before else [], guideline.grades)
+
+
+def changes_of_text(before: Guideline | None, guideline: Guideline) -> list[Piece]:
+    """The differences of the text on all grades; empty where it is the same."""
+    if before is None or before.markdown == guideline.markdown:
+        return []
+    return word_diff(before.markdown, guideline.markdown)
+
+
+def earlier_by_snapshot(guideline: Guideline) -> list[SnapshotToRejudge]:
+    """Earlier grades by snapshot. A change of the general text touches every grade."""
+    before = version_before(guideline)
+    new = {change.grade for change in changes_of(before, guideline) if change.is_touched}
+    new |= set(guideline.project.grades) if changes_of_text(before, guideline) else set()
+    rows: dict[int, list[GradeToRejudge]] = {}
+    for row in touched(guideline):
+        rows.setdefault(row.snapshot_id, []).append(GradeToRejudge(row.grade, row.judgements, row.grade in new))
+    snapshots = Snapshot.objects.select_related("corpus").in_bulk(rows)
+    return [
+        SnapshotToRejudge(snapshots[pk], of_snapshot, sum(row.judgements for row in of_snapshot))
+        for pk, of_snapshot in rows.items()
+    ]

@@ -89,3 +89,8 @@ def pools_judged_by(user: User) -> QuerySet:
 def withdrawn_pools(project: Project) -> QuerySet[Pool]:
     """The pools that came with grades whose import was undone."""
     return Pool.objects.filter(project=project, rounds__withdrawn_at__isnull=False)
+
+
+def person_of_round(round_: Round, pk: int) -> User | None:
+    """A person who was asked in a round; None for anybody else."""
+    return User.objects.filter(pk=pk, pk__in=round_.annotators.values("annotator")).first()

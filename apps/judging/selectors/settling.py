@@ -27,6 +27,13 @@ def rule_of(round_: Round) -> ResolutionRule:
         return ResolutionRule.MAJORITY
 
 
+def rules_for(round_: Round) -> list[ResolutionRule]:
+    """The rule that the round was planned with, or every rule that a lead can choose."""
+    choosable = [ResolutionRule.NEAR_MEDIAN, ResolutionRule.LOWER]
+    planned = rule_of(round_)
+    return [planned] if planned in choosable else choosable
+
+
 def trivial(round_: Round, user: User, rule: ResolutionRule) -> list[Trivial]:
     """The pairs that this lead may settle by the rule at once, in the order of the list; at most 2,000."""
     return trivial_among(adjudicable(round_, user), rule)[:MOST_AT_ONCE]

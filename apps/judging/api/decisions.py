@@ -1,0 +1,244 @@
+"""Decisions on grades in the API: one pair, all pairs under a rule, and grades carried over to the same texts."""
+
+from typing import Any, ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.judging import selectors
+from apps.judging.actions import adjudicate
+from apps.judging.actions.carrying import carry_over, mark_of
+from apps.judging.actions.settling import IN_WORDS, settle_bulk
+from apps.judging.core.resolution import ResolutionRule
+from apps.judging.enums import ErrorType
+from apps.judging.models import Round
+from apps.judging.selectors import settling
+from apps.judging.selectors.carrying import CarryRule, carry_of
+from apps.judging.selectors.voices import voices
+from apps.judging.serializers import BlockOut, QueryOut, RoundFacts
+
+MOST_ROWS = 200
+
+
+class AfterInput(serializers.Serializer):
+    after = serializers.IntegerField(required=False, min_value=0, max_value=2**63 - 1, default=0)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=MOST_ROWS, default=50)
+
+
+class VoiceOut(serializers.Serializer):
+    """One judge's answer, under a letter for a name."""
+
+    letter = serializers.CharField()
+    grade = serializers.IntegerField(source="judgement.grade", allow_null=True)
+    cant_judge = serializers.CharField(source="judgement.cant_judge")
+    note = serializers.CharField(source="judgement.note")
+    spans = serializers.JSONField()
+
+
+class DecidedBlockOut(BlockOut):
+    document = serializers.CharField(source="version.block.document.outside_id")
+
+
+class UndecidedOut(serializers.Serializer):
+    """A pair that its judges did not settle."""
+
+    entry = serializers.IntegerField(source="entry.pk")
+    query = QueryOut(source="entry.query")
+    block = DecidedBlockOut(source="entry")
+    voices = VoiceOut(many=True)
+
+
+class UndecidedPageOut(serializers.Serializer):
+    pairs = UndecidedOut(many=True)
+    left_to_another_lead = serializers.IntegerField(help_text="Pairs that you judged, which another lead decides.")
+    next = serializers.IntegerField(allow_null=True)
+
+
+class DecisionInput(serializers.Serializer):
+    """`grade` null: the pair can't be judged and is left out."""
+
+    grade = serializers.IntegerField(allow_null=True)
+    error_type = serializers.ChoiceField(choices=ErrorType.choosable())
+    reason = serializers.CharField(max_length=4_000)
+
+
+class DecisionOut(serializers.Serializer):
+    id = serializers.IntegerField(source="pk")
+    entry = serializers.IntegerField(source="entry_id")
+    grade = serializers.IntegerField(allow_null=True)
+    error_type = serializers.CharField()
+    reason = serializers.CharField()
+    adjudicator = serializers.IntegerField(source="adjudicator_id")
+    supersedes = serializers.IntegerField(source="supersedes_id", allow_null=True)
+    given_at = serializers.DateTimeField()
+
+
+class SettlingPairOut(serializers.Serializer):
+    entry = serializers.IntegerField(source="pair.entry_id")
+    grade = serializers.IntegerField()
+
+
+class SettlingRuleOut(serializers.Serializer):
+    """What a rule settles now. `seen` is the mark of exactly these pairs and grades."""
+
+    rule = serializers.CharField()
+    seen = serializers.CharField()
+    pairs = SettlingPairOut(many=True)
+
+
+class SettlingOut(serializers.Serializer):
+    rules = SettlingRuleOut(many=True)
+
+
+class SettleInput(serializers.Serializer):
+    rule = serializers.ChoiceField(choices=[rule.value for rule in IN_WORDS])
+    seen = serializers.CharField(max_length=64)
+    error_type = serializers.ChoiceField(choices=ErrorType.choosable())
+    words = serializers.CharField(required=False, allow_blank=True, default="", max_length=1_000)
+
+
+class SettledOut(serializers.Serializer):
+    settled = serializers.IntegerField()
+
+
+class CarriedOut(serializers.Serializer):
+    entry = serializers.IntegerField(source="entry.pk")
+    query = serializers.CharField(source="entry.query.outside_id")
+    is_exact = serializers.BooleanField()
+    grade = serializers.IntegerField()
+
+
+class CarryRuleOut(serializers.Serializer):
+    """What a rule carries over now. `seen` is the mark of these pairs, up to the most that go at once."""
+
+    rule = serializers.CharField()
+    seen = serializers.CharField()
+    count = serializers.IntegerField()
+
+
+class CarryOut(serializers.Serializer):
+    rules = CarryRuleOut(many=True)
+    pairs = CarriedOut(many=True)
+    unsettled = serializers.IntegerField()
+    done = serializers.IntegerField()
+    own = serializers.IntegerField()
+    next = serializers.IntegerField(allow_null=True)
+
+
+class CarryInput(serializers.Serializer):
+    rule = serializers.ChoiceField(choices=[rule.value for rule in CarryRule])
+    seen = serializers.CharField(max_length=64)
+
+
+class LeadView(ProjectAPIView):
+    """A read or a step of a lead on the grades of a round or a pool."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.ROUNDS_WRITE, "POST": Scope.ROUNDS_WRITE}
+
+    def given(self, serializer: type[serializers.Serializer], data: Any) -> dict[str, Any]:
+        body = serializer(data=data)
+        body.is_valid(raise_exception=True)
+        return body.validated_data
+
+
+class UndecidedView(LeadView):
+    """The pairs of a round that you can decide, by entry, with the answers of their judges under letters.
+
+    A pair that you judged yourself is not among them, whatever the state of the round.
+    """
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+
+    @extend_schema(operation_id="judging_undecided", parameters=[AfterInput], responses=UndecidedPageOut)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        wanted = self.given(AfterInput, request.query_params)
+        round_ = selectors.round_in(self.project, pk)
+        pairs = sorted(selectors.adjudicable(round_, self.member.user), key=lambda pair: pair.entry_id)
+        later = [pair for pair in pairs if pair.entry_id > wanted["after"]]
+        page = later[: wanted["limit"]]
+        entries = selectors.entries_in(round_, [pair.entry_id for pair in page])
+        rows = [{"entry": entries[pair.entry_id], "voices": voices(round_, pair)} for pair in page]
+        answer = {
+            "pairs": rows,
+            "left_to_another_lead": selectors.left_to_another_lead(round_, self.member.user),
+            "next": page[-1].entry_id if len(later) > len(page) else None,
+        }
+        return Response(UndecidedPageOut(answer).data)
+
+
+class DecideView(LeadView):
+    """Decides a pair that its judges did not settle. A later decision supersedes the earlier one."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="judging_decide", request=DecisionInput, responses={201: DecisionOut})
+    def post(self, request: Request, slug: str, pk: int, entry: int) -> Response:
+        round_ = selectors.round_in(self.project, pk)
+        row = selectors.entry_in(round_, entry)
+        given = self.given(DecisionInput, request.data)
+        decision = adjudicate(round_=round_, entry=row, adjudicator=self.member.user, at=timezone.now(), **given)
+        return Response(DecisionOut(decision).data, status=201)
+
+
+class SettleView(LeadView):
+    """What each rule settles among the pairs that you can decide; settles exactly the pairs of one answer."""
+
+    @extend_schema(operation_id="judging_settling", responses=SettlingOut)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(SettlingOut({"rules": self._rules(selectors.round_in(self.project, pk))}).data)
+
+    def _rules(self, round_: Round) -> list[dict[str, Any]]:
+        undecided = selectors.adjudicable(round_, self.member.user)
+        rows = []
+        for rule in settling.rules_for(round_):
+            pairs = settling.trivial_among(undecided, rule)[: settling.MOST_AT_ONCE]
+            rows.append({"rule": rule, "seen": settling.mark_of(pairs), "pairs": pairs})
+        return rows
+
+    @extend_schema(operation_id="judging_settle", request=SettleInput, responses={201: SettledOut})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        round_ = selectors.round_in(self.project, pk)
+        given = self.given(SettleInput, request.data)
+        rule = ResolutionRule(given.pop("rule"))
+        decided = settle_bulk(round_=round_, rule=rule, adjudicator=self.member.user, at=timezone.now(), **given)
+        return Response(SettledOut({"settled": len(decided)}).data, status=201)
+
+
+class CarryView(LeadView):
+    """What can be carried over in a pool to the same texts, pair by pair; carries over exactly what one answer named.
+
+    `next` is the `after` of the next page of `pairs`.
+    """
+
+    @extend_schema(operation_id="judging_carrying", parameters=[AfterInput], responses=CarryOut)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        wanted = self.given(AfterInput, request.query_params)
+        found = carry_of(selectors.pool_in(self.project, pk))
+        later = sorted(found.under(CarryRule.NEAR), key=lambda each: each.entry.pk)
+        later = [each for each in later if each.entry.pk > wanted["after"]]
+        page = later[: wanted["limit"]]
+        under = {rule: found.under(rule) for rule in CarryRule}
+        answer = {
+            "rules": [{"rule": rule, "seen": mark_of(pairs), "count": len(pairs)} for rule, pairs in under.items()],
+            "pairs": page,
+            "unsettled": found.unsettled,
+            "done": found.done,
+            "own": found.own,
+            "next": page[-1].entry.pk if len(later) > len(page) else None,
+        }
+        return Response(CarryOut(answer).data)
+
+    @extend_schema(operation_id="judging_carry", request=CarryInput, responses={201: RoundFacts})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        pool = selectors.pool_in(self.project, pk)
+        given = self.given(CarryInput, request.data)
+        round_ = carry_over(
+            pool=pool, rule=CarryRule(given["rule"]), seen=given["seen"], actor=self.member.user, at=timezone.now()
+        )
+        return Response(RoundFacts(selectors.round_in(self.project, round_.pk)).data, status=201)
