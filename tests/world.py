@@ -346,6 +346,11 @@ class Things:
     def triples_api__pk(self) -> int:
         return Triple.objects.filter(project=self.project, state="accepted").first().pk
 
+    triples_api_adopt__pk = triples_candidate__pk
+    triples_api_reject__pk = triples_candidate__pk
+    triples_api_draft__pk = triples__pk
+    triples_api_withdraw__pk = triples__pk
+
     def review__pk(self) -> int:
         return Triple.objects.filter(project=self.project, state="disputed").first().pk
 

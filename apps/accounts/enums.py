@@ -21,7 +21,7 @@ class Scope(models.TextChoices):
     VERSIONS_WRITE = "versions:write", "draft, freeze and release gold versions, and their public releases"
     JUDGING_WRITE = "judging:write", "read own pairs, send grades and import judgements"
     ROUNDS_WRITE = "rounds:write", "plan judging rounds, publish guidelines, decide grades and close rounds"
-    TRIPLES_WRITE = "triples:write", "import Q&As and propose passages for them"
+    TRIPLES_WRITE = "triples:write", "write, import and retire Q&As and propose passages for them"
     REVIEW_WRITE = "review:write", "read own reviews and send verdicts"
     JOBS_READ = "jobs:read", "follow jobs"
     NOTIFICATIONS = "notifications", "read own notifications and mark them as read"

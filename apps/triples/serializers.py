@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.triples.enums import State
-from apps.triples.models import Triple
+from apps.triples.models import Revision, Triple
 
 MOST_TRIPLES = 200
 
@@ -77,19 +77,7 @@ def triple_out(triple: Triple) -> dict[str, Any]:
         "revision_id": revision.pk,
         "question": revision.question,
         "expected_answer": revision.answer,
-        "expected_blocks": [
-            {
-                "block_id": expected.version.block.outside_id,
-                "document_id": expected.version.block.document.outside_id,
-                "digest": expected.version.digest,
-                "page_range": [expected.version.page_start, expected.version.page_end],
-                "evidence": [
-                    {"start": start, "end": end, "text": expected.version.text[start:end]}
-                    for start, end in expected.spans
-                ],
-            }
-            for expected in revision.expected_blocks.all()
-        ],
+        "expected_blocks": blocks_out(revision),
         "needs_all_blocks": revision.needs_all_blocks,
         "metadata": {
             "domain": triple.domain,
@@ -101,3 +89,19 @@ def triple_out(triple: Triple) -> dict[str, Any]:
             "resolution": triple.resolution or None,
         },
     }
+
+
+def blocks_out(revision: Revision) -> list[dict[str, Any]]:
+    """The expected blocks of a revision with their evidence, as `ExpectedBlockOut` has them."""
+    return [
+        {
+            "block_id": expected.version.block.outside_id,
+            "document_id": expected.version.block.document.outside_id,
+            "digest": expected.version.digest,
+            "page_range": [expected.version.page_start, expected.version.page_end],
+            "evidence": [
+                {"start": start, "end": end, "text": expected.version.text[start:end]} for start, end in expected.spans
+            ],
+        }
+        for expected in revision.expected_blocks.all()
+    ]

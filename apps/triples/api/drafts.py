@@ -1,0 +1,336 @@
+"""API of writing triples: drafts and open revisions, candidates that a machine wrote, and what ends a triple."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.http import Http404, QueryDict
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.accounts.models import Project
+from apps.common.web.form_bodies import checked
+from apps.common.web.idempotency import body_with_key
+from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.queries.enums import Difficulty
+from apps.queries.models import Query, Source
+from apps.triples import rules
+from apps.triples.actions.adoption import adopt_candidate, reject_candidate
+from apps.triples.actions.triples import (
+    AlreadyStarted,
+    DraftRefused,
+    reopen_as_draft,
+    retire_triple,
+    save_draft,
+    start_draft,
+    withdraw_draft,
+)
+from apps.triples.core.warning_answers import FIELD
+from apps.triples.enums import RetireReason
+from apps.triples.forms.bench import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
+from apps.triples.models import Revision, Triple
+from apps.triples.selectors.candidates import candidates_of
+from apps.triples.selectors.draft_checks import Wording, checks_of
+from apps.triples.selectors.triples import newest_snapshot, open_revision, triple_for, writing_snapshot
+from apps.triples.serializers import ExpectedBlockOut, TripleListInput, TripleOut, TriplePageOut, blocks_out, triple_out
+
+WRITERS = (Role.ANNOTATOR, Role.LEAD)
+LONGEST_QUOTE = 2_000
+
+
+class ChosenBlockInput(serializers.Serializer):
+    """An expected passage, and the words of it that are the evidence, each as it stands in the text."""
+
+    block_id = serializers.CharField(max_length=200)
+    quotes = serializers.ListField(
+        child=serializers.CharField(max_length=LONGEST_QUOTE), required=False, default=list, max_length=MOST_SPANS
+    )
+
+
+class WordingInput(serializers.Serializer):
+    """The whole wording: what is left out is empty."""
+
+    question = serializers.CharField(required=False, allow_blank=True, default="", max_length=2_000)
+    answer = serializers.CharField(required=False, allow_blank=True, default="", max_length=8_000)
+    blocks = serializers.ListField(child=ChosenBlockInput(), required=False, default=list, max_length=MOST_BLOCKS)
+    needs_all_blocks = serializers.BooleanField(required=False, default=False)
+    source = serializers.CharField(  # type: ignore[assignment]
+        required=False, allow_null=True, default=None, max_length=200, help_text="The slug of a source."
+    )
+    domain = serializers.CharField(required=False, allow_blank=True, default="", max_length=80)
+    difficulty = serializers.ChoiceField(choices=Difficulty.choices, required=False, allow_blank=True, default="")
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=4_000)
+    reasons = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, max_length=1_000),
+        required=False,
+        help_text="Why a warning is no fault, by its key.",
+    )
+
+
+class DraftInput(WordingInput):
+    corpus = serializers.CharField(
+        required=False, max_length=100, help_text="Its slug; without one, the corpus that was frozen last."
+    )
+    query = serializers.CharField(
+        required=False, allow_null=True, default=None, max_length=200, help_text="The id of the query it comes from."
+    )
+    idempotency_key = serializers.CharField(max_length=64)
+
+
+class SaveInput(WordingInput):
+    edit_version = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
+
+
+class CheckOut(serializers.Serializer):
+    level = serializers.CharField()
+    code = serializers.CharField()
+    sentence = serializers.CharField()
+
+
+class DraftOut(serializers.Serializer):
+    """The open revision of a triple, as the person who writes it sees it, with its checks."""
+
+    triple_id = serializers.IntegerField()
+    number = serializers.CharField()
+    state = serializers.CharField()
+    edit_version = serializers.IntegerField()
+    revision = serializers.IntegerField()
+    question = serializers.CharField()
+    answer = serializers.CharField()
+    blocks = ExpectedBlockOut(many=True)
+    needs_all_blocks = serializers.BooleanField()
+    note = serializers.CharField()
+    checks = CheckOut(many=True)
+
+
+class RejectInput(serializers.Serializer):
+    reason = serializers.CharField(max_length=2_000)
+
+
+class RetireInput(serializers.Serializer):
+    reason = serializers.ChoiceField(choices=RetireReason.choices)
+
+
+class WriterView(ProjectAPIView):
+    """A step of whoever writes triples."""
+
+    roles: ClassVar = {"POST": WRITERS}
+    scopes: ClassVar = {"GET": Scope.TRIPLES_WRITE, "POST": Scope.TRIPLES_WRITE}
+
+    def wording(self, given: Mapping[str, Any], snapshot: Snapshot) -> Wording:
+        """The wording, checked by the bench's form. Raises ValidationError."""
+        form = BenchForm(_as_posted(self.project, given, snapshot), project=self.project, snapshot=snapshot)
+        return checked(form).wording()
+
+    def draft(self, pk: int, *, status: int = 200) -> Response:
+        """The open revision as it is now, for the person who writes it."""
+        triple = triple_for(self.member, pk)
+        revision = open_revision(triple)
+        if revision is None:
+            raise Http404("No revision of it is open.")
+        if reason := rules.write_refusal(self.member.user, revision):
+            raise DraftRefused(reason, code="not_editable")
+        return Response(DraftOut(self._draft_out(triple, revision)).data, status=status)
+
+    def _draft_out(self, triple: Triple, revision: Revision) -> dict[str, Any]:
+        return {
+            "triple_id": triple.pk,
+            "number": triple.label,
+            "state": triple.state,
+            "edit_version": triple.edit_version,
+            "revision": revision.number,
+            "question": revision.question,
+            "answer": revision.answer,
+            "blocks": blocks_out(revision),
+            "needs_all_blocks": revision.needs_all_blocks,
+            "note": revision.note,
+            "checks": checks_of(self.project, self.member.user, revision),
+        }
+
+    def shown(self, triple: Triple) -> Response:
+        return Response(triple_out(triple_for(self.member, triple.pk)))
+
+
+def _as_posted(project: Project, given: Mapping[str, Any], snapshot: Snapshot) -> QueryDict:
+    """The body as the bench would post it, with keys of rows for the ids that it names."""
+    posted = QueryDict(mutable=True)
+    names = [block["block_id"] for block in given["blocks"]]
+    rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__outside_id__in=names)
+    found = dict(rows.values_list("block__outside_id", "block_id"))
+    if gone := [name for name in names if name not in found]:
+        raise ValidationError({"blocks": [f"{gone[0]} is no passage of the newest snapshot."]})
+    for block in given["blocks"]:
+        key = found[block["block_id"]]
+        posted.appendlist("block", str(key))
+        posted[f"evidence-{key}"] = "\n".join(" ".join(quote.split()) for quote in block["quotes"])
+    if given["source"]:
+        source = Source.objects.filter(project=project, slug=given["source"]).first()
+        if source is None:
+            raise ValidationError({"source": ["No source of this project is called that."]})
+        posted["source"] = str(source.pk)
+    posted["needs"] = ALL if given["needs_all_blocks"] else ANY
+    for name in ("question", "answer", "domain", "difficulty", "note"):
+        posted[name] = given[name]
+    for key, reason in given.get("reasons", {}).items():
+        posted[f"{FIELD}{key}"] = reason
+    return posted
+
+
+class DraftList(WriterView):
+    """Starts a draft, which only you and leads see. The same key again answers with the draft that it started."""
+
+    @extend_schema(operation_id="triples_draft", request=DraftInput, responses={201: DraftOut})
+    def post(self, request: Request, slug: str) -> Response:
+        body = DraftInput(data=body_with_key(request))
+        body.is_valid(raise_exception=True)
+        given = body.validated_data
+        snapshot = self._snapshot(given.get("corpus"))
+        try:
+            triple = start_draft(
+                project=self.project,
+                author=self.member.user,
+                snapshot=snapshot,
+                wording=self.wording(given, snapshot),
+                query=self._query(given["query"]),
+                idempotency_key=given["idempotency_key"],
+                at=timezone.now(),
+            )
+        except AlreadyStarted as before:
+            triple = before.triple
+        return self.draft(triple.pk, status=201)
+
+    def _snapshot(self, corpus: str | None) -> Snapshot:
+        named = self.project.corpora.filter(slug=corpus).first() if corpus else None
+        if corpus and named is None:
+            raise ValidationError({"corpus": ["No corpus of this project is called that."]})
+        snapshot = newest_snapshot(self.project, named.pk if named else None)
+        if snapshot is None:
+            raise ValidationError({"corpus": ["There is no snapshot yet. Freeze one first."]})
+        return snapshot
+
+    def _query(self, outside_id: str | None) -> Query | None:
+        if outside_id is None:
+            return None
+        query = Query.objects.filter(project=self.project, outside_id=outside_id).first()
+        if query is None:
+            raise ValidationError({"query": ["No query of this project has that id."]})
+        return query
+
+
+class DraftDetail(WriterView):
+    """The draft, or the open revision, that you write; saves it, unless it was saved elsewhere since `edit_version`."""
+
+    roles: ClassVar = {"GET": WRITERS, "POST": WRITERS}
+
+    @extend_schema(operation_id="triples_draft_read", responses=DraftOut)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return self.draft(pk)
+
+    @extend_schema(operation_id="triples_draft_save", request=SaveInput, responses=DraftOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        triple = triple_for(self.member, pk)
+        body = SaveInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        snapshot = writing_snapshot(triple)
+        save_draft(
+            project=self.project,
+            triple_id=triple.pk,
+            author=self.member.user,
+            seen_version=body.validated_data["edit_version"],
+            snapshot=snapshot,
+            wording=self.wording(body.validated_data, snapshot),
+            at=timezone.now(),
+        )
+        return self.draft(triple.pk)
+
+
+class MachineWrittenList(WriterView):
+    """Candidates that a machine wrote and nobody has adopted, by number. `next` is the `after` of the next page."""
+
+    roles: ClassVar = {"GET": WRITERS}
+
+    @extend_schema(operation_id="triples_candidates", parameters=[TripleListInput], responses=TriplePageOut)
+    def get(self, request: Request, slug: str) -> Response:
+        wanted = TripleListInput(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        limit = wanted.validated_data["limit"]
+        candidates = candidates_of(self.project).filter(number__gt=wanted.validated_data["after"])
+        if state := wanted.validated_data.get("state"):
+            candidates = candidates.filter(state=state)
+        page = list(candidates[: limit + 1])
+        after = page[limit - 1].number if len(page) > limit else None
+        return Response({"triples": [triple_out(triple) for triple in page[:limit]], "next": after})
+
+
+class AdoptView(WriterView):
+    """Makes you the author of a candidate, which is your draft then."""
+
+    @extend_schema(operation_id="triples_adopt", request=None, responses=DraftOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        adopted = adopt_candidate(project=self.project, triple_id=pk, person=self.member.user, at=timezone.now())
+        return self.draft(adopted.pk)
+
+
+class RejectView(WriterView):
+    """Rejects a candidate, for a reason that stays with it."""
+
+    @extend_schema(operation_id="triples_reject", request=RejectInput, responses={204: None})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        body = RejectInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        reason = body.validated_data["reason"]
+        reject_candidate(project=self.project, triple_id=pk, person=self.member.user, reason=reason, at=timezone.now())
+        return Response(status=204)
+
+
+class WithdrawView(WriterView):
+    """Gives up your draft; it is kept, with its wording."""
+
+    @extend_schema(operation_id="triples_withdraw", request=None, responses=TripleOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        triple = triple_for(self.member, pk)
+        at = timezone.now()
+        return self.shown(withdraw_draft(project=self.project, triple_id=triple.pk, author=self.member.user, at=at))
+
+
+class ReopenView(WriterView):
+    """Starts a dropped triple again as your draft, on the newest snapshot."""
+
+    @extend_schema(operation_id="triples_reopen", request=None, responses=DraftOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        triple = triple_for(self.member, pk)
+        reopen_as_draft(
+            project=self.project,
+            triple_id=triple.pk,
+            author=self.member.user,
+            snapshot=writing_snapshot(triple),
+            at=timezone.now(),
+        )
+        return self.draft(triple.pk)
+
+
+class RetireView(WriterView):
+    """Takes an accepted triple out of use, stale or not. Its text is kept."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="triples_retire", request=RetireInput, responses=TripleOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        triple = triple_for(self.member, pk)
+        body = RetireInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        return self.shown(
+            retire_triple(
+                project=self.project,
+                triple_id=triple.pk,
+                lead=self.member.user,
+                roles=self.member.roles,
+                reason=RetireReason(body.validated_data["reason"]),
+                at=timezone.now(),
+            )
+        )

@@ -1,0 +1,135 @@
+"""Writing triples over the API, as the bench does."""
+
+import pytest
+from django.urls import reverse
+
+from apps.accounts.enums import Role
+from apps.triples.models import Triple
+from tests.factories import lead_of, make_member
+from tests.review.factories import make_accepted, make_draft
+from tests.triples.factories import make_candidate, make_team
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_team()
+
+
+@pytest.fixture
+def author(project):
+    return make_member(project, Role.ANNOTATOR, name="Author")
+
+
+@pytest.fixture
+def ask(client, project):
+    """Asks somebody's endpoint of triples by its name, with a body or without one."""
+
+    def ask(person, name, body=None, *ids):
+        client.force_login(person)
+        address = reverse(f"triples-api:{name}", args=[project.slug, *ids])
+        return client.get(address) if body is None else client.post(address, body, content_type="application/json")
+
+    return ask
+
+
+def passage_of(project):
+    """A passage of the newest snapshot: its id, and its first four words."""
+    version = make_draft(project).revision.expected_blocks.first().version
+    return version.block.outside_id, " ".join(version.text.split()[:4])
+
+
+def test_a_draft_is_started_once_for_a_key_read_and_saved(project, author, ask):
+    block, quote = passage_of(project)
+    body = {
+        "question": "How long?",
+        "answer": "Four hours.",
+        "blocks": [{"block_id": block, "quotes": [quote]}],
+        "idempotency_key": "one",
+    }
+
+    started = ask(author, "drafts", body)
+    again = ask(author, "drafts", body)
+    pk, version = started.json()["triple_id"], started.json()["edit_version"]
+    saved = ask(author, "draft", body | {"answer": "Five hours.", "edit_version": version}, pk)
+    outdated = ask(author, "draft", body | {"answer": "Six hours.", "edit_version": version}, pk)
+
+    assert (started.status_code, again.status_code) == (201, 201)
+    assert again.json() == started.json()
+    (shown,) = started.json()["blocks"]
+    assert (shown["block_id"], [" ".join(one["text"].split()) for one in shown["evidence"]]) == (block, [quote])
+    assert (saved.status_code, saved.json()["answer"]) == (200, "Five hours.")
+    assert (outdated.status_code, outdated.json()["code"]) == (409, "edit_conflict")
+    assert ask(author, "draft", None, pk).json()["answer"] == "Five hours."
+
+
+def test_a_draft_is_its_authors(project, author, ask):
+    pk = ask(author, "drafts", {"question": "Mine?", "idempotency_key": "one"}).json()["triple_id"]
+    other = make_member(project, Role.ANNOTATOR, name="Another")
+
+    assert ask(other, "draft", None, pk).status_code == 404
+    assert ask(other, "draft", {"edit_version": 0}, pk).status_code == 404
+    assert ask(lead_of(project), "draft", None, pk).json()["code"] == "not_editable"
+    assert ask(other, "withdraw", {}, pk).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"blocks": [{"block_id": "nowhere"}]}, "blocks"),
+        ({"source": "nobody"}, "source"),
+        ({"query": "Q999"}, "query"),
+        ({"corpus": "nothing"}, "corpus"),
+    ],
+)
+def test_what_is_not_there_is_named(author, ask, more, field):
+    answer = ask(author, "drafts", {"question": "Why?", "idempotency_key": "one", **more})
+
+    assert answer.status_code == 400
+    assert field in answer.json()["errors"]
+    assert not Triple.objects.exists()
+
+
+def test_a_quote_that_is_not_in_the_passage_is_refused(project, author, ask):
+    block, _ = passage_of(project)
+
+    body = {"blocks": [{"block_id": block, "quotes": ["nobody wrote this"]}], "idempotency_key": "one"}
+
+    assert ask(author, "drafts", body).json()["errors"]["blocks"] == ["Line 1 is not in the text of the passage."]
+
+
+def test_a_draft_is_withdrawn(author, ask):
+    pk = ask(author, "drafts", {"question": "Mine?", "idempotency_key": "one"}).json()["triple_id"]
+
+    withdrawn = ask(author, "withdraw", {}, pk)
+    again = ask(author, "withdraw", {}, pk)
+
+    assert (withdrawn.status_code, withdrawn.json()["state"]) == (200, "withdrawn")
+    assert (again.status_code, again.json()["code"]) == (409, "not_withdrawable")
+
+
+def test_candidates_are_listed_adopted_and_rejected(project, author, ask):
+    one, two = make_candidate(project), make_candidate(project)
+
+    listed = ask(author, "candidates").json()["triples"]
+    adopted = ask(author, "adopt", {}, one.pk)
+    rejected = ask(author, "reject", {"reason": "It is no question."}, two.pk)
+
+    assert [row["id"] for row in listed] == [one.pk, two.pk]
+    assert (adopted.status_code, adopted.json()["state"]) == (200, "draft")
+    assert rejected.status_code == 204
+    assert ask(author, "candidates").json() == {"triples": [], "next": None}
+    assert Triple.objects.get(pk=one.pk).author == author
+    assert ask(author, "reject", {"reason": "Late."}, one.pk).json()["code"] == "not_a_candidate"
+
+
+def test_a_lead_retires_what_is_accepted_and_nobody_else(project, author, ask):
+    triple = make_accepted(project)
+    body = {"reason": "out_of_scope"}
+
+    assert ask(author, "retire", body, triple.pk).status_code == 403
+    assert ask(lead_of(project), "retire", {"reason": "bored"}, triple.pk).status_code == 400
+    retired = ask(lead_of(project), "retire", body, triple.pk)
+    assert (retired.status_code, retired.json()["state"]) == (200, "retired")
+    assert ask(lead_of(project), "retire", body, triple.pk).json()["code"] == "not_retirable"
