@@ -34,7 +34,7 @@ from apps.triples.core.warning_answers import FIELD
 from apps.triples.enums import RetireReason
 from apps.triples.forms.bench import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
 from apps.triples.models import Revision, Triple
-from apps.triples.selectors.candidates import candidates_of
+from apps.triples.selectors.candidates import candidate_in, candidates_of
 from apps.triples.selectors.draft_checks import Wording, checks_of
 from apps.triples.selectors.triples import newest_snapshot, open_revision, triple_for, writing_snapshot
 from apps.triples.serializers import ExpectedBlockOut, TripleListInput, TripleOut, TriplePageOut, blocks_out, triple_out
@@ -281,6 +281,7 @@ class RejectView(WriterView):
 
     @extend_schema(operation_id="triples_reject", request=RejectInput, responses={204: None})
     def post(self, request: Request, slug: str, pk: int) -> Response:
+        candidate_in(self.project, pk)
         body = RejectInput(data=request.data)
         body.is_valid(raise_exception=True)
         reason = body.validated_data["reason"]
