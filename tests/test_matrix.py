@@ -35,6 +35,8 @@ MAY_BE_MISSING = {
     "triples:reopen",
     "triples:save",
     "triples:withdraw",
+    "triples-api:draft",
+    "triples-api:withdraw",
     "people:revoke-token",
     "notifications:open",
     "notifications-api:read",
