@@ -112,7 +112,7 @@ def loaded_search_refusal(index: LoadedIndex, search: str) -> str | None:
     if index.state != IndexState.READY:
         return f"{index.name} is {index.get_state_display()}. It can be searched once it is ready."
     if search != BM25 and index.dense_id is None:
-        return f"{index.name} has no vectors. Load the snapshot with those of a system with dense embeddings."
+        return "This index has no vectors. Load the snapshot with those of a system with dense embeddings."
     if search == HYBRID:
         return hybrid_refusal(Server(index.server, index.server_version))
     return None

@@ -58,6 +58,7 @@ def loaded_index(request: MemberRequest, project: Project, pk: int) -> HttpRespo
         "server": f"{TITLES[index.server]} {index.server_version}" if index.server else "",
         "systems": searching_systems(index),
         "searches": [(search, label, refusals[search]) for search, label in SEARCHES.items()],
+        "refusals": [*dict.fromkeys(filter(None, refusals.values()))],
         "drop_refusal": rules.drop_refusal(index),
         "is_dropping": _is_dropping(index),
     }
