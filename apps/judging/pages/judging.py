@@ -1,6 +1,6 @@
 """The judging screen: one pair or all of a query, as a page that works alone and as the base for the script."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -50,8 +50,11 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     round_ = place.round
     if rules.grading_refusal(round_):
         return render(request, "judging/ended.html", {"round": round_, "section": "Rounds"})
-    view = _view_of(request)
-    seats, own = _claim(request, round_, view, USUAL_PAIRS), _own_answer(request, round_)
+    view, own = _view_of(request), _own_answer(request, round_)
+    progress, keys = _progress_and_keys(request, place)
+    if progress.is_past and not own and not _goes_on(request, round_):
+        return _share_done(request, place, progress, keys)
+    seats = _claim(request, round_, view, USUAL_PAIRS)
     before = selectors.earlier_answers(round_, user_of(request), before=own.seat_id if own else None, n=1)
     answers = [*before, own] if own else before
     shown = [*seats, *(answer.seat for answer in answers)]
@@ -61,11 +64,18 @@ def judge(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     if again is None and all(reading.judgement for reading in readings):
         return render(request, "judging/done.html", _done_context(request, place))
     last = next(iter(_readings(request, round_, [answer.seat for answer in before], BY_PAIR, known)), None)
-    context = _context(request, place, readings, again)
-    if context["progress"].is_past and not again and not context["goes_on"]:
-        release_seats(round_=round_, annotator=user_of(request))
-        return render(request, "judging/share_done.html", context | {"last": last})
+    context = _context(request, place, progress, keys, readings, again)
     return render(request, "judging/judge.html", context | {"last": last, "view": view})
+
+
+def _share_done(request: HttpRequest, place: OwnPlace, progress: OwnProgress, keys: Mapping[str, str]) -> HttpResponse:
+    """The stop at the end of one's share. What was leased ahead goes back to the others."""
+    round_ = place.round
+    ProjectArchived.unless_open(round_.project)
+    release_seats(round_=round_, annotator=user_of(request))
+    last = next(iter(selectors.earlier_answers(round_, user_of(request), before=None, n=1)), None)
+    context = {"round": round_, "section": "Rounds", "progress": progress, "keys": keys, "last": last}
+    return render(request, "judging/share_done.html", context)
 
 
 def _view_of(request: HttpRequest) -> str:
@@ -111,10 +121,14 @@ def _own_answer(request: HttpRequest, round_: Round) -> Judgement | None:
 
 
 def _context(
-    request: HttpRequest, place: OwnPlace, readings: list[PairReading], again: PairReading | None
+    request: HttpRequest,
+    place: OwnPlace,
+    progress: OwnProgress,
+    keys: Mapping[str, str],
+    readings: list[PairReading],
+    again: PairReading | None,
 ) -> dict[str, Any]:
     round_ = place.round
-    progress, keys = _progress_and_keys(request, place)
     reading = again or next(reading for reading in readings if reading.judgement is None)
     grades = round_.guideline.grades if round_.guideline else []
     return {
