@@ -18,7 +18,13 @@ from tests.world import World, build_world, sign_in
 pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.slow]
 
 OF_PROJECT = sorted(name for name, route in ROUTES.items() if "<slug:slug>" in route)
-OWN = {"notifications:read-all", "notifications:open", "notifications-api:read", "people:revoke-token"}
+OWN = {
+    "notifications:read-all",
+    "notifications:open",
+    "notifications-api:read",
+    "notifications-api:read-all",
+    "people:revoke-token",
+}
 """A person's own notifications and tokens, which concern nobody else."""
 BACK = {"dashboard:bring-back", "dashboard:delete"}
 """What ends the archiving, one way or the other."""

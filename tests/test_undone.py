@@ -43,6 +43,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.once]
 SHOWN = {
     "audit:list": "the import and its undo are on record",
     "corpus:imports": "the import is listed as undone",
+    "judging-api:imports": "the import is listed as undone",
+    "triples-api:imports": "the import is listed as undone",
     "judging:index": "the round is listed as withdrawn",
     "judging-api:all-rounds": "the round is listed as withdrawn",
     "dashboard:settings": "the scale stays fixed: grades on record mean what it said",

@@ -37,6 +37,7 @@ TABLES = [each.table for each in belonging() if each.table != PROJECTS]
 @pytest.fixture(scope="module")
 def two_demos(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
     with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
+        run_jobs()  # those of either project that wait
         seal_all()
         yield world
 

@@ -35,6 +35,7 @@ KEYS: dict[str, dict[str, tuple[str, ...]]] = {
         ".evaluation_ids[]": ("evaluation_evaluation",),
         ".gate_id": ("gates_gate",),
         ".import_id": ("corpus_import",),
+        ".index_id": ("retrieval_loadedindex",),
         ".job_id": ("jobs_job",),
         ".pool_id": ("retrieval_pool",),
         ".query_ids[]": ("queries_query",),
@@ -112,6 +113,7 @@ WITHOUT_KEYS = {
     "retrieval_ranking.passages", "retrieval_run.latency", "retrieval_run.report", "retrieval_system.config",
     "review_candidateblock.spans", "review_verdict.reasons", "triples_expectedblock.spans",
     "triples_importedentry.claims", "triples_revision.warnings",
+    "retrieval_loadedindex.auth",
 }  # fmt: skip
 """Values of JSON and bytes in which rows are named by what people call them, by their place, or not at all."""
 

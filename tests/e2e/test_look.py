@@ -80,6 +80,7 @@ NOT_IN_THE_DEMO = {
     "calibration:item",
     "judging:carry",
     "judging:guideline-changes",
+    "retrieval:loaded-index",
     "retrieval:pace",
     "review:candidate",
     "review:candidate-next",

@@ -121,7 +121,7 @@ def test_candidates_are_listed_adopted_and_rejected(project, author, ask):
     assert rejected.status_code == 204
     assert ask(author, "candidates").json() == {"triples": [], "next": None}
     assert Triple.objects.get(pk=one.pk).author == author
-    assert ask(author, "reject", {"reason": "Late."}, one.pk).json()["code"] == "not_a_candidate"
+    assert ask(author, "reject", {"reason": "Late."}, one.pk).json()["code"] == "not_found"
 
 
 def test_a_lead_retires_what_is_accepted_and_nobody_else(project, author, ask):

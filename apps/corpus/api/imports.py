@@ -5,7 +5,7 @@ from rest_framework import serializers
 from apps.accounts.enums import Scope
 from apps.corpus.core.recipes import EXAMPLES
 from apps.corpus.edges.import_api import import_urls
-from apps.corpus.edges.imports import FORMAT_CHOICES, NEW, CorpusImport
+from apps.corpus.edges.imports import FORMAT_NAMES, NEW, CorpusImport
 from apps.corpus.enums import ImportMode
 from apps.corpus.formats import IDS
 
@@ -19,7 +19,7 @@ class CorpusOptionsInput(serializers.Serializer):
         choices=ImportMode.values, required=False, help_text="Whether missing passages are removed; by default replace."
     )
     format = serializers.ChoiceField(
-        choices=[name for name, _ in FORMAT_CHOICES], required=False, help_text="By default recognised for each file."
+        choices=FORMAT_NAMES, required=False, help_text="By default recognised for each file."
     )
     recipe = serializers.CharField(
         required=False, allow_blank=True, max_length=40, help_text=f"How documents are cut: {', '.join(EXAMPLES)}."

@@ -43,6 +43,7 @@ NEW = "+"  # not a valid slug
 
 KINDS_OF_FILES = [(name, kind.title) for name, kind in KINDS.items() if name not in FORMATS]
 FORMAT_CHOICES = [(AUTO, "recognised for each file"), *FORMATS.items(), *KINDS_OF_FILES]
+FORMAT_NAMES = [name for name, _ in FORMAT_CHOICES]
 
 
 class CorpusImportForm(PastedImportForm):

@@ -45,6 +45,7 @@ CHOICES = {
     **TOOLS,
     **FORMATS,
 }
+FORMAT_NAMES = list(CHOICES)
 TABLES = frozenset({TABLE, *TOOLS})
 """The formats whose columns and grades are chosen on the page."""
 NEW_QUERIES = "new queries"

@@ -26,6 +26,7 @@ from apps.queries.models import Source
 from apps.queries.selectors import names_in
 
 CHOICES = {AUTO: "Recognise it", TABLE: "A table: a workbook, CSV of any kind, Parquet, copied cells", **FORMATS}
+FORMAT_NAMES = list(CHOICES)
 
 
 class QueryImportForm(PastedImportForm):

@@ -93,8 +93,9 @@ class LoadedSystems(LoadedView):
         responses={201: SystemSerializer},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
+        index = loaded_index_in(self.project, pk)
         values = self.validated(LoadedSystemRequestSerializer, request)
         system = actions.create_loaded_system(
-            project=self.project, index_id=pk, actor=self.member.user, at=timezone.now(), **values
+            project=self.project, index_id=index.pk, actor=self.member.user, at=timezone.now(), **values
         )
         return self.out(system, 201)

@@ -82,11 +82,12 @@ def drop(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @member_view(Role.LEAD)
 def search(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """Create a system that searches the index."""
+    index = loaded_index_in(project, pk)
     wanted = request.POST.get("search", "")
     if wanted not in SEARCHES:
         raise Refusal(f"Choose one of {', '.join(SEARCHES)}.", code="bad_search")
     system = actions.create_loaded_system(
-        project=project, index_id=pk, search=wanted, actor=request.user, at=timezone.now()
+        project=project, index_id=index.pk, search=wanted, actor=request.user, at=timezone.now()
     )
     messages.success(request, f"{system.name} is ready. Run it on its snapshot.")
     return redirect("retrieval:system", slug=project.slug, pk=system.pk)
