@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -35,6 +36,16 @@ def load_secret_key(from_environment: str | None, data_dir: Path, *, required: b
             'python3 -c "import secrets; print(secrets.token_urlsafe(48))"'
         )
     return _stored_key(data_dir / "secret-key")
+
+
+def refuse_own_keys(environment: Mapping[str, str], data_dir: Path) -> None:
+    """Several hosts need the same keys. Raises ImproperlyConfigured where this one would go on with its own."""
+    for variable, name in (("SECRET_KEY", "secret-key"), ("KARAT_AUDIT_KEY", "audit-key")):
+        if not environment.get(variable) and (data_dir / name).exists():
+            raise ImproperlyConfigured(
+                f"{variable} is missing. With KARAT_STORE all hosts need the same one: set it to the content of "
+                f"{data_dir / name} of the host that ran first."
+            )
 
 
 def load_audit_key(from_environment: str | None, secret_key: str, data_dir: Path, *, shared: bool) -> str:

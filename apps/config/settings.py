@@ -18,7 +18,7 @@ from apps.common.files.buckets import is_address
 from apps.common.files.private import close_data_dir, unfinished_restore
 from apps.common.web.addresses import BadAddress, Opening, parse_openings, parse_url
 from apps.common.web.body_limits import MOST_BYTES
-from apps.config.secrets import audit_heads, load_audit_key, load_secret_key
+from apps.config.secrets import audit_heads, load_audit_key, load_secret_key, refuse_own_keys
 from apps.dashboard.core.settings_table import variables_set_by_up
 from apps.jobs.core.signing import BadSecret, key_of
 
@@ -128,9 +128,13 @@ METRICS_TOKEN = os.environ.get("KARAT_METRICS_TOKEN", "")
 if reason := unfinished_restore(DATA_DIR):
     raise ImproperlyConfigured(reason)
 close_data_dir(DATA_DIR)
-SECRET_KEY = load_secret_key(os.environ.get("SECRET_KEY"), DATA_DIR, required=PRODUCTION)
+# The bucket that several hosts share, for files and indexes; the data directory alone where it is empty.
+STORE = _bucket(os.environ.get("KARAT_STORE", "").strip())
+if STORE:
+    refuse_own_keys(os.environ, DATA_DIR)
+SECRET_KEY = load_secret_key(os.environ.get("SECRET_KEY"), DATA_DIR, required=PRODUCTION or bool(STORE))
 
-AUDIT_KEY = load_audit_key(os.environ.get("KARAT_AUDIT_KEY"), SECRET_KEY, DATA_DIR, shared=PRODUCTION)
+AUDIT_KEY = load_audit_key(os.environ.get("KARAT_AUDIT_KEY"), SECRET_KEY, DATA_DIR, shared=PRODUCTION or bool(STORE))
 AUDIT_HEADS = audit_heads(os.environ.get("KARAT_AUDIT_HEADS"), DATA_DIR)
 
 ALLOWED_HOSTS = _words("KARAT_ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
@@ -331,8 +335,6 @@ WHITENOISE_AUTOREFRESH = False
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_ADD_HEADERS_FUNCTION = _harden
 MEDIA_ROOT = DATA_DIR / "files"
-# The bucket that several hosts share, for files and indexes; the data directory alone where it is empty.
-STORE = _bucket(os.environ.get("KARAT_STORE", "").strip())
 
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = MOST_BYTES
@@ -395,10 +397,16 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "CandidateChoice": "apps.review.enums.CandidateChoice",
+        "CorpusFormat": "apps.corpus.edges.imports.FORMAT_NAMES",
+        "FlagCategory": "apps.review.enums.Category",
         "GateState": "apps.gates.enums.GateState",
+        "ImportState": "apps.corpus.enums.ImportState.values",
         "JobState": "apps.jobs.enums.JobState",
+        "JudgementFormat": "apps.judging.edges.imports.FORMAT_NAMES",
+        "QueryFormat": "apps.queries.edges.imports.FORMAT_NAMES",
         "RunState": "apps.retrieval.enums.RunState",
         "Split": "apps.goldsets.enums.Split",
+        "TripleFormat": "apps.triples.formats.FORMAT_NAMES",
         "TripleState": "apps.triples.enums.State",
         "VerdictChoice": "apps.review.enums.VerdictChoice",
     },

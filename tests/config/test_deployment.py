@@ -246,6 +246,31 @@ def test_two_fresh_installs_have_different_keys(tmp_path):
     assert keys[0] != keys[1]
 
 
+@pytest.mark.parametrize(("variable", "file"), [("SECRET_KEY", "secret-key"), ("KARAT_AUDIT_KEY", "audit-key")])
+def test_one_of_several_hosts_does_not_go_on_with_keys_of_its_own(tmp_path, variable, file):
+    alone = {"KARAT_DATA_DIR": str(tmp_path)}
+    settings_of(alone, "SECRET_KEY")  # which makes both
+    keys = {"SECRET_KEY": "k" * 40, "KARAT_AUDIT_KEY": "a" * 40}
+    shared = {**alone, "KARAT_STORE": "s3://karat/files"}
+
+    assert settings_of(shared | keys, "AUDIT_KEY").stdout.strip() == keys["KARAT_AUDIT_KEY"]
+    done = settings_of({name: value for name, value in (shared | keys).items() if name != variable})
+    assert f"{variable} is missing. With KARAT_STORE all hosts need the same one" in done.stderr
+    assert f"{tmp_path}/{file} of the host that ran first" in done.stderr
+
+
+def test_new_hosts_have_the_same_keys_from_the_same_secret(tmp_path):
+    keys = [
+        settings_of(
+            {"KARAT_DATA_DIR": str(tmp_path / name), "KARAT_STORE": "s3://karat/files", "SECRET_KEY": "k" * 40},
+            "AUDIT_KEY",
+        ).stdout
+        for name in ("one", "two")
+    ]
+
+    assert keys[0] == keys[1] != ""
+
+
 def test_a_store_that_is_no_bucket_is_refused_by_its_address(tmp_path):
     done = settings_of({"KARAT_STORE": "/mnt/shared", "KARAT_DATA_DIR": str(tmp_path)})
 
