@@ -4,6 +4,7 @@ import os
 import shutil
 import time
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
@@ -119,11 +120,10 @@ def test_a_file_is_removed_from_this_host_and_the_store(shared):
         (b"text", A_WEEK_AND_A_DAY, False),
         (b"text", 60, True),
         (None, A_WEEK_AND_A_DAY, True),
-        (b"half", A_WEEK_AND_A_DAY, False),
         (b"ha", A_WEEK_AND_A_DAY, True),
     ],
 )
-def test_copies_that_nobody_reads_are_cleared_where_the_store_has_them(shared, there, age, stays):
+def test_what_was_here_before_the_store_is_cleared_only_where_the_store_has_it(shared, there, age, stays):
     write(b"text")
     if there is not None:
         shared.put(f"files/{NAME}", there)
@@ -134,15 +134,44 @@ def test_copies_that_nobody_reads_are_cleared_where_the_store_has_them(shared, t
     assert store.path_of(NAME).exists() == stays
 
 
+@pytest.mark.parametrize("is_fetched", [True, False])
+def test_a_copy_of_what_another_host_has_removed_is_cleared(shared, is_fetched):
+    write(b"text")
+    store.keep(NAME)
+    if is_fetched:
+        go_to_another_host()
+        store.here(NAME, sha256=sha256_hex(b"text"))
+    store.bucket().remove(f"files/{NAME}")
+    store.clear_copies(store.bucket())
+    assert store.path_of(NAME).exists()
+    os.utime(store.path_of(NAME), (0, 0))
+    store.clear_copies(store.bucket())
+
+    assert not store.path_of(NAME).exists()
+
+
+@pytest.mark.parametrize("ending", [".reading", ".0a.fetched"])
+def test_what_is_made_of_a_file_is_cleared_without_being_asked_for(shared, ending):
+    write(b"text")
+    beside = store.path_of(NAME + ending)
+    beside.write_bytes(b"made of it")
+    os.utime(beside, (0, 0))
+    store.clear_copies(store.bucket())
+
+    assert not beside.exists()
+    assert store.path_of(NAME).exists()
+
+
 def test_whoever_adds_a_file_clears_now_and_then(shared, monkeypatch):
-    cleared = []
-    monkeypatch.setattr(store, "clear_copies", cleared.append)
+    cleared = Queue()
+    monkeypatch.setattr(store, "clear_copies", cleared.put)
     monkeypatch.setattr(store, "_cleared_at", 0.0)
     write(b"text")
     store.keep(NAME)
     store.keep(NAME)
 
-    assert len(cleared) == 1
+    assert cleared.get(timeout=60).address == shared.address
+    assert cleared.empty()
 
 
 def test_a_file_that_is_read_is_not_old(shared):

@@ -96,6 +96,7 @@ def restore_files(*, archive: Archive, progress: Progress = silently) -> None:
     for n, path in enumerate(paths, 1):
         target = store.path_of(path)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)  # of a restore that was interrupted, perhaps not to be written to
         with _private(target) as stream:
             archive.copy_file(path, stream)
         store.keep(path)

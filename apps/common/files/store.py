@@ -7,6 +7,8 @@ data directory has copies, which can be made again. A file is never changed once
 import hashlib
 import logging
 import os
+import stat
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -25,6 +27,8 @@ FILES = "files"
 OWNER = "server"
 """An object that tells whose the folder is."""
 FETCHED = ".fetched"
+COPY = 0o400
+"""The mode of a file that the bucket has had: one that was here before there was a bucket can be written to."""
 COPIES_STORED_DAYS = 7
 CLEARED_EVERY_SECONDS = 3_600
 
@@ -50,6 +54,7 @@ def keep(name: str) -> None:
     if store := bucket():
         _clear_copies_now_and_then(store)
         store.send(f"{FILES}/{name}", path_of(name))
+        path_of(name).chmod(COPY)
 
 
 def here(name: str, *, sha256: str) -> Path:
@@ -113,7 +118,10 @@ def stored() -> Iterator[Listed]:
 
 
 def clear_copies(store: Bucket) -> None:
-    """Remove what nobody has read on this host for a week, and the bucket has."""
+    """Remove what nobody has read on this host for a week: what is made again, and what the bucket has or had.
+
+    A copy of what is gone from there was removed on another host. Files with an ending are made of others.
+    """
     oldest = time.time() - COPIES_STORED_DAYS * 86_400
     root = Path(settings.MEDIA_ROOT)
     for path in root.glob("*/*/*"):
@@ -121,19 +129,31 @@ def clear_copies(store: Bucket) -> None:
             found = path.stat()
             if found.st_mtime >= oldest:
                 continue
-            if path.suffix == FETCHED or store.size(f"{FILES}/{path.relative_to(root)}") == found.st_size:
+            if path.suffix or _is_stored(store, f"{FILES}/{path.relative_to(root)}", found):
                 path.unlink()
+
+
+def _is_stored(store: Bucket, name: str, found: os.stat_result) -> bool:
+    size = store.size(name)
+    return size == found.st_size or (size is None and stat.S_IMODE(found.st_mode) == COPY)
 
 
 _cleared_at = 0.0
 
 
 def _clear_copies_now_and_then(store: Bucket) -> None:
-    """Whoever adds a file makes room: no schedule knows the hosts."""
+    """Whoever adds a file makes room, beside what they do: no schedule knows the hosts."""
     global _cleared_at
     if time.monotonic() - _cleared_at >= CLEARED_EVERY_SECONDS or not _cleared_at:
         _cleared_at = time.monotonic()
+        threading.Thread(target=_clear_and_tell, args=(store,), name="clear copies", daemon=True).start()
+
+
+def _clear_and_tell(store: Bucket) -> None:
+    try:
         clear_copies(store)
+    except Exception:
+        log.exception("Old copies of files could not be cleared. It is tried again in an hour.")
 
 
 def _fetch(store: Bucket, name: str, path: Path, sha256: str) -> None:
@@ -142,6 +162,7 @@ def _fetch(store: Bucket, name: str, path: Path, sha256: str) -> None:
     try:
         if _written(store, name, scratch) != sha256:
             raise FileGone(f"{store.address}/{FILES}/{name} is not the file that was uploaded.", code="file_changed")
+        scratch.chmod(COPY)
         scratch.replace(path)
     finally:
         scratch.unlink(missing_ok=True)
