@@ -116,7 +116,7 @@ BOTH = {"actions", "concurrency", "execution", "freezing", "guards", "heads", "i
 BOTH |= {"locks", "migrations", "queues", "races", "search", "sealing", "seats", "selectors", "submitting", "verdicts"}
 BOTH |= {"workflow", "jobs", "blindness", "exporting", "statements", "oidc"}
 """What is tested on both: what they refuse and lock, jobs, what is written and read, two promises, and who gets in."""
-FILLED = {"jobs", "restoring"}
+FILLED = {"arriving", "jobs", "restoring"}
 """Of those whose database is filled for all tests of a module, which are tested on both."""
 EDGES = {"pages", "page", "views", "api", "openapi"}
 """Pages and the API stand on what is tested on both databases by itself."""

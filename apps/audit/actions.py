@@ -12,8 +12,7 @@ from django.db import models, transaction
 from apps.accounts.models import Project, User
 from apps.audit.execution import heads
 from apps.audit.execution.heads import ChainHead
-from apps.audit.execution.sealing import chain_name
-from apps.audit.execution.verification import links_hold
+from apps.audit.execution.verification import first_break, former_chains
 from apps.audit.execution.waking import seal_soon
 from apps.audit.models import Chain, Event
 from apps.common.web.current_work import current_request_id
@@ -88,11 +87,10 @@ def sign_heads(*, projects: Sequence[Project | None], at: datetime) -> list[str]
     event records the fault and the previous note of the head.
     """
     signed = []
-    for project in projects:
-        name = chain_name(project.pk if project else None)
-        chain = Chain.objects.select_for_update().filter(name=name).first()
-        if chain is None or heads.fault_of(chain) is None or not links_hold(chain):
+    for chain in Chain.objects.select_for_update(of=("self",)).filter(_of(projects)).order_by("pk"):
+        if heads.fault_of(chain) is None or first_break(chain) is not None:
             continue
+        name, project = chain.name, chain.project
         noted = heads.noted_head(name)
         before = {"fault": heads.fault_of(chain), "noted": noted._asdict() if noted else None}
         heads.sign(chain)
@@ -104,6 +102,29 @@ def sign_heads(*, projects: Sequence[Project | None], at: datetime) -> list[str]
         transaction.on_commit(partial(heads.note, name, head))
         signed.append(project.slug if project else name)
     return signed
+
+
+@transaction.atomic
+def accept_former_chains(*, project: Project) -> list[str]:
+    """Sign the chains that came with a project from another server, each when all of it was verified.
+
+    Returns a sentence for each that is broken, which stays unsigned. The key that signed them there is not known here.
+    """
+    broken = []
+    for chain in former_chains(project).select_for_update():
+        if found := first_break(chain):
+            broken.append(f"its history is broken at link {found.position:,}: {found.reason}")
+            continue
+        heads.sign(chain)
+        chain.save(update_fields=["signature"])
+        transaction.on_commit(partial(heads.note, chain.name, ChainHead(chain.length, chain.digest)), robust=True)
+    return broken
+
+
+def _of(projects: Sequence[Project | None]) -> models.Q:
+    """The chains of these projects; None is that of records of no project."""
+    own = models.Q(project__in=[project for project in projects if project is not None])
+    return own | models.Q(project=None) if None in projects else own
 
 
 def _plain(values: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -79,7 +79,7 @@ MANAGED = {
     ("export",): Command("export", "write a gold version as files"),
     ("demo",): Command("demo", "make a fresh demo project"),
     ("user",): Command("user", "make, list or deactivate people, have one leave; make a set-up link"),
-    ("project",): Command("project", "write one project to a file, or delete it"),
+    ("project",): Command("project", "write one project to a file, take one in, or delete it"),
     ("upgrade",): Command("upgrade", "show what an upgrade changes, back up, and apply it"),
     ("doctor",): Command("doctor", "check that everything is all right, and measure what limits this machine"),
     ("backup",): Command("backup", "write everything to one file, while people work"),

@@ -60,7 +60,8 @@ def cut_tail(project) -> None:
     chain = Chain.objects.get(project=project)
     last = chain.links.get(position=chain.length)
     former = chain.links.get(position=chain.length - 1)
-    signature = heads.signature_of(chain.name, former.position, former.chain_digest)
+    chain.length, chain.digest = former.position, former.chain_digest
+    signature = heads.signature_of(chain)
     force("DELETE FROM audit_link WHERE id = %s", [last.pk])
     force("DELETE FROM audit_event WHERE id = %s", [last.record_id])
     values = [former.position, former.chain_digest, signature, chain.pk]

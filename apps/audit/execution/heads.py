@@ -35,14 +35,15 @@ class ChainHead(NamedTuple):
     digest: str
 
 
-def signature_of(name: str, length: int, digest: str) -> str:
-    key = settings.AUDIT_KEY.encode()
-    return hmac.new(key, canonical_json(["karat audit head", name, length, digest]), hashlib.sha256).hexdigest()
+def signature_of(chain: Chain) -> str:
+    """Of a chain from elsewhere also the numbering is signed, which says who is who in it."""
+    head = ["karat audit head", chain.name, chain.length, chain.digest, *([chain.moves] if chain.moves else [])]
+    return hmac.new(settings.AUDIT_KEY.encode(), canonical_json(head), hashlib.sha256).hexdigest()
 
 
 def sign(chain: Chain) -> None:
     """Set the signature; the caller saves it."""
-    chain.signature = signature_of(chain.name, chain.length, chain.digest)
+    chain.signature = signature_of(chain)
 
 
 def fault_of(chain: Chain) -> str | None:
@@ -54,7 +55,7 @@ def fault_of(chain: Chain) -> str | None:
             return f"link {noted.length:,} is not the one that was noted outside the database"
     if chain.length == 0 and not chain.signature:
         return None
-    if not hmac.compare_digest(chain.signature, signature_of(chain.name, chain.length, chain.digest)):
+    if not hmac.compare_digest(chain.signature, signature_of(chain)):
         return OTHER_KEY
     return None
 

@@ -65,7 +65,7 @@ def object_types_in(project: Project) -> list[str]:
 
 def recorded_digests(action: str, obj: Model, name: str = "digest") -> set[str]:
     """The digests of an object in the events of this action. One event has one digest; two reveal a forgery."""
-    return values_recorded(_events_of(action, obj).values_list("after", flat=True), name)
+    return values_recorded(events_of(action, obj).values_list("after", flat=True), name)
 
 
 def recorded_objects(action: str, model: type[Model]) -> set[str]:
@@ -75,7 +75,7 @@ def recorded_objects(action: str, model: type[Model]) -> set[str]:
 
 def recorded_question(action: str, obj: Model) -> Question[list[Any]]:
     """What the events of this action recorded of the object, for `values_recorded`, with more in one statement."""
-    rows = ListOf(_events_of(action, obj).values_list("after"), json=["after"])
+    rows = ListOf(events_of(action, obj).values_list("after"), json=["after"])
     return Question({"after": rows}, lambda found: [after for (after,) in found["after"]])
 
 
@@ -90,7 +90,8 @@ def values_recorded(recorded: Iterable[Any], name: str) -> set[str]:
     return {str(after[name]) for after in recorded if after and name in after}
 
 
-def _events_of(action: str, obj: Model) -> QuerySet[Event]:
+def events_of(action: str, obj: Model) -> QuerySet[Event]:
+    """The events of this action on an object."""
     return _events_on(action, type(obj)).filter(object_id=str(obj.pk))
 
 

@@ -1,10 +1,8 @@
 """Making a backup, and restoring one into an empty database."""
 
-import os
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -12,6 +10,7 @@ from django.db import connection, transaction
 from apps.accounts.models import User
 from apps.backups import rules
 from apps.backups.enums import BACK_UP
+from apps.backups.execution.files import private_file, take_file
 from apps.backups.execution.loading import load_rows
 from apps.backups.execution.making import WrittenBackup, make_backup
 from apps.backups.execution.recording import note_backup
@@ -20,7 +19,6 @@ from apps.backups.execution.writing import Progress, silently
 from apps.backups.formats.archive import Archive
 from apps.backups.selectors.tables import applied_migrations
 from apps.common.errors import Forbidden, Refusal
-from apps.common.files import store
 from apps.corpus.execution.search_index import index_everything
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.models import Job
@@ -94,12 +92,7 @@ def restore_files(*, archive: Archive, progress: Progress = silently) -> None:
     """
     paths = list(archive.manifest.files)
     for n, path in enumerate(paths, 1):
-        target = store.path_of(path)
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)  # of a restore that was interrupted, perhaps not to be written to
-        with _private(target) as stream:
-            archive.copy_file(path, stream)
-        store.keep(path)
+        take_file(archive, path, name=path)
         progress("files restored", n, len(paths))
     folder: Path | None = settings.AUDIT_HEADS
     if folder is None:
@@ -107,12 +100,8 @@ def restore_files(*, archive: Archive, progress: Progress = silently) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, content in archive.heads().items():
         if not (folder / name).exists():
-            with _private(folder / name) as stream:
+            with private_file(folder / name) as stream:
                 stream.write(content)
-
-
-def _private(path: Path) -> BinaryIO:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
 
 
 def _restored_digest() -> str:

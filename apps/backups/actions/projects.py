@@ -9,6 +9,7 @@ from django.db import transaction
 from apps.accounts.actions.projects import begin_deletion
 from apps.accounts.models import Project, ProjectDeletion, User
 from apps.audit.actions import record
+from apps.audit.execution.sealing import seal_all
 from apps.backups.enums import DELETE_PROJECT
 from apps.backups.execution.extracting import write_project
 from apps.backups.execution.making import WrittenBackup, write_to
@@ -28,6 +29,7 @@ def export_project(
     """
     if not isinstance(target, str) and (reason := target_refusal(target)):
         raise Refusal(reason, code="backup_not_written")
+    seal_all()  # what happened here is to be known as such on the server that takes it in
     written = write_to(
         target,
         f"{project.slug}-{at:%Y%m%d-%H%M%S}{ENDING}",

@@ -49,6 +49,7 @@ def delete(ctx: JobContext) -> dict[str, Any] | None:
     if deletion.finished_at is not None:
         return {"name": deletion.name}
     project_id = deletion.project_id
+    chains = list(Chain.objects.filter(project_id=project_id).values_list("name", flat=True))
     parts = _parts(ctx)
     _note_head(ctx, parts, deletion)
     _remove_files(project_id)
@@ -62,7 +63,8 @@ def delete(ctx: JobContext) -> dict[str, Any] | None:
             cursor.execute(f'DELETE FROM "{PROJECTS}" WHERE "id" = %s', [project_id])
         _end(deletion, at=ctx.at)
         result["name"] = deletion.name
-    heads.forget(chain_name(project_id))
+    for name in {chain_name(project_id), *chains}:
+        heads.forget(name)
     return None
 
 
@@ -79,7 +81,7 @@ def _note_head(ctx: JobContext, parts: Iterator[str], deletion: ProjectDeletion)
         return
     seal_all()
     with ctx.chunk(next(parts)):
-        chain = Chain.objects.filter(project_id=deletion.project_id).first()
+        chain = Chain.objects.filter(name=chain_name(deletion.project_id)).first()
         deletion.links, deletion.head = (chain.length, chain.digest) if chain else (0, GENESIS)
         deletion.save(update_fields=["links", "head"])
 

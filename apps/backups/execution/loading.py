@@ -5,15 +5,15 @@ passed them once. When the rows are there the triggers are too; every digest is 
 database with rows is never filled, so this is no way round them.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from apps.backups.core.kinds import TO_POSTGRESQL, TO_SQLITE
 from apps.backups.core.rows import Lines, Table, converted, converters
+from apps.backups.execution.unwatched import unwatched
 from apps.backups.execution.writing import Progress
 from apps.backups.formats.archive import Archive, Manifest, NoBackup, StoredTable
 from apps.backups.selectors.reading import moment_within
@@ -22,10 +22,6 @@ from apps.common.database.bulk import chunks
 from apps.common.errors import Refusal
 
 AT_ONCE = 1_000
-REFERENCES = """
-SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint
- WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY conname
-"""
 
 
 def load_rows(archive: Archive, *, progress: Progress) -> None:
@@ -39,12 +35,12 @@ def load_rows(archive: Archive, *, progress: Progress) -> None:
     if not {stored.table for stored in manifest.tables.values()} <= set(tables):
         raise NoBackup(f"{archive.path} has other tables than its version of Karat.", code="backup_damaged")
     _migrate(ends_of(manifest.migrations))
-    with _unwatched(tables):
+    with unwatched([table.name for table in tables], beside_others=False):
         _empty(tables)
         done = 0
         for stored in manifest.tables.values():
             for rows in chunks(archive.rows(stored.table.name), AT_ONCE):
-                _insert(stored.table, rows)
+                insert(stored.table, rows)
                 done += len(rows)
                 progress("rows restored", done, manifest.rows)
             _set_next_key(stored)
@@ -74,49 +70,6 @@ def _compare(manifest: Manifest, progress: Progress) -> None:
                 )
 
 
-@contextmanager
-def _unwatched(tables: list[Table]) -> Iterator[None]:
-    """A transaction in which nothing looks at single rows. After it everything is watched over as before."""
-    with _unwatched_on_postgresql(tables) if connection.vendor == "postgresql" else _unwatched_on_sqlite():
-        yield
-
-
-@contextmanager
-def _unwatched_on_sqlite() -> Iterator[None]:
-    """References are not looked at in the transaction, and all of them after it."""
-    is_off = connection.disable_constraint_checking()
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
-            triggers = cursor.fetchall()
-            for name, _ in triggers:
-                cursor.execute(f'DROP TRIGGER "{name}"')
-            yield
-            for _, statement in triggers:
-                cursor.execute(statement)
-    finally:
-        if is_off:
-            connection.enable_constraint_checking()
-    connection.check_constraints()
-
-
-@contextmanager
-def _unwatched_on_postgresql(tables: list[Table]) -> Iterator[None]:
-    """References are made anew afterwards, which compares whole tables: row by row it takes many times as long."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(REFERENCES)
-        references = cursor.fetchall()
-        for table, name, _ in references:
-            cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
-        for each in tables:
-            cursor.execute(f'ALTER TABLE "{each.name}" DISABLE TRIGGER USER')
-        yield
-        for each in tables:
-            cursor.execute(f'ALTER TABLE "{each.name}" ENABLE TRIGGER USER')
-        for table, name, definition in references:
-            cursor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
-
-
 def _empty(tables: list[Table]) -> None:
     """Delete what the migrations wrote."""
     with connection.cursor() as cursor:
@@ -124,7 +77,8 @@ def _empty(tables: list[Table]) -> None:
             cursor.execute(f'DELETE FROM "{table.name}"')
 
 
-def _insert(table: Table, rows: Iterable[list[Any]]) -> None:
+def insert(table: Table, rows: Iterable[list[Any]]) -> None:
+    """Insert rows in the common form."""
     names = ", ".join(f'"{column.name}"' for column in table.columns)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from django.apps import apps
 from django.db import connection, models
 
-PROJECTS, PEOPLE = "accounts_project", "accounts_user"
+from apps.audit.core.numbering import PEOPLE, PROJECTS
+
 RECORD_OF_DELETION = "accounts_projectdeletion"
 LAST = ("audit_event", "audit_link", "audit_chain")
 """No key leads to events, and links name rows of all tables. What was sealed goes before its link: the sealer would
