@@ -19,12 +19,13 @@ from django.utils import timezone
 from apps.accounts.actions.people import create_user
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
+from apps.audit.actions import sign_heads
 from apps.audit.execution.sealing import seal_all
 from apps.audit.execution.verification import former_chains, verify_chain, verify_former_chains
 from apps.audit.models import Chain, Event
 from apps.audit.selectors.sealed_kinds import kinds
 from apps.backups.actions.arrivals import import_project
-from apps.backups.actions.projects import export_project
+from apps.backups.actions.projects import delete_project, export_project
 from apps.backups.enums import PeopleAs
 from apps.backups.execution.arriving import LEFT_OUT
 from apps.backups.execution.making import make_backup
@@ -44,6 +45,7 @@ from tests.backups.running import done, empty_target, environment
 from tests.backups.test_keys import AS_WRITTEN, build_numbered_world, look_for_keys
 from tests.backups.test_kills import killed
 from tests.factories import lead_of
+from tests.running_jobs import run_jobs
 from tests.world import World
 
 pytestmark = [pytest.mark.slow]
@@ -195,6 +197,28 @@ def test_who_is_who_in_the_history_from_there_cannot_be_changed(arrived):
         assert verify_former_chains(arrived.project)[0].broken is not None
 
 
+def test_history_from_there_is_signed_again_with_another_key(arrived, settings):
+    settings.AUDIT_KEY = "another key of more than thirty-two characters"
+    with undone():
+        assert verify_former_chains(arrived.project)[0].broken is not None
+
+        sign_heads(projects=[arrived.project], at=timezone.now())
+
+        assert verify_former_chains(arrived.project)[0].holds
+
+
+def test_it_is_deleted_as_any_other_with_both_histories(arrived):
+    project = taken_in(arrived.file, arrived.lead, slug="to-be-deleted")
+    seal_all()
+
+    delete_project(project=project, typed=project.name, actor=None, at=timezone.now())
+    run_jobs()
+
+    assert not Project.objects.filter(pk=project.pk).exists()
+    assert not Chain.objects.filter(project_id=project.pk).exists()
+    assert verify_former_chains(arrived.project)[0].holds
+
+
 def test_people_are_names_without_an_account_and_the_lead_is_who_was_named(arrived):
     roles = {user: roles_of(user, arrived.project) for user in User.objects.all()}
 
@@ -272,11 +296,12 @@ def test_an_address_that_is_taken_is_refused(arrived):
         taken_in(arrived.file, arrived.lead, slug=arrived.before.slug)
 
 
-def test_rows_that_are_not_those_of_the_manifest_are_refused_and_nothing_is_kept(arrived, tmp_path):
+@pytest.mark.parametrize("table", ["accounts_user", "judging_judgement"])
+def test_rows_that_are_not_those_of_the_manifest_are_refused_and_nothing_is_kept(arrived, tmp_path, table):
     before = content()
-    changed = without_last_row(arrived.file, tmp_path / "changed.zip", "rows/judging_judgement.jsonl")
+    changed = without_last_row(arrived.file, tmp_path / "changed.zip", f"rows/{table}.jsonl")
 
-    with pytest.raises(NoBackup, match="rows of judging_judgement are not what was written"):
+    with pytest.raises(NoBackup, match=f"rows of {table} are not what was written"):
         taken_in(changed, arrived.lead)
 
     assert content() == before

@@ -12,7 +12,8 @@ from apps.audit.actions import accept_former_chains, record
 from apps.audit.core.numbering import Numbering
 from apps.audit.execution.verification import verify_chain
 from apps.backups.enums import PeopleAs
-from apps.backups.execution.arriving import Newcomer, distances_here, only_writer, refuse_incomplete, take_rows
+from apps.backups.execution.arriving import distances_here, only_writer, refuse_incomplete, take_rows
+from apps.backups.execution.arriving_rows import Newcomer
 from apps.backups.execution.files import take_file
 from apps.backups.execution.writing import Progress, silently
 from apps.backups.formats.archive import Archive
@@ -25,6 +26,7 @@ COLLIDES = (
     "People who are matched by address have given the very grades in the file here already, as when a copy comes back "
     "to its own server. Import it without matching people. Nothing was imported."
 )
+DO_NOT_FIT = "The file is damaged: its rows name others that are not in it, or are there twice. Nothing was imported."
 BUSY = "The database was busy for too long. Nothing was imported: try again when no job is running."
 SHOWN_FAULTS = 3
 
@@ -71,7 +73,7 @@ def import_project(
     except BaseException as problem:
         store.remove(*map(newcomer.path_of, archive.manifest.files))
         if isinstance(problem, IntegrityError):
-            raise Refusal(COLLIDES, code="rows_collide") from problem
+            raise Refusal(COLLIDES if matched else DO_NOT_FIT, code="rows_collide") from problem
         if isinstance(problem, OperationalError):
             raise Refusal(BUSY, code="database_busy") from problem
         raise

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from django.db.models.functions import Lower
 
 from apps.accounts.models import STAND_IN_DOMAIN, User
+from apps.backups.core.rows import Lines
 from apps.backups.formats.archive import Archive, NoBackup
 from apps.backups.selectors.belonging import PEOPLE, PROJECTS
 from apps.backups.selectors.tables import applied_migrations
@@ -75,11 +76,17 @@ def arrival_of(archive: Archive) -> Arrival:
 
 
 def rows_of(archive: Archive, table: str) -> list[dict[str, Any]]:
-    """All rows of a small table, by the names of their columns, in the common form."""
+    """All rows of a small table, by the names of their columns, in the common form. Raises NoBackup for others."""
     if (stored := archive.manifest.tables.get(table)) is None:
         raise NoBackup(f"{archive.path} is damaged: it has no table {table}.", code="backup_damaged")
+    lines, rows = Lines(stored.table), list(archive.rows(table))
+    lines.of(rows)
+    if lines.state != stored.state:
+        raise NoBackup(
+            f"{archive.path} is damaged: the rows of {table} are not what was written.", code="backup_damaged"
+        )
     names = [column.name for column in stored.table.columns]
-    return [dict(zip(names, row, strict=True)) for row in archive.rows(table)]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _people(archive: Archive) -> list[Person]:
