@@ -228,7 +228,8 @@ def test_a_message_and_a_conclusion_have_words(made, ask, name, body):
     assert ask(made.subject, made.project, name, 1, body=body).status_code == 400
 
 
-def test_a_lead_who_reviews_one_of_its_triples_elsewhere_compares_nothing_yet(made, ask, client):
+def test_a_lead_who_reviews_one_of_its_triples_elsewhere_compares_nothing_yet(ask, client):
+    made = make_calibration(items=4, confirmed=2, flagged=2)
     answer_items(made, made.subject, VerdictChoice.FLAG)
     answer_items(made, made.partner)
     fifth = make_member(made.project, Role.REVIEWER)
@@ -243,7 +244,7 @@ def test_a_lead_who_reviews_one_of_its_triples_elsewhere_compares_nothing_yet(ma
     for text in (answer.content, hidden.content):
         assert b"SECOND-LOOK" not in text
         assert b"SECRET-NOTE" not in text
-    assert "You review one of these Q&amp;As again yourself" in hidden.text
+    assert "You review one of these Q&amp;As again yourself." in hidden.text
 
     for person in (made.lead, fifth):
         answer_items(made._replace(calibration=mine), person)
