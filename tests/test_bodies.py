@@ -120,6 +120,13 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
         "tag": "pushed-again",
         "rows": [{"query_id": query_of(project).outside_id, "block_id": Things(project).block.outside_id, "score": 1}],
     },
+    "retrieval-api:pools": lambda project: {
+        "name": "Another pool",
+        "snapshot": digest_of(project),
+        "systems": [system_of(project, kind="bm25").pk],
+        "source": project.sources.filter(queries__isnull=False).earliest("pk").slug,
+    },
+    "retrieval-api:grow-pool": lambda project: {"systems": [system_of(project, kind="bm25").pk], "depth": 50},
     "systems-api:systems": lambda project: {"name": "Another", "kind": "bm25", "parameters": {"k1": 0.77}},
     "systems-api:fusions": lambda project: {
         "name": "Fused",
@@ -132,6 +139,11 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "systems-api:run": lambda project: {
         "snapshot": digest_of(project),
         "source": project.sources.filter(queries__isnull=False).earliest("pk").pk,
+    },
+    "review-api:remind": lambda project: {"triples": [Things(project).review_screen__pk()]},
+    "triples-api:retire-many": lambda project: {
+        "triples": [Things(project).triples_retire__pk()],
+        "reason": "out_of_scope",
     },
     "review-api:verdict": lambda project: {
         "revision_id": revision_of(project),
@@ -180,6 +192,16 @@ WITHOUT_A_BODY = {
     "triples-api:withdraw": "none is read",
     "triples-api:reopen": "none is read",
     "triples-api:retire": "a reason; see tests/triples/test_draft_api.py",
+    "calibration-api:calibrations": "people, who are in both projects; see tests/calibration/test_calibration_api.py",
+    "calibration-api:check": "none is read",
+    "calibration-api:message": "a text; see tests/calibration/test_calibration_api.py",
+    "calibration-api:close": "a note; see tests/calibration/test_calibration_api.py",
+    "calibration-api:answer": "a verdict; see tests/calibration/test_calibration_api.py",
+    "retrieval-api:run": "a note; see tests/retrieval/test_pool_api.py",
+    "retrieval-api:missing": "none is read",
+    "review-api:split": "claims, whose ids both projects use; see tests/review/test_split_api.py",
+    "review-api:candidate-decide": "a decision and a reason; see tests/review/test_candidate_api.py",
+    "review-api:candidate-withdraw": "none is read",
     "review-api:submit": "none is read",
     "review-api:begin": "none is read",
     "review-api:re-pin": "none is read",

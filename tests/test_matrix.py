@@ -57,6 +57,11 @@ MAY_BE_MISSING = {
     "calibration:close",
     "calibration:item",
     "calibration:answer",
+    "calibration-api:calibration",
+    "calibration-api:message",
+    "calibration-api:close",
+    "calibration-api:items",
+    "calibration-api:answer",
 }
 # Answered by no endpoint; OPTIONS by those of the API, which tell members what they are.
 OTHER_METHODS = ("options", "put", "patch", "delete")

@@ -276,7 +276,7 @@ class Things:
     retrieval_missing__pk = retrieval_pool__pk
     judging_carry__pk = retrieval_pool__pk
     retrieval_provenance__pk = retrieval_pool__pk
-    retrieval_api_pool__pk = retrieval_pool__pk
+    retrieval_api_pool__pk = retrieval_api_grow_pool__pk = retrieval_api_missing__pk = retrieval_pool__pk
 
     def judging__pk(self) -> int:
         return self.round.pk
@@ -302,6 +302,9 @@ class Things:
 
     def calibration__place(self) -> int:
         return 1
+
+    calibration_api__number = calibration__number
+    calibration_api__place = calibration__place
 
     def triples__pk(self) -> int:
         return Triple.objects.filter(project=self.project, state="draft", is_machine_written=False).first().pk
@@ -371,6 +374,7 @@ class Things:
         return CandidateBlock.objects.get(triple__project=self.project).pk
 
     review_api_candidate_answer__pk = review__candidate_pk
+    review_api_candidate_decide__pk = review_api_candidate_withdraw__pk = review__candidate_pk
 
     def evaluation__pk(self) -> int:
         return self.evaluations[0].pk

@@ -266,7 +266,7 @@ def answer_refusal(candidate: CandidateBlock, triple: Triple, participation: Par
 def candidate_withdraw_refusal(candidate: CandidateBlock, person_id: int) -> str | None:
     """Why this person may not withdraw what was proposed, or None. It does not depend on who has answered."""
     if candidate.proposed_by_id != person_id:
-        return f"Only {candidate.proposed_by}, who proposed it, can withdraw it."
+        return "Only the person who proposed it can withdraw it."  # a name would tell reviewers who that is
     return None if candidate.state == CandidateState.OPEN else "Both answers are in."
 
 

@@ -4,10 +4,13 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.review.enums import CandidateChoice, CandidateState, Category, Reason, VerdictChoice
+from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, Category, Reason, VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.board import KIND_LABELS, BoardTriple, SeatView
 from apps.triples.serializers import TripleOut
+
+DECISION_STEPS = {"add": CandidateStep.DECIDE_ADD, "reject": CandidateStep.DECIDE_REJECT}
+CANDIDATE_DECISIONS = list(DECISION_STEPS)
 
 
 class VerdictInput(serializers.Serializer):
@@ -93,6 +96,14 @@ class CandidateAnswerInput(serializers.Serializer):
     choice = serializers.ChoiceField(choices=CandidateChoice.choices)
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=4000)
     idempotency_key = serializers.CharField(max_length=64)
+
+
+class CandidateDecisionInput(serializers.Serializer):
+    decision = serializers.ChoiceField(choices=CANDIDATE_DECISIONS)
+    reason = serializers.CharField(max_length=4000)
+
+    def step(self) -> CandidateStep:
+        return DECISION_STEPS[self.validated_data["decision"]]
 
 
 class CandidateAnswerOut(serializers.Serializer):

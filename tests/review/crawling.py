@@ -44,6 +44,7 @@ def crawl(client, project) -> dict[str, tuple[int, bytes]]:
     waiting += [api + place for place in ("triples/", "review/queue/", "review/next/", "agreement/", "review/")]
     waiting += [f"{home}review/triples/{n}/" for n in range(1, 4)] + [f"{home}triples/{n}/bench/" for n in range(1, 4)]
     waiting += [f"{api}review/{n}/rounds/" for n in range(1, 4)]
+    waiting += [f"{api}agreement/calibrations/{place}" for place in ("", "1/", "1/items/")]
     seen: dict[str, tuple[int, bytes]] = {}
     client.raise_request_exception = False
     while waiting:

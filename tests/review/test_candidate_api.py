@@ -153,3 +153,63 @@ def test_a_viewer_is_refused(client, project, candidate):
     client.force_login(make_member(project, Role.VIEWER))
 
     assert client.get(base(project)).status_code == 403
+
+
+# Deciding and withdrawing
+
+
+def act(client, person, candidate, step, **body):
+    client.force_login(person)
+    url = f"{base(candidate.triple.project)}{candidate.pk}/{step}/"
+    return client.post(url, body, content_type="application/json")
+
+
+@pytest.mark.parametrize(("decision", "state", "blocks"), [("add", "confirmed", 2), ("reject", "rejected", 1)])
+def test_a_lead_without_a_part_decides_where_two_answers_differ(client, project, candidate, decision, state, blocks):
+    one, two, _ = reviewers(project)
+    decider = make_member(project, Role.LEAD, name="Decider")
+    body = {"decision": decision, "reason": "Read both."}
+    assert act(client, decider, candidate, "decide", **body).json()["code"] == "not_decidable"
+    say(candidate, one, CONFIRM)
+    say(candidate, two, REJECT)
+
+    assert act(client, lead_of(project), candidate, "decide", **body).json()["code"] == "not_decidable"
+    decided = act(client, decider, candidate, "decide", **body)
+
+    assert (decided.status_code, decided.json()["state"], decided.json()["reason"]) == (200, state, "Read both.")
+    assert len(expected_blocks(reload(candidate.triple).revision)) == blocks
+    assert act(client, decider, candidate, "decide", **body).status_code == 409
+
+
+@pytest.mark.parametrize(
+    "body", [{"decision": "add"}, {"decision": "add", "reason": " "}, {"decision": "x", "reason": "y"}]
+)
+def test_a_decision_says_what_and_why(client, project, candidate, body):
+    one, two, _ = reviewers(project)
+    say(candidate, one, CONFIRM)
+    say(candidate, two, REJECT)
+
+    assert act(client, make_member(project, Role.LEAD), candidate, "decide", **body).status_code == 400
+    assert fresh(candidate).state == CandidateState.DISPUTED
+
+
+def test_who_proposed_it_withdraws_it_and_nobody_else_learns_who_that_is(client, project, candidate):
+    one = reviewers(project)[0]
+
+    refused = act(client, one, candidate, "withdraw")
+    withdrawn = act(client, candidate.proposed_by, candidate, "withdraw")
+
+    assert (refused.status_code, withdrawn.status_code) == (409, 204)
+    assert candidate.proposed_by.name not in refused.json()["detail"]
+    assert fresh(candidate).state == CandidateState.WITHDRAWN
+    assert act(client, candidate.proposed_by, candidate, "withdraw").status_code == 404
+
+
+def test_what_is_asked_in_another_project_is_not_found(client, project):
+    other, _ = make_open(make_team(reviewers=3))
+    client.force_login(lead_of(project))
+
+    for step, body in (("decide", {"decision": "add", "reason": "So."}), ("withdraw", {})):
+        url = f"{base(project)}{other.pk}/{step}/"
+        assert client.post(url, body, content_type="application/json").status_code == 404
+    assert act(client, reviewers(project)[0], make_open(project)[0], "decide").status_code == 403

@@ -104,20 +104,22 @@ def calibration(request: HttpRequest, project: Project, number: int) -> HttpResp
 
 
 def _calibration_or_404(request: HttpRequest, number: int) -> Calibration:
-    if number >= 2**31:
-        raise Http404("No such calibration.")
     return calibrations.calibration_for(member_of(request), number)
 
 
 def _page(
     request: HttpRequest, calibration_: Calibration, *, fault: str = "", note: str = "", status: int = 200
 ) -> HttpResponse:
-    """Until both have answered, the two see their own progress; a lead without a part sees the progress of both."""
+    """Until both have answered, the two see their own progress; a lead without a part sees the progress of both.
+
+    A lead who reviews one of the Q&As once more elsewhere sees the comparison after that.
+    """
     member = member_of(request)
     is_mine = calibration_.includes(member.user)
     own = calibrations.own_verdicts(calibration_, member.user) if is_mine else {}
     watches = calibration_.is_open and not is_mine
     progress = calibrations.answered_by(calibration_) if watches else {}
+    is_compared = calibrations.is_compared_by(member.user, calibration_)
     context = {
         "section": SECTION,
         "part": "calibration",
@@ -130,8 +132,8 @@ def _page(
         "progress": [(person, progress.get(person.pk, 0)) for person in (calibration_.subject, calibration_.partner)]
         if watches
         else [],
-        "compared": None if calibration_.is_open else comparison(calibration_),
-        "thread": [] if calibration_.is_open else calibrations.messages_of(calibration_),
+        "compared": comparison(calibration_) if is_compared else None,
+        "thread": calibrations.messages_of(calibration_) if is_compared else [],
         "discuss_refusal": rules.discuss_refusal(calibration_, member),
         "close_refusal": rules.close_refusal(calibration_, member),
         "fault": fault,

@@ -12,6 +12,8 @@ from apps.calibration.enums import CalibrationState
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationMessage, CalibrationVerdict
 from apps.triples.models import Triple
 
+LARGEST_NUMBER = 2**31 - 1
+
 
 def blinded_triples(person: User) -> QuerySet[Any]:
     """Ids of the triples that the person is reviewing once more: all verdicts on them are hidden from them."""
@@ -26,6 +28,13 @@ def blinded_among(triples: Sequence[Triple], person: User) -> set[int]:
     return set(items.values_list("revision__triple", flat=True))
 
 
+def is_compared_by(person: User, calibration: Calibration) -> bool:
+    """Whether the answers are shown to the person: not while one of its triples is hidden from them."""
+    if calibration.is_open:
+        return False
+    return not calibration.items.filter(revision__triple__in=blinded_triples(person)).exists()
+
+
 def calibrations_for(member: Member) -> QuerySet[Calibration]:
     """The calibrations that this member may see, newest first: all for leads, their own for others."""
     calibrations = Calibration.objects.filter(project=member.project).select_related("project", "subject", "partner")
@@ -35,7 +44,8 @@ def calibrations_for(member: Member) -> QuerySet[Calibration]:
 
 
 def calibration_for(member: Member, number: int) -> Calibration:
-    calibration = calibrations_for(member).filter(number=number).select_related("opened_by", "closed_by").first()
+    rows = calibrations_for(member).select_related("opened_by", "closed_by")
+    calibration = rows.filter(number=number).first() if number <= LARGEST_NUMBER else None
     if calibration is None:
         raise Http404("No such calibration.")
     return calibration

@@ -15,14 +15,26 @@ from apps.review.enums import Category, Reason, VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import Triple
 
+CHOICE = "choice"
+WORDS = {CHOICE: "Confirm or flag", "block": "Passage"}
+
 
 class WordedVerdict(NamedTuple):
-    """A verdict in words."""
+    """A verdict, also in words."""
 
     who: str
-    is_flag: bool
-    words: str
+    choice: str
+    reasons: list[str]
+    category: str
     note: str
+
+    @property
+    def is_flag(self) -> bool:
+        return self.choice == VerdictChoice.FLAG
+
+    @property
+    def words(self) -> str:
+        return in_words(self.choice, self.reasons, self.category)
 
 
 @dataclass(frozen=True)
@@ -44,9 +56,15 @@ class ComparedItem:
 
 @dataclass(frozen=True)
 class QuestionFigure:
-    word: str
+    """Agreement of the two on one question: confirm or flag ("choice"), or one of the three aspects."""
+
+    aspect: str
     alike: Rate
     kappa: Coefficient
+
+    @property
+    def word(self) -> str:
+        return WORDS.get(self.aspect) or self.aspect.capitalize()
 
 
 @dataclass(frozen=True)
@@ -63,12 +81,7 @@ def in_words(choice: str, reasons: list[str], category: str) -> str:
 
 
 def _worded(verdict: CalibrationVerdict | Verdict, who: str) -> WordedVerdict:
-    return WordedVerdict(
-        who,
-        verdict.choice == VerdictChoice.FLAG,
-        in_words(verdict.choice, verdict.reasons, verdict.category),
-        verdict.note,
-    )
+    return WordedVerdict(who, verdict.choice, verdict.reasons, verdict.category, verdict.note)
 
 
 def comparison(calibration: Calibration) -> SittingComparison:
@@ -103,23 +116,21 @@ def comparison(calibration: Calibration) -> SittingComparison:
 def figures_of(pairs: list[tuple[CalibrationVerdict, CalibrationVerdict]]) -> list[QuestionFigure]:
     """Confirm or flag, then each of the three questions: agreement, and Cohen's kappa."""
     answers: dict[str, list[tuple[bool, bool]]] = {
-        "Confirm or flag": [
-            (first.choice == VerdictChoice.FLAG, second.choice == VerdictChoice.FLAG) for first, second in pairs
-        ]
+        CHOICE: [(first.choice == VerdictChoice.FLAG, second.choice == VerdictChoice.FLAG) for first, second in pairs]
     }
     for aspect in ASPECTS:
-        answers["Passage" if aspect == "block" else aspect.capitalize()] = [
+        answers[aspect] = [
             (aspects_flagged(first.reasons)[aspect], aspects_flagged(second.reasons)[aspect]) for first, second in pairs
         ]
-    return [_figure(word, answered) for word, answered in answers.items()]
+    return [_figure(aspect, answered) for aspect, answered in answers.items()]
 
 
-def _figure(word: str, pairs: list[tuple[bool, bool]]) -> QuestionFigure:
+def _figure(aspect: str, pairs: list[tuple[bool, bool]]) -> QuestionFigure:
     table = np.zeros((2, 2), dtype=np.int64)
     for first, second in pairs:
         table[int(first), int(second)] += 1
     alike = Rate(int(np.trace(table)), len(pairs))
     if len(pairs) > 1 and alike.hits < len(pairs) and (not table.sum(axis=0).all() or not table.sum(axis=1).all()):
         reason = "One of the two always gave the same answer; κ is then 0 whatever the other answers."
-        return QuestionFigure(word, alike, undefined("Cohen's κ", reason, len(pairs)))
-    return QuestionFigure(word, alike, cohen_kappa(table))
+        return QuestionFigure(aspect, alike, undefined("Cohen's κ", reason, len(pairs)))
+    return QuestionFigure(aspect, alike, cohen_kappa(table))

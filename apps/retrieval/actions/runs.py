@@ -112,11 +112,12 @@ def add_components(
 
 
 @transaction.atomic
-def annotate_run(*, run: Run, note: str, commit: str, actor: User, at: datetime) -> Run:
-    """Set the note and commit of a run in the ledger. Its rankings do not change."""
+def annotate_run(*, run: Run, note: str | None = None, commit: str | None = None, actor: User, at: datetime) -> Run:
+    """Set the note and commit of a run in the ledger; None stays as it is. Its rankings do not change."""
     row = Run.objects.select_for_update().get(pk=run.pk)
-    check_lengths(commit=commit.strip())
     before = {"note": row.note, "commit": row.commit}
+    note, commit = row.note if note is None else note, row.commit if commit is None else commit
+    check_lengths(commit=commit.strip())
     row.note, row.commit = note.strip(), commit.strip()
     row.save(update_fields=["note", "commit"])
     after = {"note": row.note, "commit": row.commit}

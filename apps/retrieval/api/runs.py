@@ -1,4 +1,4 @@
-"""The API of runs and pools."""
+"""The API of runs."""
 
 from typing import Any, ClassVar
 
@@ -16,11 +16,10 @@ from apps.retrieval import actions, selectors
 from apps.retrieval.execution.run_reading import is_body_read_at_once
 from apps.retrieval.serializers.runs import (
     LargePushSerializer,
-    PoolPageSerializer,
-    PoolSerializer,
     PushAnswerSerializer,
     PushedRunSerializer,
     PushSerializer,
+    RunAnnotationSerializer,
     RunPageSerializer,
     RunSerializer,
     push_out,
@@ -38,7 +37,7 @@ class RunList(ProjectAPIView):
 
     @extend_schema(operation_id="runs_list", parameters=[CURSOR], responses=RunPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return _page(request, selectors.runs_in(self.project), RunSerializer)
+        return newest_first(request, selectors.runs_in(self.project), RunSerializer)
 
     @extend_schema(
         operation_id="runs_push",
@@ -94,39 +93,25 @@ class PushDetail(ProjectAPIView):
 
 
 class RunDetail(ProjectAPIView):
-    """One run."""
+    """One run. A lead changes its note and commit; what is left out stays, and its rankings never change."""
 
-    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
 
     @extend_schema(operation_id="runs_read", responses=RunSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(RunSerializer(selectors.run_in(self.project, pk)).data)
 
-
-class PoolList(ProjectAPIView):
-    """The pools of a project, newest first."""
-
-    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
-
-    @extend_schema(operation_id="pools_list", parameters=[CURSOR], responses=PoolPageSerializer)
-    def get(self, request: Request, slug: str) -> Response:
-        return _page(request, selectors.pools_in(self.project), PoolSerializer)
+    @extend_schema(operation_id="runs_annotate", request=RunAnnotationSerializer, responses=RunSerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        run = selectors.run_in(self.project, pk)
+        given = RunAnnotationSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.annotate_run(run=run, **given.validated_data, actor=self.member.user, at=timezone.now())
+        return Response(RunSerializer(selectors.run_in(self.project, pk)).data)
 
 
-class PoolDetail(ProjectAPIView):
-    """One pool."""
-
-    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
-    scopes: ClassVar = {"GET": Scope.RUNS_READ}
-
-    @extend_schema(operation_id="pools_read", responses=PoolSerializer)
-    def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(PoolSerializer(selectors.pool_in(self.project, pk)).data)
-
-
-def _page(request: Request, rows: Any, serializer: Any) -> Response:
+def newest_first(request: Request, rows: Any, serializer: Any) -> Response:
     """One page, newest first, and the cursor of the next page: `{"results": [...], "next": id or null}`."""
     before = request.query_params.get("before", "")
     if before:

@@ -113,7 +113,7 @@ def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         "grow_refusal": rules.grow_refusal(shown),
         "provenance_refusal": rules.provenance_refusal(member.roles, has_pairs_to_judge(request.user, shown)),
         "how": _how(shown),
-        "shares": _shares(shown) if member.holds(Role.LEAD, Role.VIEWER) else [],
+        "shares": selectors.run_shares(shown) if member.holds(Role.LEAD, Role.VIEWER) else [],
         "shows_missing": member.holds(Role.LEAD, Role.VIEWER) and shown.kind == PoolKind.DEPTH,
         "missing_refusal": rules.missing_refusal(shown),
         "missing_job": selectors.missing_job(shown),
@@ -223,7 +223,7 @@ def _how(pool: Pool) -> str:
     return f"A budget of {pairs} {each}, {methods[plan.method]}, from the top {pool.depth:,}"
 
 
-class MissingEstimate(NamedTuple):
+class MissedFigures(NamedTuple):
     """The estimate on a pool's page: relevant blocks outside the pool, and the pool's recall in percent."""
 
     counts: dict[str, Any]
@@ -232,33 +232,13 @@ class MissingEstimate(NamedTuple):
     at: datetime
 
 
-def _missed(pool: Pool) -> MissingEstimate | None:
+def _missed(pool: Pool) -> MissedFigures | None:
     """The last estimate; None when none was made since the pool was built or grown."""
-    stored = pool.summary.get("missing")
-    if not stored:
+    found = selectors.missing_estimate(pool)
+    if found is None:
         return None
-    blocks = BoundedFigure(*stored["missing"]) if stored.get("missing") else None
-    share = BoundedFigure(*(part * 100 for part in stored["share"])) if stored.get("share") else None
-    return MissingEstimate(stored, blocks, share, datetime.fromisoformat(stored["at"]))
-
-
-class RunShare(NamedTuple):
-    """One run of a pool: how many pairs it found, how many only it found, and how many it shares with each run."""
-
-    run: Run
-    found: int
-    alone: int
-    shared: list[int]
-
-
-def _shares(pool: Pool) -> list[RunShare]:
-    summary = pool.summary
-    runs = {run.pk: run for run in selectors.pool_runs(pool)}
-    return [
-        RunShare(runs[pk], summary["shared"][at][at], summary["alone"][at], summary["shared"][at])
-        for at, pk in enumerate(summary.get("runs", []))
-        if summary["shared"]
-    ]
+    share = BoundedFigure(*(part * 100 for part in found.share)) if found.share else None
+    return MissedFigures(found.counts, found.blocks, share, found.at)
 
 
 def _chosen_snapshot(project: Project, pk: str) -> Snapshot | None:

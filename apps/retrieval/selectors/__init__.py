@@ -4,6 +4,7 @@ from apps.retrieval.selectors.estimates import PoolForecast, estimate_pool
 from apps.retrieval.selectors.finding import in_parts
 from apps.retrieval.selectors.pools import (
     entries_of,
+    missing_estimate,
     missing_job,
     pool_in,
     pool_query_ids,
@@ -11,6 +12,7 @@ from apps.retrieval.selectors.pools import (
     pools_in,
     pools_with,
     proposed_sources,
+    run_shares,
 )
 from apps.retrieval.selectors.queries import (
     ALL_QUERIES,
@@ -64,6 +66,7 @@ __all__ = [
     "indexing_job",
     "is_ready_for_runs",
     "job_of_upload",
+    "missing_estimate",
     "missing_job",
     "names_of_ranked",
     "pool_in",
@@ -83,6 +86,7 @@ __all__ = [
     "result_counts",
     "reusable_run",
     "run_in",
+    "run_shares",
     "runs_in",
     "runs_to_make",
     "snapshot_named",

@@ -1,6 +1,7 @@
 """The pools of a project, and their queries, runs and pairs."""
 
-from typing import NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -9,6 +10,7 @@ from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
 from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
+from apps.retrieval.core.missing_relevance import BoundedFigure
 from apps.retrieval.enums import MISSING, QUICK, PoolKind
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run
 from apps.retrieval.selectors.finding import found_in
@@ -83,3 +85,42 @@ def entries_of(pool: Pool, query_id: int) -> QuerySet[PoolEntry]:
     """The pairs of one query, in the order of the blocks' outside ids."""
     entries = PoolEntry.objects.filter(pool=pool, query_id=query_id)
     return entries.select_related("version__block").order_by("version__block__outside_id")
+
+
+class RunShare(NamedTuple):
+    """One run of a pool: how many pairs it found, how many only it found, and how many it shares with each run."""
+
+    run: Run
+    found: int
+    alone: int
+    shared: list[int]
+
+
+def run_shares(pool: Pool) -> list[RunShare]:
+    """The shares of a complete pool's runs, ascending by id; for leads and viewers."""
+    summary = pool.summary
+    runs = {run.pk: run for run in pool_runs(pool)}
+    return [
+        RunShare(runs[pk], summary["shared"][at][at], summary["alone"][at], summary["shared"][at])
+        for at, pk in enumerate(summary.get("runs", []))
+        if summary["shared"]
+    ]
+
+
+class MissingEstimate(NamedTuple):
+    """What a pool was estimated to miss: relevant blocks outside it, and its recall; None with too few judged."""
+
+    counts: dict[str, Any]
+    blocks: BoundedFigure | None
+    share: BoundedFigure | None
+    at: datetime
+
+
+def missing_estimate(pool: Pool) -> MissingEstimate | None:
+    """The last estimate; None when none was made since the pool was built or grown."""
+    stored = pool.summary.get("missing")
+    if not stored:
+        return None
+    blocks = BoundedFigure(*stored["missing"]) if stored.get("missing") else None
+    share = BoundedFigure(*stored["share"]) if stored.get("share") else None
+    return MissingEstimate(stored, blocks, share, datetime.fromisoformat(stored["at"]))

@@ -1,4 +1,4 @@
-"""Runs, pools and pushed runs in the API."""
+"""Runs and pushed runs in the API."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from apps.jobs.models import Job
 from apps.jobs.serializers import JobSerializer
-from apps.retrieval.models import Pool, Run
+from apps.retrieval.models import Run
 
 MOST_ROWS = 1_000_000
 
@@ -48,40 +48,21 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         read_only_fields = fields
 
 
-class PoolSerializer(serializers.ModelSerializer[Pool]):
-    """A pool, without its pairs and ranks."""
-
-    snapshot = serializers.CharField(source="snapshot.digest", read_only=True)
-    query_count = serializers.IntegerField(read_only=True)
-    run_count = serializers.IntegerField(read_only=True)
-
-    class Meta:
-        model = Pool
-        fields = (
-            "id",
-            "name",
-            "kind",
-            "snapshot",
-            "depth",
-            "state",
-            "query_count",
-            "run_count",
-            "entry_count",
-            "failure",
-            "created_at",
-            "completed_at",
-        )
-        read_only_fields = fields
-
-
 class RunPageSerializer(serializers.Serializer[Any]):
     results = RunSerializer(many=True)
     next = serializers.IntegerField(allow_null=True, help_text="The value of `before` for the next page.")
 
 
-class PoolPageSerializer(serializers.Serializer[Any]):
-    results = PoolSerializer(many=True)
-    next = serializers.IntegerField(allow_null=True, help_text="The value of `before` for the next page.")
+class RunAnnotationSerializer(serializers.Serializer[Any]):
+    """What the ledger says about a run; what is left out stays as it is."""
+
+    note = serializers.CharField(required=False, allow_blank=True, max_length=2_000)
+    commit = serializers.CharField(required=False, allow_blank=True, max_length=80)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError({"note": ["Give note, commit or both."]})
+        return attrs
 
 
 class RunRowSerializer(serializers.Serializer[Any]):

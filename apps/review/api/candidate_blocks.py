@@ -1,4 +1,4 @@
-"""API of passages that may be right as well: what is asked about, and a reviewer's answer."""
+"""API of passages that may be right as well: what is asked about, a reviewer's answer, and a lead's decision."""
 
 from django.http import Http404
 from django.utils import timezone
@@ -11,10 +11,17 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.idempotency import body_with_key
 from apps.common.web.paging import cut, only_known, whole
-from apps.review.actions import answer_candidate
+from apps.review.actions import answer_candidate, decide_candidate, withdraw_candidate
 from apps.review.enums import CandidateState
+from apps.review.models import CandidateBlock
 from apps.review.selectors.candidate_blocks import candidates_for, views_for
-from apps.review.serializers import CandidateAnswerInput, CandidateAnswerOut, CandidatePageOut
+from apps.review.serializers import (
+    CandidateAnswerInput,
+    CandidateAnswerOut,
+    CandidateDecisionInput,
+    CandidateOut,
+    CandidatePageOut,
+)
 
 READERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
 STATES = [state.value for state in CandidateState if state is not CandidateState.WITHDRAWN]
@@ -54,24 +61,67 @@ class CandidateList(ProjectAPIView):
         return Response(CandidatePageOut({"candidates": views, "next": page.next}).data)
 
 
-class CandidateAnswerView(ProjectAPIView):
+class OneCandidate(ProjectAPIView):
+    scopes = {"POST": Scope.REVIEW_WRITE}
+
+    def candidate(self, pk: int) -> CandidateBlock:
+        """What is being asked about, or was. Raises Http404, for what is hidden or withdrawn too."""
+        candidate = candidates_for(self.member).filter(pk=pk).first()
+        if candidate is None:
+            raise Http404("No such passage is being asked about.")
+        return candidate
+
+
+class CandidateAnswerView(OneCandidate):
     """Say whether a passage is right as well, without knowing the other answer or where it was found.
 
     The idempotency key, in the body or as a header, makes it safe to send it again.
     """
 
     roles = {"POST": (Role.REVIEWER,)}
-    scopes = {"POST": Scope.REVIEW_WRITE}
 
     @extend_schema(
         operation_id="review_candidate_answer", request=CandidateAnswerInput, responses={201: CandidateAnswerOut}
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        if not candidates_for(self.member).filter(pk=pk).exists():
-            raise Http404("No such passage is being asked about.")
+        self.candidate(pk)
         given = CandidateAnswerInput(data=body_with_key(request))
         given.is_valid(raise_exception=True)
         answer = answer_candidate(
             project=self.project, pk=pk, reviewer=self.member.user, at=timezone.now(), **given.validated_data
         )
         return Response(CandidateAnswerOut(answer).data, status=201)
+
+
+class CandidateDecisionView(OneCandidate):
+    """Decides, for a reason, between two answers that differ, in a question that you have no part in."""
+
+    roles = {"POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="review_candidate_decide", request=CandidateDecisionInput, responses=CandidateOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        self.candidate(pk)
+        given = CandidateDecisionInput(data=request.data)
+        given.is_valid(raise_exception=True)
+        decide_candidate(
+            project=self.project,
+            pk=pk,
+            lead=self.member.user,
+            step=given.step(),
+            reason=given.validated_data["reason"],
+            at=timezone.now(),
+        )
+        (view,) = views_for([self.candidate(pk)], self.member)
+        return Response(CandidateOut(view).data)
+
+
+class CandidateWithdrawView(OneCandidate):
+    """Takes back a passage that you proposed, while both answers are not in: nobody is asked about it any more."""
+
+    roles = {"POST": READERS}
+
+    @extend_schema(operation_id="review_candidate_withdraw", request=None, responses={204: None})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        self.candidate(pk)
+        withdraw_candidate(project=self.project, pk=pk, person=self.member.user, at=timezone.now())
+        return Response(status=204)

@@ -12,7 +12,8 @@ from apps.common.text.blocktext import merge, plain
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.corpus.selectors.search import search_blocks
 from apps.review.actions import Claim
-from apps.review.core.claim_proposals import FEWEST, MOST, Span, likeliest, propose, sentences
+from apps.review.core.claim_proposals import FEWEST, MOST, Span, sentences
+from apps.review.selectors.proposed_claims import marked_pieces, proposed_claims
 from apps.triples.core import checks
 from apps.triples.core.checks import Check
 from apps.triples.core.evidence import quoted, spans_of
@@ -106,15 +107,9 @@ class ClaimsSheet:
     # What is in it
 
     def _proposed(self) -> list[ClaimForm]:
-        passages = [
-            (self._value(block.version_id, span), block.version.text[span[0] : span[1]])
-            for block in self.expected
-            for span in _marked_pieces(block)
-        ]
         made = []
-        for number, claim in enumerate(propose(self.triple.revision.question, self.triple.revision.answer), start=1):
-            best = likeliest(claim.answer, [text for _, text in passages])
-            ticked = [] if best is None else [passages[best][0]]
+        for number, claim in enumerate(proposed_claims(self.triple.revision, self.expected), start=1):
+            ticked = [self._value(claim.block.version_id, claim.span)] if claim.block else []
             initial = {"question": claim.question, "answer": claim.answer, "passages": ticked}
             made.append(ClaimForm(initial=initial, number=number))
         return made
@@ -139,7 +134,7 @@ class ClaimsSheet:
 
     def origins(self, form: ClaimForm) -> list[Origin]:
         ticked = set(form.ticked())
-        made = [self._origin(block.version, _marked_pieces(block), ticked, False) for block in self.expected]
+        made = [self._origin(block.version, marked_pieces(block), ticked, False) for block in self.expected]
         version = self.other_block(form)
         return [*made, self._origin(version, [], ticked, True)] if version else made
 
@@ -232,11 +227,6 @@ class ClaimsSheet:
 def _is_in_text(version: BlockVersion, spans: Sequence[Span]) -> Check:
     block = marked(version, spans)
     return checks.check_evidence(block.text, block.spans)
-
-
-def _marked_pieces(block: ExpectedBlock) -> list[Span]:
-    """The parent's marked evidence in a block, sentence by sentence."""
-    return [piece for start, end in sorted(block.spans) for piece in sentences(block.version.text, start, end)]
 
 
 def _read(value: str) -> tuple[int, Span]:

@@ -1,4 +1,4 @@
-"""API of writing triples: drafts and open revisions, candidates that a machine wrote, and what ends a triple."""
+"""API of writing triples: drafts and open revisions, candidates that a machine wrote, and what ends a draft."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -25,13 +25,11 @@ from apps.triples.actions.triples import (
     AlreadyStarted,
     DraftRefused,
     reopen_as_draft,
-    retire_triple,
     save_draft,
     start_draft,
     withdraw_draft,
 )
 from apps.triples.core.warning_answers import FIELD
-from apps.triples.enums import RetireReason
 from apps.triples.forms.bench import ALL, ANY, MOST_BLOCKS, MOST_SPANS, BenchForm
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.candidates import candidate_in, candidates_of
@@ -110,10 +108,6 @@ class DraftOut(serializers.Serializer):
 
 class RejectInput(serializers.Serializer):
     reason = serializers.CharField(max_length=2_000)
-
-
-class RetireInput(serializers.Serializer):
-    reason = serializers.ChoiceField(choices=RetireReason.choices)
 
 
 class WriterView(ProjectAPIView):
@@ -313,25 +307,3 @@ class ReopenView(WriterView):
             at=timezone.now(),
         )
         return self.draft(triple.pk)
-
-
-class RetireView(WriterView):
-    """Takes an accepted triple out of use, stale or not. Its text is kept."""
-
-    roles: ClassVar = {"POST": (Role.LEAD,)}
-
-    @extend_schema(operation_id="triples_retire", request=RetireInput, responses=TripleOut)
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        triple = triple_for(self.member, pk)
-        body = RetireInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        return self.shown(
-            retire_triple(
-                project=self.project,
-                triple_id=triple.pk,
-                lead=self.member.user,
-                roles=self.member.roles,
-                reason=RetireReason(body.validated_data["reason"]),
-                at=timezone.now(),
-            )
-        )

@@ -1,0 +1,140 @@
+"""The API of pools: building, reading and growing them, and estimates of what they miss."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.corpus.models import Snapshot
+from apps.jobs.serializers import JobSerializer
+from apps.queries.models import Source
+from apps.retrieval import actions, selectors
+from apps.retrieval.api.runs import CURSOR, newest_first
+from apps.retrieval.selectors import QueryChoice
+from apps.retrieval.serializers.pools import (
+    GrowRequestSerializer,
+    PoolDetailSerializer,
+    PoolPageSerializer,
+    PoolRequestSerializer,
+    PoolSerializer,
+    pool_out,
+)
+
+
+class PoolView(ProjectAPIView):
+    """The common part of the endpoints of pools."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+
+    def out(self, pk: int, status: int = 200) -> Response:
+        return Response(pool_out(selectors.pool_in(self.project, pk)), status=status)
+
+    def known_sources(self, snapshot: Snapshot, systems: Sequence[int], runs: Sequence[int]) -> None:
+        """Raises ValidationError for a system or a run that a pool on the snapshot cannot take."""
+        self._known("systems", systems, selectors.engines_in(self.project), "is no system of this project to be run.")
+        missing = "is no complete run on this snapshot that returned its passages."
+        self._known("runs", runs, selectors.poolable_runs_on(snapshot), missing)
+
+    def _known(self, field: str, ids: Sequence[int], rows: QuerySet[Any], missing: str) -> None:
+        known = set(rows.filter(pk__in=ids).values_list("pk", flat=True))
+        if unknown := [pk for pk in ids if pk not in known]:
+            raise exceptions.ValidationError({field: [f"{unknown[0]} {missing}"]})
+
+
+class PoolList(PoolView):
+    """The pools of a project, newest first; build one, in a job."""
+
+    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER), "POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="pools_list", parameters=[CURSOR], responses=PoolPageSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        return newest_first(request, selectors.pools_in(self.project), PoolSerializer)
+
+    @extend_schema(operation_id="pools_build", request=PoolRequestSerializer, responses={202: PoolDetailSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        body = PoolRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        values = body.validated_data
+        snapshot = selectors.snapshot_named(self.project, values["snapshot"])
+        if snapshot is None:
+            raise exceptions.ValidationError({"snapshot": ["No snapshot, or more than one, is called that."]})
+        self.known_sources(snapshot, values["systems"], values["runs"])
+        if values["built_in"] and selectors.engines_in(self.project).exists():
+            raise exceptions.ValidationError({"built_in": ["There are systems already: name them in systems."]})
+        pool = actions.request_pool(
+            project=self.project,
+            name=values["name"],
+            snapshot_id=snapshot.pk,
+            system_ids=values["systems"],
+            run_ids=values["runs"],
+            with_built_in=values["built_in"],
+            depth=values["depth"],
+            plan=body.plan(),
+            choice=self._choice(values),
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return self.out(pool.pk, 202)
+
+    def _choice(self, values: dict[str, Any]) -> QueryChoice:
+        source = None
+        if values["source"] is not None:
+            source = Source.objects.filter(project=self.project, slug=values["source"]).first()
+            if source is None:
+                raise exceptions.ValidationError({"source": ["No source of this project is called that."]})
+        return QueryChoice(
+            source_id=source.pk if source else None,
+            domain=values["domain"],
+            difficulty=values["difficulty"],
+            query_type=values["query_type"],
+        )
+
+
+class PoolDetail(PoolView):
+    """One pool, without its pairs and ranks."""
+
+    roles: ClassVar = {"GET": (Role.LEAD, Role.VIEWER)}
+
+    @extend_schema(operation_id="pools_read", responses=PoolDetailSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return self.out(pk)
+
+
+class PoolGrow(PoolView):
+    """Adds systems, runs, depth or pairs to a complete pool, in a job. It never loses a pair."""
+
+    @extend_schema(operation_id="pools_grow", request=GrowRequestSerializer, responses={202: PoolDetailSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        pool = selectors.pool_in(self.project, pk)
+        body = GrowRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        values = body.validated_data
+        self.known_sources(pool.snapshot, values["systems"], values["runs"])
+        actions.grow_pool(
+            project=self.project,
+            pool_id=pool.pk,
+            system_ids=values["systems"],
+            run_ids=values["runs"],
+            depth=values.get("depth"),
+            more=body.more(),
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return self.out(pk, 202)
+
+
+class PoolMissing(PoolView):
+    """Estimates, in a job, what the pool misses; the pool has the estimate once that is done. Again: the same job."""
+
+    @extend_schema(operation_id="pools_estimate_missing", request=None, responses={202: JobSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        job = actions.request_missing(project=self.project, pool_id=pk, actor=self.member.user, at=timezone.now())
+        return Response(JobSerializer(job).data, status=202)
