@@ -7,6 +7,14 @@ from tests.conftest import REPO
 from tests.endpoints import ENDPOINTS
 
 REACHED = {
+    "queries:new": "queries-api:list",
+    "queries:change": "queries-api:change",
+    "queries:edit": "queries-api:edit",
+    "queries:retire": "queries-api:retire",
+    "queries:source-new": "queries-api:sources",
+    "queries:source-edit": "queries-api:source-edit",
+    "queries:grant": "queries-api:grant",
+    "queries:revoke": "queries-api:revoke",
     "jobs:cancel": "jobs-api:job-cancel",
     "notifications:open": "notifications-api:read",
     "notifications:read-all": "notifications-api:read-all",
@@ -176,16 +184,6 @@ MISSING: dict[str, list[str]] = {
         "people:revoke-invitation",
         "people:roles",
         "dashboard:judge-myself",
-    ],
-    "queries and their sources": [
-        "queries:new",
-        "queries:change",
-        "queries:edit",
-        "queries:retire",
-        "queries:source-new",
-        "queries:source-edit",
-        "queries:grant",
-        "queries:revoke",
     ],
     "pools and the notes of runs": ["retrieval:new-pool", "retrieval:grow-pool", "retrieval:missing", "retrieval:run"],
     "splits, reminders and decisions on passages": [
