@@ -7,6 +7,13 @@ from tests.conftest import REPO
 from tests.endpoints import ENDPOINTS
 
 REACHED = {
+    "people:invite": "people-api:invitations",
+    "people:revoke-invitation": "people-api:revoke-invitation",
+    "people:roles": "people-api:roles",
+    "dashboard:judge-myself": "people-api:judge-myself",
+    "dashboard:settings": "settings-api:settings",
+    "dashboard:archive": "settings-api:archive",
+    "dashboard:bring-back": "settings-api:bring-back",
     "queries:new": "queries-api:list",
     "queries:change": "queries-api:change",
     "queries:edit": "queries-api:edit",
@@ -176,15 +183,6 @@ ON_PAGES_ONLY: dict[str, str] = {
 }
 
 MISSING: dict[str, list[str]] = {
-    "people and settings": [
-        "dashboard:settings",
-        "dashboard:archive",
-        "dashboard:bring-back",
-        "people:invite",
-        "people:revoke-invitation",
-        "people:roles",
-        "dashboard:judge-myself",
-    ],
     "pools and the notes of runs": ["retrieval:new-pool", "retrieval:grow-pool", "retrieval:missing", "retrieval:run"],
     "splits, reminders and decisions on passages": [
         "review:candidate-decide",

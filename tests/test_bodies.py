@@ -111,6 +111,8 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
         "text": '[[gate]]\nname = "Another"\nfigure = "nDCG@10"\nno_worse_than = "baseline"\n',
     },
     "evaluation-api:ledger": lambda project: {"tried": "another analyser"},
+    "people-api:invitations": lambda project: {"people": [{"name": "Nadja Fink", "roles": ["annotator"]}]},
+    "settings-api:settings": lambda project: {"escalation_days": 9},
     "queries-api:list": lambda project: {
         "query_id": "Q-another",
         "text": "how are keys rotated",
@@ -155,6 +157,12 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
 TAKEN_AS = {"corpus-api:snapshots": {409}}
 # Their answers name no object: the reason is beside each.
 WITHOUT_A_BODY = {
+    "people-api:roles": "roles; see tests/accounts/test_people_api.py",
+    "people-api:judge-myself": "none is read",
+    "people-api:revoke-invitation": "none is read",
+    "settings-api:scale": "grades, which somebody has given; see tests/dashboard/test_settings_api.py",
+    "settings-api:archive": "none is read",
+    "settings-api:bring-back": "none is read",
     "queries-api:edit": "words and a source, which both projects name alike; see tests/queries/test_query_api.py",
     "queries-api:retire": "a reason; see tests/queries/test_query_api.py",
     "queries-api:revoke": "a reason; see tests/queries/test_source_api.py",

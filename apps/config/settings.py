@@ -404,6 +404,7 @@ SPECTACULAR_SETTINGS = {
         "JobState": "apps.jobs.enums.JobState",
         "JudgementFormat": "apps.judging.edges.imports.FORMAT_NAMES",
         "QueryFormat": "apps.queries.edges.imports.FORMAT_NAMES",
+        "FreezeCheckAnswer": "apps.goldsets.enums.Answer",
         "PermissionScope": "apps.queries.enums.PermissionScope",
         "RunState": "apps.retrieval.enums.RunState",
         "SourceKind": "apps.queries.enums.SourceKind",
