@@ -26,7 +26,7 @@ OWN = {
     "people:revoke-token",
 }
 """A person's own notifications and tokens, which concern nobody else."""
-BACK = {"dashboard:bring-back", "dashboard:delete"}
+BACK = {"dashboard:bring-back", "settings-api:bring-back", "dashboard:delete"}
 """What ends the archiving, one way or the other."""
 LEASING = ("judging:judge", "judging:pairs", "judging-api:pairs")
 """Read by GET, but whoever asks is given pairs to judge."""

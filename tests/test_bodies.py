@@ -111,6 +111,20 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
         "text": '[[gate]]\nname = "Another"\nfigure = "nDCG@10"\nno_worse_than = "baseline"\n',
     },
     "evaluation-api:ledger": lambda project: {"tried": "another analyser"},
+    "people-api:invitations": lambda project: {"people": [{"name": "Nadja Fink", "roles": ["annotator"]}]},
+    "settings-api:settings": lambda project: {"escalation_days": 9},
+    "queries-api:list": lambda project: {
+        "query_id": "Q-another",
+        "text": "how are keys rotated",
+        "source": Things(project).project.sources.earliest("pk").slug,
+    },
+    "queries-api:change": lambda project: {
+        "source": Things(project).project.sources.latest("pk").slug,
+        "query_ids": [query_of(project).outside_id],
+    },
+    "queries-api:sources": lambda project: {"name": "Interviews in March", "kind": "interview"},
+    "queries-api:source-edit": lambda project: {"target_share": 0.125},
+    "queries-api:grant": lambda project: {"owner": "Legal", "scope": "public"},
     "queries-api:source": lambda project: {
         "source": Things(project).project.sources.earliest("pk").slug,
         "query_ids": [query_of(project).outside_id],
@@ -155,6 +169,15 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
 TAKEN_AS = {"corpus-api:snapshots": {409}}
 # Their answers name no object: the reason is beside each.
 WITHOUT_A_BODY = {
+    "people-api:roles": "roles; see tests/accounts/test_people_api.py",
+    "people-api:judge-myself": "none is read",
+    "people-api:revoke-invitation": "none is read",
+    "settings-api:scale": "grades, which somebody has given; see tests/dashboard/test_settings_api.py",
+    "settings-api:archive": "none is read",
+    "settings-api:bring-back": "none is read",
+    "queries-api:edit": "words and a source, which both projects name alike; see tests/queries/test_query_api.py",
+    "queries-api:retire": "a reason; see tests/queries/test_query_api.py",
+    "queries-api:revoke": "a reason; see tests/queries/test_source_api.py",
     "jobs-api:job-retry": "none is read",
     "jobs-api:send-again": "none is read",
     "notifications-api:read-all": "how far, which only bounds one's own; see tests/jobs/test_api.py",

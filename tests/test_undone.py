@@ -48,6 +48,7 @@ SHOWN = {
     "judging:index": "the round is listed as withdrawn",
     "judging-api:all-rounds": "the round is listed as withdrawn",
     "dashboard:settings": "the scale stays fixed: grades on record mean what it said",
+    "settings-api:settings": "the scale stays fixed: grades on record mean what it said",
     "dashboard:delete": "what was taken back is deleted too",
     "triples:list": "the drafts are listed as withdrawn",
     "triples:mine": "the drafts are listed as withdrawn",

@@ -236,9 +236,14 @@ class Things:
 
     queries_source_edit__pk = queries_source__pk
     queries_grant__pk = queries_source__pk
+    queries_api_source_detail__pk = queries_source__pk
+    queries_api_source_edit__pk = queries_source__pk
+    queries_api_grant__pk = queries_source__pk
 
     def queries_revoke__pk(self) -> int:
         return Permission.objects.filter(source__project=self.project).first().pk
+
+    queries_api_revoke__pk = queries_revoke__pk
 
     def retrieval_system__pk(self) -> int:
         return System.objects.filter(project=self.project).first().pk

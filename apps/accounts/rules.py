@@ -146,6 +146,16 @@ def roles_refusal(roles: list[str]) -> str | None:
     return None
 
 
+def token_roles_refusal(roles: Iterable[str]) -> str | None:
+    """Why a token may not give somebody these roles, or None.
+
+    A lead makes tokens with every scope, secrets and webhooks: a token that made one would outlive its own end.
+    """
+    if Role.LEAD not in roles:
+        return None
+    return "A token cannot make anybody a lead, who could make further tokens. A lead does it on the page People."
+
+
 class FormSent(Refusal):
     """A form was sent before, and what it created no longer exists."""
 

@@ -149,11 +149,19 @@ class MemberRoles(NamedTuple):
     since: datetime
 
 
-def people_with_roles(project: Project) -> list[MemberRoles]:
-    """Everybody with a live role, by name, in one query."""
+def people_in(project: Project) -> QuerySet[User]:
+    """Everybody with a live role, deactivated people too, in the order in which their accounts were made."""
+    live = Membership.objects.live().filter(project=project)
+    return User.objects.filter(pk__in=live.values("user")).order_by("pk")
+
+
+def people_with_roles(project: Project, users: Sequence[User] | None = None) -> list[MemberRoles]:
+    """Everybody with a live role, or those of `users`, by name, in one query."""
     rows = (
         Membership.objects.live().filter(project=project).select_related("user").order_by("user__name", "user", "role")
     )
+    if users is not None:
+        rows = rows.filter(user__in=users)
     people: dict[int, list[Membership]] = {}
     for row in rows:
         people.setdefault(row.user_id, []).append(row)

@@ -32,6 +32,8 @@ PROJECT_PAGES = [
 ]
 
 PROJECT_API = [
+    path("people/", include("apps.accounts.api.urls")),
+    path("settings/", include("apps.dashboard.api.settings_urls")),
     path("jobs/", include("apps.jobs.api.urls")),
     path("notifications/", include("apps.jobs.api.notification_urls")),
     path("corpus/", include("apps.corpus.api.urls")),

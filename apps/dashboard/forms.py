@@ -13,6 +13,12 @@ from apps.triples.core.checks import CAN_WARN
 MOST_GRADES = 6
 
 
+def settings_of(project: Project) -> dict[str, Any]:
+    """The values of the form's fields as they are now."""
+    known = {"name": project.name, **default_policies(), **project.policies}
+    return {name: known[name] for name in SettingsForm.base_fields}
+
+
 class SettingsForm(KaratForm):
     """Name and policies. Each policy field has the name of its policy."""
 
@@ -104,7 +110,7 @@ class SettingsForm(KaratForm):
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        kwargs.setdefault("initial", {"name": project.name, **default_policies(), **project.policies})
+        kwargs.setdefault("initial", settings_of(project))
         super().__init__(*args, **kwargs)
 
     @property

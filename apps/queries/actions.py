@@ -270,17 +270,22 @@ def grant_permission(
     granted_at: datetime | None = None,
     expires_at: datetime | None = None,
 ) -> Permission:
-    """Record the terms under which a source may be used. The latest valid permission counts."""
+    """Record the terms under which a source may be used. The latest valid permission counts.
+
+    Its own terms again are that permission: a request that is sent twice records one.
+    """
     source = Source.objects.select_for_update().get(pk=source_id)
-    permission = Permission.objects.create(
-        source=source,
-        owner=owner.strip(),
-        scope=scope,
-        evidence=evidence.strip(),
-        licence=licence.strip(),
-        granted_at=granted_at or at,
-        expires_at=expires_at,
-    )
+    terms = {
+        "owner": owner.strip(),
+        "scope": scope,
+        "evidence": evidence.strip(),
+        "licence": licence.strip(),
+        "expires_at": expires_at,
+    }
+    standing = selectors.valid_permission(source, at)
+    if standing is not None and granted_at is None and all(getattr(standing, name) == terms[name] for name in terms):
+        return standing
+    permission = Permission.objects.create(source=source, granted_at=granted_at or at, **terms)
     after = {"source": source.slug, "owner": permission.owner, "scope": str(scope), "expires_at": expires_at}
     record(project=source.project, actor=actor, action="permission.granted", obj=permission, after=after, at=at)
     return permission

@@ -45,17 +45,28 @@ def create_setup_link(*, at: datetime) -> str:
 
 @transaction.atomic
 def invite(
-    *, project: Project, actor: User, roles: Sequence[str], at: datetime, email: str = "", key: str = "", name: str = ""
+    *,
+    project: Project,
+    actor: User,
+    roles: Sequence[str],
+    at: datetime,
+    email: str = "",
+    key: str = "",
+    name: str = "",
+    by_token: bool = False,
 ) -> tuple[Invitation, str]:
     """Create a single-use invitation and return it with its token, which is shown once and stored as a digest.
 
     `key` is the form's: sent again it creates no second invitation and returns the first one, while that is open.
+    `by_token`: the actor acts through an API token, which invites no lead.
     """
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if reason := rules.people_refusal(actor, project):
         raise PeopleRefused(reason)
     if reason := rules.roles_refusal(list(roles)):
         raise Refusal(reason, code="roles")
+    if by_token and (reason := rules.token_roles_refusal(roles)):
+        raise PeopleRefused(reason, code="token_makes_lead")
     email, roles = email.strip().lower(), sorted(set(roles))
     name = name.strip()
     about = [email, roles, name] if name else [email, roles]
@@ -97,6 +108,7 @@ def invite_several(
     by_mail: bool,
     at: datetime,
     key: str = "",
+    by_token: bool = False,
 ) -> list[Invited]:
     """Invite everybody or nobody. `link_of` makes the link of a token; `by_mail` sends it to those with an address.
 
@@ -107,7 +119,14 @@ def invite_several(
         of_line = f"{key} {number}" if key and number else key
         before = Invitation.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         invitation, token = invite(
-            project=project, actor=actor, roles=guest.roles, email=guest.email, name=guest.name, key=of_line, at=at
+            project=project,
+            actor=actor,
+            roles=guest.roles,
+            email=guest.email,
+            name=guest.name,
+            key=of_line,
+            by_token=by_token,
+            at=at,
         )
         link = link_of(token)
         is_mailed = by_mail and bool(guest.email) and has_mail_server()
@@ -129,8 +148,10 @@ def _mail(invitation: Invitation, link: str, actor: User, at: datetime) -> None:
 @transaction.atomic
 def revoke_invitation(*, invitation_id: int, project: Project, actor: User, at: datetime) -> Invitation:
     invitation = Invitation.objects.select_for_update().get(pk=invitation_id, project=project)
-    if reason := rules.people_refusal(actor, project) or rules.invitation_refusal(invitation, at):
+    if reason := rules.people_refusal(actor, project):
         raise PeopleRefused(reason)
+    if reason := rules.invitation_refusal(invitation, at):
+        raise InvitationRefused(reason, code="dead_link")
     invitation.revoked_at = at
     invitation.save(update_fields=["revoked_at"])
     record(project=project, actor=actor, action="invitation.revoked", obj=invitation, at=at)

@@ -43,10 +43,13 @@ def free_slug(name: str) -> str:
 
 
 @transaction.atomic
-def set_roles(*, project: Project, user: User, roles: Sequence[str], actor: User, at: datetime) -> frozenset[str]:
+def set_roles(
+    *, project: Project, user: User, roles: Sequence[str], actor: User, at: datetime, by_token: bool = False
+) -> frozenset[str]:
     """Make `roles` the live roles of `user` in the project; none at all ends the membership. Returns them.
 
-    The last lead cannot be removed: somebody has to be able to invite people.
+    The last lead cannot be removed: somebody has to be able to invite people. `by_token`: the actor acts through an
+    API token, which makes nobody a lead.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if reason := rules.people_refusal(actor, project):
@@ -54,6 +57,8 @@ def set_roles(*, project: Project, user: User, roles: Sequence[str], actor: User
     if roles and (reason := rules.roles_refusal(list(roles))):
         raise Refusal(reason, code="roles")
     before, wanted = roles_of(user, project), frozenset(roles)
+    if by_token and (reason := rules.token_roles_refusal(wanted - before)):
+        raise PeopleRefused(reason, code="token_makes_lead")
     if Role.LEAD in before - wanted and _is_last_lead(project, user):
         raise Refusal("A project needs at least one lead. Make another person a lead first.", code="last_lead")
     _change_roles(project=project, user=user, before=before, wanted=wanted, actor=actor, at=at)
@@ -70,15 +75,18 @@ def appoint_lead(*, project: Project, user: User, at: datetime) -> None:
 
 
 @transaction.atomic
-def change_project(*, project_id: int, name: str, policies: dict, actor: User, at: datetime) -> Project:
-    """Rename a project and set its policies; policies not named keep their value."""
+def change_project(*, project_id: int, policies: dict, actor: User, at: datetime, name: str | None = None) -> Project:
+    """Rename a project and set its policies; what is not named stays. The same values again change nothing."""
     project = Project.objects.select_for_update().get(pk=project_id)
     if reason := rules.people_refusal(actor, project):
         raise PeopleRefused(reason)
     before = {"name": project.name, "policies": project.policies}
-    project.name, project.policies = name.strip(), {**project.policies, **policies}
-    project.save(update_fields=["name", "policies"])
+    project.name = project.name if name is None else name.strip()
+    project.policies = {**project.policies, **policies}
     after = {"name": project.name, "policies": project.policies}
+    if before == after:
+        return project
+    project.save(update_fields=["name", "policies"])
     record(project=project, actor=actor, action="project.changed", obj=project, before=before, after=after, at=at)
     return project
 

@@ -27,6 +27,11 @@ class ProjectAPIView(APIView):
     project: Project
     member: Member
 
+    @property
+    def is_by_token(self) -> bool:
+        """Whether a token asks, and not a person who is signed in."""
+        return isinstance(self.request.auth, ApiToken)
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         token = request.auth if isinstance(request.auth, ApiToken) else None

@@ -1,4 +1,4 @@
-"""Queries in the API, and their sources."""
+"""Queries in the API: lists and reads them, adds, edits and retires one."""
 
 from typing import ClassVar
 
@@ -10,14 +10,17 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.changes import change_in
 from apps.common.web.paging import cut, only_known, whole
 from apps.queries import actions, selectors
 from apps.queries.enums import Difficulty
 from apps.queries.serializers import (
+    NewQueryInput,
+    QueryInput,
     QueryPageSerializer,
     QuerySerializer,
-    QuerySourceSerializer,
-    QuerySourceSetSerializer,
+    RetireQueryInput,
+    in_columns,
 )
 
 FILTERS = ("state", "source", "difficulty", "domain", "query_type", "text")
@@ -34,10 +37,10 @@ PARAMETERS = [
 
 
 class QueryList(ProjectAPIView):
-    """The queries of the project in the order in which they were added."""
+    """The queries of the project in the order in which they were added; adds one."""
 
-    roles: ClassVar = {"GET": ()}
-    scopes: ClassVar = {"GET": Scope.CORPUS_READ}
+    roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
 
     @extend_schema(operation_id="queries_list", parameters=PARAMETERS, responses=QueryPageSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -52,33 +55,13 @@ class QueryList(ProjectAPIView):
         page = cut(rows, params, column="pk", parse=whole, read=lambda row: row.pk)
         return Response({"results": QuerySerializer(page.rows, many=True).data, "next": page.next})
 
-
-class QuerySource(ProjectAPIView):
-    """The source of many queries."""
-
-    roles: ClassVar = {"POST": (Role.LEAD,)}
-    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
-
-    @extend_schema(operation_id="queries_set_source", request=QuerySourceSerializer, responses=QuerySourceSetSerializer)
+    @extend_schema(operation_id="queries_create", request=NewQueryInput, responses={201: QuerySerializer})
     def post(self, request: Request, slug: str) -> Response:
-        """Set the source of many queries, or of none of them when one is unknown. Retired ones do not change."""
-        serializer = QuerySourceSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        named = serializer.validated_data["source"]
-        source = selectors.sources_in(self.project).filter(slug=named).first() if named else None
-        if named and source is None:
-            raise ValidationError({"source": ["No source is called that."]})
-        keys = selectors.keys_of(self.project, serializer.validated_data["query_ids"])
-        if unknown := [name for name in serializer.validated_data["query_ids"] if name not in keys]:
-            raise ValidationError({"query_ids": [f"{name} is no query of this project." for name in unknown[:20]]})
-        changed = actions.set_source(
-            project=self.project,
-            query_ids=list(keys.values()),
-            source=source,
-            actor=self.member.user,
-            at=timezone.now(),
-        )
-        return Response(QuerySourceSetSerializer({"changed": changed}).data)
+        body = NewQueryInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        fields = in_columns(body.validated_data, self.project)
+        query = actions.create_query(project=self.project, actor=self.member.user, at=timezone.now(), **fields)
+        return Response(QuerySerializer(query).data, status=201)
 
 
 class QueryDetail(ProjectAPIView):
@@ -89,4 +72,34 @@ class QueryDetail(ProjectAPIView):
 
     @extend_schema(responses=QuerySerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
+
+
+class QueryEdit(ProjectAPIView):
+    """Changes fields of one query. Its words can be changed until its first run or grade."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
+
+    @extend_schema(operation_id="queries_edit", request=QueryInput, responses=QuerySerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        query = selectors.query_in(self.project, pk)
+        changes = in_columns(change_in(request, QueryInput).validated_data, self.project)
+        actions.edit_query(query_id=query.pk, actor=self.member.user, at=timezone.now(), **changes)
+        return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)
+
+
+class QueryRetire(ProjectAPIView):
+    """Retires a query: new runs, pools and versions leave it out; earlier ones keep it."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.CORPUS_WRITE}
+
+    @extend_schema(operation_id="queries_retire", request=RetireQueryInput, responses=QuerySerializer)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        query = selectors.query_in(self.project, pk)
+        body = RetireQueryInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        reason = body.validated_data["reason"]
+        actions.retire_query(query_id=query.pk, reason=reason, actor=self.member.user, at=timezone.now())
         return Response(QuerySerializer(selectors.query_in(self.project, pk)).data)

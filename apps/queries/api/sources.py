@@ -1,0 +1,194 @@
+"""Sources of queries in the API, and the permissions under which they are used."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.common.web.changes import change_in
+from apps.common.web.paging import cut, only_known, whole
+from apps.queries import actions, selectors
+from apps.queries.enums import PermissionScope, SourceKind
+from apps.queries.models import Permission, Source
+
+PAGES = [
+    OpenApiParameter("after", str, description="`next` of the previous page"),
+    OpenApiParameter("limit", int, description="rows of a page, 1 to 1,000, by default 100"),
+]
+
+
+class SourceInput(serializers.Serializer):
+    """`target_share` is the share of all queries that you aim for, 0 to 1; null: none."""
+
+    name = serializers.CharField(required=False, max_length=120)
+    kind = serializers.ChoiceField(required=False, choices=SourceKind.choices)
+    target_share = serializers.DecimalField(
+        required=False, allow_null=True, max_digits=4, decimal_places=3, min_value=0, max_value=1
+    )
+
+    def values(self) -> dict[str, Any]:
+        """The validated values that were given, for the actions."""
+        values = dict(self.validated_data)
+        if values.get("target_share") is not None:
+            values["target_share"] = float(values["target_share"])
+        return values
+
+
+class NewSourceInput(SourceInput):
+    name = serializers.CharField(max_length=120)
+    kind = serializers.ChoiceField(choices=SourceKind.choices)
+    slug = serializers.SlugField(
+        required=False, max_length=60, help_text="Its name in commands and bodies; by default made from the name."
+    )
+
+
+class PermissionInput(serializers.Serializer):
+    owner = serializers.CharField(max_length=200, help_text="Who gives it: a person, a team or a company.")
+    scope = serializers.ChoiceField(choices=PermissionScope.choices)
+    evidence = serializers.CharField(
+        required=False, allow_blank=True, max_length=2_000, help_text="Where it is written down."
+    )
+    licence = serializers.CharField(required=False, allow_blank=True, max_length=80)
+    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+
+
+class RevokeInput(serializers.Serializer):
+    reason = serializers.CharField(max_length=2_000)
+
+
+class PermissionOut(serializers.ModelSerializer[Permission]):
+    revoked_by = serializers.CharField(allow_null=True)
+
+    class Meta:
+        model = Permission
+        fields = (
+            "id",
+            "owner",
+            "scope",
+            "evidence",
+            "licence",
+            "granted_at",
+            "expires_at",
+            "revoked_at",
+            "revoked_by",
+            "revocation_reason",
+        )
+        read_only_fields = fields
+
+
+class SourceOut(serializers.Serializer):
+    """A source, with its permissions, newest first. `valid_permission` is the id of the one that counts, or null."""
+
+    id = serializers.IntegerField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=SourceKind.choices)
+    target_share = serializers.FloatField(allow_null=True)
+    live_queries = serializers.IntegerField(source="live_count")
+    valid_permission = serializers.SerializerMethodField()
+    permissions = PermissionOut(many=True)
+
+    def get_valid_permission(self, source: Source) -> int | None:
+        at: datetime = self.context["at"]
+        valid = selectors.valid_permission(source, at)
+        return valid.pk if valid else None
+
+
+class SourcePageOut(serializers.Serializer):
+    results = SourceOut(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class RevokedOut(serializers.Serializer):
+    """How many queries were retired, since no other permission is valid; and the source."""
+
+    retired = serializers.IntegerField()
+    source = SourceOut()  # type: ignore[assignment]
+
+
+class SourceView(ProjectAPIView):
+    """A step of a lead on the sources of queries."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.CORPUS_READ, "POST": Scope.CORPUS_WRITE}
+
+    def facts(self, pk: int) -> dict[str, Any]:
+        return SourceOut(selectors.source_in(self.project, pk), context={"at": timezone.now()}).data
+
+
+class SourceList(SourceView):
+    """The sources in the order in which they were added; adds one."""
+
+    roles: ClassVar = {"GET": (), "POST": (Role.LEAD,)}
+
+    @extend_schema(operation_id="queries_sources", parameters=PAGES, responses=SourcePageOut)
+    def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"after", "limit"})
+        rows = selectors.sources_in(self.project).order_by("pk")
+        page = cut(rows, request.query_params, column="pk", parse=whole, read=lambda row: row.pk)
+        results = SourceOut(page.rows, many=True, context={"at": timezone.now()}).data
+        return Response({"results": results, "next": page.next})
+
+    @extend_schema(operation_id="queries_create_source", request=NewSourceInput, responses={201: SourceOut})
+    def post(self, request: Request, slug: str) -> Response:
+        body = NewSourceInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        source = actions.create_source(project=self.project, actor=self.member.user, at=timezone.now(), **body.values())
+        return Response(self.facts(source.pk), status=201)
+
+
+class SourceDetail(SourceView):
+    """One source."""
+
+    roles: ClassVar = {"GET": ()}
+
+    @extend_schema(operation_id="queries_read_source", responses=SourceOut)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(self.facts(pk))
+
+
+class SourceEdit(SourceView):
+    """Changes a source. What is left out stays as it is, and so does its slug."""
+
+    @extend_schema(operation_id="queries_edit_source", request=SourceInput, responses=SourceOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        source = selectors.source_in(self.project, pk)
+        as_it_is = {"name": source.name, "kind": source.kind, "target_share": source.target_share}
+        values = as_it_is | change_in(request, SourceInput).values()
+        actions.edit_source(source_id=source.pk, actor=self.member.user, at=timezone.now(), **values)
+        return Response(self.facts(pk))
+
+
+class PermissionGrant(SourceView):
+    """Records a permission. The latest valid one counts; its terms recorded again are the one that is there."""
+
+    @extend_schema(operation_id="queries_grant_permission", request=PermissionInput, responses={201: SourceOut})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        source = selectors.source_in(self.project, pk)
+        body = PermissionInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        actions.grant_permission(source_id=source.pk, actor=self.member.user, at=timezone.now(), **body.validated_data)
+        return Response(self.facts(pk), status=201)
+
+
+class PermissionRevoke(SourceView):
+    """Revokes a permission. Without another valid one, what rests on the source is retired."""
+
+    @extend_schema(operation_id="queries_revoke_permission", request=RevokeInput, responses=RevokedOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        permission = selectors.permission_in(self.project, pk)
+        body = RevokeInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        retired = actions.revoke_permission(
+            permission_id=permission.pk,
+            reason=body.validated_data["reason"],
+            actor=self.member.user,
+            at=timezone.now(),
+        )
+        return Response({"retired": len(retired), "source": self.facts(permission.source_id)})
