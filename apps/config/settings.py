@@ -398,6 +398,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "CandidateChoice": "apps.review.enums.CandidateChoice",
         "CorpusFormat": "apps.corpus.edges.imports.FORMAT_NAMES",
+        "FileIds": "apps.queries.formats.IDS",
         "FlagCategory": "apps.review.enums.Category",
         "GateState": "apps.gates.enums.GateState",
         "ImportState": "apps.corpus.enums.ImportState.values",
@@ -406,6 +407,8 @@ SPECTACULAR_SETTINGS = {
         "QueryFormat": "apps.queries.edges.imports.FORMAT_NAMES",
         "RunState": "apps.retrieval.enums.RunState",
         "Split": "apps.goldsets.enums.Split",
+        "TrainingFormat": "apps.goldsets.edges.imports.FORMAT_NAMES",
+        "TrainingIds": "apps.goldsets.edges.imports.ID_KINDS",
         "TripleFormat": "apps.triples.formats.FORMAT_NAMES",
         "TripleState": "apps.triples.enums.State",
         "VerdictChoice": "apps.review.enums.VerdictChoice",
