@@ -398,6 +398,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "CandidateChoice": "apps.review.enums.CandidateChoice",
         "CorpusFormat": "apps.corpus.edges.imports.FORMAT_NAMES",
+        "DropDecision": "apps.evaluation.models.RegressionNote.Decision",
         "FileIds": "apps.queries.formats.IDS",
         "FlagCategory": "apps.review.enums.Category",
         "GateState": "apps.gates.enums.GateState",
