@@ -399,6 +399,7 @@ SPECTACULAR_SETTINGS = {
         "CandidateChoice": "apps.review.enums.CandidateChoice",
         "CorpusFormat": "apps.corpus.edges.imports.FORMAT_NAMES",
         "DropDecision": "apps.evaluation.models.RegressionNote.Decision",
+        "EditionChoice": "apps.editions.enums.Choice",
         "FileIds": "apps.queries.formats.IDS",
         "FlagCategory": "apps.review.enums.Category",
         "GateState": "apps.gates.enums.GateState",
