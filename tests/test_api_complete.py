@@ -87,15 +87,33 @@ REACHED = {
     "reports:request-bias": "reports-api:bias-reports",
     "reports:request-stability": "reports-api:stability-reports",
     "reports:measure-negatives": "reports-api:negative-effects",
+    "editions:take-import": "editions-api:import-take",
+    "editions:take-snapshot": "editions-api:snapshot-take",
+    "editions:decide": "editions-api:snapshot-decisions",
+    "editions:run-again": "editions-api:run-again",
+    "reports:judge-first": "reports-api:judge-first",
+    "goldsets:draw-slice": "goldsets-api:draw-slice",
+    "goldsets:pick-questions": "goldsets-api:slice",
+    "goldsets:add-found": "goldsets-api:slice-offers",
+    "goldsets:retire-training": "goldsets-api:retire-training",
+    "evaluation:score-rest": "evaluation-api:score-rest",
+    "evaluation:run-again": "evaluation-api:run-again",
+    "evaluation:decide": "evaluation-api:decide",
+    "evaluation:close": "evaluation-api:close",
+    "evaluation:judge-again": "evaluation-api:judge-again",
+    "evaluation:request-grades": "evaluation-api:unjudged",
+    "gates:revoke-badge": "gates-api:revoke-badge",
 }
 
 A_PERSON_SIGNS_IN = "sign-in, account and password of a person, which no token may touch"
 A_TOKEN_MAKES_NONE = "a token that made tokens, secrets or webhooks would outlive its own end"
+A_BADGE_IS_PUBLIC = "whoever knows the address of a badge sees gates without signing in, after their token's end too"
 A_NAME_IS_TYPED = "ends a project for good: a person reads what goes and types its name"
 OPERATORS = "operators have no token: one belongs to a project"
 A_SCREEN = "keeps a half-filled form, a key or a choice of a screen; nothing that others see"
 ON_PAGES_ONLY: dict[str, str] = {
     "dashboard:delete": A_NAME_IS_TYPED,
+    "gates:make-badge": A_BADGE_IS_PUBLIC,
     **dict.fromkeys(
         [
             "accounts:login",
@@ -201,29 +219,6 @@ MISSING: dict[str, list[str]] = {
         "calibration:message",
         "calibration:close",
         "calibration:answer",
-    ],
-    "new editions": [
-        "editions:take-import",
-        "editions:decide",
-        "editions:take-snapshot",
-        "editions:run-again",
-    ],
-    "slices and training manifests": [
-        "goldsets:draw-slice",
-        "goldsets:pick-questions",
-        "goldsets:add-found",
-        "goldsets:retire-training",
-    ],
-    "comparisons that are closed, badges": [
-        "evaluation:score-rest",
-        "evaluation:run-again",
-        "evaluation:decide",
-        "evaluation:close",
-        "evaluation:judge-again",
-        "evaluation:request-grades",
-        "reports:judge-first",
-        "gates:make-badge",
-        "gates:revoke-badge",
     ],
 }
 
