@@ -123,12 +123,14 @@ def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth
 
 def unjudged_tops(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth: int) -> dict[int, list[int]]:
     """By query key the blocks without a grade at ranks 1 to `depth` of any of the runs; queries without one are out."""
-    graded = VersionGrade.objects.filter(query__in=[query.pk for query in queries])
-    judged = set(graded.values_list("query__query_id", "position"))
     found: dict[int, list[int]] = {}
-    for query_id, position in top_positions(run_ids, queries, depth):
-        if (query_id, position) not in judged:
-            found.setdefault(query_id, []).append(position)
+    for start in range(0, len(queries), AT_ONCE):
+        part = queries[start : start + AT_ONCE]
+        graded = VersionGrade.objects.filter(query__in=[query.pk for query in part])
+        judged = set(graded.values_list("query__query_id", "position"))
+        for query_id, position in top_positions(run_ids, part, depth):
+            if (query_id, position) not in judged:
+                found.setdefault(query_id, []).append(position)
     return found
 
 

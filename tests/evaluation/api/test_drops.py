@@ -9,7 +9,7 @@ from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.goldsets.enums import VersionState
-from apps.retrieval.models import PoolEntry
+from apps.retrieval.models import Pool, PoolEntry
 from tests.evaluation.factories import make_scene, score
 from tests.evaluation.hits import places, run_that
 from tests.evaluation.hits import score as score_by_hits
@@ -100,6 +100,13 @@ def test_wrong_grades_become_a_pool_once(ask, scene, pair):
     assert (made.status_code, made.json()["name"], made.json()["pairs"]) == (201, "Once more", 4)
     assert RegressionNote.objects.get().pool_id == made.json()["pool"]
     assert (again.status_code, again.json()["code"]) == (409, "nothing_to_judge")
+
+
+def test_a_pool_with_a_name_is_made_once_however_often_it_is_asked_for(ask, scene, pair):
+    made = [ask(scene.lead, scene.project, "unjudged", pair, {"query": "Q02", "name": "Gaps"}) for _ in range(2)]
+
+    assert [answer.status_code for answer in made] == [201, 409]
+    assert Pool.objects.filter(name="Gaps").count() == 1
 
 
 def test_the_pairs_that_a_comparison_misses_are_listed_and_become_a_pool(ask, scene, pair):
