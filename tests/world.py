@@ -225,6 +225,17 @@ class Things:
     editions_snapshot__pk = corpus__pk
     editions_take_snapshot__pk = corpus__pk
     editions_run_again__pk = corpus__pk
+    editions_api_import__pk = corpus_import__pk
+    editions_api_import_changes__pk = corpus_import__pk
+    editions_api_import_passages__pk = corpus_import__pk
+    editions_api_import_decisions__pk = corpus_import__pk
+    editions_api_import_take__pk = corpus_import__pk
+    editions_api_snapshot__pk = corpus__pk
+    editions_api_snapshot_changes__pk = corpus__pk
+    editions_api_snapshot_passages__pk = corpus__pk
+    editions_api_snapshot_decisions__pk = corpus__pk
+    editions_api_snapshot_take__pk = corpus__pk
+    editions_api_run_again__pk = corpus__pk
 
     def queries__pk(self) -> int:
         return Query.objects.filter(project=self.project).order_by("pk").first().pk
@@ -403,9 +414,22 @@ class Things:
 
     reports_judge_first__pk = reports_bias__pk
     reports_api_bias__pk = reports_bias__pk
+    reports_api_judge_first__pk = reports_bias__pk
 
     def goldsets_retire_training__pk(self) -> int:
         return TrainingManifest.objects.get(project=self.project).pk
+
+    goldsets_api_retire_training__pk = goldsets_retire_training__pk
+
+    def goldsets_api_import__pk(self) -> int:
+        return Import.objects.filter(project=self.project, kind="training").first().pk
+
+    goldsets_api_import_options__pk = goldsets_api_import__pk
+    goldsets_api_import_fix__pk = goldsets_api_import__pk
+    goldsets_api_import_columns__pk = goldsets_api_import__pk
+    goldsets_api_import_confirm__pk = goldsets_api_import__pk
+    goldsets_api_import_discard__pk = goldsets_api_import__pk
+    goldsets_api_import_undo__pk = goldsets_api_import__pk
 
     def gates__pk(self) -> int:
         return Gate.objects.filter(gold_set__project=self.project).order_by("pk").first().pk
@@ -602,6 +626,9 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
         actor=lead,
         at=now,
     )
+    file = SimpleUploadedFile("trained-too.txt", b"elsewhere-2\n")
+    options = {"name": "Reranker", "format": "lines", "ids": "question"}
+    start_import(project=project, kind="training", file=file, options=options, actor=lead, at=now)
     invite(project=project, actor=lead, roles=[Role.VIEWER], at=now)
     save_secret(project=project, name="search-key", value=SECRET, actor=lead, at=now)
     create_remote_system(

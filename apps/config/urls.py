@@ -47,6 +47,7 @@ PROJECT_API = [
     path("agreement/", include("apps.agreement.api.urls")),
     path("agreement/", include("apps.calibration.api.urls")),
     path("versions/", include("apps.goldsets.api.urls")),
+    path("editions/", include("apps.editions.api.urls")),
     path("evaluation/gates/", include("apps.gates.api.urls")),
     path("evaluation/", include("apps.reports.api.urls")),
     path("evaluation/", include("apps.evaluation.api.urls")),

@@ -9,7 +9,7 @@ from apps.evaluation.rules import SPLITS
 from apps.gates.core.decisions import GAPS
 from apps.gates.enums import GateState, Tier
 from apps.gates.models import GateResult
-from apps.gates.selectors.gates import GateStatus
+from apps.gates.selectors.gates import GateStatus, badge_of
 from apps.gates.selectors.next_steps import next_step
 from apps.goldsets.enums import Split
 
@@ -76,10 +76,17 @@ class GateSerializer(serializers.Serializer[Any]):
 
 
 class GateDetailSerializer(GateSerializer):
-    """The same, with the gate's results for up to a hundred runs, newest version and run first."""
+    """The same, with the gate's results for up to a hundred runs, newest version and run first.
 
+    `has_badge` tells whether the system has a public badge on the gold set; its address is on the page alone.
+    """
+
+    has_badge = serializers.SerializerMethodField()
     next = serializers.SerializerMethodField(help_text="What to do about it; empty where nothing is to be done.")
     results = serializers.SerializerMethodField()
+
+    def get_has_badge(self, row: GateStatus) -> bool:
+        return badge_of(row.gate.gold_set, row.gate.system_id) is not None
 
     def get_next(self, row: GateStatus) -> str:
         step = next_step(row.gate, row.result) if row.gate.retired_at is None else None

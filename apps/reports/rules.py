@@ -16,6 +16,7 @@ DEEPEST_REPORT = 1_000
 MOST_FIRST = 1_000
 MOST_NEGATIVES = 100
 MOST_RUNS = 30
+STILL_COMPUTED = "This report is still being computed."
 
 
 def bias_refusal(version: Version, split: str, runs: Sequence[Run], measures: Sequence[str], depth: int) -> str | None:
@@ -46,7 +47,7 @@ def people_refusal(member: Member, report: Report) -> str | None:
 def first_refusal(report: BiasReport, most: int) -> str | None:
     """Why no pool of what to judge first can be made from the report."""
     if not report.is_computed:
-        return "This report is still being computed."
+        return STILL_COMPUTED
     if not report.result["first"]["pairs"]:
         return "No unjudged passage can change the order of these runs."
     if not 1 <= most <= MOST_FIRST:

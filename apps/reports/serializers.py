@@ -8,7 +8,7 @@ from apps.agreement.selectors.agreement import names_for
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
 from apps.goldsets.enums import Split
 from apps.reports.models import BiasReport, NegativesReport, StabilityReport
-from apps.reports.rules import DEEPEST_REPORT, MOST_RUNS
+from apps.reports.rules import DEEPEST_REPORT, MOST_FIRST, MOST_RUNS
 from apps.reports.selectors.analyses import AnyReport
 
 USUAL_DEPTH = 100
@@ -96,3 +96,28 @@ class NegativesReportSerializer(ReportSerializer[NegativesReport]):
 
     def get_result(self, report: NegativesReport) -> dict[str, Any]:
         return dict(report.result)
+
+
+class FirstInput(serializers.Serializer[Any]):
+    """How many pairs to judge first, and how their pool is called; without a name Karat makes one."""
+
+    most = serializers.IntegerField(min_value=1, max_value=MOST_FIRST)
+    name = serializers.CharField(max_length=120, required=False, allow_blank=True, default="")
+
+
+class FirstPairOut(serializers.Serializer[Any]):
+    """A query and a passage that nobody has judged. `swing` is how far its grade could move two of the runs apart."""
+
+    query_id = serializers.CharField()
+    block_id = serializers.CharField()
+    swing = serializers.FloatField()
+    is_planned = serializers.BooleanField(help_text="Whether it is in a round already; it is then left out of a pool.")
+
+
+class FirstPageOut(serializers.Serializer[Any]):
+    """`weighing` is the measure whose weights decide the order, `count` the number of all pairs."""
+
+    weighing = serializers.CharField()
+    count = serializers.IntegerField()
+    results = FirstPairOut(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")

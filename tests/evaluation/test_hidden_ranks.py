@@ -75,6 +75,7 @@ def pages_of(world):
         "scores by RR": (world.page("evaluation:evaluation", base, measure="RR"), world.label),
         "comparison": (world.page("evaluation:compare", base, other), world.label),
         "comparison by precision": (world.page("evaluation:compare", other, base, measure="P@2"), world.label),
+        "drops over the API": (world.api("compare", other, base, "drops", measure="RR"), world.label),
         "comparison as CSV": (world.page("evaluation:export", base, other), world.label),
         "misses": (world.page("evaluation:misses", base, 1, measure="Success@1"), "Expected at rank 3"),
         "misses over the API": (world.api(base, "misses"), '"first_right_rank":3'),

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.enums import Role
-from apps.gates.actions import create_gate
+from apps.gates.actions import create_gate, make_badge
 from apps.gates.models import Badge, Gate, GateResult
 from apps.gates.pages import gates_context as gate_pages
 from apps.gates.selectors import gates
@@ -483,3 +483,22 @@ def test_machines_replace_a_gate_and_retire_one(client, scene):
     assert (made.status_code, made.json()["replaces"], made.json()["rule"]["at_least"]) == (201, gate.pk, 0.7)
     assert ended.json()["retired_at"]
     assert Gate.objects.filter(retired_at=None).count() == 0
+
+
+def test_machines_revoke_a_badge_whose_address_they_are_not_told(client, scene):
+    gate = add_gate(scene)
+    here = [scene.project.slug, gate.pk]
+    badge = make_badge(gold_set=gate.gold_set, system=gate.system, actor=scene.lead, at=AT)
+    viewer = make_member(scene.project, Role.VIEWER)
+
+    client.force_login(viewer)
+    shown = client.get(reverse("gates-api:gate", args=here))
+    refused = client.post(reverse("gates-api:revoke-badge", args=here))
+    client.force_login(scene.lead)
+    ended = [client.post(reverse("gates-api:revoke-badge", args=here)).status_code for _ in range(2)]
+
+    assert (shown.json()["has_badge"], badge.token in shown.content.decode()) == (True, False)
+    assert (refused.status_code, ended) == (403, [204, 204])
+    assert Badge.objects.get().revoked_at is not None
+    assert client.get(reverse("gates-api:gate", args=here)).json()["has_badge"] is False
+    assert client.get(reverse("badges:badge", args=[badge.token])).status_code == 404

@@ -290,3 +290,69 @@ def test_api_clients_request_and_read_a_report_without_the_list_of_what_to_judge
     read = client.get(reverse("reports-api:bias", args=[scene.project.slug, asked.json()["id"]])).json()
     assert sorted(read["result"]) == ["grades", "left_out", "runs", "unknown"]
     assert client.post(url, body | {"runs": [1]}, content_type="application/json").status_code == 400
+
+
+def first_to_judge(client, scene, report, body=None, person=None, **query):
+    """Asks over the API what to judge first, or for a pool of it."""
+    client.force_login(person or scene.lead)
+    address = reverse("reports-api:judge-first", args=[scene.project.slug, report.pk])
+    if body is None:
+        return client.get(address, query)
+    return client.post(address, body, content_type="application/json")
+
+
+def test_api_clients_read_what_to_judge_first_and_make_a_pool_of_it(close, client):
+    scene, report = close, compute(close, measures="P@2")
+
+    page = first_to_judge(client, scene, report, limit=3).json()
+    rest = first_to_judge(client, scene, report, limit=3, after=page["next"]).json()
+    made = first_to_judge(client, scene, report, {"most": 3, "name": "First"})
+
+    first = {"query_id": "Q01", "block_id": "d", "swing": 0.125, "is_planned": False}
+    assert (page["weighing"], page["count"], page["results"][0]) == ("P@2", 4, first)
+    assert [row["query_id"] for row in rest["results"]] == ["Q04"]
+    assert (made.status_code, made.json()["name"], made.json()["pairs"]) == (201, "First", 3)
+    assert Pool.objects.get(pk=made.json()["pool"]).entry_count == 3
+
+
+def test_pairs_of_a_round_are_marked_as_planned_over_the_api(close, client):
+    scene, report = close, compute(close, measures="P@2")
+    open_round(
+        project=scene.project,
+        actor=scene.lead,
+        pool=judge_next.choose_first(report=report, most=1, actor=scene.lead, at=AT),
+        guideline=make_guideline(scene.project),
+        annotators=[make_member(scene.project, Role.ANNOTATOR)],
+        plan=Plan(judges=1),
+        at=AT,
+    )
+
+    rows = first_to_judge(client, scene, report).json()["results"]
+
+    assert [row["is_planned"] for row in rows] == [True, False, False, False]
+
+
+def test_what_to_judge_first_is_for_leads_and_a_look_at_test_is_logged(close, client):
+    scene, report = close, compute(close, measures="P@2", split="test")
+    other = make_project()
+    looks = Event.objects.filter(action="version.test_seen")
+    before = looks.count()
+
+    viewer = first_to_judge(client, scene, report, person=make_member(scene.project, Role.VIEWER))
+    client.force_login(lead_of(other))
+    foreign = client.get(reverse("reports-api:judge-first", args=[other.slug, report.pk]))
+    unseen = looks.count()
+    seen = first_to_judge(client, scene, report)
+
+    assert (viewer.status_code, foreign.status_code, seen.status_code) == (403, 404, 200)
+    assert (unseen - before, looks.count() - before) == (0, 1)
+
+
+def test_a_wrong_number_and_a_report_that_is_not_there_yet_are_refused_over_the_api(close, client):
+    scene, report = close, request_bias(close, measures="P@2")
+
+    waiting = [first_to_judge(client, scene, report), first_to_judge(client, scene, report, {"most": 3})]
+    none = first_to_judge(client, scene, report, {"most": 0})
+
+    assert [(answer.status_code, answer.json()["code"]) for answer in waiting] == [(409, "first_refused")] * 2
+    assert (none.status_code, list(none.json()["errors"])) == (400, ["most"])

@@ -18,6 +18,7 @@ from apps.retrieval.actions import choose_pairs
 from apps.retrieval.models import Pool
 
 JUDGED_AGAIN = 10
+"""The depth of the rankings whose pairs are judged again, or for the first time."""
 
 
 class ClosingRefused(Refusal):
@@ -114,13 +115,14 @@ def pool_unjudged(
 ) -> Pool:
     """Create a pool of the query's unjudged blocks in the first ten of either run.
 
-    Raises RejudgingRefused when every such block has a grade.
+    Raises RejudgingRefused when every such block has a grade, and for somebody who may not see the rankings yet.
     """
     if reason := rules.comparison_refusal(baseline, candidate) or rules.rejudging_refusal(member):
         raise RejudgingRefused(reason, code="rejudging_refused")
-    grades = rankings.grades_of(query)
-    tops = rankings.top_positions([baseline.run_id, candidate.run_id], [query], JUDGED_AGAIN)
-    positions = [position for _, position in tops if position not in grades]
+    if reason := rules.ranking_refusal(member.user, query.query_id, candidate.version.snapshot):
+        raise RejudgingRefused(reason, code="pairs_open")
+    unjudged = rankings.unjudged_tops([baseline.run_id, candidate.run_id], [query], JUDGED_AGAIN)
+    positions = unjudged.get(query.query_id, [])
     if not positions:
         reason = f"Every passage in the top ten of {query.outside_id} has a grade already."
         raise RejudgingRefused(reason, code="nothing_to_judge")

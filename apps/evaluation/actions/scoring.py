@@ -182,16 +182,21 @@ def _request_missing(
     *,
     is_queued: bool = True,
 ) -> list[Evaluation]:
-    names = list(measures) or _usual_names(version, split, hit)
-    wanted = " ".join(names)
-    runs = leaderboard.unscored_on(version, split, [lacking] if lacking in names else names, hit)
+    names = list(measures) or usual_names(version, split, hit)
     project = version.gold_set.project
-    able = [run for run in runs if rules.request_refusal(run, version, split, hit) is None]
-    ground = (version.pk, split, hit, wanted, DEFAULT_SEED)
-    return [_request(project, run.pk, *ground, actor, at, is_queued=is_queued) for run in able]
+    ground = (version.pk, split, hit, " ".join(names), DEFAULT_SEED)
+    runs = runs_to_score(version, split, hit, [lacking] if lacking in names else names)
+    return [_request(project, run.pk, *ground, actor, at, is_queued=is_queued) for run in runs]
 
 
-def _usual_names(version: Version, split: str, hit: str) -> list[str]:
+def runs_to_score(version: Version, split: str, hit: str, measures: Sequence[str]) -> list[Run]:
+    """The runs that lack one of these measures on this split and can be scored there."""
+    runs = leaderboard.unscored_on(version, split, measures, hit)
+    return [run for run in runs if rules.request_refusal(run, version, split, hit) is None]
+
+
+def usual_names(version: Version, split: str, hit: str) -> list[str]:
+    """The measures by which runs without a score are scored: those requested last, else the default ones."""
     latest = leaderboard.latest_measures(version, split, hit)
     return latest or names_of(default_measures(hit), hit)
 
@@ -227,7 +232,7 @@ def request_for_job(*, version: Version, runs: Sequence[Run], actor: User, at: d
     """
     requested = []
     for split, hit in leaderboard.earlier_grounds(version):
-        wanted = " ".join(_usual_names(version, split, hit))
+        wanted = " ".join(usual_names(version, split, hit))
         able = [run for run in runs if rules.ground_refusal(run, version, split, hit) is None]
         ground = (version.pk, split, hit, wanted, DEFAULT_SEED)
         project = version.gold_set.project

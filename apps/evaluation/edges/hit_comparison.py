@@ -7,6 +7,7 @@ from typing import NamedTuple
 from apps.accounts.selectors import Member
 from apps.common.text.wording import interval, number, p_value, signed
 from apps.evaluation import rules
+from apps.evaluation.edges.comparison import ComparisonSheet, comparison_between
 from apps.evaluation.edges.hit_sheets import HitSheet, KindRow, is_clear, is_yes_or_no, kind_rows, right_of, rule_name
 from apps.evaluation.edges.pair_sheets import PairSheet
 from apps.evaluation.models import Evaluation, RegressionNote, Score
@@ -214,3 +215,11 @@ def hit_comparison_between(member: Member, first: Evaluation, second: Evaluation
     if sheet.headline is None:
         raise ComparisonRefused(NO_MEASURE, code="no_measure")
     return sheet
+
+
+def pair_sheet_between(
+    member: Member, first: Evaluation, second: Evaluation, measure: str
+) -> ComparisonSheet | HitComparison:
+    """The comparison by grades or by triples, as the two were scored. Raises ComparisonRefused."""
+    compared = hit_comparison_between if second.hit else comparison_between
+    return compared(member, first, second, measure)

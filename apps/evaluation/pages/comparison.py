@@ -17,14 +17,14 @@ from apps.accounts.models import Project
 from apps.common.files.csvsafe import safe_cell
 from apps.evaluation import actions, rules
 from apps.evaluation.core.charts import Bounds
-from apps.evaluation.edges.comparison import ComparisonSheet, comparison_between, comparison_of
+from apps.evaluation.edges.comparison import ComparisonSheet, comparison_of
 from apps.evaluation.edges.hit_charts import (
     kind_chart,
     kind_figures,
     rank_chart,
     rank_figures,
 )
-from apps.evaluation.edges.hit_comparison import HitComparison, hit_comparison_between
+from apps.evaluation.edges.hit_comparison import HitComparison, pair_sheet_between
 from apps.evaluation.edges.hit_sheets import LOWER_END
 from apps.evaluation.edges.score_charts import difference_bounds, difference_cell, head_cell
 from apps.evaluation.edges.sheets import log_look
@@ -70,8 +70,7 @@ def requested_pair(
 ) -> ComparisonSheet | HitComparison:
     """The comparison by grades or by triples, as the two were scored. Raises ComparisonRefused."""
     first, second = evaluations.evaluations_with_values(project, baseline, candidate)
-    compared = hit_comparison_between if second.hit else comparison_between
-    return compared(member_of(request), first, second, _measure(request))
+    return pair_sheet_between(member_of(request), first, second, _measure(request))
 
 
 @require_safe

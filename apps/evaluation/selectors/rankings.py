@@ -1,7 +1,7 @@
 """Grades and rankings in the form that runs are scored in, with blocks by their position in the snapshot."""
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Exists, Max, OuterRef
@@ -16,11 +16,20 @@ from apps.retrieval.models import Ranking, Run
 
 def versions_at(version: Version, positions: Sequence[int]) -> dict[int, int]:
     """The block version at each of the positions."""
-    by_position: dict[int, int] = {}
+    return _at(version, positions, "version_id")
+
+
+def names_at(version: Version, positions: Sequence[int]) -> dict[int, str]:
+    """The outside id of the block at each of the positions."""
+    return _at(version, positions, "block__outside_id")
+
+
+def _at(version: Version, positions: Sequence[int], column: str) -> dict[int, Any]:
+    by_position: dict[int, Any] = {}
     wanted: list[int] = sorted(set(positions))
     for start in range(0, len(wanted), AT_ONCE):
         rows = version.snapshot.entries.filter(position__in=wanted[start : start + AT_ONCE])
-        by_position.update(rows.values_list("position", "version_id"))
+        by_position.update(rows.values_list("position", column))
     return by_position
 
 
@@ -110,6 +119,19 @@ def top_positions(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth
         for position in ranking.unpack(bytes(packed))[0][:depth]
     }
     return sorted(positions)
+
+
+def unjudged_tops(run_ids: Sequence[int], queries: Sequence[VersionQuery], depth: int) -> dict[int, list[int]]:
+    """By query key the blocks without a grade at ranks 1 to `depth` of any of the runs; queries without one are out."""
+    found: dict[int, list[int]] = {}
+    for start in range(0, len(queries), AT_ONCE):
+        part = queries[start : start + AT_ONCE]
+        graded = VersionGrade.objects.filter(query__in=[query.pk for query in part])
+        judged = set(graded.values_list("query__query_id", "position"))
+        for query_id, position in top_positions(run_ids, part, depth):
+            if (query_id, position) not in judged:
+                found.setdefault(query_id, []).append(position)
+    return found
 
 
 class PlacedBlock(NamedTuple):

@@ -88,3 +88,20 @@ class GateEnd(ProjectAPIView):
         gate = gates.gate_in(self.project, pk)
         retired = actions.retire_gate(gate=gate, actor=self.member.user, at=timezone.now())
         return Response(GateSerializer(gates.statuses([retired])[0]).data)
+
+
+class BadgeEnd(ProjectAPIView):
+    """Revokes the badge of a gate's system on its gold set: its address answers 404 from then on.
+
+    One is made on the page alone: whoever knows its address sees the states of gates without signing in, also after
+    their token has ended.
+    """
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="gates_revoke_badge", request=None, responses={204: None})
+    def post(self, request: Request, pk: int, **ids: Any) -> Response:
+        gate = gates.gate_in(self.project, pk)
+        actions.revoke_badge(gold_set=gate.gold_set, system=gate.system, actor=self.member.user, at=timezone.now())
+        return Response(status=204)

@@ -10,4 +10,5 @@ urlpatterns = [
     path("<int:pk>/", gates.GateDetail.as_view(), name="gate"),
     path("<int:pk>/replace/", gates.GateChange.as_view(), name="replace-gate"),
     path("<int:pk>/retire/", gates.GateEnd.as_view(), name="retire-gate"),
+    path("<int:pk>/revoke-badge/", gates.BadgeEnd.as_view(), name="revoke-badge"),
 ]

@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from apps.goldsets.api import drafts, public, views
+from apps.goldsets.api import drafts, public, slices, training, views
 
 app_name = "goldsets-api"
 PUBLIC = [
@@ -13,6 +13,13 @@ PUBLIC = [
     path("preview/<slug:kind>/<int:record>/", public.PublicReleasePreview.as_view(), name="public-preview"),
     path("stays-in/", public.PublicReleaseStays.as_view(), name="public-stays"),
     path("file/", public.PublicReleaseFile.as_view(), name="public-file"),
+]
+
+SLICES = [
+    path("", slices.SliceList.as_view(), name="slices"),
+    path("draw/", slices.SliceDraw.as_view(), name="draw-slice"),
+    path("<slug:part>/", slices.SliceDetail.as_view(), name="slice"),
+    path("<slug:part>/offers/", slices.SliceOffers.as_view(), name="slice-offers"),
 ]
 
 urlpatterns = [
@@ -28,4 +35,9 @@ urlpatterns = [
     path("<slug:gold_set>/v<int:number>/left-out/", views.VersionLosses.as_view(), name="left-out"),
     path("<slug:gold_set>/v<int:number>/export/", views.VersionExport.as_view(), name="export"),
     path("<slug:gold_set>/v<int:number>/public-release/", include(PUBLIC)),
+    path("<slug:gold_set>/v<int:number>/slices/", include(SLICES)),
+    path("<slug:gold_set>/v<int:number>/training/", training.KnownItems.as_view(), name="training-known"),
+    path("training/", training.ManifestList.as_view(), name="training"),
+    path("training/<int:pk>/retire/", training.ManifestRetire.as_view(), name="retire-training"),
+    path("training/", include(training.IMPORT_URLS)),
 ]

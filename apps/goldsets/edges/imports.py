@@ -23,6 +23,7 @@ from apps.goldsets.models import TrainingManifest
 from apps.goldsets.selectors.training import KnownQuestion, live_manifests, questions_in
 
 CHOICES = {AUTO: "Recognise it", **FORMATS}
+FORMAT_NAMES, ID_KINDS = list(CHOICES), list(IDS)
 NEW = "new"
 SHOWN = 20
 

@@ -1,7 +1,5 @@
 """Pages of one slice: its questions, and how it is drawn and grows. How much it can tell is shown beside the scores."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
@@ -72,8 +70,7 @@ def pick(request: HttpRequest, project: Project, gold_set: str, number: int, par
     """Choose questions for a slice from a list with search."""
     version = _frozen(project, gold_set, number, part)
     existing = slices.slice_named(version, part)
-    taken = set(slices.members_of(existing).values_list("name", flat=True)) if existing else set()
-    questions = [one for one in slices.questions_for_slices(version) if one.name not in taken]
+    questions = slices.offered_for(version, existing)
     form = PickForm(request.POST or None, questions=[one.name for one in questions])
     if request.method == "POST" and form.is_valid():
         names = dict.fromkeys(form.cleaned_data["names"], form.cleaned_data["why"].strip())
@@ -91,8 +88,8 @@ def pick(request: HttpRequest, project: Project, gold_set: str, number: int, par
         "about": ABOUT[SliceKind(part)],
         "form": form,
         "find": words,
-        "taken": len(taken),
-        "page": _matching(questions, words, request.GET.get("page")),
+        "taken": existing.questions if existing else 0,
+        "page": Paginator(slices.matching(questions, words), PER_PAGE).get_page(request.GET.get("page")),
         "chosen": form["names"].value() or [],
     }
     return render(request, "goldsets/pick_questions.html", context, status=400 if form.errors else 200)
@@ -117,13 +114,6 @@ def _frozen(project: Project, gold_set: str, number: int, part: str) -> Version:
     if reason := rules.slicing_refusal(version):
         raise actions.SliceRefused(reason, code="slice_refused")
     return version
-
-
-def _matching(questions: list[slices.SliceQuestion], words: str, page: str | None) -> Any:
-    """The questions with all the words in their name or text, in any case, one page of them."""
-    wanted = words.casefold().split()
-    found = [one for one in questions if all(word in f"{one.name} {one.text}".casefold() for word in wanted)]
-    return Paginator(found, PER_PAGE).get_page(page)
 
 
 def _added(number: int, part: str) -> str:

@@ -12,7 +12,7 @@ from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.goldsets import actions
 from apps.goldsets.selectors import versions
-from apps.goldsets.selectors.training import manifests_of, training_leaks
+from apps.goldsets.selectors.training import manifest_in, manifests_of, training_leaks
 
 SECTION = "Versions"
 PER_PAGE = 50
@@ -29,11 +29,8 @@ def training_list(request: HttpRequest, project: Project) -> HttpResponse:
 @member_view(Role.LEAD)
 @require_POST
 def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    manifest = manifests_of(project).filter(pk=pk).first()
-    if manifest is None:
-        raise Http404("No such training manifest.")
     manifest = actions.retire_training_manifest(
-        manifest_id=manifest.pk, actor=member_of(request).user, at=timezone.now()
+        manifest_id=manifest_in(project, pk).pk, actor=member_of(request).user, at=timezone.now()
     )
     messages.success(request, f"{manifest.name} is retired. No draft is checked against it any more.")
     return redirect("goldsets:training", slug=project.slug)

@@ -160,6 +160,18 @@ def items_in(part: Slice, size: int | None = None, *, by_triples: bool) -> set[s
     return set(named.values_list(field, flat=True))
 
 
+def offered_for(version: Version, part: Slice | None) -> list[SliceQuestion]:
+    """The dev questions of a version that a slice does not have yet; all of them where there is no slice yet."""
+    taken = set(members_of(part).values_list("name", flat=True)) if part else set()
+    return [one for one in questions_for_slices(version) if one.name not in taken]
+
+
+def matching(questions: Iterable[SliceQuestion], words: str) -> list[SliceQuestion]:
+    """Those with all the words in their name or text, in any case."""
+    wanted = words.casefold().split()
+    return [one for one in questions if all(word in f"{one.name} {one.text}".casefold() for word in wanted)]
+
+
 class SliceItem(NamedTuple):
     """A member of a slice: the outside id of its query or the label of its triple. `quarter` is of a rotating one."""
 

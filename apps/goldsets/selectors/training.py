@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from django.db.models import CharField, F, JSONField, QuerySet, Value
+from django.http import Http404
 
 from apps.accounts.models import Project
 from apps.common.database.bulk import chunks
@@ -30,6 +31,13 @@ def manifests_of(project: Project) -> QuerySet[TrainingManifest]:
     """Every training manifest of a project, those in use first, then newest first."""
     found = TrainingManifest.objects.filter(project=project).select_related("added_by", "retired_by")
     return found.order_by(F("retired_at").desc(nulls_first=True), "-added_at", "-pk")
+
+
+def manifest_in(project: Project, pk: int) -> TrainingManifest:
+    manifest = manifests_of(project).filter(pk=pk).first()
+    if manifest is None:
+        raise Http404("No such training manifest.")
+    return manifest
 
 
 def live_manifests(project: Project) -> list[TrainingManifest]:

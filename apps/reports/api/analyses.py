@@ -3,18 +3,28 @@
 from typing import Any, ClassVar
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.paging import cut_list, only_known
+from apps.evaluation.actions import EvaluationRefused
+from apps.evaluation.serializers.drops import ChosenPoolOut
+from apps.goldsets.actions import log_test_look
+from apps.goldsets.enums import Split
 from apps.reports.actions.analyses import request_report
+from apps.reports.actions.judge_next import choose_first
 from apps.reports.models import BiasReport, Report, StabilityReport
+from apps.reports.rules import STILL_COMPUTED
+from apps.reports.selectors import unjudged_pairs
 from apps.reports.selectors.analyses import visible_report
 from apps.reports.serializers import (
     BiasReportSerializer,
     BiasRequestSerializer,
+    FirstInput,
+    FirstPageOut,
     ReportRequestSerializer,
     ReportSerializer,
     StabilityReportSerializer,
@@ -99,3 +109,40 @@ class StabilityReportDetail(ReportDetail):
     """One stability report. Leads see the names of people, others letters."""
 
     kind, report_serializer = StabilityReport, StabilityReportSerializer
+
+
+class FirstToJudge(ProjectAPIView):
+    """The unjudged pairs of a bias report that could change the order of its runs most, most first.
+
+    A pool of the first of them is made here; pairs that are in a round already are left out.
+    """
+
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+
+    @extend_schema(
+        operation_id="bias_reports_first",
+        parameters=[OpenApiParameter("after", str), OpenApiParameter("limit", int)],
+        responses=FirstPageOut,
+    )
+    def get(self, request: Request, pk: int, **ids: Any) -> Response:
+        report = visible_report(BiasReport, self.member, pk)
+        only_known(request.query_params, {"after", "limit"})
+        if not report.is_computed:
+            raise EvaluationRefused(STILL_COMPUTED, code="first_refused")
+        first = report.result["first"]
+        page = cut_list(first["pairs"], request.query_params)
+        if page.rows and report.split != Split.DEV:
+            actor, at = self.member.user, timezone.now()
+            log_test_look(version=report.version, actor=actor, what="what to judge first", at=at)
+        pairs = unjudged_pairs.named(report, page.rows)
+        found = {"weighing": first["weighing"], "count": len(first["pairs"]), "results": pairs, "next": page.next}
+        return Response(FirstPageOut(found).data)
+
+    @extend_schema(operation_id="bias_reports_judge_first", request=FirstInput, responses={201: ChosenPoolOut})
+    def post(self, request: Request, pk: int, **ids: Any) -> Response:
+        report = visible_report(BiasReport, self.member, pk)
+        body = FirstInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        pool = choose_first(report=report, actor=self.member.user, at=timezone.now(), **body.validated_data)
+        return Response(ChosenPoolOut(pool).data, status=201)

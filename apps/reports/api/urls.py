@@ -9,6 +9,7 @@ urlpatterns = [
     path("versions/<int:version_pk>/report/", documents.VersionReport.as_view(), name="version"),
     path("bias/", analyses.BiasReportList.as_view(), name="bias-reports"),
     path("bias/<int:pk>/", analyses.BiasReportDetail.as_view(), name="bias"),
+    path("bias/<int:pk>/first/", analyses.FirstToJudge.as_view(), name="judge-first"),
     path("stability/", analyses.StabilityReportList.as_view(), name="stability-reports"),
     path("stability/<int:pk>/", analyses.StabilityReportDetail.as_view(), name="stability"),
     path("versions/<int:version_pk>/negatives/", negatives.Negatives.as_view(), name="negatives"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from apps.corpus.selectors.corpora import TextKey, texts_of
-from apps.evaluation.selectors.rankings import AT_ONCE, versions_at
+from apps.evaluation.selectors.rankings import AT_ONCE, names_at, versions_at
 from apps.goldsets.models import Version
 from apps.judging.models import Round
 from apps.reports.models import BiasReport
@@ -16,6 +16,15 @@ class UnjudgedPair(NamedTuple):
 
     query_id: int
     version_id: int
+
+
+class NamedPair(NamedTuple):
+    """A pair to be judged, by the names that files use. `swing` is how far its grade could move two runs apart."""
+
+    query_id: str
+    block_id: str
+    swing: float
+    is_planned: bool
 
 
 def already_planned(version: Version, pairs: Sequence[UnjudgedPair]) -> set[UnjudgedPair]:
@@ -38,7 +47,21 @@ def already_planned(version: Version, pairs: Sequence[UnjudgedPair]) -> set[Unju
 
 def pairs_first(report: BiasReport) -> list[UnjudgedPair]:
     """The pairs to judge first, in the order of the report."""
-    listed = report.result["first"]["pairs"]
+    return _keys_of(report, report.result["first"]["pairs"])
+
+
+def named(report: BiasReport, listed: Sequence[tuple[str, int, float]]) -> list[NamedPair]:
+    """These pairs of the report by name, and whether they are in a round already."""
+    names = names_at(report.version, [position for _, position, _ in listed])
+    keys = _keys_of(report, listed)
+    planned = already_planned(report.version, keys)
+    return [
+        NamedPair(query, names[position], swing, key in planned)
+        for (query, position, swing), key in zip(listed, keys, strict=True)
+    ]
+
+
+def _keys_of(report: BiasReport, listed: Sequence[tuple[str, int, float]]) -> list[UnjudgedPair]:
     queries = dict(report.version.queries.values_list("outside_id", "query_id"))
     versions = versions_at(report.version, [position for _, position, _ in listed])
     return [UnjudgedPair(queries[query], versions[position]) for query, position, _ in listed]

@@ -168,9 +168,10 @@ def test_unjudged_blocks_of_a_query_are_pooled(scene, pair):
     assert entry.version.text == "Text of block d"
 
 
-def test_where_all_is_judged_nothing_is_pooled(scene, pair, monkeypatch):
+def test_where_all_is_judged_nothing_is_pooled():
+    scene = make_scene(qrels={"Q01": {"a": 3, "b": 1, "c": 0, "d": 0}}, test_share=0.0)
+    pair = {"baseline": score(scene, "better"), "candidate": score(scene, "base")}
     query = version_queries(scene.version, "")[0]
-    monkeypatch.setattr("apps.evaluation.selectors.rankings.grades_of", lambda query: dict.fromkeys(range(9), 0))
 
     with pytest.raises(RejudgingRefused, match="Every passage in the top ten of Q01 has a grade"):
         pool_unjudged(**pair, query=query, member=member_of(scene), at=AT)

@@ -1,0 +1,182 @@
+"""A new edition with all that rests on it, for its page and the API: counts by kind, choices, work, and lists."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from django.db.models import Exists, QuerySet
+
+from apps.common.database.questions import Question, answer_to, joined
+from apps.corpus.models import BlockVersion, SnapshotBlock
+from apps.editions import rules
+from apps.editions.core.comparison import PassageChange
+from apps.editions.enums import ChangeKind
+from apps.editions.selectors.decisions import ChangedPassage, changed_passages, decided_question, ranked_changes
+from apps.editions.selectors.editions import Edition
+from apps.editions.selectors.taken import as_before_question, stays_question, taken_question, to_run_question
+from apps.editions.selectors.usage import (
+    RestingVersion,
+    Usage,
+    live_question,
+    resting_versions,
+    rounds_on,
+    usage_of,
+    versions_on,
+)
+from apps.editions.selectors.work import Work
+from apps.goldsets.models import Version
+from apps.judging.core.workload import TimePerPair
+from apps.judging.models import Round
+from apps.judging.selectors import guidelines_in
+from apps.judging.selectors.plans import pace_question
+
+
+class KindRow(NamedTuple):
+    """One kind of change: the counts of its passages and of what rests on them."""
+
+    kind: ChangeKind
+    passages: int
+    grades: int
+    triples: int
+    versions: list[str]
+
+
+class PlannedRound(NamedTuple):
+    """The round that would be made, its people, and how long it takes one person."""
+
+    former: Round | None
+    people: list[str]
+    refusal: str | None
+    time_per_pair: TimePerPair
+
+
+class ListedPassage(NamedTuple):
+    """A passage in the list behind a count. `block_id` is None before the edition is taken, for a new one."""
+
+    name: str
+    former_name: str
+    title: str
+    text: str
+    block_id: int | None
+    grades: int
+    triples: int
+
+
+@dataclass(frozen=True)
+class EditionSheet:
+    """An edition, what rests on the passages before it, and what was asked of the project with it.
+
+    `rounds` and `versions` are all of the corpus, `ranked` the changed passages, those with most grades first.
+    """
+
+    edition: Edition
+    rounds: list[Round]
+    versions: list[Version]
+    usage: Usage
+    resting: list[RestingVersion]
+    ranked: list[PassageChange]
+    asked: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, edition: Edition) -> "EditionSheet":
+        before = edition.before
+        rounds, versions = rounds_on(before.corpus), versions_on(before.corpus)
+        project = before.corpus.project
+        questions: dict[str, Question[Any]] = {
+            "live": live_question(project),
+            "decided": decided_question(before.corpus),
+            "stays": stays_question(before, rounds),
+            "pace": pace_question(project),
+            "has_guideline": Question({"any": Exists(guidelines_in(project))}, lambda found: bool(found["any"])),
+            "as_before": as_before_question(project, rounds),
+        }
+        if edition.after is not None:
+            questions |= {"taken": taken_question(edition.after), "to_run": to_run_question(before, edition.after)}
+        asked = answer_to(project, joined(questions))
+        frozen = [version for version in versions if not version.is_draft]
+        usage = usage_of(edition, rounds, asked["live"], frozen)
+        resting = resting_versions(frozen, usage, edition.kinds)
+        return cls(edition, rounds, versions, usage, resting, ranked_changes(edition, usage), asked)
+
+    @cached_property
+    def weighty(self) -> list[PassageChange]:
+        """The changed passages with grades, which a decision is about."""
+        return [each for each in self.ranked if self.edition.old_of(each).version_id in self.usage.grades]
+
+    @property
+    def drafts(self) -> list[Version]:
+        return [version for version in self.versions if version.is_draft]
+
+    def passages(self, changes: Sequence[PassageChange]) -> list[ChangedPassage]:
+        """These changed passages in the order given, with what was decided about them."""
+        return changed_passages(self.edition, self.usage, changes, self.asked["decided"])
+
+    @property
+    def rows(self) -> list[KindRow]:
+        several = len({each.version.gold_set_id for each in self.resting}) > 1
+        usage, rows = self.usage, []
+        for kind in ChangeKind:
+            labels = [_label(each, several) for each in self.resting if kind in each.kinds]
+            grades = sum(len(found) for version, found in usage.grades.items() if self.kind_of(version) == kind)
+            triples = {pk for version, found in usage.triples.items() if self.kind_of(version) == kind for pk in found}
+            rows.append(KindRow(kind, self.edition.counts[kind], grades, len(triples), labels))
+        return rows
+
+    def kind_of(self, version: int) -> ChangeKind:
+        """The kind of an old block version."""
+        return self.edition.kinds.get(version, ChangeKind.SAME)
+
+    def round_for(self, work: Work) -> PlannedRound:
+        as_before, pace = self.asked["as_before"], self.asked["pace"]
+        pairs = len(work.to_judge)
+        judgements = as_before.plan(0).preview(pairs).judgements
+        share = judgements / pairs if pairs else 1
+        has_guideline = self.asked["has_guideline"]
+        refusal = rules.round_refusal(has_guideline=has_guideline, people=len(as_before.people))
+        time = TimePerPair(pace.low * share, pace.high * share)
+        return PlannedRound(as_before.former, as_before.people, refusal, time)
+
+    def of_kind(self, kind: ChangeKind) -> QuerySet[SnapshotBlock] | list[PassageChange]:
+        """What `listed` takes a page of: the passages of one kind, those that are the same as the snapshot has them."""
+        if kind != ChangeKind.SAME:
+            return self.edition.of(kind)
+        same = self.edition.before.entries.exclude(version__in=list(self.edition.kinds))
+        return same.order_by("position").select_related("version", "block")
+
+    def listed(self, page: Iterable[SnapshotBlock | PassageChange]) -> list[ListedPassage]:
+        rows = list(page)
+        changes = [row for row in rows if isinstance(row, PassageChange)]
+        if changes:
+            return self._changed(changes)
+        return [self._same(row) for row in rows if isinstance(row, SnapshotBlock)]
+
+    def _same(self, entry: SnapshotBlock) -> ListedPassage:
+        version = entry.version
+        counts = self._counts(version.pk)
+        return ListedPassage(entry.block.outside_id, "", version.title, version.text, entry.block_id, *counts)
+
+    def _changed(self, changes: Collection[PassageChange]) -> list[ListedPassage]:
+        edition = self.edition
+        old = {change: edition.old_of(change) for change in changes if change.before is not None}
+        versions = BlockVersion.objects.in_bulk([passage.version_id for passage in old.values()])
+        texts = edition.new_texts([change.name for change in changes if change not in old])
+        rows = []
+        for change in changes:
+            passage = old.get(change)
+            text: Any = versions[passage.version_id] if passage else texts[change.name]
+            former = change.before.name if change.before and change.before.name != change.name else ""
+            stored = passage or edition.new.get(change.name)
+            block = stored.block_id if stored else None
+            counts = self._counts(passage and passage.version_id)
+            rows.append(ListedPassage(change.name, former, text.title, text.text, block, *counts))
+        return rows
+
+    def _counts(self, version: int | None) -> tuple[int, int]:
+        if version is None:
+            return 0, 0
+        return len(self.usage.grades.get(version, ())), len(self.usage.triples.get(version, ()))
+
+
+def _label(resting: RestingVersion, several: bool) -> str:
+    return str(resting.version) if several else resting.version.label

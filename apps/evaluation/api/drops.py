@@ -1,0 +1,232 @@
+"""What a lead decides in a comparison, over the API: its drops, its end, and the pairs to judge because of it."""
+
+from typing import Any, ClassVar
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.common.web.paging import cut_list, only_known
+from apps.evaluation import actions, rules
+from apps.evaluation.actions.comparisons import JUDGED_AGAIN
+from apps.evaluation.edges.comparison import BY_QUESTIONS
+from apps.evaluation.edges.hit_comparison import HitDrop, pair_sheet_between
+from apps.evaluation.edges.sheets import EvaluationSheet
+from apps.evaluation.models import Evaluation
+from apps.evaluation.selectors import evaluations, rankings
+from apps.evaluation.selectors.comparisons import ComparisonRefused
+from apps.evaluation.serializers.drops import (
+    ChosenPoolOut,
+    ClosedOut,
+    DropDecisionInput,
+    DropPageOut,
+    DropsRejudgeInput,
+    GradesInput,
+    MeasureInput,
+    NoteOut,
+    UnjudgedPageOut,
+)
+from apps.goldsets.actions import log_test_look
+from apps.goldsets.enums import Split
+from apps.goldsets.models import VersionQuery
+
+PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
+
+
+class PairView(ProjectAPIView):
+    """A step of a lead on the comparison of two evaluations."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.RUNS_WRITE}
+
+    def pair(self, ids: dict[str, Any]) -> tuple[Evaluation, Evaluation]:
+        first, second = evaluations.evaluations_with_values(self.project, ids["baseline"], ids["candidate"])
+        return first, second
+
+    def validated(self, body: serializers.Serializer[Any], pair: tuple[Evaluation, Evaluation]) -> dict[str, Any]:
+        """The values of a body; its measure is one that the two share. Raises ValidationError."""
+        body.is_valid(raise_exception=True)
+        values: dict[str, Any] = body.validated_data
+        if "measure" in values:
+            self.check_measure(values["measure"], pair)
+        return values
+
+    def check_measure(self, measure: str, pair: tuple[Evaluation, Evaluation]) -> None:
+        shared = [name for name in pair[1].measures if name in pair[0].measures]
+        if measure not in shared:
+            raise ValidationError({"measure": [f"One of {', '.join(shared)}." if shared else "They share none."]})
+
+    def graded(self, pair: tuple[Evaluation, Evaluation]) -> EvaluationSheet:
+        """The candidate with its queries. Raises ComparisonRefused where the two are not scored by grades."""
+        if reason := rules.comparison_refusal(*pair):
+            raise ComparisonRefused(reason, code="comparison_refused")
+        if pair[1].hit:
+            raise ComparisonRefused(BY_QUESTIONS, code="by_questions")
+        return EvaluationSheet(pair[1], self.member)
+
+    def log_look(self, candidate: Evaluation, splits: list[str], what: str) -> None:
+        """Log the look where the answer names what is sealed to others."""
+        if any(split != Split.DEV for split in splits):
+            log_test_look(version=candidate.version, actor=self.member.user, what=what, at=timezone.now())
+
+
+class Drops(PairView):
+    """The queries, or Q&As, whose score fell by more than the bar, worst first, with the decision on each."""
+
+    roles: ClassVar = {"GET": ()}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ}
+
+    @extend_schema(
+        operation_id="comparisons_drops",
+        parameters=[OpenApiParameter("measure", str, description="By default the first."), *PAGING],
+        responses=DropPageOut,
+    )
+    def get(self, request: Request, **ids: Any) -> Response:
+        params = request.query_params
+        only_known(params, {"measure", "after", "limit"})
+        pair = self.pair(ids)
+        if measure := params.get("measure", ""):
+            self.check_measure(measure, pair)
+        sheet = pair_sheet_between(self.member, *pair, measure)
+        page = cut_list(sheet.drops, params)
+        drops = [
+            {
+                "change": drop.change,
+                "text": drop.triple.content["question"] if isinstance(drop, HitDrop) else drop.query.text,
+                "split": sheet.candidate.splits[drop.change.place],
+                "note": drop.note,
+            }
+            for drop in page.rows
+        ]
+        self.log_look(pair[1], [drop["split"] for drop in drops], "drops of a comparison")
+        found = {
+            "measure": sheet.measure,
+            "measures": [row.measure for row in sheet.rows],
+            "bar": sheet.pair.bar,
+            "verdict": sheet.verdict,
+            "regressions": sheet.regressions.total,
+            "unexplained": sheet.regressions.unexplained,
+            "withheld": sheet.candidate.withheld,
+            "closed": sheet.closed,
+            "closing_refusal": sheet.closing_refusal,
+            "to_judge_again": sheet.to_judge_again,
+            "left_open": sheet.left_open,
+            "drops": drops,
+            "next": page.next,
+        }
+        return Response(DropPageOut(found).data)
+
+
+class DropDecision(PairView):
+    """Accepts a drop, has it fixed, or calls its grades wrong. Until the comparison is closed it can be replaced."""
+
+    @extend_schema(operation_id="comparisons_decide", request=DropDecisionInput, responses=NoteOut)
+    def post(self, request: Request, **ids: Any) -> Response:
+        first, second = pair = self.pair(ids)
+        values = self.validated(DropDecisionInput(data=request.data), pair)
+        note = actions.decide_drop(
+            baseline=first,
+            candidate=second,
+            measure=values["measure"],
+            query_id=values["query"],
+            decision=values["decision"],
+            explanation=values["explanation"],
+            member=self.member,
+            at=timezone.now(),
+        )
+        return Response(NoteOut(note).data)
+
+
+class ComparisonClose(PairView):
+    """Closes the comparison by a measure with its verdict, for good, once every drop has an explanation."""
+
+    @extend_schema(operation_id="comparisons_close", request=MeasureInput, responses={201: ClosedOut})
+    def post(self, request: Request, **ids: Any) -> Response:
+        first, second = pair = self.pair(ids)
+        values = self.validated(MeasureInput(data=request.data), pair)
+        closed = actions.close_comparison(
+            baseline=first, candidate=second, measure=values["measure"], member=self.member, at=timezone.now()
+        )
+        return Response(ClosedOut(closed).data, status=201)
+
+
+class JudgeAgain(PairView):
+    """Makes a pool of the pairs behind drops whose grades were called wrong, each drop once."""
+
+    @extend_schema(operation_id="comparisons_judge_again", request=DropsRejudgeInput, responses={201: ChosenPoolOut})
+    def post(self, request: Request, **ids: Any) -> Response:
+        first, second = pair = self.pair(ids)
+        values = self.validated(DropsRejudgeInput(data=request.data), pair)
+        pool = actions.judge_again(
+            baseline=first,
+            candidate=second,
+            measure=values["measure"],
+            name=values["name"],
+            member=self.member,
+            at=timezone.now(),
+        )
+        return Response(ChosenPoolOut(pool).data, status=201)
+
+
+class Unjudged(PairView):
+    """The pairs that the comparison misses: queries with passages in the first ten of either run that have no grade.
+
+    A pool of those of one query is made here.
+    """
+
+    roles: ClassVar = {"GET": (Role.LEAD,), "POST": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.RUNS_READ, "POST": Scope.RUNS_WRITE}
+
+    @extend_schema(operation_id="comparisons_unjudged", parameters=PAGING, responses=UnjudgedPageOut)
+    def get(self, request: Request, **ids: Any) -> Response:
+        only_known(request.query_params, {"after", "limit"})
+        pair = self.pair(ids)
+        sheet = self.graded(pair)
+        shown = [query for query, seen in zip(sheet.queries, sheet.visible, strict=True) if seen]
+        unjudged = rankings.unjudged_tops([one.run_id for one in pair], shown, JUDGED_AGAIN)
+        queries = [query for query in shown if query.query_id in unjudged]
+        page = cut_list(queries, request.query_params)
+        self.log_look(pair[1], [query.split for query in page.rows], "unjudged passages of a comparison")
+        found = {
+            "count": len(queries),
+            "withheld": sheet.withheld,
+            "results": _named(pair[1], page.rows, unjudged),
+            "next": page.next,
+        }
+        return Response(UnjudgedPageOut(found).data)
+
+    @extend_schema(operation_id="comparisons_request_grades", request=GradesInput, responses={201: ChosenPoolOut})
+    def post(self, request: Request, **ids: Any) -> Response:
+        first, second = pair = self.pair(ids)
+        values = self.validated(GradesInput(data=request.data), pair)
+        queries = self.graded(pair).queries
+        query = next((one for one in queries if one.outside_id == values["query"]), None)
+        if query is None:
+            raise ValidationError({"query": [f"This comparison has no query {values['query'][:60]}."]})
+        pool = actions.pool_unjudged(
+            baseline=first,
+            candidate=second,
+            query=query,
+            name=values["name"],
+            member=self.member,
+            at=timezone.now(),
+        )
+        return Response(ChosenPoolOut(pool).data, status=201)
+
+
+def _named(candidate: Evaluation, queries: list[VersionQuery], unjudged: dict[int, list[int]]) -> list[dict[str, Any]]:
+    positions = [position for query in queries for position in unjudged[query.query_id]]
+    names = rankings.names_at(candidate.version, positions)
+    return [
+        {
+            "query": query.outside_id,
+            "split": query.split,
+            "block_ids": sorted(names[position] for position in unjudged[query.query_id]),
+        }
+        for query in queries
+    ]

@@ -1,0 +1,120 @@
+"""Drops of a comparison, their decisions, and the pairs that it misses, as JSON."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.evaluation.models import ClosedComparison, RegressionNote
+from apps.evaluation.rules import MOST_LETTERS
+from apps.retrieval.models import Pool
+
+LONGEST_NAME = 200
+
+
+class MeasureInput(serializers.Serializer[Any]):
+    """The measure by which the two are compared: one that both were scored by."""
+
+    measure = serializers.CharField(max_length=MOST_LETTERS)
+
+
+class PoolNameInput(serializers.Serializer[Any]):
+    """How the pool is called; without a name Karat makes one of what it is for."""
+
+    name = serializers.CharField(max_length=120, required=False, allow_blank=True, default="")
+
+
+class DropsRejudgeInput(MeasureInput, PoolNameInput):
+    """The measure whose drops are marked as wrongly graded."""
+
+
+class DropDecisionInput(MeasureInput):
+    """A decision on a drop. To accept it or to have it fixed takes an explanation."""
+
+    query = serializers.CharField(max_length=LONGEST_NAME, help_text="The id of the query, or the label of the Q&A.")
+    decision = serializers.ChoiceField(choices=RegressionNote.Decision.choices)
+    explanation = serializers.CharField(max_length=2_000, required=False, allow_blank=True, default="")
+
+
+class GradesInput(PoolNameInput):
+    """The query whose unjudged passages people are to judge."""
+
+    query = serializers.CharField(max_length=LONGEST_NAME, help_text="The id of the query.")
+
+
+class ChosenPoolOut(serializers.Serializer[Pool]):
+    """The pool that was made; plan a round on it to have its pairs judged."""
+
+    pool = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    pairs = serializers.IntegerField(source="entry_count")
+
+
+class NoteOut(serializers.Serializer[RegressionNote]):
+    """A decision on a drop."""
+
+    query = serializers.CharField(source="query_id_text")
+    measure = serializers.CharField()
+    decision = serializers.ChoiceField(choices=RegressionNote.Decision.choices)
+    explanation = serializers.CharField()
+    pool = serializers.IntegerField(source="pool_id", allow_null=True, help_text="In which its pairs are judged again.")
+    decided_at = serializers.DateTimeField()
+
+
+class DropOut(serializers.Serializer[Any]):
+    """A query, or a Q&A by its label, that got worse by more than the bar. `note` is null until it is decided."""
+
+    query = serializers.CharField(source="change.query_id")
+    text = serializers.CharField()
+    split = serializers.CharField()
+    baseline = serializers.FloatField(source="change.baseline")
+    candidate = serializers.FloatField(source="change.candidate")
+    change = serializers.FloatField(source="change.change")
+    note = NoteOut(allow_null=True)
+
+
+class ClosedOut(serializers.Serializer[ClosedComparison]):
+    """The verdict with which a comparison was closed."""
+
+    measure = serializers.CharField()
+    verdict = serializers.CharField()
+    closed_at = serializers.DateTimeField()
+
+
+class DropPageOut(serializers.Serializer[Any]):
+    """The drops by one measure that the person may see, worst first.
+
+    `regressions` and `unexplained` count all there are, `withheld` says why some are not listed. `closing_refusal` is
+    why you cannot close the comparison now, null where you can; `left_open` is the work on wrong grades that would be
+    left, `to_judge_again` how many drops wait for a pool.
+    """
+
+    measure = serializers.CharField()
+    measures = serializers.ListField(child=serializers.CharField(), help_text="All by which the two are compared.")
+    bar = serializers.FloatField(help_text="The fall beyond which a drop needs an explanation.")
+    verdict = serializers.CharField()
+    regressions = serializers.IntegerField()
+    unexplained = serializers.IntegerField()
+    withheld = serializers.ListField(child=serializers.CharField())
+    closed = ClosedOut(allow_null=True)
+    closing_refusal = serializers.CharField(allow_null=True)
+    to_judge_again = serializers.IntegerField()
+    left_open = serializers.ListField(child=serializers.CharField())
+    drops = DropOut(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
+
+
+class UnjudgedOut(serializers.Serializer[Any]):
+    """A query with the passages without a grade in the first ten of either run, by their ids in the snapshot."""
+
+    query = serializers.CharField()
+    split = serializers.CharField()
+    block_ids = serializers.ListField(child=serializers.CharField())
+
+
+class UnjudgedPageOut(serializers.Serializer[Any]):
+    """`count` is the number of queries that you may see with such passages; `withheld` why others are not listed."""
+
+    count = serializers.IntegerField()
+    withheld = serializers.ListField(child=serializers.CharField())
+    results = UnjudgedOut(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")

@@ -1,0 +1,145 @@
+"""Training manifests in the API: what drafts are checked against, what of a version they have, and their imports."""
+
+from typing import Any, ClassVar
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.edges.api import ProjectAPIView
+from apps.accounts.enums import Role, Scope
+from apps.common.web.paging import cut_list, only_known
+from apps.corpus.edges.import_api import import_urls
+from apps.goldsets import actions
+from apps.goldsets.edges.imports import FORMAT_NAMES, ID_KINDS, TrainingImport
+from apps.goldsets.enums import KnownBy, Split
+from apps.goldsets.models import TrainingManifest
+from apps.goldsets.selectors import versions
+from apps.goldsets.selectors.training import FoundItem, manifest_in, manifests_of, training_leaks
+
+PAGING = [OpenApiParameter("after", str), OpenApiParameter("limit", int)]
+NEXT = "The cursor of the next page; null on the last one."
+LOOKED_AT = "items known from training"
+
+
+class ManifestOut(serializers.Serializer[TrainingManifest]):
+    """A list of what a system was trained on; `counts` has its entries by kind. Retired, no draft is checked by it."""
+
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    file = serializers.CharField()
+    digest = serializers.CharField(help_text="Over all entries, whatever file they came in.")
+    counts = serializers.DictField(child=serializers.IntegerField())
+    added_by = serializers.CharField(source="added_by.name")
+    added_at = serializers.DateTimeField()
+    retired_by = serializers.CharField(source="retired_by.name", default=None)
+    retired_at = serializers.DateTimeField(allow_null=True)
+
+
+class ManifestPage(serializers.Serializer[Any]):
+    results = ManifestOut(many=True)
+    next = serializers.CharField(allow_null=True, help_text=NEXT)
+
+
+class KnownInOut(serializers.Serializer[Any]):
+    """A manifest that has the item, and by what."""
+
+    manifest = serializers.CharField()
+    by = serializers.ChoiceField(choices=KnownBy.choices)
+
+
+class KnownItemOut(serializers.Serializer[FoundItem]):
+    """A query by its id, or a Q&A by its label, that is in a manifest in use."""
+
+    name = serializers.CharField()
+    kind = serializers.CharField(help_text="query or triple")
+    split = serializers.ChoiceField(choices=Split.choices)
+    known_in = KnownInOut(source="matches", many=True)
+
+
+class KnownItemPage(serializers.Serializer[Any]):
+    """`sentence` is for whoever reads scores on test; empty where no item of test is concerned."""
+
+    sentence = serializers.CharField()
+    in_test = serializers.IntegerField()
+    in_dev = serializers.IntegerField()
+    results = KnownItemOut(many=True)
+    next = serializers.CharField(allow_null=True, help_text=NEXT)
+
+
+class ManifestList(ProjectAPIView):
+    """Every training manifest of the project, those in use first, then newest first."""
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+
+    @extend_schema(operation_id="training_list", parameters=PAGING, responses=ManifestPage)
+    def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"after", "limit"})
+        page = cut_list(manifests_of(self.project), request.query_params)
+        return Response(ManifestPage({"results": page.rows, "next": page.next}).data)
+
+
+class ManifestRetire(ProjectAPIView):
+    """Retires a manifest: it is kept, and no draft is checked against it any more."""
+
+    roles: ClassVar = {"POST": (Role.LEAD,)}
+    scopes: ClassVar = {"POST": Scope.VERSIONS_WRITE}
+
+    @extend_schema(operation_id="training_retire", request=None, responses=ManifestOut)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        manifest = manifest_in(self.project, pk)
+        actions.retire_training_manifest(manifest_id=manifest.pk, actor=self.member.user, at=timezone.now())
+        return Response(ManifestOut(manifest_in(self.project, pk)).data)
+
+
+class KnownItems(ProjectAPIView):
+    """The items of a frozen version that are in a manifest in use, those of test first.
+
+    Where any is of test it is a look at test, which is logged.
+    """
+
+    roles: ClassVar = {"GET": (Role.LEAD,)}
+    scopes: ClassVar = {"GET": Scope.VERSIONS_READ}
+
+    @extend_schema(operation_id="training_known", parameters=PAGING, responses=KnownItemPage)
+    def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
+        version = versions.version_in(self.project, gold_set, number)
+        if version.is_draft:
+            raise Http404("A draft names them among what stands against freezing it.")
+        only_known(request.query_params, {"after", "limit"})
+        found = training_leaks(version, is_blind=False)
+        page = cut_list(found.items, request.query_params)
+        if any(item.split == Split.TEST for item in page.rows):
+            actions.log_test_look(version=version, actor=self.member.user, what=LOOKED_AT, at=timezone.now())
+        facts = {"sentence": found.sentence, "in_test": len(found.in_test), "in_dev": len(found.in_dev)}
+        return Response(KnownItemPage({**facts, "results": page.rows, "next": page.next}).data)
+
+
+class TrainingOptionsInput(serializers.Serializer):
+    """For the schema, and for the names of the options; the page's own form parses them."""
+
+    name = serializers.CharField(max_length=120, help_text="What was trained on it: Ranker of May 2026.")
+    format = serializers.ChoiceField(choices=FORMAT_NAMES, required=False, help_text="By default auto.")
+    ids = serializers.ChoiceField(
+        choices=ID_KINDS, required=False, help_text="Of what the ids in a plain list are; by default question."
+    )
+
+
+class TrainingFileInput(TrainingOptionsInput):
+    """The file and its options."""
+
+    file = serializers.FileField()
+
+
+IMPORT_URLS = import_urls(
+    TrainingImport,
+    noun="training",
+    file=TrainingFileInput,
+    options=TrainingOptionsInput,
+    reads=Scope.VERSIONS_READ,
+    writes=Scope.VERSIONS_WRITE,
+)
