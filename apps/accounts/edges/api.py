@@ -15,14 +15,14 @@ class ProjectAPIView(APIView):
     """An endpoint under `/api/v1/projects/<slug>/`.
 
     `roles` maps a method to the roles that may use it (an empty tuple: every member); `scopes` maps it to the scope a
-    token needs. HEAD is treated as GET without a body. A token works for its own project only; any other is 404, as for
-    strangers, whatever the method. `self.project` and `self.member` are set before the method runs. An archived project
-    is only read, unless the endpoint `changes_archived` ones. How long a body may be is in
-    `apps.common.web.body_limits`.
+    token needs, or to several, all of which it needs. HEAD is treated as GET without a body. A token works for its own
+    project only; any other is 404, as for strangers, whatever the method. `self.project` and `self.member` are set
+    before the method runs. An archived project is only read, unless the endpoint `changes_archived` ones. How long a
+    body may be is in `apps.common.web.body_limits`.
     """
 
     roles: ClassVar[dict[str, tuple[str, ...]]] = {}
-    scopes: ClassVar[dict[str, str]] = {}
+    scopes: ClassVar[dict[str, str | tuple[str, ...]]] = {}
     changes_archived: ClassVar[bool] = False
     project: Project
     member: Member
@@ -38,12 +38,18 @@ class ProjectAPIView(APIView):
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method not in self.roles:
             return  # OPTIONS is open to members; DRF refuses any other method with 405
-        if token is not None and self.scopes.get(method) not in token.scopes:
-            raise exceptions.PermissionDenied(f"This token lacks the scope {self.scopes.get(method)}.")
+        if token is not None and (lacking := self._lacking(token, method)):
+            raise exceptions.PermissionDenied(f"This token lacks the scope {lacking}.")
         if not self.member.holds(*self.roles[method]):
             raise exceptions.PermissionDenied(f"This is for: {', '.join(sorted(self.roles[method]))}.")
         if method != "GET" and not self.changes_archived:
             ProjectArchived.unless_open(self.project)
+
+    def _lacking(self, token: ApiToken, method: str) -> str | None:
+        """The first scope that the method needs and the token has not. A method without one is for no token."""
+        needed = self.scopes.get(method, "of this method")
+        all_of_them = (needed,) if isinstance(needed, str) else needed
+        return next((scope for scope in all_of_them if scope not in token.scopes), None)
 
 
 def _refuse_packed_bodies(request: Request) -> None:
