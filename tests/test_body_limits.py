@@ -29,6 +29,7 @@ LARGER = {
     "queries-api:imports": OF_A_FILE,
     "triples-api:imports": OF_A_FILE,
     "judging-api:imports": OF_A_FILE,
+    "collections-api:imports": OF_A_FILE,
 }
 """The endpoints that take more than others. Pages of a project take files."""
 
