@@ -44,7 +44,6 @@ SHOWN = {
     "audit:list": "the import and its undo are on record",
     "corpus:imports": "the import is listed as undone",
     "judging-api:imports": "the import is listed as undone",
-    "collections-api:imports": "the import is listed as undone",
     "triples-api:imports": "the import is listed as undone",
     "judging:index": "the round is listed as withdrawn",
     "judging-api:all-rounds": "the round is listed as withdrawn",

@@ -12,7 +12,9 @@ from apps.judging.edges.collections import CollectionImport
 class CollectionOptionsInput(serializers.Serializer):
     """For the schema, and for the names of the options; the page's own form parses them."""
 
-    corpus = serializers.CharField(max_length=60, help_text=f"The slug of the corpus, or {NEW} for a new one.")
+    corpus = serializers.CharField(
+        required=False, max_length=60, help_text=f"The slug of a corpus; by default {NEW}, a new one."
+    )
     name = serializers.CharField(required=False, allow_blank=True, max_length=120, help_text="Of a new corpus.")
     mode = serializers.ChoiceField(
         choices=ImportMode.values, required=False, help_text="Whether missing passages are removed; by default replace."

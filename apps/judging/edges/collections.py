@@ -12,7 +12,7 @@ from apps.accounts.models import Project, User
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.imports import CorpusImport, PreparedBlocks
-from apps.corpus.edges.target_form import CorpusTargetForm
+from apps.corpus.edges.target_form import NEW, CorpusTargetForm
 from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.forms import FilesField
 from apps.corpus.models import Import
@@ -75,6 +75,10 @@ class CollectionForm(CorpusTargetForm):
         help_text="Otherwise such rows block the import and are listed.",
     )
     field_order = ["file", "corpus", "name", "mode", "splits", "grades", "skip_unknown"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["corpus"].initial = NEW  # into another one it would take the place of what is there
 
     def clean_splits(self) -> str:
         splits = [split.strip() for split in self.cleaned_data["splits"].split(",") if split.strip()]
