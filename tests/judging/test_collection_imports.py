@@ -192,6 +192,23 @@ def test_a_collection_whose_passages_are_those_of_an_earlier_snapshot_is_judged_
     assert Round.objects.count() == 4
 
 
+def test_a_corpus_that_changed_since_its_snapshot_is_frozen_anew(project):
+    confirmed(started(project))
+    changed = BEIR["corpus.jsonl"].replace(b"Doors", b"Gates")
+    options = {"format": "beir", "ids": "file", "recipe": "", "corpus": "rules", "name": "", "mode": "replace"}
+    file = SimpleUploadedFile("corpus.jsonl", changed)
+    passages = imports.start_import(
+        project=project, kind="corpus", file=file, options=options, actor=lead_of(project), at=AT
+    )
+    confirmed(passages)
+
+    again = confirmed(started(project, BEIR | {"corpus.jsonl": changed}, corpus="rules"))
+
+    assert again.result["parts"][0]["counts"]["unchanged"] == 2
+    assert again.result["snapshot"]["reference"] == "rules@2"
+    assert Round.objects.filter(pool__snapshot__number=2).count() == 2
+
+
 def test_merged_into_a_corpus_its_other_passages_stay_and_can_be_judged(project):
     confirmed(started(project))
     other = {
