@@ -30,6 +30,7 @@ LARGER = {
     "triples-api:imports": OF_A_FILE,
     "judging-api:imports": OF_A_FILE,
     "goldsets-api:imports": OF_A_FILE,
+    "collections-api:imports": OF_A_FILE,
 }
 """The endpoints that take more than others. Pages of a project take files."""
 

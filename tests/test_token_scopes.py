@@ -66,7 +66,7 @@ def allowed(name: str, method: str) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("name", OF_PROJECTS)
-def test_a_token_needs_the_scope_of_the_method_and_that_one_is_enough(world, name):
+def test_a_token_needs_the_scope_of_the_method_and_no_other(world, name):
     asker, url, wrong = Asker(), world.url(name, ROUTES[name]), {}
 
     with without_words():

@@ -42,6 +42,7 @@ from apps.review.actions import propose_block
 from apps.review.models import CandidateBlock, ReviewSeat
 from apps.triples.models import Triple
 from tests.factories import make_user
+from tests.judging.archives import zipped
 from tests.running_jobs import run_jobs
 
 SECRET = "sesame-12345"
@@ -219,6 +220,16 @@ class Things:
     queries_api_import_confirm__pk = queries_api_import__pk
     queries_api_import_discard__pk = queries_api_import__pk
     queries_api_import_undo__pk = queries_api_import__pk
+
+    def collections_api_import__pk(self) -> int:
+        return Import.objects.filter(project=self.project, kind="collection").first().pk
+
+    collections_api_import_options__pk = collections_api_import__pk
+    collections_api_import_fix__pk = collections_api_import__pk
+    collections_api_import_columns__pk = collections_api_import__pk
+    collections_api_import_confirm__pk = collections_api_import__pk
+    collections_api_import_discard__pk = collections_api_import__pk
+    collections_api_import_undo__pk = collections_api_import__pk
 
     editions_import__pk = corpus_import__pk
     editions_take_import__pk = corpus_import__pk
@@ -562,6 +573,18 @@ def _propose_a_passage(project: Project, lead: User) -> None:
     propose_block(project=project, triple_id=triple.pk, version=entry.version, person=lead, at=timezone.now())
 
 
+def _start_a_collection(project: Project, lead: User) -> None:
+    """A collection that waits for its confirmation."""
+    files = {
+        "corpus.jsonl": b'{"_id": "d1", "text": "Doors shut."}\n',
+        "queries.jsonl": b'{"_id": "Q902", "text": "which doors shut"}\n',
+        "qrels/test.tsv": b"query-id\tcorpus-id\tscore\nQ902\td1\t1\n",
+    }
+    file = SimpleUploadedFile("doors.zip", zipped(files))
+    options = {"corpus": "+", "name": "Doors", "mode": "replace", "splits": "", "grades": "", "skip_unknown": False}
+    start_import(project=project, kind="collection", file=file, options=options, actor=lead, at=timezone.now())
+
+
 def _score_on_triples(project: Project, lead: User) -> None:
     """A run of the demo on the Q&As of its version, of which most were never asked: they are misses."""
     scored = Evaluation.objects.filter(project=project, hit="").earliest("pk")
@@ -602,6 +625,7 @@ def _add_what_the_demo_lacks(project: Project, host: User) -> None:
     file = SimpleUploadedFile("queries.csv", b"query_id,text\nQ901,who opens the archive\n")
     options = {"format": "csv", "ids": "file", "source": ""}
     start_import(project=project, kind="queries", file=file, options=options, actor=lead, at=now)
+    _start_a_collection(project, lead)
     _add_candidates(project, lead, snapshot)
     _propose_a_passage(project, lead)
     _score_on_triples(project, lead)

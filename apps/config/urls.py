@@ -44,6 +44,7 @@ PROJECT_API = [
     path("triples/", include("apps.triples.api.urls")),
     path("review/", include("apps.review.api.urls")),
     path("judging/", include("apps.judging.api.urls")),
+    path("collections/", include("apps.judging.api.collection_urls")),
     path("agreement/", include("apps.agreement.api.urls")),
     path("agreement/", include("apps.calibration.api.urls")),
     path("versions/", include("apps.goldsets.api.urls")),

@@ -41,6 +41,10 @@ class ImportForm(KaratForm):
     folded: ClassVar[tuple[str, ...]] = ()
     """The fields that only some files need. They are folded on the page while they are as proposed."""
     folded_title: ClassVar[str] = ""
+    drop_heading: ClassVar[str] = ""
+    """Above the place to drop files, of a form that takes folders."""
+    drop_words: ClassVar[str] = ""
+    """What may be dropped there, as sentences."""
 
     def __init__(self, *args: Any, project: Project, uploaded: str = "", **kwargs: Any) -> None:
         """`uploaded` is the name of a file that is here already: the form then has its options only."""

@@ -19,7 +19,7 @@ from tests.conftest import REPO
 from tests.factories import AT, lead_of, make_project
 
 SAMPLES = REPO / "static" / "samples"
-KINDS = ("corpus", "queries", "judgements", "triples")
+KINDS = ("corpus", "queries", "judgements", "triples", "collection")
 CORPUS = {"format": "auto", "ids": "file", "corpus": "+", "name": "Handbook", "mode": "replace"}
 
 
@@ -92,6 +92,15 @@ def test_passages_queries_and_judgements_fit_together(passages, queries, judgeme
     if format == "csv":
         triples = imported(project, "triples", "questions-and-answers.jsonl", format="jsonl", corpus="", machine="")
         assert triples.result["rows"] == 2
+
+
+@pytest.mark.django_db
+def test_the_collection_brings_the_same_at_once():
+    into = {"corpus": "+", "name": "Hut", "mode": "replace", "splits": "", "grades": "", "skip_unknown": False}
+
+    item = imported(make_project(), "collection", "hut-collection.zip", **into)
+
+    assert [part["rows"] for part in item.result["parts"]] == [6, 4, 6]
 
 
 @pytest.mark.django_db

@@ -73,6 +73,7 @@ def test_a_beir_folder_is_imported_with_all_its_splits(project, tmp_path, capsys
     assert Snapshot.objects.get().block_count == 2
     shown = capsys.readouterr().out
     assert "Imported, corpus.jsonl: 2 blocks" in shown
+    assert "Imported, rules@1 (rules 1) has these passages" in shown
     assert "Imported, qrels/test.tsv: 2 judgements" in shown
 
 

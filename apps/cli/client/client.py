@@ -9,15 +9,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
-from apps.cli.client.errors import Denied, KaratError, NoAnswer
+from apps.cli.client.errors import Denied, FaultyFile, KaratError, NoAnswer
+from apps.cli.client.forms import FileForm
 from apps.cli.client.transport import Transport
 
 Facts = dict[str, Any]
 """An object as the API describes it at `/api/v1/schema/`."""
 ENDED = frozenset({"done", "failed", "cancelled"})
+ImportKind = Literal["corpus", "queries", "judgements", "triples", "collection"]
+"""What a file holds. A corpus is documents or passages, a collection is a zip of a folder of BEIR or MTEB."""
+IMPORTS: dict[str, str] = {
+    "corpus": "corpus/imports/",
+    "queries": "queries/imports/",
+    "judgements": "judging/imports/",
+    "triples": "triples/imports/",
+    "collection": "collections/imports/",
+}
+AT_WORK = frozenset({"reading", "applying"})
 FIRST_LOOK, LONGEST_LOOK = 0.2, 5.0
 PIECE = 1 << 20
 
@@ -161,6 +172,58 @@ class Client:
                 self.wait_for(asked["job"], wait=wait)
         return self._until(path, lambda found: found["scored_at"] is not None, wait)
 
+    # Imports -----------------------------------------------------------------------------------------------------
+
+    def import_file(
+        self, kind: ImportKind, file: Path | str, *, wait: float = 600.0, **options: str | int | bool
+    ) -> Facts:
+        """Import a file, all of it or nothing, and return the import once it is applied.
+
+        `options` are the fields of the upload. Raises FaultyFile where the preview has mistakes; it is then discarded.
+        """
+        found = self.preview_import(kind, file, wait=wait, **options)
+        if found["state"] != "ready":
+            with suppress(KaratError):  # what is told is why it was not imported
+                self.discard_import(found)
+            raise FaultyFile(found["file"], found["plan"])
+        return self.confirm_import(found, wait=wait)
+
+    def preview_import(
+        self, kind: ImportKind, file: Path | str, *, wait: float = 600.0, **options: str | int | bool
+    ) -> Facts:
+        """Upload a file, and return what importing it would do, in `plan`. Its `state` is ready, or faulty.
+
+        Nothing changes before `confirm_import`. An upload whose answer was lost is not sent again.
+        """
+        if kind not in IMPORTS:
+            raise KaratError(f"{kind!r} is no kind of import. There are: {', '.join(IMPORTS)}.")
+        fields = {
+            name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()
+        }
+        found = self._read("POST", IMPORTS[kind], form=FileForm(Path(file), fields), repeatable=False)
+        return self._settled(found, wait)
+
+    def confirm_import(self, found: Facts, *, wait: float = 600.0) -> Facts:
+        """Import what was previewed, and return the import once it is applied. It is not sent again when the answer
+        was lost. Raises FaultyFile where the project has changed so that the file has mistakes now."""
+        found = self._settled(self.post(f"{_import_path(found)}confirm/"), wait)
+        if found["state"] != "applied":
+            raise FaultyFile(found["file"], found["plan"])
+        return found
+
+    def discard_import(self, found: Facts) -> Facts:
+        """Discard what was previewed, and delete its file on the server."""
+        discarded: Facts = self.post(f"{_import_path(found)}discard/")
+        return discarded
+
+    def _settled(self, found: Facts, wait: float) -> Facts:
+        """The import once no job reads or applies it."""
+        if found["state"] in AT_WORK:
+            found = self._until(_import_path(found), lambda seen: seen["state"] not in AT_WORK, wait)
+        if found["state"] == "failed":
+            raise KaratError(f"{found['file']}: {found['failure']}")
+        return found
+
     # Jobs --------------------------------------------------------------------------------------------------------
 
     def job(self, number: int) -> Facts:
@@ -188,6 +251,14 @@ class Client:
 def _must_be_done(job: Facts) -> None:
     if job["state"] != "done":
         raise KaratError(f"{job['title']}: {job['state']}. {job['error']}".strip())
+
+
+def _as_field(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _import_path(found: Facts) -> str:
+    return f"{IMPORTS[found['kind']]}{found['id']}/"
 
 
 def _path(version: str) -> str:

@@ -15,6 +15,25 @@ class NoAnswer(KaratError):
     """No server answered, or what answered is no Karat. Whether a request had an effect is not known."""
 
 
+class FaultyFile(KaratError):
+    """A file that cannot be imported as it is. `errors` has the first mistakes, each with file, line, field, value and
+    message; `plan` is the preview of all of it."""
+
+    def __init__(self, name: str, plan: Mapping[str, Any]) -> None:
+        self.plan = plan
+        self.errors: list[dict[str, Any]] = plan.get("errors", [])
+        total = plan.get("errors_total", len(self.errors))
+        first = f" The first: {_in_words(self.errors[0])}" if self.errors else ""
+        mistakes = "1 mistake" if total == 1 else f"{total:,} mistakes"
+        super().__init__(f"{name} has {mistakes}. Nothing was imported.{first}")
+
+
+def _in_words(error: Mapping[str, Any]) -> str:
+    line = f", line {error['line']}" if error["line"] else ""
+    field = f", {error['field']}" if error["field"] else ""
+    return f"{error['file']}{line}{field}: {error['message']}"
+
+
 class Problem(KaratError):
     """An error that the server answered with (RFC 9457). Branch on `code`, which is stable, and not on `detail`."""
 

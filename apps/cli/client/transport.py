@@ -15,6 +15,7 @@ from urllib3.exceptions import HTTPError, LocationValueError
 from urllib3.response import BaseHTTPResponse
 
 from apps.cli.client.errors import KaratError, NoAnswer, problem_of
+from apps.cli.client.forms import FileForm
 
 PASSING = frozenset({429, 503})
 """Answers by which a server says that it has not begun: any request may be sent again."""
@@ -48,25 +49,33 @@ class Transport:
         *,
         params: Mapping[str, Any] | None = None,
         body: Any = None,
+        form: FileForm | None = None,
         repeatable: bool,
         stream: bool = False,
     ) -> BaseHTTPResponse:
         """The answer, 2xx. Raises Problem for any other, NoAnswer for none.
 
-        A write has an Idempotency-Key, the same in every attempt. `repeatable` says that a second one has no effect, so
-        that it is sent again even if the first may have arrived.
+        A write has an Idempotency-Key, the same in every attempt, and a body as JSON or a form. `repeatable` says that
+        a second one has no effect, so that it is sent again even if the first may have arrived.
         """
         query = {name: value for name, value in (params or {}).items() if value is not None}
         url = f"{self.url}{path}" + (f"?{urlencode(query)}" if query else "")
         headers, data = dict(self._headers), None
         if method != "GET":
             headers |= {"Content-Type": "application/json", "Idempotency-Key": str(uuid.uuid4())}
-            data = json.dumps({} if body is None else body).encode()
+            data = None if form else json.dumps({} if body is None else body).encode()
+        if form:
+            headers |= form.headers
         for attempt in range(1, self._tries + 1):
             is_last = attempt == self._tries
             try:
                 answer = self._pool.request(
-                    method, url, headers=headers, body=data, redirect=False, preload_content=not stream
+                    method,
+                    url,
+                    headers=headers,
+                    body=form.pieces() if form else data,
+                    redirect=False,
+                    preload_content=not stream,
                 )
             except (HTTPError, LocationValueError) as fault:
                 if is_last or not repeatable:

@@ -48,6 +48,12 @@ class ErrorList:
         self.groups.absorb(other.groups)
         self.listed += other.listed[: max(0, self.limit - len(self.listed))]
 
+    def absorb_warnings(self, other: "ErrorList") -> None:
+        """Add the warnings of another reader."""
+        self.warnings_total += other.warnings_total
+        self.warning_groups.absorb(other.warning_groups)
+        self.warnings += other.warnings[: max(0, self.limit - len(self.warnings))]
+
     def sort(self) -> None:
         """Sort the list by line: a reader that reads ahead adds mistakes of later lines first."""
         for errors in (self.listed, self.warnings):

@@ -11,9 +11,8 @@ MOST_BYTES = 5_000_000
 MOST_BYTES_OF_A_RUN = 64 * 1024**2
 FRAMING_BYTES = 1024**2  # what a form adds to the largest file
 _RUNS = re.compile(r"/api/v1/projects/[^/]+/runs/")
-_FILES = re.compile(
-    r"/p/[^/]+/.*|/api/v1/projects/[^/]+/(?:corpus|queries|triples|judging|versions/training)/imports/", re.DOTALL
-)
+_IMPORTED = "corpus|queries|collections|triples|judging|versions/training"
+_FILES = re.compile(rf"/p/[^/]+/.*|/api/v1/projects/[^/]+/(?:{_IMPORTED})/imports/", re.DOTALL)
 
 
 def most_bytes_at(path: str, largest_file: int) -> int:

@@ -300,9 +300,12 @@ def import_urls(
     file: type[serializers.Serializer],
     options: type[serializers.Serializer],
     reads: Scope,
-    writes: Scope,
+    writes: Scope | tuple[Scope, ...],
 ) -> list[URLPattern]:
-    """The endpoints of the imports of one kind. `noun` begins their operation ids, `file` is `options` with a file."""
+    """The endpoints of the imports of one kind. `noun` begins their operation ids, `file` is `options` with a file.
+
+    A token needs all of several scopes.
+    """
 
     def described(view: type[ImportView], **methods: Any) -> Any:
         of_kind: Any = type(

@@ -1,6 +1,5 @@
 """The form and the import kind of corpus files."""
 
-import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
@@ -17,12 +16,11 @@ from apps.audit.selectors.events import latest_key
 from apps.common.database.prepared import prepared_writes
 from apps.common.files.faults import ErrorList
 from apps.common.files.tabular import TableFile
-from apps.common.web.forms import offer
 from apps.corpus.actions import corpora
 from apps.corpus.core.documents import UnreadFile
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.recipes import DEFAULT, EXAMPLES, OFFERED, PARAGRAPHS, Recipe, recipe_of, recut_note
-from apps.corpus.enums import ImportMode
+from apps.corpus.edges.target_form import NEW, CorpusTargetForm
 from apps.corpus.execution import document_reading, undoing
 from apps.corpus.execution.document_reading import AUTO, DocumentRows
 from apps.corpus.execution.import_steps import ImportRefused
@@ -32,23 +30,25 @@ from apps.corpus.formats import FORMATS, IDS, read_blocks
 from apps.corpus.formats.documents.recognition import HEAD_BYTES, ZIP, recognise
 from apps.corpus.formats.documents.registry import KINDS
 from apps.corpus.formats.rows import BlockRow
-from apps.corpus.forms import FilesField, PastedImportForm, name_after
+from apps.corpus.forms import FilesField, PastedImportForm
 from apps.corpus.models import Corpus, Import, Snapshot
 from apps.corpus.rules import corpus_undo_refusal
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, is_changed_since
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
-
-NEW = "+"  # not a valid slug
-
 
 KINDS_OF_FILES = [(name, kind.title) for name, kind in KINDS.items() if name not in FORMATS]
 FORMAT_CHOICES = [(AUTO, "recognised for each file"), *FORMATS.items(), *KINDS_OF_FILES]
 FORMAT_NAMES = [name for name, _ in FORMAT_CHOICES]
 
 
-class CorpusImportForm(PastedImportForm):
+class CorpusImportForm(CorpusTargetForm, PastedImportForm):
     file = FilesField(label="Drop a folder, a zip or files here", required=False)
     pasted_name = "pasted.md"
+    drop_heading = "Your documents"
+    drop_words = (
+        "Markdown, HTML, PDF, Word, text, tables, OSCAL, OpenControl, or passages with ids (JSONL, CSV, BEIR, SMART,"
+        " TREC). The kind of each file is recognised."
+    )
     format = forms.ChoiceField(label="File format", choices=FORMAT_CHOICES, initial=AUTO)
     recipe = forms.CharField(
         label="How to cut passages",
@@ -72,24 +72,7 @@ class CorpusImportForm(PastedImportForm):
         initial="file",
         help_text="Use positions only for SMART files whose ids nothing else refers to.",
     )
-    corpus = forms.ChoiceField(label="Import into")
-    name = forms.CharField(
-        label="Name of the new corpus", max_length=120, required=False, help_text="Such as Staff handbook."
-    )
-    mode = forms.ChoiceField(
-        label="Passages missing from the file",
-        choices=[(ImportMode.REPLACE, "are removed: the file is the whole corpus"), (ImportMode.MERGE, "stay")],
-        widget=forms.RadioSelect,
-        initial=ImportMode.REPLACE,
-    )
     field_order = ["file", "pasted", "format", "recipe", "base_url", "ids", "corpus", "name", "mode"]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        known = [(corpus.slug, corpus.name) for corpus in corpora_in(self.project)]
-        offer(self, "corpus", [*known, (NEW, "a new corpus")])
-        if not known:
-            del self.fields["mode"]
 
     def clean_recipe(self) -> str:
         """The recipe as it is stored. Files that bring their own passages are not cut, whatever it is."""
@@ -114,28 +97,13 @@ class CorpusImportForm(PastedImportForm):
             raise forms.ValidationError(str(reason)) from reason
 
     def clean(self) -> dict[str, Any]:
-        values = super().clean() or {}
+        values = super().clean()
         if corpus := corpora_in(self.project).filter(slug=values.get("corpus", "")).first():
             usual = {name: value for name, value in corpus.reading.items() if value}
             values |= {name: value for name, value in usual.items() if name not in self.data}  # an upload has none
         if values.get("ids") == "position" and values.get("format") != "smart":
             self.add_error("ids", "Ids by position are for SMART files only.")
-        if values.get("corpus") == NEW and self.file_name:
-            values["name"] = values.get("name") or self._free_name()
-            slug = slugify(values["name"])[:60]
-            if not slug:
-                self.add_error("name", "A new corpus needs a name with a letter or a digit in it.")
-            elif corpora_in(self.project).filter(slug=slug).exists():
-                self.add_error("name", f"There is already a corpus {slug}. Choose it above, or use another name.")
-        values.setdefault("mode", ImportMode.REPLACE)
         return values
-
-    def _free_name(self) -> str:
-        """A name for the new corpus after its file, with a number when that is taken."""
-        name = name_after(self.file_name)
-        taken = set(corpora_in(self.project).values_list("slug", flat=True))
-        names = itertools.chain([name], (f"{name[:110]} {number}" for number in itertools.count(2)))
-        return next(each for each in names if slugify(each)[:60] not in taken)
 
 
 class PreparedBlocks(NamedTuple):

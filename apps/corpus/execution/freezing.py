@@ -131,6 +131,22 @@ def freeze_snapshot(
     return snapshot
 
 
+@transaction.atomic
+def snapshot_as_it_is(*, corpus_id: int, actor: User, at: datetime) -> Snapshot:
+    """The snapshot with exactly what the corpus holds now; a new one where there is none yet."""
+    corpus = locked(corpus_id)
+    if same := snapshot_alike(corpus):
+        return same
+    for part in search_index.parts_of(corpus):
+        search_index.index_part(part)
+    return freeze_snapshot(corpus_id=corpus_id, actor=actor, at=at)
+
+
+def snapshot_alike(corpus: Corpus) -> Snapshot | None:
+    """The snapshot with exactly what the corpus holds now; None where there is none."""
+    return _same(corpus, measure(corpus))
+
+
 def _same(corpus: Corpus, measured: Measured) -> Snapshot | None:
     """A snapshot with exactly this content, also by the older digest, which did not include metadata."""
     if same := Snapshot.objects.filter(corpus=corpus, digest=measured.digest).first():

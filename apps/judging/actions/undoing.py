@@ -19,7 +19,8 @@ from apps.queries.execution import undoing as of_queries
 
 
 def rounds_of(item: Import) -> QuerySet[Round]:
-    """The round of an applied import, which gave it its own time and person; none where it only added queries."""
+    """The rounds of an applied import, which gave them its own time and person: one, or of a collection one for each
+    split; none where it only added queries."""
     assert item.applied_at is not None
     return Round.objects.filter(
         project=item.project, kind=RoundKind.IMPORTED, created_by=item.applied_by, created_at=item.applied_at
@@ -28,25 +29,28 @@ def rounds_of(item: Import) -> QuerySet[Round]:
 
 def undo_refusal(item: Import) -> str | None:
     """Why the grades of an applied import cannot be withdrawn."""
-    round_ = rounds_of(item).select_related("pool__snapshot").first()
-    return rests_on(round_) if round_ else of_queries.undo_refusal(item)
+    rounds = list(rounds_of(item).select_related("pool__snapshot").order_by("number"))
+    if not rounds:
+        return of_queries.undo_refusal(item)
+    return next((reason for round_ in rounds if (reason := rests_on(round_))), None)
 
 
 def withdraw(item: Import, *, actor: User, at: datetime) -> None:
-    """Withdraw the round of an import; one that only added queries has these removed. Raises ImportRefused.
+    """Withdraw the rounds of an import; one that only added queries has these removed. Raises ImportRefused.
 
     Whoever plans a round or carries grades over has the lock of the project, whoever drafts a version or decides a pair
     that of the round.
     """
     Project.objects.select_for_update(no_key=True).get(pk=item.project_id)
-    found = rounds_of(item).first()
-    if found is None:
+    found = list(rounds_of(item).order_by("number").values_list("pk", flat=True))
+    if not found:
         of_queries.remove_added(item)
         return
-    round_ = locked_round(found.pk)
+    rounds = [locked_round(pk) for pk in found]
     if reason := undo_refusal(item):
         raise ImportRefused(reason, code="import_not_undone")
-    round_.withdrawn_at = at
-    round_.save(update_fields=["withdrawn_at"])
-    after = {"judgements": round_.judgements.count(), "origin": round_.origin}
-    record(project=item.project, actor=actor, action="judgements.withdrawn", obj=round_, after=after, at=at)
+    for round_ in rounds:
+        round_.withdrawn_at = at
+        round_.save(update_fields=["withdrawn_at"])
+        after = {"judgements": round_.judgements.count(), "origin": round_.origin}
+        record(project=item.project, actor=actor, action="judgements.withdrawn", obj=round_, after=after, at=at)

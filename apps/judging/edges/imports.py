@@ -189,7 +189,7 @@ class JudgementImport(ImportKind):
             return _table_plan(project, source, _table(project, source, options))
         draft = _draft(project, source, options, for_later=True)
         progress(len(draft.rows))
-        return _plan(project, draft, options, HERE if _is_imported(project, draft) else NEW)
+        return plan_of_draft(draft, options, HERE if is_imported(project, draft) else NEW)
 
     @contextmanager
     def prepared(
@@ -223,12 +223,12 @@ class JudgementImport(ImportKind):
         if prepared is None and _format(source, options) in TABLES:
             return _apply_table(project, source, options, actor=actor, at=at)
         draft = prepared.draft if prepared else _draft(project, source, options)
-        plan = _plan(project, draft, options, NEW)
+        plan = plan_of_draft(draft, options, NEW)
         if plan.errors:
             raise InputErrors(list(plan.errors), capped=plan.errors.unlisted > 0)
         writes = prepared.writes if prepared else None
         imported = _import(project, source, options, draft, writes, actor=actor, at=at)
-        return plan if imported.is_new else _plan(project, draft, options, HERE)
+        return plan if imported.is_new else plan_of_draft(draft, options, HERE)
 
     def undo_refusal(self, item: Import) -> str | None:
         return undoing.undo_refusal(item)
@@ -264,7 +264,8 @@ def _table(project: Project, source: TableFile, options: dict[str, Any]) -> Tabl
     return table
 
 
-def _is_imported(project: Project, draft: JudgementDraft) -> bool:
+def is_imported(project: Project, draft: JudgementDraft) -> bool:
+    """Whether a round in force has these judgements already."""
     return Round.objects.in_force().filter(project=project, origin__endswith=draft.mark).exists()
 
 
@@ -295,7 +296,7 @@ def _table_plan(project: Project, source: TableFile, table: TableDraft) -> Impor
     draft = table.draft
     plan = ImportPlan([NEW, NEW_QUERIES, HERE])
     plan.rows = len(draft.rows)
-    plan.counts[HERE if draft.rows and _is_imported(project, draft) else NEW] = len(draft.rows)
+    plan.counts[HERE if draft.rows and is_imported(project, draft) else NEW] = len(draft.rows)
     plan.counts[NEW_QUERIES] = len(table.new_queries)
     plan.notes += [message.title for message in table.view.messages]
     if draft.rows.raters:
@@ -356,7 +357,7 @@ def _draft(project: Project, source: TableFile, options: dict[str, Any], *, for_
     return draft
 
 
-def _plan(project: Project, draft: JudgementDraft, options: dict[str, Any], word: str) -> ImportPlan:
+def plan_of_draft(draft: JudgementDraft, options: dict[str, Any], word: str) -> ImportPlan:
     """The draft as a plan; rows left out on request are warnings, not faults."""
     plan = ImportPlan([NEW, HERE])
     plan.rows = len(draft.rows)
@@ -377,7 +378,7 @@ def _plan(project: Project, draft: JudgementDraft, options: dict[str, Any], word
     plan.take_errors(errors)
     plan.fixes += [_match(kind, near, options) for kind, near in draft.near.items()]
     if errors and draft.rows and not draft.is_spoilt:
-        plan.fixes.append(_without_unknown(draft))
+        plan.fixes.append(without_unknown(len(draft.rows), draft.unknown))
     return plan
 
 
@@ -396,10 +397,12 @@ def _match(kind: str, near: Proposal, options: dict[str, Any]) -> Fix:
     return Fix(f"match-{kind}", words, f"Match {counted}", {"match": [*match, kind]})
 
 
-def _without_unknown(draft: JudgementDraft) -> Fix:
-    words = f"Only unknown queries and passages are wrong; {len(draft.rows):,} other rows can be imported."
-    button = f"Leave out {draft.unknown:,} {'row' if draft.unknown == 1 else 'rows'}"
-    return Fix("skip-unknown", words, button, {"skip_unknown": True})
+def without_unknown(others: int, unknown: int) -> Fix:
+    """The fix that leaves out rows with an unknown query or passage, where all `others` can be imported."""
+    words = f"Only unknown queries and passages are wrong; {others:,} other rows can be imported."
+    return Fix(
+        "skip-unknown", words, f"Leave out {unknown:,} {'row' if unknown == 1 else 'rows'}", {"skip_unknown": True}
+    )
 
 
 def _raters_notes(draft: JudgementDraft) -> list[str]:

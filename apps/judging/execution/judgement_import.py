@@ -54,12 +54,21 @@ class JudgementDraft(NamedTuple):
         return f"judgements sha256:{self.digest}"
 
 
-class _Reader:
+class JudgementReader:
     """Matches rows to the project's queries and the snapshot's blocks, chunk by chunk."""
 
+    not_a_query = "is not a query of this project"
+    not_a_passage = "is not a passage of this snapshot"
+
     def __init__(
-        self, project: Project, snapshot: Snapshot, source: TableFile, columns: Columns, fits: Fits | None = None
+        self,
+        project: Project,
+        snapshot: Snapshot | None,
+        source: TableFile,
+        columns: Columns = QRELS_COLUMNS,
+        fits: Fits | None = None,
     ) -> None:
+        """Without a snapshot `blocks_named` has to know the passages in another way."""
         self.project = project
         self.scale = set(project.grades)
         self.fits: Fits = fits or {}
@@ -81,8 +90,8 @@ class _Reader:
     def take(self, chunk: Sequence[JudgementRow]) -> None:
         if self.fits:
             chunk = [self._fitted(row) for row in chunk]
-        blocks = self._blocks({row.doc_id for row in chunk})
-        queries = self._queries({row.query_id for row in chunk})
+        blocks = self.blocks_named({row.doc_id for row in chunk})
+        queries = self.queries_named({row.query_id for row in chunk})
         kept = []
         for row in chunk:
             if row.grade is None:
@@ -116,10 +125,10 @@ class _Reader:
         if not query:
             self.strange[QUERIES].setdefault(row.query_id)
             which = "is the text of two queries; name queries by id" if query == DOUBTFUL else ""
-            self._fault(row, self.query_column, row.query_id, which or "is not a query of this project", spoils=False)
+            self._fault(row, self.query_column, row.query_id, which or self.not_a_query, spoils=False)
         if version is None:
             self.strange[PASSAGES].setdefault(row.doc_id)
-            self._fault(row, row.doc_column, row.doc_id, "is not a passage of this snapshot", spoils=False)
+            self._fault(row, row.doc_column, row.doc_id, self.not_a_passage, spoils=False)
 
     def _fault(self, row: JudgementRow, field: str, value: str, message: str, *, spoils: bool = True) -> None:
         """Add a fault once for its line, however many raters the line has."""
@@ -131,7 +140,7 @@ class _Reader:
         self.faulted[1].add(f"{field}{value}")
         self.errors.add(self.source.error(row.line, field, value, f"'{value}' {message}"))
 
-    def _queries(self, ids: set[str]) -> dict[str, int]:
+    def queries_named(self, ids: set[str]) -> dict[str, int]:
         """The key of each known query by its id or text; DOUBTFUL for the text of two."""
         name = "text" if self.by_text else "outside_id"
         known: dict[str, int] = {}
@@ -149,14 +158,16 @@ class _Reader:
             taken = [query_id for (query_id,) in self.asked.read("SELECT words FROM asked")]
             if near := propose_fit(self.strange[QUERIES], known, taken=taken):
                 found[QUERIES] = near
-        if self.strange[PASSAGES]:
+        if self.strange[PASSAGES] and self.snapshot is not None:
             blocks = SnapshotBlock.objects.filter(snapshot=self.snapshot)
             known = set(blocks.values_list("block__outside_id", flat=True))
             if near := propose_fit(self.strange[PASSAGES], known, may_merge=True):
                 found[PASSAGES] = near
         return found
 
-    def _blocks(self, ids: set[str]) -> dict[str, int]:
+    def blocks_named(self, ids: set[str]) -> dict[str, int]:
+        """The key of the text of each known passage, by the passage's id."""
+        assert self.snapshot is not None
         blocks = Q(block__corpus=self.snapshot.corpus_id, block__outside_id__in=any_of(ids))
         rows = SnapshotBlock.objects.filter(blocks, snapshot=self.snapshot)
         return dict(rows.values_list("block__outside_id", "version_id"))
@@ -212,8 +223,21 @@ def _read(
     grades: GradeMap | None,
     fits: Fits,
 ) -> JudgementDraft:
-    reader = _Reader(project, snapshot, source, columns, fits)
-    row_errors = ErrorList()
+    reader = JudgementReader(project, snapshot, source, columns, fits)
+    draft = drafted(reader, snapshot.digest, format=format, columns=columns, grades=grades)
+    return draft._replace(near=reader.near())
+
+
+def drafted(
+    reader: JudgementReader,
+    snapshot_digest: str,
+    *,
+    format: str,
+    columns: Columns = QRELS_COLUMNS,
+    grades: GradeMap | None = None,
+) -> JudgementDraft:
+    """What a reader finds in its file. Raises nothing: faults are in the draft's errors."""
+    source, row_errors = reader.source, ErrorList()
     rows = read_judgements(source, row_errors, format=format, columns=columns, grades=grades)
     for chunk in chunks(until_broken(rows, row_errors), AT_ONCE):
         reader.take(chunk)
@@ -224,12 +248,12 @@ def _read(
     if not (reader.rows or reader.skipped or errors):
         errors.add(source.error(None, "", "", "the file contains no judgement"))
         reader.is_spoilt = True
-    draft = draft_of(snapshot, reader.rows, errors, skipped=reader.skipped, unknown=reader.unknown)
-    return draft._replace(is_spoilt=reader.is_spoilt or bool(row_errors), near=reader.near())
+    draft = draft_of(snapshot_digest, reader.rows, errors, skipped=reader.skipped, unknown=reader.unknown)
+    return draft._replace(is_spoilt=reader.is_spoilt or bool(row_errors))
 
 
 def draft_of(
-    snapshot: Snapshot, rows: GradedRows, errors: ErrorList, *, skipped: int = 0, unknown: int = 0
+    snapshot_digest: str, rows: GradedRows, errors: ErrorList, *, skipped: int = 0, unknown: int = 0
 ) -> JudgementDraft:
     """The draft of judgements that were all added, with its digest and rulings."""
     rulings, unsettled = rows.settle()
@@ -239,7 +263,7 @@ def draft_of(
         unknown=unknown,
         errors=errors,
         is_spoilt=False,
-        digest=digest_of_lines(chain([snapshot.digest], rows.digest_lines())),
+        digest=digest_of_lines(chain([snapshot_digest], rows.digest_lines())),
         rulings=rulings,
         unsettled=unsettled,
     )

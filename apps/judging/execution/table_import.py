@@ -162,7 +162,7 @@ def _draft(snapshot: Snapshot, collected: _Collected) -> JudgementDraft:
         (*pair, grade, final_line(ids[pair][0], ids[pair][1].block_id, grade))
         for pair, grade in collected.finals.items()
     )
-    return draft_of(snapshot, rows, ErrorList(), skipped=collected.skipped)
+    return draft_of(snapshot.digest, rows, ErrorList(), skipped=collected.skipped)
 
 
 def _describe(view: TableView, queries: QueryMatches, how_passages: str, written: Mapping[str, int]) -> None:

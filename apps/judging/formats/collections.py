@@ -8,6 +8,7 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 QRELS = (".tsv", ".tsv.gz", ".txt", *ENDINGS)
 QRELS_FOLDERS = ("qrels", "default", "data")
 """Where judgements are: BEIR's folder, and the default configuration of a data set of MTEB."""
+MOST_SPLITS = 50
 _SHARD = re.compile(r"-\d+-of-\d+\Z")
 
 
@@ -17,6 +18,10 @@ class CollectionFiles(NamedTuple):
     corpus: str
     queries: str
     qrels: dict[str, str]
+
+    @property
+    def all(self) -> list[str]:
+        return [self.corpus, self.queries, *self.qrels.values()]
 
 
 def files_of(paths: Iterable[str]) -> CollectionFiles:
@@ -34,6 +39,8 @@ def files_of(paths: Iterable[str]) -> CollectionFiles:
         qrels[split] = path
     if not qrels:
         raise ValueError("there are no judgements: no qrels/test.tsv, nor another file in a folder qrels")
+    if len(qrels) > MOST_SPLITS:
+        raise ValueError(f"there are {len(qrels):,} files of judgements, and at most {MOST_SPLITS} splits are imported")
     return CollectionFiles(_only(found, "corpus"), _only(found, "queries"), qrels)
 
 

@@ -75,6 +75,11 @@ def columns_of(format: str, written: str) -> Columns:
     return parse_columns(written) if written else QRELS_COLUMNS
 
 
+def is_whole(written: str) -> bool:
+    """Whether a grade is a whole number, which needs no map."""
+    return _WHOLE.match(written) is not None
+
+
 def parse_grade_map(text: str) -> dict[str, int | None]:
     """`1=4,2=3,-1=skip` as a map from the grade as the file writes it to ours, None for skip.
 
@@ -231,6 +236,6 @@ def _grade(fields: Fields, grades: GradeMap | None, column: str = "grade") -> in
         if written not in grades:
             raise fields.wrong(column, f"the grade map has no entry for {written}")
         return grades[written]
-    if not _WHOLE.match(written):
+    if not is_whole(written):
         raise fields.wrong(column, f"{written} is not a whole number; map it to one of our grades")
     return int(written)

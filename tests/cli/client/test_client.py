@@ -9,17 +9,28 @@ from django.utils import timezone
 
 from apps.accounts.actions.tokens import create_token
 from apps.accounts.enums import Scope
-from apps.cli.client import BadInput, Client, Denied, KaratError, NotThere, Rejected
+from apps.cli.client import BadInput, Client, Denied, FaultyFile, KaratError, NotThere, Rejected
 from apps.cli.client import client as module
 from apps.cli.client import karat as distributed
 from apps.config import commandline
+from apps.corpus.models import Import
+from apps.jobs.models import Upload
+from apps.judging.models import Round
+from apps.queries.models import Query
 from apps.retrieval.models import Run
 from tests.conftest import REPO
 from tests.evaluation.factories import BAD, GOOD, Scene, make_scene, qrels_of
+from tests.judging.archives import zipped
 from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 EXAMPLES = re.findall(r"```python\n(.*?)```", (REPO / "docs/client.md").read_text(), re.S)
+
+COLLECTION = {
+    "corpus.jsonl": b'{"_id": "d1", "text": "Supper is at six."}\n',
+    "queries.jsonl": b'{"_id": "Q91", "text": "supper"}\n',
+    "qrels/test.tsv": b"query-id\tcorpus-id\tscore\nQ91\td1\t1\n",
+}
 
 
 @pytest.fixture
@@ -46,6 +57,8 @@ def test_what_the_documents_show_works(scene, client, live_server, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KARAT_TOKEN", token_of(scene))
     monkeypatch.setitem(__import__("sys").modules, "karat", distributed)
+    (tmp_path / "more-queries.csv").write_text("query_id,text\nQ90,when is supper\n")
+    (tmp_path / "scifact.zip").write_bytes(zipped(COLLECTION))
     shown = "\n".join(EXAMPLES).replace(
         '"http://localhost:8000", "hut"', f'"{live_server.url}", "{scene.project.slug}"'
     )
@@ -58,6 +71,9 @@ def test_what_the_documents_show_works(scene, client, live_server, monkeypatch, 
     assert "handbook v1 released" in printed
     assert "nDCG@10" in printed
     assert "404 not_found" in printed
+    assert documented["done"]["plan"]["counts"]["new"] == 1
+    assert "qrels/test.tsv 1 judgement: 1 new" in printed
+    assert Round.objects.latest("pk").name == "Split test"
     assert documented["graded"] == sorted(qrels_of(10))
     assert documented["evaluation"]["scored_at"] is not None
     assert (tmp_path / "handbook-v1.zip").stat().st_size > 0
@@ -119,6 +135,58 @@ def test_an_export_is_whole_or_not_there(scene, client, tmp_path):
     with pytest.raises(NotThere):
         client.pull("handbook/v9", tmp_path / "none.zip")
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_with_mistakes_is_told_and_discarded(scene, client, tmp_path):
+    path = tmp_path / "more.csv"
+    path.write_text("query_id,text\nQ90,when is supper\nQ 91,breakfast\n")
+
+    with pytest.raises(FaultyFile, match=r"more\.csv has 1 mistake\. Nothing was imported\.") as faulty:
+        client.import_file("queries", path, format="csv")
+
+    (error,) = faulty.value.errors
+    assert (error["file"], error["line"], error["field"], error["value"]) == ("more.csv", 3, "query_id", "Q 91")
+    assert (Import.objects.get().state, Upload.objects.get(kind="queries").state) == ("discarded", "discarded")
+
+
+def test_a_preview_changes_nothing_until_it_is_confirmed(scene, client, tmp_path):
+    path = tmp_path / "more.csv"
+    path.write_text("query_id,text\nQ90,when is supper\n")
+
+    found = client.preview_import("queries", path)
+
+    assert (found["state"], found["plan"]["counts"]["new"]) == ("ready", 1)
+    assert not Query.objects.filter(outside_id="Q90").exists()
+    assert client.confirm_import(found)["state"] == "applied"
+    assert Query.objects.filter(outside_id="Q90").exists()
+    with pytest.raises(Rejected, match="there is nothing to confirm"):
+        client.confirm_import(found)
+    assert client.discard_import(client.preview_import("queries", path))["state"] == "discarded"
+
+
+def test_a_large_file_is_waited_for(scene, client, tmp_path, monkeypatch):
+    monkeypatch.setattr("apps.corpus.selectors.import_kinds.ZIP_AT_ONCE_BYTES", 1)
+    monkeypatch.setattr("apps.corpus.actions.imports.APPLY_AT_ONCE_ROWS", 1)
+    path = tmp_path / "supper.zip"
+    path.write_bytes(zipped(COLLECTION))
+
+    done = client.import_file("collection", path, name="Supper", skip_unknown=True)
+
+    assert (done["state"], done["options"]["skip_unknown"], done["job"] is not None) == ("applied", True, True)
+
+
+def test_what_cannot_be_sent_is_said_before_anything_is(tmp_path):
+    client = Client("http://localhost:9", "hut", token="")
+
+    with pytest.raises(KaratError, match="is no kind of import"):
+        client.import_file("passages", tmp_path / "a.csv")
+    with pytest.raises(KaratError, match="is a folder"):
+        client.import_file("queries", tmp_path)
+    with pytest.raises(FileNotFoundError):
+        client.import_file("queries", tmp_path / "none.csv")
 
 
 # The commands ------------------------------------------------------------------------------------------------------

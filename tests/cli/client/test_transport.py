@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from apps.cli.client.errors import NoAnswer, NotReady, Problem
+from apps.cli.client.forms import FileForm
 from apps.cli.client.transport import LONGEST_WAIT, Transport, wait_after
 
 CUT = 0  # instead of a status: the connection ends without an answer
@@ -17,6 +18,7 @@ class Server:
     def __init__(self) -> None:
         self.answers: list[tuple[int, dict[str, str], bytes]] = []
         self.keys: list[str | None] = []
+        self.bodies: list[bytes] = []
         self.url = ""
 
     def will(self, *statuses: int, body: bytes = b"{}", **headers: str) -> None:
@@ -29,7 +31,7 @@ def server() -> Iterator[Server]:
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            state.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             state.keys.append(self.headers.get("Idempotency-Key"))
             status, headers, body = state.answers.pop(0)
             if status == CUT:
@@ -103,6 +105,30 @@ def test_a_repeatable_write_survives_a_lost_answer_under_the_same_key(server, tr
 
     assert transport.ask("POST", "/", repeatable=True).status == 200
     assert len(set(server.keys)) == 1
+
+
+def test_a_file_is_sent_whole_again_after_an_answer_that_nothing_was_begun(server, transport, tmp_path):
+    path = tmp_path / 'my "best".csv'
+    path.write_bytes(b"a,b\r\n" * 400_000)  # more than a piece
+    server.will(503, 201)
+
+    transport.ask("POST", "/", form=FileForm(path, {"format": "csv"}), repeatable=False)
+
+    first, second = server.bodies
+    assert first == second
+    assert first.count(path.read_bytes()) == 1
+    assert b'name="file"; filename="my %22best%22.csv"' in first
+    assert b'name="format"\r\n\r\ncsv\r\n' in first
+
+
+def test_a_file_whose_answer_is_lost_is_not_sent_again(server, transport, waits, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n")
+    server.will(CUT)
+
+    with pytest.raises(NoAnswer):
+        transport.ask("POST", "/", form=FileForm(tmp_path / "a.csv", {}), repeatable=False)
+
+    assert (len(server.keys), waits) == (1, [])
 
 
 def test_two_writes_have_two_keys_and_a_read_none(server, transport):

@@ -71,6 +71,11 @@ class Package:
         self.commit = commit_of(self._git_text) if archive else ""
 
     @property
+    def is_archive(self) -> bool:
+        """Whether it is a zip, and not one file."""
+        return self._archive is not None
+
+    @property
     def bytes(self) -> int:
         """The size of all files together, as the archive states it."""
         if self._archive is None:
@@ -82,6 +87,18 @@ class Package:
         """Of all files that are not hidden."""
         return [path for path in self._members if _is_shown(path)] if self._archive else [self.name]
 
+    @property
+    def inner_paths(self) -> list[str]:
+        """The same, below the one folder that holds all of them, where there is one."""
+        return [path.removeprefix(self._folder) for path in self.paths]
+
+    def refused(self) -> Iterator[UnreadFile]:
+        """Each file that is not unpacked, by what the archive states of it. Nothing is unpacked for it."""
+        for path in sorted(self._members):
+            if _is_shown(path) and (reason := refusal_of(path, self._members[path], self.limits)):
+                yield UnreadFile(path.removeprefix(self._folder), reason)
+        yield from self._twice()
+
     def files(self) -> Iterator[SourceFile | UnreadFile]:
         """Each file that is not hidden, by path. A file is closed when the next one is taken."""
         if self._archive is None:
@@ -90,7 +107,18 @@ class Package:
         for path in sorted(self._members):
             if _is_shown(path):
                 yield from self._member(path.removeprefix(self._folder), path, self._members[path])
-        yield from (UnreadFile(path.removeprefix(self._folder), TWICE) for path in sorted(self._doubles))
+        yield from self._twice()
+
+    def file(self, inner_path: str) -> Iterator[SourceFile | UnreadFile]:
+        """One file, by its path below the folder that holds all: it alone is unpacked. Closed when nothing follows."""
+        if self._archive is None:
+            yield from self._the_only_one()
+            return
+        path = f"{self._folder}{inner_path}"
+        yield from self._member(inner_path, path, self._members[path])
+
+    def _twice(self) -> Iterator[UnreadFile]:
+        return (UnreadFile(path.removeprefix(self._folder), TWICE) for path in sorted(self._doubles))
 
     def _the_only_one(self) -> Iterator[SourceFile | UnreadFile]:
         self._stream.seek(0)

@@ -16,7 +16,8 @@ from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.core.recipes import DEFAULT, EXAMPLES, recipe_of
 from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, opened, packed
-from apps.corpus.edges.imports import FORMAT_CHOICES, NEW, site_address
+from apps.corpus.edges.imports import FORMAT_CHOICES, site_address
+from apps.corpus.edges.target_form import NEW
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.document_reading import AUTO, endings_in
 from apps.corpus.formats import FORMATS, IDS

@@ -1,31 +1,21 @@
-import shutil
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db import transaction
 from django.utils import timezone
 
-from apps.accounts.models import Project, User
-from apps.common.files.tabular import open_source
-from apps.corpus.core.documents import UnreadFile
+from apps.accounts.models import Project
+from apps.common.files.faults import as_line
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.edges.commands import BAD_INPUT, ProjectCommand
-from apps.corpus.edges.imports import NEW, CorpusImport
+from apps.corpus.edges.target_form import NEW
 from apps.corpus.enums import ImportMode
-from apps.corpus.execution.document_reading import AUTO
-from apps.corpus.execution.freezing import freeze_snapshot
-from apps.corpus.execution.search_index import index_part, parts_of
-from apps.corpus.formats.packages import open_package
-from apps.corpus.models import Corpus, Snapshot
 from apps.corpus.selectors.corpora import corpora_in
-from apps.corpus.selectors.import_kinds import kind_named
-from apps.judging.formats.collections import CollectionFiles, files_of
+from apps.judging.actions.collections import import_collection
+from apps.judging.edges.collection_preview import preview_collection
+from apps.judging.execution.collection_files import collection_at
+from apps.judging.formats.judgements import parse_grade_map
 
 
 class Command(ProjectCommand):
@@ -38,98 +28,56 @@ class Command(ProjectCommand):
         parser.add_argument("folder", help="the folder, or a zip of it")
         super().add_arguments(parser)
         parser.add_argument("--corpus", required=True, help="slug of the corpus, or the name of a new one")
+        parser.add_argument(
+            "--mode",
+            choices=ImportMode.values,
+            default=ImportMode.REPLACE,
+            help="blocks missing from the folder: replace removes them (default); merge keeps them",
+        )
         parser.add_argument("--split", action="append", help="split whose judgements count (default: all; repeatable)")
         parser.add_argument("--grades", default="", help="grade map, such as 1=3,0=0")
         parser.add_argument("--skip-unknown", action="store_true", help="leave out judgements of unknown ids")
         parser.add_argument("--dry-run", action="store_true", help="show what would change, change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = self.project(options)
+        project, path = self.project(options), Path(options["folder"])
         actor = self.actor(project, options)
-        with _files_in(Path(options["folder"])) as files:
-            try:
-                found = files_of(files)
-            except ValueError as reason:
-                raise CommandError(f"{options['folder']} is no collection: {reason}.", returncode=BAD_INPUT) from None
-            splits = options["split"] or list(found.qrels)
-            if unknown := [split for split in splits if split not in found.qrels]:
-                message = f"There are no judgements of the split {unknown[0]}. There are: {', '.join(found.qrels)}."
-                raise CommandError(message, returncode=BAD_INPUT)
-            with transaction.atomic():
-                lines = _import(project, files, found, splits, options, actor, timezone.now())
-                transaction.set_rollback(options["dry_run"])
-        head = "Dry run" if options["dry_run"] else "Imported"
-        for line in lines:
-            self.stdout.write(f"{head}, {line}")
+        if not path.exists():
+            raise CommandError(f"There is no folder or file {path}.", returncode=BAD_INPUT)
+        chosen = _chosen(project, options)
+        with collection_at(path, path.name or str(path)) as collection:
+            if options["dry_run"]:
+                plan = preview_collection(project, collection, chosen)
+                if plan.errors:
+                    raise self.faults(list(plan.errors), more=plan.errors.unlisted > 0)
+            else:
+                at = timezone.now()
+                plan = import_collection(project=project, collection=collection, options=chosen, actor=actor, at=at)
+        self.report(plan, "Dry run" if options["dry_run"] else "Imported")
+
+    def report(self, plan: ImportPlan, head: str) -> None:
+        for warning in plan.errors.warnings:
+            self.stderr.write(f"note: {as_line(warning)}")
+        for part in plan.extra["parts"]:
+            if part["rows"] is None:
+                continue  # a split that does not count
+            self.stdout.write(f"{head}, {part['file']}: {part['sentence']}")
+            if part["kind"] == "corpus" and (snapshot := plan.extra.get("snapshot")):
+                self.stdout.write(f"{head}, {snapshot['reference']} ({snapshot['name']}) has these passages")
 
 
-@contextmanager
-def _files_in(path: Path) -> Iterator[dict[str, Path]]:
-    """The files of a folder by their paths, or those of a zip, unpacked within the limits of packages."""
-    if path.is_dir():
-        below = (each for each in sorted(path.rglob("*")) if each.is_file() and not each.is_symlink())
-        yield {each.relative_to(path).as_posix(): each for each in below}
-        return
-    if not path.is_file():
-        raise CommandError(f"There is no folder or file {path}.", returncode=BAD_INPUT)
-    with TemporaryDirectory(prefix="karat-") as folder, open_package(path, path.name) as package:
-        files: dict[str, Path] = {}
-        for number, file in enumerate(package.files()):
-            if isinstance(file, UnreadFile):
-                raise CommandError(f"{path.name}: {file.path} is not read: {file.reason}.", returncode=BAD_INPUT)
-            files[file.path] = Path(folder) / str(number)
-            with files[file.path].open("wb") as out:
-                shutil.copyfileobj(file.stream, out)
-        yield files
-
-
-def _import(
-    project: Project,
-    files: Mapping[str, Path],
-    found: CollectionFiles,
-    splits: list[str],
-    options: Mapping[str, Any],
-    actor: User,
-    at: datetime,
-) -> list[str]:
-    """Import the files one after another by the kinds that pages use. Raises InputErrors; a line for each part."""
-
-    def apply(kind: str, path: str, chosen: dict[str, Any]) -> ImportPlan:
-        with open_source(files[path], name=path) as source:
-            plan = kind_named(kind).apply(project, source, chosen, actor=actor, at=at)
-        lines.append(f"{path}: {plan.sentence(kind_named(kind).one, kind_named(kind).many)}")
-        return plan
-
-    lines: list[str] = []
-    corpus = corpora_in(project).filter(slug=options["corpus"]).first()
-    as_corpus = {"corpus": options["corpus"], "name": ""} if corpus else {"corpus": NEW, "name": options["corpus"]}
-    is_lines = not found.corpus.endswith(".parquet")
-    plan = apply(
-        "corpus",
-        found.corpus,
-        {"format": "beir" if is_lines else AUTO, "ids": "file", "mode": ImportMode.REPLACE, "recipe": "", **as_corpus},
-    )
-    apply("queries", found.queries, {"format": _form(found.queries, "beir"), "ids": "file", "source": ""})
-    filled = CorpusImport().corpus(project, as_corpus)
-    assert filled is not None  # it was made or filled just now
-    snapshot = _snapshot(filled, plan, actor, at)
-    lines.append(f"frozen as {snapshot.reference} ({snapshot.name})")
-    for split in splits:
-        judged = {"snapshot": str(snapshot.pk), "columns": "", "grades": options["grades"], "name": f"Split {split}"}
-        form = _form(found.qrels[split], "jsonl" if ".jsonl" in found.qrels[split] else "qrels")
-        apply("judgements", found.qrels[split], {"format": form, "skip_unknown": options["skip_unknown"], **judged})
-    return lines
-
-
-def _form(path: str, usual: str) -> str:
-    return "parquet" if path.endswith(".parquet") else usual
-
-
-def _snapshot(corpus: Corpus, plan: ImportPlan, actor: User, at: datetime) -> Snapshot:
-    """The newest snapshot where the corpus is as it was, else a new one."""
-    latest = corpus.snapshots.order_by("-number").first()
-    if latest is not None and plan.changes_nothing:
-        return latest
-    for part in parts_of(corpus):
-        index_part(part)
-    return freeze_snapshot(corpus_id=corpus.pk, actor=actor, at=at, name="")
+def _chosen(project: Project, options: dict[str, Any]) -> dict[str, Any]:
+    """The options in the format of the form."""
+    try:
+        parse_grade_map(options["grades"]) if options["grades"] else None
+    except ValueError as reason:
+        raise CommandError(f"--grades: {reason}.", returncode=BAD_INPUT) from None
+    is_here = corpora_in(project).filter(slug=options["corpus"]).exists()
+    return {
+        "corpus": options["corpus"] if is_here else NEW,
+        "name": "" if is_here else options["corpus"],
+        "mode": options["mode"],
+        "splits": ",".join(options["split"] or []),
+        "grades": options["grades"],
+        "skip_unknown": options["skip_unknown"],
+    }
