@@ -213,6 +213,7 @@ ON_PAGES_ONLY: dict[str, str] = {
     ),
 }
 
+
 def is_of_the_api(name: str) -> bool:
     return "api" in name.partition(":")[0].split("-")
 
