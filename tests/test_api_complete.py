@@ -144,6 +144,8 @@ ON_PAGES_ONLY: dict[str, str] = {
             "dashboard:back-up",
             "dashboard:send-mail",
             "dashboard:test-mail",
+            "server-webhook:try",
+            "server-webhook:send-again",
         ],
         OPERATORS,
     ),

@@ -206,7 +206,10 @@ def mail_check(queue: Unsent, *, server: str, fault: str | None) -> Check:
 
 def webhooks_check(queue: Unsent) -> Check:
     name = "Webhooks"
-    mend = "The leads of the project see the answers under Webhooks, and can send them again."
+    mend = (
+        "The leads of the project see the answers under Webhooks, and operators those of the webhook of the server "
+        "under Jobs; both can send them again."
+    )
     if queue.failing or queue.given_up:
         parts = [f"Not delivered and tried again: {_messages(queue.failing)}."] if queue.failing else []
         parts += [f"Given up this week: {_messages(queue.given_up)}."] if queue.given_up else []
