@@ -82,6 +82,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "accounts:new-project": form(OPERATORS),
     "accounts:everybody": read(OPERATORS),
     "accounts:deactivate": write(OPERATORS),
+    "accounts:reopen": write(OPERATORS),
     "accounts:leave": form(OPERATORS),
     "accounts:reset-link": write(OPERATORS),
     "api:schema": read(SIGNED_IN),

@@ -136,6 +136,7 @@ ON_PAGES_ONLY: dict[str, str] = {
             "dashboard:load-demo",
             "accounts:new-project",
             "accounts:deactivate",
+            "accounts:reopen",
             "accounts:reset-link",
             "accounts:leave",
             "dashboard:check-server",

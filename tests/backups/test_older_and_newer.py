@@ -194,6 +194,8 @@ def test_a_second_move_does_not_say_that_it_moved(older, tmp_path):
     assert again.stderr == f"{tmp_path}/there.sqlite3 exists. Nothing was restored: choose an empty place.\n"
 
 
+@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.once
 def test_nothing_works_on_a_database_that_was_left_until_it_is_moved_back(older, tmp_path):
     data, there = tmp_path / "data", f"sqlite:///{tmp_path}/there.sqlite3"
