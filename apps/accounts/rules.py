@@ -112,10 +112,8 @@ def leaving_refusal(actor: User | None, user: User) -> str | None:
     return last_operator_refusal(user)
 
 
-def reopening_refusal(actor: User | None, user: User) -> str | None:
-    """Why `actor` (None: the command line) may not reopen this person's account, or None."""
-    if actor is not None and not actor.is_operator:
-        return "Only an operator can reopen accounts."
+def reopening_refusal(user: User) -> str | None:
+    """Why there is no closed account of this person to reopen, or None."""
     if user.is_stand_in:
         return f"{user} is a name in an imported file and has no account."
     return f"The account of {user} is open." if user.is_active else None

@@ -444,7 +444,7 @@ class TestComingBack:
             (operator, operator, "is open"),
             (operator, name, "has no account"),
         ):
-            with pytest.raises(PeopleRefused, match=words):
+            with pytest.raises(Refusal, match=words):
                 reopen_account(user_id=user.pk, actor=actor, at=timezone.now())
 
     def test_the_command_line_reopens_it(self, mara):

@@ -67,9 +67,11 @@ def reopen_account(*, user_id: int, actor: User | None, at: datetime) -> User:
     Roles, tokens, sessions and the password stay gone: the person chooses a password by a new link, or signs in with
     the provider. Roles of somebody who was only deactivated never ended. `actor` is None for the command line.
     """
+    if actor is not None and not actor.is_operator:
+        raise PeopleRefused("Only an operator can reopen accounts.")
     user = User.objects.select_for_update().get(pk=user_id)
-    if reason := rules.reopening_refusal(actor, user):
-        raise PeopleRefused(reason, code="not_reopened")
+    if reason := rules.reopening_refusal(user):
+        raise Refusal(reason, code="not_closed")
     before = {"deactivated_at": user.deactivated_at.isoformat() if user.deactivated_at else None}
     PasswordReset.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)
     user.is_active, user.deactivated_at = True, None
