@@ -40,6 +40,7 @@ MAY_BE_MISSING = {
     "people:revoke-token",
     "notifications:open",
     "notifications-api:read",
+    "server-webhook:send-again",
     "accounts:setup",
     "accounts:join",
     "accounts:reset",

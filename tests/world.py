@@ -460,6 +460,10 @@ class Things:
 
     jobs_api_send_again__pk = jobs_send_again__pk
 
+    def server_webhook__pk(self) -> int:
+        """None of the server's: its settings name no webhook. A message of the project is none of them."""
+        return self.jobs_send_again__pk()
+
     def reports_stability__pk(self) -> int:
         return StabilityReport.objects.filter(project=self.project).get().pk
 

@@ -112,6 +112,13 @@ def leaving_refusal(actor: User | None, user: User) -> str | None:
     return last_operator_refusal(user)
 
 
+def reopening_refusal(user: User) -> str | None:
+    """Why there is no closed account of this person to reopen, or None."""
+    if user.is_stand_in:
+        return f"{user} is a name in an imported file and has no account."
+    return f"The account of {user} is open." if user.is_active else None
+
+
 def last_operator_refusal(user: User) -> str | None:
     """Why this account may not be closed, or None: somebody has to be operator."""
     others = User.objects.filter(is_operator=True, is_active=True).exclude(pk=user.pk)

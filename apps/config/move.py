@@ -1,7 +1,7 @@
 """`karat move`: everything in the database to another one, from SQLite to PostgreSQL or back.
 
 It is a backup without files that is restored elsewhere: the data directory stays, the database that is left is not
-touched, and the other one gets all rows or none.
+touched, and the other one gets all rows or none. From then on nothing works on an SQLite file that was left (`moved`).
 """
 
 import os
@@ -11,8 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
 
 from apps.common.errors import Refusal
+from apps.config.moved import moved_away, note_move, own_database
 from apps.config.up import UpRefused, lock_data_dir
 
 OK, FAULT = 0, 2
@@ -28,10 +30,10 @@ def move(to: str, *, data_dir: Path, say: Callable[[str], None]) -> int:
     """
     import django
 
-    django.setup()
-    to = f"sqlite:///{data_dir / 'karat.sqlite3'}" if to == "sqlite" else to
+    to = f"sqlite:///{own_database(data_dir)}" if to == "sqlite" else to
     carried = data_dir / CARRIED
     try:
+        django.setup()
         _check(to)
         with lock_data_dir(data_dir):
             _refuse_workers()
@@ -39,12 +41,16 @@ def move(to: str, *, data_dir: Path, say: Callable[[str], None]) -> int:
             digest = _write(carried)
             code = _restore(carried, to, data_dir)
             carried.unlink(missing_ok=True)
-    except (Refusal, UpRefused) as refusal:
+            if code == OK:
+                note_move(to, data_dir)
+    except (Refusal, UpRefused, ImproperlyConfigured) as refusal:
         print(refusal, file=sys.stderr)
         return FAULT
     if code == OK:
         say(f"Moved, with the digest {digest[:12]} on both sides. The database that was left is as it was.")
         say("Set DATABASE_URL to the new address, or remove it for SQLite in the data directory, and start Karat.")
+        if moved_away(own_database(data_dir), data_dir):
+            say("Without it nothing starts on the SQLite database in the data directory, which was left.")
         say("Everybody signs in again; API tokens stay valid.")
     return code
 

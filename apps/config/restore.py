@@ -22,6 +22,7 @@ from apps.backups.execution.places import opened
 from apps.backups.formats.archive import Archive
 from apps.common.errors import Refusal
 from apps.common.files.private import HOST, KEYS, SQLITE_SUFFIXES, UNFINISHED_RESTORE, restore_here
+from apps.config.moved import forget_move, is_own, own_database
 from apps.config.up import UpRefused, lock_data_dir, prepare_data_dir
 
 OK, FAULT = 0, 2
@@ -108,6 +109,8 @@ def _restore_database(archive: Archive, wanted: Wanted) -> None:
         raise Refusal(f"{place} exists. Nothing was restored: choose an empty place.", code="target_not_empty")
     _build(archive, wanted, place)
     if place is not None:
+        if is_own(place, wanted.data_dir):
+            forget_move(wanted.data_dir)  # before: an end in between leaves neither, and that is refused everywhere
         _put_in_place(place)
 
 
@@ -202,7 +205,7 @@ def _check_empty(folder: Path, archive: Archive) -> None:
 def _sqlite_file(data_dir: Path) -> Path | None:
     url = os.environ.get("DATABASE_URL", "")
     if not url:
-        return data_dir / "karat.sqlite3"
+        return own_database(data_dir)
     config = dj_database_url.parse(url)
     return Path(str(config["NAME"])) if config["ENGINE"].endswith("sqlite3") else None
 

@@ -18,6 +18,7 @@ from apps.common.files.buckets import is_address
 from apps.common.files.private import close_data_dir, unfinished_restore
 from apps.common.web.addresses import BadAddress, Opening, parse_openings, parse_url
 from apps.common.web.body_limits import MOST_BYTES
+from apps.config.moved import moved_away, own_database
 from apps.config.secrets import audit_heads, load_audit_key, load_secret_key, refuse_own_keys
 from apps.dashboard.core.settings_table import variables_set_by_up
 from apps.jobs.core.signing import BadSecret, key_of
@@ -245,8 +246,10 @@ def _database() -> dict:
     SQLite runs in WAL with IMMEDIATE transactions: with Django's defaults most of 32 concurrent writers fail with
     "database is locked"; with these none does. Our own backend keeps a constant writer from blocking the others.
     """
-    url = os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'karat.sqlite3'}"
+    url = os.environ.get("DATABASE_URL") or f"sqlite:///{own_database(DATA_DIR)}"
     config: dict[str, Any] = dict(dj_database_url.parse(url))
+    if reason := moved_away(config["NAME"], DATA_DIR):
+        raise ImproperlyConfigured(reason)
     config["CONN_HEALTH_CHECKS"] = True  # a restarted server has dropped connections that we believe open
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["ENGINE"] = "apps.common.database.sqlite"

@@ -61,6 +61,7 @@ urlpatterns = [
     path("", include("apps.dashboard.pages.urls")),
     path("", include("apps.accounts.pages.urls")),
     path("", include("apps.jobs.pages.mail_urls")),
+    path("server/webhook/", include("apps.jobs.pages.server_urls")),
     path("", include("apps.gates.pages.badge_urls")),
     path("p/<slug:slug>/", include(PROJECT_PAGES)),
     path("api/v1/projects/<slug:slug>/", include(PROJECT_API)),

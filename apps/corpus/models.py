@@ -1,3 +1,5 @@
+import re
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Func, Q, Value
@@ -10,6 +12,8 @@ from apps.jobs.models import Job, Upload
 
 ALSO_TEXT = "Endings of files that its last import read as text, such as toml,yaml."
 BASE_URL = "Address of the site that its passages link to; empty for none."
+SEVERAL_FILES = re.compile(r"\d+ files\.zip")
+"""How a package of several files is called (`formats.packages.package_name`)."""
 READING = ("recipe", "also_text", "base_url")
 RECIPE = "How its documents were cut into blocks; empty when the files brought their own."
 
@@ -306,6 +310,12 @@ class Import(models.Model):
 
     def __str__(self) -> str:
         return str(self.upload)
+
+    @property
+    def title(self) -> str:
+        """The name of the file. Of several that were chosen together, how many: Karat has packed them itself."""
+        name = self.upload.filename
+        return name.removesuffix(".zip") if SEVERAL_FILES.fullmatch(name) else name
 
     @property
     def outcome(self) -> str:

@@ -83,8 +83,9 @@ class Drop {
   show(files, count = files.length) {
     const bytes = files.reduce((sum, file) => sum + file.size, 0);
     const most = Number(this.place.dataset.mostBytes);
-    const what = files.length === 1 ? files[0].name : `${count} files`;
-    const inside = files.length === 1 && count > 1 ? `, ${count} files` : "";
+    const isNamed = files.length === 1 && files[0].name !== `${count} files.zip`;
+    const what = isNamed ? files[0].name : `${count} files`;
+    const inside = isNamed && count > 1 ? `, ${count} files` : "";
     if (!files.length) this.say("");
     else if (bytes > most) this.say(`${what} has ${sizeOf(bytes)}; at most ${sizeOf(most)} are taken at once. Divide it.`);
     else this.say(`${what}${inside}, ${sizeOf(bytes)}`);

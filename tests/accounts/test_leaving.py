@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.accounts.actions import invitations, passwords, tokens
 from apps.accounts.actions.leaving import leave
-from apps.accounts.actions.people import deactivate_user
+from apps.accounts.actions.people import deactivate_user, reopen_account, stand_in
 from apps.accounts.enums import Role, Scope
 from apps.accounts.execution.leaving import held_by
 from apps.accounts.models import ApiToken, Identity, Invitation, PasswordReset, User, Visit
@@ -375,3 +375,83 @@ def test_an_invitation_that_somebody_used_stays_as_it_was(operator):
     gone(lead, operator)
 
     assert Invitation.objects.get().revoked_at is None
+
+
+class TestComingBack:
+    @pytest.fixture
+    def mara(self, operator):
+        project = make_project()
+        mara = make_member(project, Role.ANNOTATOR, name="Mara")
+        tokens.create_token(
+            project=project, user=mara, name="t", scopes=[Scope.CORPUS_READ], lasts=timedelta(days=7), at=timezone.now()
+        )
+        gone(mara, operator)
+        return mara
+
+    def test_an_operator_reopens_the_account_and_a_new_link_lets_the_person_in(self, mara, operator, client):
+        client.force_login(operator)
+
+        shown = client.post(reverse("accounts:reopen", args=[mara.pk]), follow=True).content.decode()
+
+        assert "The account of Mara is open again." in shown
+        mara.refresh_from_db()
+        assert (mara.is_active, mara.deactivated_at, mara.is_operator) == (True, None, False)
+        hers = Client()
+        assert not hers.login(email=mara.email, password=PASSWORD)
+        token = passwords.create_reset_link(user_id=mara.pk, actor=operator, at=timezone.now())
+        hers.post(reverse("accounts:reset", args=[token]), {"password": "another-long-one-4"})
+        assert hers.login(email=mara.email, password="another-long-one-4")
+
+    def test_what_ended_stays_gone_and_the_record_says_who_reopened_it(self, mara, operator):
+        closed_at = mara.deactivated_at
+
+        reopen_account(user_id=mara.pk, actor=operator, at=timezone.now())
+
+        assert not mara.memberships.filter(ended_at=None).exists()
+        assert not ApiToken.objects.filter(user=mara, revoked_at=None).exists()
+        event = Event.objects.get(action="user.reopened")
+        assert (event.actor, event.object_id) == (operator, str(mara.pk))
+        assert (event.before, event.after) == ({"deactivated_at": closed_at.isoformat()}, {"operator": False})
+
+    def test_a_link_from_before_the_account_was_closed_does_not_work_again(self, operator):
+        mara = make_user("Mara")
+        token = passwords.create_reset_link(user_id=mara.pk, actor=operator, at=timezone.now())
+        deactivate_user(user_id=mara.pk, actor=operator, at=timezone.now())
+
+        reopen_account(user_id=mara.pk, actor=operator, at=timezone.now())
+
+        with pytest.raises(Refusal, match="replaced by a newer one"):
+            passwords.use_reset(token=token, password="another-long-one-4", at=timezone.now())
+
+    def test_who_was_only_deactivated_has_their_roles_again_but_no_password(self, operator):
+        project = make_project()
+        rob = make_member(project, Role.REVIEWER, name="Rob")
+        deactivate_user(user_id=rob.pk, actor=operator, at=timezone.now())
+
+        reopen_account(user_id=rob.pk, actor=operator, at=timezone.now())
+
+        rob.refresh_from_db()
+        assert roles_of(rob, project) == {Role.REVIEWER}
+        assert not rob.has_usable_password()
+
+    def test_it_is_refused_to_others_for_open_accounts_and_for_names_in_files(self, mara, operator):
+        project = make_project()
+        lead = lead_of(project)
+        name = stand_in(project=project, name="J. Doe", actor=lead, at=AT)
+
+        for actor, user, words in (
+            (lead, mara, "Only an operator"),
+            (operator, operator, "is open"),
+            (operator, name, "has no account"),
+        ):
+            with pytest.raises(Refusal, match=words):
+                reopen_account(user_id=user.pk, actor=actor, at=timezone.now())
+
+    def test_the_command_line_reopens_it(self, mara):
+        out = StringIO()
+
+        call_command("user", "reopen", mara.email, stdout=out)
+
+        assert out.getvalue().startswith(f"The account of {mara.email} is open again.")
+        assert User.objects.get(pk=mara.pk).is_active
+        assert Event.objects.get(action="user.reopened").actor is None

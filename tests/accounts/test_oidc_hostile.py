@@ -204,6 +204,8 @@ HOSTILE: dict[str, tuple[Lie, str]] = {
     "an answer of another provider": (answer(iss="https://login.evil.example"), "mixed_up"),
     "an answer that hides its provider": (answer(iss=""), "mixed_up"),
     "a denial": (answer(error="access_denied"), "denied"),
+    "a denial without a state": (answer(error="access_denied", state=""), "denied_without_state"),
+    "a denial with the state of another": (answer(error="access_denied", state="guessed"), "state"),
     # What the provider sends
     "a huge token": (provider_with(raw_token="e" * 70_000), "token_size"),
     "a token of two parts": (provider_with(raw_token="e30.e30"), "token_form"),
@@ -355,3 +357,46 @@ def test_what_a_provider_says_in_an_error_is_shown_nowhere(provider, browser):
     browser.answer |= {"error": "access_denied", "error_description": "Call 555-0100 and read out your password."}
 
     assert b"555-0100" not in browser.come_back().content
+
+
+DENIALS = {
+    "access_denied": "Acme did not let you in: you said no there, or it does.",
+    "temporarily_unavailable": "Acme has a fault or is overloaded",
+    "login_required": "Acme wants you to sign in or agree there first.",
+    "invalid_scope": "Acme does not accept how Karat is set up there. Tell whoever runs Karat: “invalid_scope”.",
+    "<b>call 555-0100</b>": "Acme did not let you in. Begin again, or ask whoever runs it.",
+    "{error.__class__}": "Acme did not let you in. Begin again, or ask whoever runs it.",
+}
+
+
+@pytest.mark.parametrize("error", DENIALS)
+@pytest.mark.parametrize("with_state", [True, False])
+def test_a_denial_is_said_in_our_own_words(error, with_state, provider, browser):
+    browser.leave()
+    browser.answer |= {"error": error, "error_description": "<i>555-0100</i>"}
+    if not with_state:
+        del browser.answer["state"]
+
+    shown = browser.come_back().content.decode()
+
+    assert DENIALS[error] in shown
+    assert "555-0100" not in shown
+    assert "__class__" not in shown
+
+
+def test_a_denial_without_state_ends_neither_the_sign_in_that_was_begun_nor_a_session(provider, browser):
+    """Anybody can send a browser to such an address."""
+    user = make_user("Mara")
+    Identity.objects.create(user=user, issuer=provider.issuer, subject=PERSON["sub"], linked_at=AT)
+    browser.leave()
+    own, browser.answer = browser.answer, {"error": "access_denied"}
+    assert refusal_of(browser.come_back()) == "denied_without_state"
+
+    browser.answer = own
+    browser.come_back()
+    assert browser.user == user
+
+    browser.leave()
+    browser.answer = {"error": "access_denied"}
+    browser.come_back()
+    assert browser.user == user

@@ -22,6 +22,7 @@ from apps.backups.selectors.belonging import PROJECTS, belonging, count_rows
 from apps.common.errors import Refusal
 from apps.gates.models import Badge
 from apps.jobs.enums import JobState
+from apps.jobs.execution.context import JobFailed
 from apps.jobs.models import Job, Upload
 from tests import database
 from tests.factories import make_user
@@ -163,6 +164,33 @@ def test_a_job_that_was_killed_goes_on_where_it_stopped(world, lead, monkeypatch
     deletion.refresh_from_db()
     assert deletion.finished_at is not None
     assert Event.objects.filter(action="project.deleted").count() == 1
+
+
+def test_an_attempt_that_failed_is_on_the_page_of_the_server_until_one_succeeds(world, lead, client, monkeypatch):
+    def page() -> str:
+        return " ".join(client.get("/server/").content.decode().split())
+
+    client.force_login(make_user(is_operator=True))
+    delete(world.project, lead)
+    assert "No project is left half deleted." in page()
+    change = deleting._change
+
+    def fails(*arguments):
+        raise JobFailed("The disk is full")
+
+    monkeypatch.setattr(deleting, "_change", fails)
+    run_jobs()
+    told = (
+        f"Deleting {world.project.name} failed: The disk is full. It is closed to everybody, and a worker tries again"
+    )
+    assert told in page()
+    assert "a project could not be deleted" in page()
+    finish_deletions(timezone.now())
+    assert told in page()
+
+    monkeypatch.setattr(deleting, "_change", change)
+    run_jobs()
+    assert "No project is left half deleted." in page()
 
 
 def test_no_client_deletes_rows_of_a_project_whose_deletion_nobody_asked_for(world, lead):

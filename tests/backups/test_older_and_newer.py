@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from hashlib import sha256
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from apps.backups.formats.archive import Archive
 from tests.backups.running import DATA, KEY, done, empty_postgresql, environment, karat, on
+from tests.conftest import REPO
 
 
 def exported(folder: Path, env: dict[str, str]) -> dict[str, str]:
@@ -49,6 +52,10 @@ def test_it_moves_to_postgresql_and_back_with_equal_digests_exports_and_heads(ol
         there = done("move", "--to", address, env=on(data))
         assert done("verify-audit", "--format", "json", env=on(data, address)) == heads
         assert released().items() <= exported(tmp_path / "there", on(data, address)).items()
+        refused = karat("user", "list", env=on(data)).stderr
+        assert "moved to postgres://" in refused
+        assert "user and password" in refused
+        assert "@" not in refused
 
         (data / "karat.sqlite3").rename(data / "left.sqlite3")
         done("move", "--to", "sqlite", env=on(data, address))
@@ -179,10 +186,39 @@ def test_a_second_move_does_not_say_that_it_moved(older, tmp_path):
     done("restore", older / "older.zip", env=on(data))
     done("move", "--to", f"sqlite:///{tmp_path}/there.sqlite3", env=on(data))
 
+    assert "moved to" in karat("move", "--to", f"sqlite:///{tmp_path}/there.sqlite3", env=on(data)).stderr
+    (data / "moved-to").unlink()
     again = karat("move", "--to", f"sqlite:///{tmp_path}/there.sqlite3", env=on(data))
 
     assert again.returncode == 2
     assert again.stderr == f"{tmp_path}/there.sqlite3 exists. Nothing was restored: choose an empty place.\n"
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.once
+def test_nothing_works_on_a_database_that_was_left_until_it_is_moved_back(older, tmp_path):
+    data, there = tmp_path / "data", f"sqlite:///{tmp_path}/there.sqlite3"
+    done("restore", older / "older.zip", env=on(data))
+    assert "Without it nothing starts" in done("move", "--to", there, env=on(data))
+
+    by_name = on(data, f"sqlite:///{data}/karat.sqlite3")
+    commands = [(on(data), "up", "--port", "0"), (on(data), "worker"), (on(data), "user", "list")]
+    for env, *words in (*commands, (by_name, "upgrade"), (by_name, "move", "--to", "sqlite")):
+        refused = karat(*words, env=env)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert refused.stderr.startswith(f"The database in {data} moved to {there}. Set DATABASE_URL to that address")
+    for server in ("gunicorn --bind 127.0.0.1:0 apps.config.wsgi", "celery --app apps.config.celery worker"):
+        ended = subprocess.run([sys.executable, "-m", *server.split()], cwd=REPO, env=on(data), capture_output=True)
+        assert ended.returncode
+        assert f"moved to {there}".encode() in ended.stderr
+
+    assert "exists. Nothing was restored" in karat("move", "--to", "sqlite", env=on(data, there)).stderr
+    assert (data / "moved-to").exists()
+    (data / "karat.sqlite3").rename(data / "left.sqlite3")
+    assert "Without it" not in done("move", "--to", "sqlite", env=on(data, there))
+    assert not list(data.glob("*moved-to"))
+    assert "intact" in done("verify-audit", env=on(data))
 
 
 @pytest.mark.once

@@ -535,6 +535,8 @@ def test_several_files_become_one_zip_named_by_their_number_and_a_corpus_named_d
     assert (item.upload.filename, item.plan["files_read"]) == ("2 files.zip", 2)
     assert item.options["name"] == "Documents"
     page = client.get(answer.url).text
+    assert "<title>2 files " in page
+    assert "2 files.zip" not in page
     assert "2 files are read" in page
     assert "Import 3 passages" in page
 

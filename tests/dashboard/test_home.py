@@ -11,11 +11,12 @@ from apps.accounts.selectors import membership_in
 from apps.dashboard.pages.tasks import REVIEW_ROWS, tasks_of
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
+from apps.judging.actions import claim_seats
 from apps.queries.models import Permission, Source
 from apps.triples.enums import State
 from tests.agreement.factories import answer_items, make_calibration
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import judge_all, make_round, people_of
+from tests.judging.factories import give, judge_all, make_round, people_of
 from tests.review.factories import make_in_review, make_triple, reviewers_of
 from tests.triples.factories import make_team
 
@@ -43,6 +44,32 @@ class TestWaiting:
         assert waits_for(annotator, round_.project)["Grade pairs"].count == 3
         judge_all(round_, annotator)
         assert waits_for(annotator, round_.project) == {}
+
+    def test_at_the_end_of_a_share_the_pairs_of_others_are_an_offer_and_no_work_of_ones_own(self):
+        round_ = make_round(queries=1, blocks=9, overlap=0.0)
+        mara, sef = people_of(round_)
+        for seat in claim_seats(round_=round_, annotator=mara, n=5, at=AT):
+            give(seat, mara)
+
+        assert "Grade pairs" not in waits_for(mara, round_.project)
+        offer = waits_for(mara, round_.project)["Help others grade"]
+        assert (offer.key, offer.count, offer.verb) == ("g", 4, "Help")
+        assert "your share of" in offer.small
+        assert waits_for(sef, round_.project)["Grade pairs"].count == 4
+        judge_all(round_, sef)
+        assert waits_for(mara, round_.project) == {}
+
+    def test_own_pairs_of_one_round_are_counted_without_those_of_others_in_another(self):
+        first = make_round(queries=1, blocks=9, overlap=0.0)
+        mara = people_of(first)[0]
+        second = make_round(first.project, queries=1, blocks=3, annotators=[mara], overlap=0.0)
+        for seat in claim_seats(round_=first, annotator=mara, n=5, at=AT):
+            give(seat, mara)
+
+        row = waits_for(mara, first.project)["Grade pairs"]
+
+        assert (row.count, row.small) == (3, f"{second}, one pair a screen")
+        assert "Help others grade" not in waits_for(mara, first.project)
 
     def test_leads_see_pairs_that_judges_did_not_settle(self):
         round_ = make_round(queries=1, blocks=2, annotators=2, overlap=1.0)

@@ -157,7 +157,7 @@ def test_a_folder_and_several_files_become_one_zip(page, signed_in, tmp_path, wi
     signed_in(lead_of(project))
     go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
     page.locator("[data-drop]").evaluate(DROP)
-    expect(page.locator("[data-drop-words]")).to_contain_text("2 files.zip, 2 files")
+    expect(page.locator("[data-drop-words]")).to_have_text(re.compile(r"^2 files, \d"))
     settled(page)
     page.locator("[data-drop-folder]").set_input_files(folder)
     expect(page.locator("[data-drop-words]")).to_contain_text("handbook.zip, 3 files")

@@ -76,6 +76,12 @@ def test_a_spreadsheet_with_its_own_headings_is_mapped_imported_and_remembered(
     expect(page.get_by_label("What people typed")).to_have_value("query")
     expect(page.get_by_label("Stars")).to_have_value("grade")
     expect(page.get_by_label("Checked")).to_have_value("")
+    for height in (785, 700, 500):
+        page.set_viewport_size({"width": 1280, "height": height})
+        for name in ("Import", "Discard"):  # in the bar below, whatever is above it
+            box = page.get_by_role("button", name=name).first.bounding_box()
+            assert box["y"] + box["height"] <= height
+    page.set_viewport_size(WIDE)
     look_at(page, "map-columns")
     clean_in_both_themes(page)
     assert faults_at_width(page, 390) == []

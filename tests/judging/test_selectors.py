@@ -153,7 +153,7 @@ def test_ones_own_goal_is_an_even_share_as_long_as_it_can_be_reached():
         give(seat, sef)
     assert own_progress(round_, mara)[:2] == (0, 2)
     assert own_progress(round_, sef)[:2] == (7, 5)
-    assert (own_progress(round_, sef).beyond, own_progress(round_, sef).waiting) == (2, 2)
+    assert (own_progress(round_, sef).beyond, own_progress(round_, sef).to_go) == (2, 0)
     judge_all(round_, mara)
     assert own_progress(round_, mara)[:2] == (2, 2)
     assert own_progress(round_, sef) == (7, 5, None, 0)
@@ -273,7 +273,7 @@ def test_what_waits_for_a_person():
     judge_all(round_, mara, lambda seat: 0)
     judge_all(round_, sef, lambda seat: 3, at=later(5))
     assert waiting_for(mara, round_.project)[:3] == (0, None, 0)
-    assert waiting_for(lead, round_.project) == (0, None, 2, round_, AT, 0, None, round_)
+    assert waiting_for(lead, round_.project) == (0, None, 2, round_, AT, 0, None, round_, 0, None)
     assert waiting_for(make_member(round_.project, Role.VIEWER), round_.project)[:3] == (0, None, 0)
 
 

@@ -1,4 +1,4 @@
-"""Actions that create, change and deactivate people."""
+"""Actions that create, change, deactivate and reopen people."""
 
 import hashlib
 from collections.abc import Mapping
@@ -74,6 +74,28 @@ def deactivate_user(*, user_id: int, actor: User | None, at: datetime) -> User:
     _close(user, actor, at)
     ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=at)
     end_visits(user=user, actor=actor, at=at)
+    return user
+
+
+@transaction.atomic
+def reopen_account(*, user_id: int, actor: User | None, at: datetime) -> User:
+    """Open a closed account again, also of somebody who has left. Nothing that ended comes back.
+
+    Roles, tokens, sessions and the password stay gone: the person chooses a password by a new link, or signs in with
+    the provider. Roles of somebody who was only deactivated never ended. `actor` is None for the command line.
+    """
+    if actor is not None and not actor.is_operator:
+        raise PeopleRefused("Only an operator can reopen accounts.")
+    user = User.objects.select_for_update().get(pk=user_id)
+    if reason := rules.reopening_refusal(user):
+        raise Refusal(reason, code="not_closed")
+    before = {"deactivated_at": user.deactivated_at.isoformat() if user.deactivated_at else None}
+    PasswordReset.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)
+    user.is_active, user.deactivated_at = True, None
+    user.set_unusable_password()
+    user.save(update_fields=["is_active", "deactivated_at", "password"])
+    after = {"operator": user.is_operator}
+    record(project=None, actor=actor, action="user.reopened", obj=user, before=before, after=after, at=at)
     return user
 
 

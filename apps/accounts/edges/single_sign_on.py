@@ -20,7 +20,7 @@ from apps.accounts.actions.sign_ins import SignInRefused, count_return
 from apps.accounts.core.oidc.claims import Claims
 from apps.accounts.core.oidc.configuration import SingleSignOn
 from apps.accounts.core.oidc.flow import FLOW_SECONDS, Flow, authorization_url, code_in, end_session_url
-from apps.accounts.core.oidc.refusals import AnswerRefused, ProviderUnavailable
+from apps.accounts.core.oidc.refusals import ERRORS, AnswerRefused, ProviderUnavailable
 from apps.accounts.models import LoginAttempt
 from apps.common.discovery import later
 from apps.common.errors import Refusal
@@ -38,11 +38,13 @@ SALT = "karat.single-sign-on"
 ID_TOKEN = "id_token"
 """The key in a session under which the ID token is, to sign out at the provider with it."""
 LONGEST_KEPT_TOKEN = 4_096
+NO_STATE = "denied_without_state"
+"""Anybody can send a browser here with such an answer: what was begun in it goes on."""
 _ANY = "What {name} answered did not pass Karat’s checks. Begin again; if it stays so, tell whoever runs Karat."
 _SENTENCES = {
     "no_flow": "This sign-in was not begun in this browser, or more than ten minutes ago. Begin again.",
     "state": "This answer belongs to another sign-in. Begin again.",
-    "denied": "{name} did not let you in. Begin again, or ask whoever runs it.",
+    **dict.fromkeys(["denied", NO_STATE], "{name} did not let you in. Begin again, or ask whoever runs it."),
     "code": "{name} did not accept its own answer a second time. Begin again.",
 }
 
@@ -152,7 +154,8 @@ def _in_words() -> Iterator[None]:
         yield
     except AnswerRefused as refused:
         log.warning("An answer of single sign-on was refused: %s.", refused.code)
-        raise SignInRefused(_SENTENCES.get(refused.code, _ANY).format(name=name), code=refused.code) from None
+        sentence = ERRORS.get(refused.error) or _SENTENCES.get(refused.code, _ANY)
+        raise SignInRefused(sentence.format(name=name, error=refused.error), code=refused.code) from None
     except ProviderUnavailable as problem:
         log.warning("Single sign-on does not work: %s", problem)
         sentence = f"{name} did not answer as expected. Try again in a minute, or tell whoever runs Karat."

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts import selectors
+from apps.accounts import rules, selectors
 from apps.accounts.actions import invitations, passwords, people, projects
 from apps.accounts.actions.sign_ins import SignInRefused, sign_in
 from apps.accounts.edges.access import PersonRequest, operator_view
@@ -210,4 +210,13 @@ def reset(request: HttpRequest, token: str) -> HttpResponse:
 def deactivate(request: PersonRequest, user_id: int) -> HttpResponse:
     user = people.deactivate_user(user_id=selectors.user_or_404(user_id).pk, actor=request.user, at=timezone.now())
     messages.success(request, f"{user} can no longer sign in. What they did stays under their name.")
+    return redirect("accounts:everybody")
+
+
+@operator_view
+@require_POST
+def reopen(request: PersonRequest, user_id: int) -> HttpResponse:
+    user = people.reopen_account(user_id=selectors.user_or_404(user_id).pk, actor=request.user, at=timezone.now())
+    way = rules.reset_refusal(user) or f"To let {user} sign in, create a new password link."
+    messages.success(request, f"The account of {user} is open again. {way} Leads give roles in their projects.")
     return redirect("accounts:everybody")

@@ -28,7 +28,7 @@ LONGEST_INVITATION = 100
 
 
 def _refusals_as_page(view: View) -> View:
-    """Show a refusal with the ways to go on. Whatever was begun in this browser is over."""
+    """Show a refusal with the ways to go on. Whatever was begun in this browser is over, if the answer was for it."""
 
     @wraps(view)
     def inner(request: HttpRequest) -> HttpResponse:
@@ -39,7 +39,8 @@ def _refusals_as_page(view: View) -> View:
             response = render(
                 request, "accounts/sso_refused.html", context | {"refusal": refusal}, status=refusal.status
             )
-            sso.forget_flow(response)
+            if refusal.code != sso.NO_STATE:
+                sso.forget_flow(response)
             return response
 
     return inner

@@ -23,6 +23,7 @@ urlpatterns = [
     path("projects/new/", people.new_project, name="new-project"),
     path("people/", people.everybody, name="everybody"),
     path("people/<int:user_id>/deactivate/", people.deactivate, name="deactivate"),
+    path("people/<int:user_id>/reopen/", people.reopen, name="reopen"),
     path("people/<int:user_id>/leave/", leaving.leaving, name="leave"),
     path("people/<int:user_id>/reset-link/", people.reset_link, name="reset-link"),
 ]

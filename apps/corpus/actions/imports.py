@@ -155,7 +155,7 @@ def confirm_import(*, import_id: int, actor: User, at: datetime) -> Import:
     if item.plan["rows"] > APPLY_AT_ONCE_ROWS or not is_near(item.upload):
         item.state = ImportState.APPLYING
         item.save(update_fields=["state"])
-        title = f"{kind_named(item.kind).title}: {item.upload.filename}"
+        title = f"{kind_named(item.kind).title}: {item.title}"
         _enqueue(item, jobs.APPLY, title, actor, at)
         return item
     try:
@@ -211,7 +211,7 @@ def _enqueue_reading_if_large(item: Import, actor: User, at: datetime) -> None:
 
 
 def _enqueue_reading(item: Import, actor: User, at: datetime) -> None:
-    _enqueue(item, jobs.READ, f"Read {item.upload.filename}", actor, at)
+    _enqueue(item, jobs.READ, f"Read {item.title}", actor, at)
 
 
 def _enqueue(item: Import, kind: str, title: str, actor: User, at: datetime) -> None:

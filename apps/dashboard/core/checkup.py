@@ -16,6 +16,7 @@ CLOCK_WARNING_SECONDS, CLOCK_BROKEN_SECONDS = 5.0, 60.0
 """Signatures of webhooks and tokens of single sign-on are compared within a minute."""
 JOB_WAITS_SECONDS = 15 * 60
 MOST_PATHS = 3
+MOST_PROJECTS = 3
 
 ORDER = (CheckStanding.BROKEN, CheckStanding.WARNING, CheckStanding.FINE)
 
@@ -206,7 +207,10 @@ def mail_check(queue: Unsent, *, server: str, fault: str | None) -> Check:
 
 def webhooks_check(queue: Unsent) -> Check:
     name = "Webhooks"
-    mend = "The leads of the project see the answers under Webhooks, and can send them again."
+    mend = (
+        "The leads of the project see the answers under Webhooks, and operators those of the webhook of the server "
+        "under Jobs; both can send them again."
+    )
     if queue.failing or queue.given_up:
         parts = [f"Not delivered and tried again: {_messages(queue.failing)}."] if queue.failing else []
         parts += [f"Given up this week: {_messages(queue.given_up)}."] if queue.given_up else []
@@ -215,6 +219,29 @@ def webhooks_check(queue: Unsent) -> Check:
     return fine(
         name, f"Nothing has failed. Waiting: {_messages(queue.waiting)}." if queue.waiting else "Nothing waits."
     )
+
+
+def deletions_check(failed: Sequence[tuple[str, str]]) -> Check:
+    """`failed` are the names of projects of which an attempt to delete them failed, each with the reason."""
+    name = "Deletions"
+    if not failed:
+        return fine(name, "No project is left half deleted.")
+    shown = " ".join(f"Deleting {project} failed: {_closed(reason)}" for project, reason in failed[:MOST_PROJECTS])
+    more = f" So did {len(failed) - MOST_PROJECTS} more." if len(failed) > MOST_PROJECTS else ""
+    what = "It is" if len(failed) == 1 else "They are"
+    return Check(
+        name,
+        CheckStanding.WARNING,
+        f"{shown}{more} {what} closed to everybody, and a worker tries again within ten minutes.",
+        "Mend what it says. Nothing is lost by waiting: each attempt goes on where the last one stopped.",
+        trouble="a project could not be deleted",
+    )
+
+
+def _closed(reason: str) -> str:
+    """A reason as a sentence, with its full stop."""
+    reason = reason.strip()
+    return reason if reason.endswith((".", "!", "?")) else f"{reason}."
 
 
 def backup_check(*, notice: str, age_seconds: float | None, every_hours: float, is_scheduled: bool) -> Check:

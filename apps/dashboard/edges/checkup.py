@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection
 
 from apps.audit.selectors.events import newest_event_at
 from apps.backups.selectors.backups import standing
+from apps.backups.selectors.deletions import failed_deletions
 from apps.common.database.questions import once
 from apps.common.database.schema import FITS, SchemaGap, schema_gap
 from apps.common.files import store
@@ -46,7 +47,7 @@ def check_up(*, at: datetime, thoroughly: bool) -> list[Check]:
     )
     if gap != FITS:
         return checkup.in_order([database, *_on_this_machine(thoroughly)])
-    rows = [_worker(), _hosts(thoroughly), _clock(at), _mail(at, thoroughly), _webhooks(at), _backup(at)]
+    rows = [_worker(), _hosts(thoroughly), _clock(at), _mail(at, thoroughly), _webhooks(at), _backup(at), _deletions()]
     return checkup.in_order([database, *rows, *_on_this_machine(thoroughly)])
 
 
@@ -114,6 +115,10 @@ def _backup(at: datetime) -> Check:
         every_hours=settings.BACKUP_HOURS,
         is_scheduled=bool(settings.BACKUP_TO),
     )
+
+
+def _deletions() -> Check:
+    return checkup.deletions_check(failed_deletions())
 
 
 def _disk() -> Check:

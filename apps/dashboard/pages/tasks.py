@@ -86,7 +86,7 @@ def in_order(items: Iterable[Task]) -> list[Task]:
 
 
 def grade_url(items: Iterable[Task]) -> str:
-    """Where this person grades their pairs; "" when none waits."""
+    """Where this person grades their pairs, or helps with those of others; "" when none waits."""
     return next((item.url for item in items if item.key == GRADE_KEY), "")
 
 
@@ -127,6 +127,10 @@ def _judging_tasks(member: Member, waits: judging.JudgingWork, at: datetime) -> 
                 "Grade",
             )
         )
+    elif waits.help_round:
+        small = f"your share of {waits.help_round} is done; others have not judged these yet"
+        url = path("grade", member.project, pk=waits.help_round.pk)
+        items.append(Task(GRADE_KEY, "Help others grade", small, waits.to_help, "", url, "Help"))
     if waits.full_round:
         url = path("judging:round", member.project, pk=waits.full_round.pk)
         small = "all grades are in; close it to fix them"

@@ -145,13 +145,19 @@ def send_again(*, delivery: Outbox, actor: User, at: datetime) -> Outbox:
         raise WebhookRefused(f"{webhook} was removed. Add it again first.", code="webhook_ended")
     if webhook.disabled_at is not None:
         raise WebhookRefused(f"{webhook} is switched off. Switch it on first.", code="webhook_off")
+    before = _queue_again(row, at)
+    record(project=webhook.project, actor=actor, action="webhook.sent_again", obj=webhook, before=before, at=at)
+    return row
+
+
+def _queue_again(row: Outbox, at: datetime) -> dict[str, object]:
+    """Let a locked message be sent at once; returns what it was, for the record."""
     before = {"state": row.state, "tries": row.attempts, "delivery": str(row.delivery_id)}
     if row.state != DeliveryState.WAITING:
         row.state, row.attempts, row.sent_at, row.answered, row.error = DeliveryState.WAITING, 0, None, None, ""
     row.next_at = at
     row.save(update_fields=["state", "attempts", "sent_at", "answered", "error", "next_at"])
-    record(project=webhook.project, actor=actor, action="webhook.sent_again", obj=webhook, before=before, at=at)
-    return row
+    return before
 
 
 def _locked(webhook: Webhook) -> Webhook:

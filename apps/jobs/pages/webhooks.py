@@ -1,10 +1,14 @@
 """The page of a project's webhooks, and the log of their deliveries."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -90,23 +94,36 @@ def end(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_safe
 @member_view(Role.LEAD)
 def deliveries(request: HttpRequest, project: Project) -> HttpResponse:
+    active = set(webhooks_in(project).filter(disabled_at=None).values_list("pk", flat=True))
+
+    def again(row: Outbox) -> str:
+        sends = row.payload["webhook"] in active
+        return reverse("jobs:send-again", args=[project.slug, row.pk]) if sends else ""
+
+    context = page_of_deliveries(deliveries_in(project), request, to=lambda row: row.payload["url"], again=again)
+    return render(request, "jobs/deliveries.html", {**context, "section": "Jobs"})
+
+
+def page_of_deliveries(
+    rows: QuerySet[Outbox], request: HttpRequest, *, to: Callable[[Outbox], str], again: Callable[[Outbox], str]
+) -> dict[str, Any]:
+    """What `jobs/_deliveries.html` shows of these.
+
+    `to` is the address as it is shown, and `again` where a message is sent again; "" where it cannot be.
+    """
     state, before = request.GET.get("state", ""), request.GET.get("before", "")
-    rows = deliveries_in(project)
     if state in DeliveryState.values:
         rows = rows.filter(state=state)
     if before.isdecimal():
         rows = rows.filter(pk__lt=int(before[:18]))
     found = list(rows[: PAGE_SIZE + 1])
     page = found[:PAGE_SIZE]
-    context = {
-        "deliveries": [(row, _body(row)) for row in page],
-        "active": set(webhooks_in(project).filter(disabled_at=None).values_list("pk", flat=True)),
+    return {
+        "deliveries": [(row, _body(row), to(row), again(row)) for row in page],
         "older": page[-1].pk if len(found) > PAGE_SIZE else None,
         "state": state,
         "states": DeliveryState.choices,
-        "section": "Jobs",
     }
-    return render(request, "jobs/deliveries.html", context)
 
 
 def _body(delivery: Outbox) -> str:

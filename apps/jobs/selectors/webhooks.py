@@ -1,4 +1,4 @@
-"""Webhooks and their deliveries, by project."""
+"""Webhooks and their deliveries, by project, and those of the server."""
 
 from django.db.models import QuerySet
 from django.http import Http404
@@ -27,7 +27,20 @@ def deliveries_in(project: Project, *, webhook: Webhook | None = None) -> QueryS
 
 
 def delivery_in(project: Project, pk: int) -> Outbox:
-    delivery = deliveries_in(project).filter(pk=pk).first()
+    return _found(deliveries_in(project), pk)
+
+
+def deliveries_to_operators() -> QuerySet[Outbox]:
+    """The messages to the webhook of the server, newest first."""
+    return Outbox.objects.filter(project=None, kind=DeliveryKind.WEBHOOK).order_by("-pk")
+
+
+def delivery_to_operators(pk: int) -> Outbox:
+    return _found(deliveries_to_operators(), pk)
+
+
+def _found(rows: QuerySet[Outbox], pk: int) -> Outbox:
+    delivery = rows.filter(pk=pk).first()
     if delivery is None:
         raise Http404("No such message.")
     return delivery

@@ -20,7 +20,9 @@ from apps.judging.selectors.project_rounds import known_rounds
 class JudgingWork(NamedTuple):
     """A person's open work in a project. `left` are pairs they judged, which another lead decides.
 
-    `full_round` is an open round in which every planned grade is given, so that it can be closed.
+    `to_grade` are pairs of their own shares. `help_round` is a round in which their share is done, and `to_help` are
+    pairs of others that they may judge as well. `full_round` is an open round in which every planned grade is given, so
+    that it can be closed.
     """
 
     to_grade: int
@@ -31,6 +33,8 @@ class JudgingWork(NamedTuple):
     left: int
     left_round: Round | None
     full_round: Round | None = None
+    to_help: int = 0
+    help_round: Round | None = None
 
 
 class Undecided(NamedTuple):
@@ -64,16 +68,19 @@ def what_waits_for(user: User, project: Project, roles: frozenset[str]) -> Quest
     since = Judgement.objects.filter(pk=oldest).values("given_at") if oldest else None
 
     def read(found: Mapping[str, Any]) -> JudgingWork:
-        waiting = {pk: progress.waiting for pk, progress in left.read(found).items()}
+        progress = left.read(found)
+        past = [round_ for round_ in own if progress[round_.pk].is_past]
         return JudgingWork(
-            sum(waiting.values()),
-            next((round_ for round_ in own if waiting[round_.pk]), None),
+            sum(each.to_go for each in progress.values()),
+            next((round_ for round_ in own if progress[round_.pk].to_go), None),
             sum(row.others for row in to_adjudicate),
             next((row.round for row in to_adjudicate), None),
             found.get("since"),
             sum(row.own for row in to_others),
             next((row.round for row in to_others), None),
             next(iter(full), None),
+            sum(progress[round_.pk].beyond for round_ in past),
+            next(iter(past), None),
         )
 
     return Question({**left.asks, "since": Subquery(since)} if since is not None else left.asks, read)

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 NAMES = {
     "Database", "Worker", "Hosts", "Clock", "Mail", "Webhooks", "Backup",
-    "Broker", "Disk", "File permissions", "Set-up",
+    "Broker", "Deletions", "Disk", "File permissions", "Set-up",
 }  # fmt: skip
 
 

@@ -70,6 +70,8 @@ def code_in(answer: Mapping[str, str], flow: Flow | None, configuration: SingleS
     """The code in the parameters with which the browser came back. Raises AnswerRefused."""
     if flow is None:
         raise AnswerRefused("no_flow")
+    if "error" in answer and not answer.get("state"):
+        raise AnswerRefused("denied_without_state", answer["error"])
     if not compare_digest(answer.get("state", "").encode(), flow.state.encode()):
         raise AnswerRefused("state")
     if answer.get("iss", configuration.issuer) != configuration.issuer:
@@ -77,7 +79,7 @@ def code_in(answer: Mapping[str, str], flow: Flow | None, configuration: SingleS
     if metadata.sends_issuer and "iss" not in answer:
         raise AnswerRefused("mixed_up")
     if "error" in answer:
-        raise AnswerRefused("denied")
+        raise AnswerRefused("denied", answer["error"])
     code = answer.get("code", "")
     if not 0 < len(code) <= LONGEST_CODE:
         raise AnswerRefused("no_code")

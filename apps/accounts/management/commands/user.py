@@ -17,7 +17,10 @@ from apps.common.templatetags.karat import plural
 
 
 class Command(BaseCommand):
-    help = "Create, list, unlink, deactivate people or have them leave; create a one-time set-up link; set a password."
+    help = (
+        "Create, list, unlink, deactivate, reopen people or have them leave; create a one-time set-up link; set a "
+        "password."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         steps = parser.add_subparsers(dest="step", required=True)
@@ -30,6 +33,7 @@ class Command(BaseCommand):
             ("password", "set a person's password"),
             ("unlink", "end the link of an account with the provider of single sign-on"),
             ("deactivate", "close a person's account"),
+            ("reopen", "open a closed account again, without a password"),
         ):
             one = steps.add_parser(step, help=summary)
             one.add_argument("email")
@@ -68,6 +72,10 @@ class Command(BaseCommand):
     def _deactivate(self, *, email: str, **options: Any) -> None:
         people.deactivate_user(user_id=self._person(email).pk, actor=None, at=timezone.now())
         self.stdout.write(f"{email} is deactivated. Their work and their name stay.")
+
+    def _reopen(self, *, email: str, **options: Any) -> None:
+        people.reopen_account(user_id=self._person(email).pk, actor=None, at=timezone.now())
+        self.stdout.write(f"The account of {email} is open again. `karat user password {email}` sets a password.")
 
     def _leave(self, *, email: str, heir: str | None, yes: bool, dry_run: bool, **options: Any) -> None:
         user, at = self._person(email), timezone.now()
