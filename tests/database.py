@@ -27,6 +27,7 @@ T = TypeVar("T")
 REPO = Path(__file__).resolve().parent.parent
 DECIDES = ("apps/*/migrations/*.py", "apps/**/models*.py", "apps/**/models/*.py", "apps/**/enums.py")
 DECIDES += (
+    "apps/common/database/on_demand.py",
     "apps/common/database/triggers.py",
     "apps/common/database/replacement_guards.py",
     "apps/config/settings.py",
