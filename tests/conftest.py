@@ -114,7 +114,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 COMMITS = {"transactional_db", "live_server", "workers"}
 BOTH = {"actions", "concurrency", "execution", "freezing", "guards", "heads", "importing", "integrity", "judgements"}
 BOTH |= {"locks", "migrations", "queues", "races", "search", "sealing", "seats", "selectors", "submitting", "verdicts"}
-BOTH |= {"workflow", "jobs", "blindness", "exporting", "statements", "oidc"}
+BOTH |= {"worlds", "workflow", "jobs", "blindness", "exporting", "statements", "oidc"}
 """What is tested on both: what they refuse and lock, jobs, what is written and read, two promises, and who gets in."""
 FILLED = {"arriving", "jobs", "restoring"}
 """Of those whose database is filled for all tests of a module, which are tested on both."""

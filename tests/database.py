@@ -27,6 +27,7 @@ T = TypeVar("T")
 REPO = Path(__file__).resolve().parent.parent
 DECIDES = ("apps/*/migrations/*.py", "apps/**/models*.py", "apps/**/models/*.py", "apps/**/enums.py")
 DECIDES += (
+    "apps/common/database/on_demand.py",
     "apps/common/database/triggers.py",
     "apps/common/database/replacement_guards.py",
     "apps/config/settings.py",
@@ -68,7 +69,9 @@ def destroy() -> None:
 def destroy_template() -> None:
     """Drops what the processes of this run copied from. Only the process that started them knows when they are done."""
     if connection.vendor == "postgresql":
-        _on_server(f'DROP DATABASE IF EXISTS "{_template_name()}"')
+        made = _on_server(f"SELECT datname FROM pg_database WHERE starts_with(datname, '{_name_of_world()}')")
+        for name in (_template_name(), *(name for (name,) in made)):
+            _on_server(f'DROP DATABASE IF EXISTS "{name}"')
 
 
 def empty(cache: Path) -> None:
@@ -89,10 +92,8 @@ def world(name: str, build: Callable[[], T], cache: Path) -> Iterator[T]:
 def lay(name: str, build: Callable[[], T]) -> T:
     """Puts what `build` makes in the place of everything that is there, and returns what it returned.
 
-    On SQLite the first process that wants it builds it and all others copy it; `build` returns something to pickle.
+    The first process that wants it builds it and all others copy it; `build` returns something to pickle.
     """
-    if connection.vendor != "sqlite":
-        return build()
     kept, files = RUN / f"world-{name}", Path(settings.MEDIA_ROOT)
     with _alone(f"world-{name}"):
         if not kept.exists():
@@ -101,14 +102,34 @@ def lay(name: str, build: Callable[[], T]) -> T:
             made = build()
             (new / "value").write_bytes(pickle.dumps(made))
             shutil.copytree(files, new / "files") if files.exists() else (new / "files").mkdir()
-            with closing(sqlite3.connect(new / "rows.sqlite3")) as copy:
-                connection.ensure_connection()
-                connection.connection.backup(copy)
+            _keep_rows(name, new / "rows.sqlite3")
             new.rename(kept)
             return made
+        if connection.vendor == "postgresql":  # which copies a database that nobody else copies from
+            _fill_from_database(_name_of_world(name))
     shutil.copytree(kept / "files", files, dirs_exist_ok=True)
-    _fill_from(kept / "rows.sqlite3")
+    if connection.vendor == "sqlite":
+        _fill_from(kept / "rows.sqlite3")
     return pickle.loads((kept / "value").read_bytes())
+
+
+def _keep_rows(name: str, file: Path) -> None:
+    """Copies the database as it is: SQLite's to this file, PostgreSQL's to a database beside it."""
+    if connection.vendor == "sqlite":
+        with closing(sqlite3.connect(file)) as copy:
+            connection.ensure_connection()
+            connection.connection.backup(copy)
+    else:
+        connection.close()
+        _on_server(f'CREATE DATABASE "{_name_of_world(name)}" TEMPLATE "{connection.settings_dict["NAME"]}"')
+
+
+def _fill_from_database(name: str) -> None:
+    """Makes the database the same as that of this name, as it was created."""
+    own = connection.settings_dict["NAME"]
+    connection.close()
+    _on_server(f'DROP DATABASE "{own}" WITH (FORCE)')
+    _on_server(f'CREATE DATABASE "{own}" TEMPLATE "{name}"')
 
 
 def _fill_from(file: Path) -> None:
@@ -171,6 +192,10 @@ def _postgresql_template() -> str:
 
 def _template_name() -> str:
     return f"test_{RUN.name}_template"
+
+
+def _name_of_world(name: str = "") -> str:
+    return f"test_{RUN.name}_world_" + (hashlib.sha256(name.encode()).hexdigest()[:16] if name else "")
 
 
 def _migrate() -> None:

@@ -193,7 +193,7 @@ def test_the_request_is_on_the_record():
 
     ask(scene, "better", measures="AP", split=Split.DEV)
 
-    event = Event.objects.get(action="evaluation.requested")
+    event = Event.objects.get(action="evaluation.requested", project=scene.project)
     assert event.actor == scene.lead
     assert event.after == {"run": "better", "version": "v1", "split": "dev", "measures": ["AP"], "seed": 20}
 
@@ -208,7 +208,7 @@ def test_several_runs_are_requested_together_or_not_at_all():
             measures="AP", actor=scene.lead, at=AT,
         )  # fmt: skip
 
-    assert not Evaluation.objects.exists()
+    assert not Evaluation.objects.filter(project=scene.project).exists()
 
 
 def test_a_score_is_never_changed_or_deleted():

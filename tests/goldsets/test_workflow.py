@@ -1,7 +1,5 @@
 """The state table of a version as a product, and the guards that hold it below the application."""
 
-from itertools import product
-
 import pytest
 from django.db import DatabaseError, connection, transaction
 
@@ -25,23 +23,31 @@ TIMES = {
 }
 
 
-@pytest.mark.parametrize(("state", "step"), list(product(VersionState, VersionStep)))
-def test_every_state_by_every_step(state, step):
+@pytest.mark.parametrize("state", VersionState)
+def test_every_state_by_every_step(state):
     bench = make_bench(queries=1)
-    version = Version.objects.get(pk=make_version(state, bench).pk)
+    pk = make_version(state, bench).pk
 
-    if (state, step) in LEGAL:
-        assert move(version, step, actor=bench.lead, at=AT, **TIMES[step]).state == LEGAL[state, step]
-    else:
-        with pytest.raises(IllegalStep, match=f"is {state}; there is no step “{step}” from there"):
-            move(version, step, actor=bench.lead, at=AT, **TIMES[step])
-        version.refresh_from_db()
-        assert version.state == state
+    for step in VersionStep:
+        before = transaction.savepoint()
+        version = Version.objects.get(pk=pk)
+        if (state, step) in LEGAL:
+            assert move(version, step, actor=bench.lead, at=AT, **TIMES[step]).state == LEGAL[state, step]
+        else:
+            with pytest.raises(IllegalStep, match=f"is {state}; there is no step “{step}” from there"):
+                move(version, step, actor=bench.lead, at=AT, **TIMES[step])
+            version.refresh_from_db()
+            assert version.state == state
+        transaction.savepoint_rollback(before)
 
 
 def refused(statement: str, *values) -> None:
-    with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(statement, values)
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement, values)
+    except DatabaseError:
+        return
+    pytest.fail(f"The database took: {statement}")
 
 
 @pytest.mark.parametrize("state", [VersionState.FROZEN, VersionState.RELEASED, VersionState.SUPERSEDED])
@@ -63,28 +69,28 @@ def test_items_of_a_frozen_version_cannot_be_changed_by_any_client(state):
     )
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "state = 'draft', digest = '', frozen_at = NULL, released_at = NULL",
-        "digest = 'x'",
-        "manifest = '{}'",
-        "seed = 99",
-        "split_by = 'time'",
-        "test_share = 0.9",
-        "number = 99",
-        "note = 'x'",
-        "created_at = '2001-01-01'",
-        "frozen_at = '2001-01-01'",
-        "released_at = '2001-01-01'",
-        "released_by_id = NULL",
-        "state = 'frozen', released_at = NULL",
-    ],
+FACTS = (
+    "state = 'draft', digest = '', frozen_at = NULL, released_at = NULL",
+    "digest = 'x'",
+    "manifest = '{}'",
+    "seed = 99",
+    "split_by = 'time'",
+    "test_share = 0.9",
+    "number = 99",
+    "note = 'x'",
+    "created_at = '2001-01-01'",
+    "frozen_at = '2001-01-01'",
+    "released_at = '2001-01-01'",
+    "released_by_id = NULL",
+    "state = 'frozen', released_at = NULL",
 )
-def test_facts_of_a_released_version_cannot_be_changed_by_any_client(change):
+
+
+def test_facts_of_a_released_version_cannot_be_changed_by_any_client():
     pk = make_version(VersionState.RELEASED, make_bench(queries=1)).pk
 
-    refused(f"UPDATE goldsets_version SET {change} WHERE id = %s", pk)
+    for change in FACTS:
+        refused(f"UPDATE goldsets_version SET {change} WHERE id = %s", pk)
 
 
 def test_a_superseded_version_never_comes_back():

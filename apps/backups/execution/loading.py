@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from apps.backups.core.kinds import TO_POSTGRESQL, TO_SQLITE
 from apps.backups.core.rows import Lines, Table, converted, converters
@@ -19,6 +18,7 @@ from apps.backups.formats.archive import Archive, Manifest, NoBackup, StoredTabl
 from apps.backups.selectors.reading import moment_within
 from apps.backups.selectors.tables import ends_of, tables_after
 from apps.common.database.bulk import chunks
+from apps.common.database.on_demand import Executor
 from apps.common.errors import Refusal
 
 AT_ONCE = 1_000
@@ -45,11 +45,11 @@ def load_rows(archive: Archive, *, progress: Progress) -> None:
                 progress("rows restored", done, manifest.rows)
             _set_next_key(stored)
     _compare(manifest, progress)
-    _migrate(MigrationExecutor(connection).loader.graph.leaf_nodes())
+    _migrate(Executor(connection).loader.graph.leaf_nodes())
 
 
 def _migrate(ends: list[tuple[str, str]]) -> None:
-    MigrationExecutor(connection).migrate(ends)
+    Executor(connection).migrate(ends)
 
 
 def _compare(manifest: Manifest, progress: Progress) -> None:
