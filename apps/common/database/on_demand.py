@@ -1,7 +1,7 @@
 """The models of past migrations, made when a migration asks for them.
 
 Django makes a class of every model for the first migration, and anew for each change of a model all that are joined
-to it, which here is nearly all: nine tenths of the time in which a new database gets its tables. An operation looks at
+to it, which here is nearly all: most of the time in which a new database gets its tables. An operation looks at
 one model and at those that its foreign keys lead to; code that a migration runs is given all of them, as always.
 """
 
@@ -137,8 +137,12 @@ class StateOnDemand(ProjectState):
 
 
 class Executor(MigrationExecutor):
-    """Django's. Steps back are rare, and taken as it takes them."""
+    """Django's, and on demand for a new database only, whose tables a test compares with those that Django makes.
+
+    A database with rows is upgraded in Django's own way, which takes longer and is everybody's.
+    """
 
     def _migrate_all_forwards(self, state: ProjectState, *rest: Any, **options: Any) -> ProjectState:
-        on_demand = StateOnDemand(state.models, state.real_apps)
-        return super()._migrate_all_forwards(on_demand, *rest, **options)  # type: ignore[misc]
+        if not self.loader.applied_migrations:
+            state = StateOnDemand(state.models, state.real_apps)
+        return super()._migrate_all_forwards(state, *rest, **options)  # type: ignore[misc]
