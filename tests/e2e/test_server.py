@@ -9,9 +9,8 @@ from apps.dashboard.edges import checkup
 from apps.jobs.execution.outbox import deliver_due, post_mail
 from apps.jobs.execution.sweep import beat
 from tests.e2e import looking
-from tests.e2e.waiting import go, press, turned
+from tests.e2e.waiting import go, press, turned, worked
 from tests.factories import AT, make_project, make_user
-from tests.running_jobs import run_jobs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -67,7 +66,7 @@ def test_an_operator_sees_what_is_broken_and_clears_what_can_go(page, refused, s
     with turned(page):
         page.get_by_role("button", name="Measure now").click()
     expect(page.get_by_text("A worker is at it.")).to_be_visible()
-    run_jobs()
+    worked(page)
     go(page, "/server/")
     expect(page.get_by_role("row", name="Tarnwick Handbook")).to_be_visible()
     page.locator("details").first.click()
@@ -78,7 +77,7 @@ def test_an_operator_sees_what_is_broken_and_clears_what_can_go(page, refused, s
 
     with turned(page):
         page.get_by_role("button", name="Clear 300 kB of computed figures").click()
-    run_jobs()
+    worked(page)
     go(page, "/server/")
     expect(page.get_by_role("button", name="Clear")).to_have_count(0)
     assert witness.drain() == []

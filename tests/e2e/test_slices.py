@@ -7,9 +7,8 @@ from playwright.sync_api import expect
 from apps.evaluation.models import Evaluation
 from apps.gates.models import GateResult
 from tests.e2e import looking
-from tests.e2e.waiting import go, press, turned
+from tests.e2e.waiting import go, press, turned, worked
 from tests.evaluation.factories import BAD, GOOD, make_scene, qrels_of, score
-from tests.running_jobs import run_jobs
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -51,8 +50,7 @@ def test_a_lead_draws_a_slice_scores_a_run_on_it_and_gates_on_it(page, signed_in
         press(page, "r")
     with turned(page):
         page.get_by_role("button", name="Score", exact=True).click()
-    run_jobs()
-    go(page, page.url)
+    worked(page)
     expect(page.locator(".score-table tbody tr")).to_have_count(2)
     expect(page.locator(".subtitle")).to_contain_text("slice, 5 questions")
     assert set(Evaluation.everything.exclude(slice=None).values_list("slice_size", flat=True)) == {5}
@@ -66,7 +64,7 @@ def test_a_lead_draws_a_slice_scores_a_run_on_it_and_gates_on_it(page, signed_in
     expect(page.get_by_label("Queries")).to_have_value("slice=rotating")
     with turned(page):
         page.get_by_role("button", name="Create gate").click()
-    run_jobs()
+    worked(page)
     go(page, slices)
     expect(page.get_by_role("row", name="Weekly Rotating")).to_be_visible()
     assert set(GateResult.objects.values_list("n", flat=True)) == {5}
