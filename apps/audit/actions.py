@@ -113,7 +113,7 @@ def accept_former_chains(*, project: Project) -> list[str]:
     broken = []
     for chain in former_chains(project).select_for_update():
         if found := first_break(chain):
-            broken.append(f"its history is broken at link {found.position:,}: {found.reason}")
+            broken.append(f"Its history is broken at link {found.position:,}: {found.reason}.")
             continue
         heads.sign(chain)
         chain.save(update_fields=["signature"])

@@ -1,6 +1,5 @@
 """A database with one open judging round of any size, filled quickly: texts and pairs in bulk, seats by the job."""
 
-import hashlib
 import os
 import random
 import secrets
@@ -134,7 +133,9 @@ def project(there: World) -> Any:
 
 
 def _texts(project: Any) -> Any:
-    """Blocks of four paragraphs, about 150 words, in one snapshot."""
+    """Blocks of four paragraphs, about 150 words, in one snapshot, whose digests are those of its texts."""
+    from apps.common.trail import record
+    from apps.corpus.core.digests import SnapshotEntry, block_digests, snapshot_digest
     from apps.corpus.models import Block, BlockVersion, Corpus, Document, Snapshot, SnapshotBlock
     from tests.factories import AT, lead_of
 
@@ -145,27 +146,25 @@ def _texts(project: Any) -> Any:
     Block.objects.bulk_create(blocks, batch_size=500)
     versions = []
     for number, block in enumerate(blocks):
-        text = "\n\n".join(_sentence(chance, 38) for _ in range(4))
-        digest = hashlib.sha256(f"{number} {text}".encode()).hexdigest()
+        seen: dict[str, Any] = {
+            "text": "\n\n".join(_sentence(chance, 38) for _ in range(4)),
+            "title": _sentence(chance, 4),
+            "section_path": ["4 Data protection", "4.2 Backups"],
+            "page_start": number % 300 + 1,
+            "page_end": number % 300 + 1,
+        }
+        digests = block_digests(**seen)
         versions.append(
-            BlockVersion(
-                block=block,
-                digest=digest,
-                text_digest=digest,
-                text=text,
-                title=_sentence(chance, 4),
-                section_path=["4 Data protection", "4.2 Backups"],
-                page_start=number % 300 + 1,
-                page_end=number % 300 + 1,
-                created_at=AT,
-            )
+            BlockVersion(block=block, digest=digests.version, text_digest=digests.text, created_at=AT, **seen)
         )
     BlockVersion.objects.bulk_create(versions, batch_size=500)
     snapshot = Snapshot.objects.create(
         corpus=corpus,
         number=1,
         name="Benchmark",
-        digest=hashlib.sha256(b"benchmark").hexdigest(),
+        digest=snapshot_digest(
+            [SnapshotEntry(version.block.outside_id, "handbook", version.digest, "", "") for version in versions]
+        ),
         block_count=BLOCKS,
         document_count=1,
         frozen_by=lead,
@@ -178,6 +177,8 @@ def _texts(project: Any) -> Any:
         ],
         batch_size=500,
     )
+    after = {"digest": snapshot.digest}
+    record(project=project, actor=lead, action="snapshot.frozen", obj=snapshot, after=after, at=AT)
     return snapshot
 
 

@@ -104,10 +104,8 @@ def _refuse_what_was_changed(project: Project) -> None:
     """Raises Refusal where the history in the file, or what was frozen in it, is not as it was sealed."""
     broken = accept_former_chains(project=project)
     if faults := [*broken, *verify_chain(project).faults]:
-        shown = "; ".join(faults[:SHOWN_FAULTS])
-        raise Refusal(
-            f"What the file has was changed after it was sealed: {shown}. Nothing was imported.", code="changed"
-        )
+        shown = " ".join(faults[:SHOWN_FAULTS])
+        raise Refusal(f"The file was changed after it was sealed: {shown} Nothing was imported.", code="file_changed")
 
 
 def _take_files(archive: Archive, newcomer: Newcomer, progress: Progress) -> None:
