@@ -57,7 +57,8 @@ def in_columns(given: Mapping[str, Any], project: Project) -> dict[str, Any]:
     if slug := values.get("source"):
         values["source"] = Source.objects.filter(project=project, slug=slug).first()
         if values["source"] is None:
-            raise serializers.ValidationError({"source": ["No source is called that."]})
+            sentence = f"No source of this project has the slug “{slug}”. queries/sources/ lists them, and adds one."
+            raise serializers.ValidationError({"source": [sentence]})
     return values
 
 

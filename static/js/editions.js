@@ -12,9 +12,11 @@ function radios(change) {
 function makeCurrent(change) {
   for (const other of document.querySelectorAll(".edition-change.best")) {
     other.classList.remove("best");
+    delete other.dataset.current;
     for (const radio of radios(other)) delete radio.dataset.key;
   }
   change.classList.add("best");
+  change.dataset.current = "";
   for (const radio of radios(change)) {
     radio.dataset.key = radio.value === "carry" ? "c" : "a";
     radio.dataset.keyLabel = radio.value === "carry" ? "Carry along" : "Judge again";

@@ -1,6 +1,7 @@
 // One key, one action: any element with data-key="c" (or aria-keyshortcuts="c") is clicked by that key.
 // Never inside text fields, never with ctrl, alt or meta. `?` lists the keys, `j` and `k` walk over
-// [data-item], ctrl+enter sends the field's form[data-ctrl-enter], outside of fields the only one there is.
+// [data-item], from [data-current] where none has the focus, ctrl+enter sends the field's
+// form[data-ctrl-enter], outside of fields the only one there is.
 import { isTextField } from "./text-fields.js";
 
 const NAMES = { esc: "escape", "↵": "enter", space: " " };
@@ -55,7 +56,8 @@ function press(element) {
 function walk(step) {
   const items = [...scope().querySelectorAll("[data-item]")].filter(isReachable);
   if (items.length === 0) return false;
-  const at = items.findIndex((item) => item === document.activeElement || item.contains(document.activeElement));
+  const focused = items.findIndex((item) => item === document.activeElement || item.contains(document.activeElement));
+  const at = focused === -1 ? items.findIndex((item) => "current" in item.dataset) : focused;
   const next = items[Math.min(items.length - 1, Math.max(0, at + step))];
   const target = next.matches("a, button, input, [tabindex]") ? next : (next.querySelector("a, button, input") ?? next);
   target.focus();

@@ -50,6 +50,19 @@ def test_a_mistake_names_its_line_its_field_and_what_is_wrong(text, mistake):
     assert sentence(found).startswith(mistake)
 
 
+@pytest.mark.parametrize(
+    "roles", ["annotator, reviewer", "annotator and reviewer", "Annotator & reviewer", "reviewer/annotator"]
+)
+def test_a_line_may_name_several_roles_as_people_write_them(roles):
+    found = read(f"Sef, sef@example.org, {roles}", "viewer")
+
+    assert found == ([Guest("Sef", "sef@example.org", ("annotator", "reviewer"))], [])
+
+
+def test_a_name_with_the_word_and_stays_a_name():
+    assert read("Mara and Sef, reviewer").guests == [Guest("Mara and Sef", "", ("reviewer",))]
+
+
 def test_a_mistake_in_a_file_begins_with_its_name_and_keeps_the_value():
     (found,) = read_guests("Mara, boss", ["viewer"], file="team.csv").mistakes
 

@@ -55,7 +55,7 @@ def test_a_lead_takes_an_edition_by_keys_and_makes_its_round(page, released, sig
 
     press(page, "a")
     expect(work).to_contain_text("Carried along: 48 grades. To judge: 10 pairs, 9 changed and 1 new, 20 min to 30 min")
-    press(page, "j", "j", "c")
+    press(page, "j", "c")
     expect(page.get_by_role("article", name="b16").get_by_role("radio", name="Carry along")).to_be_checked()
     expect(work).to_contain_text("Carried along: 51 grades. To judge: 7 pairs")
     press(page, "k", "c")

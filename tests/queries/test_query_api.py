@@ -192,6 +192,13 @@ def test_many_queries_change_alike(client, project):
     assert queries[2].domain == "access"
 
 
+def test_a_source_that_is_not_there_is_named_with_where_the_sources_are(client, project):
+    answer = send(client, project, "list", {"query_id": "Q1", "text": "what is it", "source": "nowhere"})
+
+    (sentence,) = answer.json()["errors"]["source"]
+    assert sentence == "No source of this project has the slug “nowhere”. queries/sources/ lists them, and adds one."
+
+
 @pytest.mark.parametrize(
     ("body", "wrong"),
     [

@@ -16,7 +16,7 @@ PASTED = ""
 """The name of the file in errors about what somebody pasted."""
 _ADDRESS = re.compile(r"[^@\s,;\"]+@[^@\s,;\"]+\.[^@\s,;.\"]+")
 _SEPARATORS = "\t;,"
-_ROLES = re.compile(r"[\s+/&,;]+")
+_ROLES = re.compile(r"(?:[\s+/&,;]|\band\b)+")
 _HEADINGS = frozenset({"name", "e-mail", "email", "e-mail address", "mail", "address", "role", "roles"})
 
 
