@@ -19,7 +19,7 @@ def take_refusal(before: Snapshot | None, taken: Event | None) -> str | None:
 def shown_refusal(shown: str, now: str) -> str | None:
     """Why a decision on the changes that were shown no longer applies. Both are marks of the changes."""
     if shown and shown != now:
-        return "The passages have changed since you loaded the page. Nothing was done; look at the changes again."
+        return "The passages have changed since you looked at them. Nothing was done; look at the changes again."
     return None
 
 

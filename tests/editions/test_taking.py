@@ -123,7 +123,7 @@ def test_an_edition_is_taken_once(story):
 
 
 def test_nothing_is_done_when_the_changes_are_not_those_that_were_shown(story):
-    with pytest.raises(Refusal, match="changed since you loaded the page"):
+    with pytest.raises(Refusal, match="changed since you looked at them"):
         story.take(shown="of another day")
 
     assert Snapshot.objects.count() == 1

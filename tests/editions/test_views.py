@@ -210,7 +210,7 @@ def test_changes_that_are_not_those_shown_are_refused(story, lead):
     answer = lead.post(url_of("take-import", story, item.pk), {"shown": "0" * 64})
 
     assert answer.status_code == 409
-    assert "The passages have changed since you loaded the page." in words(answer)
+    assert "The passages have changed since you looked at them." in words(answer)
 
 
 def test_a_first_snapshot_and_an_applied_import_say_why_there_is_nothing_to_compare(story, lead):

@@ -169,7 +169,7 @@ def test_nothing_is_done_when_it_is_not_what_the_lead_saw(pool):
     seen = mark_of(carry_of(pool).under(CarryRule.NEAR))
     judged_apart(pool, "b", 2)
 
-    with pytest.raises(CarryRefused, match="have changed since you loaded the page"):
+    with pytest.raises(CarryRefused, match="have changed since you looked at them"):
         carry(pool, seen=seen)
 
     assert not Judgement.objects.filter(round__kind=RoundKind.PROPAGATED).exists()

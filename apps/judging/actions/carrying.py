@@ -45,7 +45,7 @@ def carry_over(*, pool: Pool, rule: CarryRule, seen: str, actor: User, at: datet
         raise CarryRefused("This rule gives a grade to no pair.", code="nothing_to_carry")
     if mark_of(carried) != seen:
         changed = (
-            "The pairs under this rule have changed since you loaded the page. Nothing was done; please check again."
+            "The pairs under this rule have changed since you looked at them. Nothing was done; please check again."
         )
         raise CarryRefused(changed, code="pairs_changed")
     origin = f"From texts of {pool.name} that are the same and were judged. Rule: {IN_WORDS[rule]}"

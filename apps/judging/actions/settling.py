@@ -80,7 +80,7 @@ def _as_seen(round_: Round, adjudicator: User, rule: ResolutionRule, seen: str) 
         raise SettlingRefused("No open pair matches this rule.", code="nothing_to_settle")
     if mark_of(pairs) != seen:
         message = (
-            "The pairs under this rule have changed since you loaded the page. Nothing was settled; please check again."
+            "The pairs under this rule have changed since you looked at them. Nothing was settled; please check again."
         )
         raise SettlingRefused(message, code="pairs_changed")
     return pairs
