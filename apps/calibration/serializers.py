@@ -7,6 +7,7 @@ from rest_framework import serializers
 from apps.accounts.models import User
 from apps.calibration.selectors.log import LogEntry
 from apps.calibration.selectors.rates import DENOMINATORS, PersonRates, SideRates
+from apps.common.web.choices import ChoiceField
 from apps.common.web.estimates import EstimateSerializer
 from apps.metrics.agreement.ratings import Rate
 
@@ -14,7 +15,7 @@ from apps.metrics.agreement.ratings import Rate
 class EntryOut(serializers.Serializer):
     """A flag, with its reasons, or a drop. People are named as on the page of the triple."""
 
-    what = serializers.ChoiceField(["flag", "drop"])
+    what = ChoiceField(["flag", "drop"])
     at = serializers.DateTimeField()
     triple = serializers.CharField()
     round = serializers.IntegerField()
@@ -26,7 +27,7 @@ class EntryOut(serializers.Serializer):
     domain = serializers.CharField(allow_blank=True)
     source = serializers.CharField(allow_null=True)  # type: ignore[assignment]
     difficulty = serializers.CharField(allow_blank=True)
-    origin = serializers.ChoiceField(["people", "machine"])
+    origin = ChoiceField(["people", "machine"])
 
 
 class LogOut(serializers.Serializer):

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.editions.enums import ChangeKind, Choice
 from apps.editions.selectors.decisions import ChangedPassage
 from apps.editions.selectors.taken import TakenEdition
@@ -24,7 +25,7 @@ class DecisionsInput(MarkInput):
     """What happens to the grades of changed passages, by the ids of the passages."""
 
     decisions = serializers.DictField(
-        child=serializers.ChoiceField(choices=Choice.choices),
+        child=ChoiceField(choices=Choice.choices),
         allow_empty=False,
         help_text='Such as {"SEC-4.2": "carry"}.',
     )
@@ -36,14 +37,14 @@ class TakeInput(MarkInput):
     Without `with_round` the pairs to judge become a pool alone.
     """
 
-    rest = serializers.ChoiceField(choices=Choice.choices, allow_null=True, default=None)
+    rest = ChoiceField(choices=Choice.choices, allow_null=True, default=None)
     with_round = serializers.BooleanField(default=True)
 
 
 class KindOut(serializers.Serializer[Any]):
     """One kind of change: how many passages are of it, and what rests on their texts before."""
 
-    kind = serializers.ChoiceField(choices=ChangeKind.choices)
+    kind = ChoiceField(choices=ChangeKind.choices)
     passages = serializers.IntegerField()
     grades = serializers.IntegerField()
     triples = serializers.IntegerField()
@@ -156,8 +157,8 @@ class ChangeOut(serializers.Serializer[ChangedPassage]):
     evidence = serializers.SerializerMethodField()
     kept = serializers.SerializerMethodField()
     why = serializers.CharField()
-    start = serializers.ChoiceField(choices=Choice.choices)
-    decided = serializers.ChoiceField(choices=Choice.choices, allow_null=True)
+    start = ChoiceField(choices=Choice.choices)
+    decided = ChoiceField(choices=Choice.choices, allow_null=True)
 
     def get_evidence(self, passage: ChangedPassage) -> list[list[int]]:
         return [list(span) for span in passage.spans]

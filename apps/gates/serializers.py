@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.evaluation.rules import SPLITS
 from apps.gates.core.decisions import GAPS
 from apps.gates.enums import GateState, Tier
@@ -20,7 +21,7 @@ class GateRequestSerializer(serializers.Serializer[Any]):
     gold_set = serializers.SlugField(max_length=60)
     system = serializers.IntegerField(min_value=1)
     rule = serializers.DictField()
-    split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
+    split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
 
 
@@ -41,14 +42,14 @@ class GateResultSerializer(serializers.Serializer[GateResult]):
     run = serializers.IntegerField(source="evaluation.run_id")
     tag = serializers.CharField(source="evaluation.run.tag")
     version = serializers.IntegerField(source="evaluation.version.number")
-    state = serializers.ChoiceField(choices=GateState.choices)
+    state = ChoiceField(choices=GateState.choices)
     value = serializers.FloatField(source="estimate.value", allow_null=True)
     low = serializers.FloatField(source="estimate.low", allow_null=True)
     high = serializers.FloatField(source="estimate.high", allow_null=True)
     n = serializers.IntegerField(source="estimate.n")
     method = serializers.CharField(source="estimate.method")
     reason = serializers.CharField(source="estimate.reason")
-    gap = serializers.ChoiceField(choices=GAPS, allow_null=True)
+    gap = ChoiceField(choices=GAPS, allow_null=True)
     bound = serializers.FloatField(allow_null=True)
     words = serializers.CharField()
     decided_at = serializers.DateTimeField()
@@ -62,11 +63,11 @@ class GateSerializer(serializers.Serializer[Any]):
     gold_set = serializers.CharField(source="gate.gold_set.slug")
     system = serializers.CharField(source="gate.system.name")
     split = serializers.CharField(source="gate.split")
-    tier = serializers.ChoiceField(choices=Tier.choices, source="gate.tier")
+    tier = ChoiceField(choices=Tier.choices, source="gate.tier")
     rule = serializers.DictField(source="gate.rule")
     asks = serializers.CharField(source="requirement")
     baseline = serializers.IntegerField(source="gate.baseline_id", allow_null=True)
-    state = serializers.ChoiceField(choices=GateState.choices)
+    state = ChoiceField(choices=GateState.choices)
     newest = GateResultSerializer(source="result", allow_null=True)
     waits_for = serializers.CharField(
         help_text="Of a gate on cost: the tag of a newer run that was scored and has no cost yet. Else empty."

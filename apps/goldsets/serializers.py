@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.goldsets import rules
 from apps.goldsets.core.blind import without_grades
 from apps.goldsets.enums import MOST_SEED, GroupBy, Split, SplitBy
@@ -68,7 +69,7 @@ class PublicRequestSerializer(serializers.Serializer):
 
     title = serializers.CharField(max_length=120)
     holder = serializers.CharField(max_length=120, allow_blank=True, default="", help_text="Who is credited.")
-    licence = serializers.ChoiceField(choices=[one.key for one in LICENCES])
+    licence = ChoiceField(choices=[one.key for one in LICENCES])
     splits = serializers.MultipleChoiceField(choices=Split.values, default={Split.DEV.value}, allow_empty=False)
     card = serializers.DictField(
         child=serializers.CharField(max_length=5_000, allow_blank=True, trim_whitespace=False),
@@ -236,9 +237,9 @@ class DraftChangeSerializer(serializers.Serializer):
     test_share = serializers.FloatField(min_value=0, max_value=1, required=False, help_text="A target, 0.5 at first.")
     seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, required=False)
     group_by = serializers.ListField(
-        child=serializers.ChoiceField(choices=GroupBy.choices), max_length=len(GroupBy.values), required=False
+        child=ChoiceField(choices=GroupBy.choices), max_length=len(GroupBy.values), required=False
     )
-    split_by = serializers.ChoiceField(choices=SplitBy.choices, required=False)
+    split_by = ChoiceField(choices=SplitBy.choices, required=False)
     note = serializers.CharField(max_length=2_000, required=False, allow_blank=True)
 
 

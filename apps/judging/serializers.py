@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.judging.core.answer import MOST_TIME_MS, Answer
 from apps.judging.enums import CantJudgeReason
 
@@ -13,7 +14,7 @@ class JudgementInput(serializers.Serializer):
 
     seat = serializers.IntegerField(min_value=1)
     grade = serializers.IntegerField(required=False, allow_null=True, default=None)
-    cant_judge = serializers.ChoiceField(CantJudgeReason.choices, required=False, allow_blank=True, default="")
+    cant_judge = ChoiceField(CantJudgeReason.choices, required=False, allow_blank=True, default="")
     note = serializers.CharField(required=False, allow_blank=True, max_length=10_000, default="")
     spans = serializers.JSONField(
         required=False, default=None, help_text="[[start, end], …] in code points of the text."

@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.models import Project
+from apps.common.web.choices import ChoiceField
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source
@@ -23,7 +24,7 @@ class QuerySerializer(serializers.ModelSerializer[Query]):
     query_id = serializers.CharField(source="outside_id", read_only=True)
     source = serializers.SerializerMethodField()  # type: ignore[assignment]
     group = serializers.CharField(source="group_key", read_only=True)
-    difficulty = serializers.ChoiceField(choices=["", *Difficulty.values], read_only=True)
+    difficulty = ChoiceField(choices=["", *Difficulty.values], read_only=True)
 
     class Meta:
         model = Query
@@ -88,7 +89,7 @@ class StrataInput(serializers.Serializer):
     """What queries are told apart by. `source` is the slug of one, null: not known."""
 
     source = serializers.SlugField(required=False, max_length=60, allow_null=True)  # type: ignore[assignment]
-    difficulty = serializers.ChoiceField(required=False, choices=Difficulty.choices, allow_blank=True)
+    difficulty = ChoiceField(required=False, choices=Difficulty.choices, allow_blank=True)
     query_type = serializers.CharField(required=False, allow_blank=True, max_length=40)
     domain = serializers.CharField(required=False, allow_blank=True, max_length=80)
     group = serializers.CharField(

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from apps.agreement.selectors.agreement import names_for
+from apps.common.web.choices import ChoiceField
 from apps.evaluation.rules import DEFAULT_MEASURES, SPLITS
 from apps.goldsets.enums import Split
 from apps.reports.models import BiasReport, NegativesReport, StabilityReport
@@ -21,7 +22,7 @@ class ReportRequestSerializer(serializers.Serializer[Any]):
 
     runs = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=2, max_length=100)
     version = serializers.IntegerField(min_value=1)
-    split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
+    split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     measures = serializers.CharField(max_length=400, default=DEFAULT_MEASURES)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.review.enums import CandidateChoice, CandidateState, CandidateStep, Category, Reason, VerdictChoice
 from apps.review.models import ReviewSeat, Verdict
 from apps.review.selectors.board import KIND_LABELS, BoardTriple, SeatView
@@ -15,11 +16,9 @@ CANDIDATE_DECISIONS = list(DECISION_STEPS)
 
 class VerdictInput(serializers.Serializer):
     revision_id = serializers.IntegerField(min_value=1)
-    choice = serializers.ChoiceField(choices=VerdictChoice.choices)
-    reasons = serializers.ListField(
-        child=serializers.ChoiceField(choices=Reason.choices), required=False, max_length=len(Reason)
-    )
-    category = serializers.ChoiceField(choices=Category.choices, required=False, allow_blank=True, default="")
+    choice = ChoiceField(choices=VerdictChoice.choices)
+    reasons = serializers.ListField(child=ChoiceField(choices=Reason.choices), required=False, max_length=len(Reason))
+    category = ChoiceField(choices=Category.choices, required=False, allow_blank=True, default="")
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=4000)
     idempotency_key = serializers.CharField(max_length=64)
 
@@ -46,9 +45,9 @@ class NextOut(serializers.Serializer):
 class VerdictOut(serializers.Serializer):
     triple_id = serializers.IntegerField()
     revision_id = serializers.IntegerField()
-    choice = serializers.ChoiceField(choices=VerdictChoice.choices)
-    reasons = serializers.ListField(child=serializers.ChoiceField(choices=Reason.choices))
-    category = serializers.ChoiceField(choices=Category.choices, allow_blank=True)
+    choice = ChoiceField(choices=VerdictChoice.choices)
+    reasons = serializers.ListField(child=ChoiceField(choices=Reason.choices))
+    category = ChoiceField(choices=Category.choices, allow_blank=True)
     note = serializers.CharField()
     given_at = serializers.DateTimeField()
 
@@ -77,7 +76,7 @@ class BoardSeatOut(serializers.Serializer):
 class BoardRowOut(serializers.Serializer):
     triple_id = serializers.IntegerField()
     number = serializers.CharField()
-    kind = serializers.ChoiceField(choices=list(KIND_LABELS))
+    kind = ChoiceField(choices=list(KIND_LABELS))
     round = serializers.IntegerField()
     author = serializers.IntegerField()
     domain = serializers.CharField()
@@ -93,13 +92,13 @@ class BoardOut(serializers.Serializer):
 
 
 class CandidateAnswerInput(serializers.Serializer):
-    choice = serializers.ChoiceField(choices=CandidateChoice.choices)
+    choice = ChoiceField(choices=CandidateChoice.choices)
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=4000)
     idempotency_key = serializers.CharField(max_length=64)
 
 
 class CandidateDecisionInput(serializers.Serializer):
-    decision = serializers.ChoiceField(choices=CANDIDATE_DECISIONS)
+    decision = ChoiceField(choices=CANDIDATE_DECISIONS)
     reason = serializers.CharField(max_length=4000)
 
     def step(self) -> CandidateStep:
@@ -110,14 +109,14 @@ class CandidateAnswerOut(serializers.Serializer):
     """One answer, without the state of the candidate block, which would tell of the other one."""
 
     candidate_id = serializers.IntegerField()
-    choice = serializers.ChoiceField(choices=CandidateChoice.choices)
+    choice = ChoiceField(choices=CandidateChoice.choices)
     note = serializers.CharField()
     given_at = serializers.DateTimeField()
 
 
 class GivenAnswerOut(serializers.Serializer):
     reviewer = serializers.IntegerField(source="reviewer_id")
-    choice = serializers.ChoiceField(choices=CandidateChoice.choices)
+    choice = ChoiceField(choices=CandidateChoice.choices)
     note = serializers.CharField()
 
 
@@ -138,7 +137,7 @@ class CandidateOut(serializers.Serializer):
     question = serializers.CharField(source="candidate.triple.revision.question")
     expected_answer = serializers.CharField(source="candidate.triple.revision.answer")
     block = ProposedBlockOut(source="candidate")
-    state = serializers.ChoiceField(choices=CandidateState.choices, source="candidate.state")
+    state = ChoiceField(choices=CandidateState.choices, source="candidate.state")
     is_waiting = serializers.BooleanField()
     may_answer = serializers.BooleanField()
     may_decide = serializers.BooleanField()

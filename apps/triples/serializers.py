@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
 
@@ -13,7 +14,7 @@ MOST_TRIPLES = 200
 class TripleListInput(serializers.Serializer):
     """Allow-listed filters: a state, and the number after which the next page begins."""
 
-    state = serializers.ChoiceField(choices=[*State.values, "stale"], required=False)
+    state = ChoiceField(choices=[*State.values, "stale"], required=False)
     after = serializers.IntegerField(required=False, min_value=0, default=0)
     limit = serializers.IntegerField(required=False, min_value=1, max_value=MOST_TRIPLES, default=50)
 
@@ -47,7 +48,7 @@ class TripleOut(serializers.Serializer):
 
     id = serializers.IntegerField()
     number = serializers.CharField()
-    state = serializers.ChoiceField(choices=State.choices)
+    state = ChoiceField(choices=State.choices)
     stale = serializers.BooleanField()
     round = serializers.IntegerField()
     revision = serializers.IntegerField()

@@ -15,6 +15,7 @@ from apps.accounts.api.people import PAGES
 from apps.accounts.core.guests import LONGEST_NAME, MOST_GUESTS, Guest
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.choices import ChoiceField
 from apps.common.web.idempotency import body_with_key
 from apps.common.web.paging import cut, only_known, whole
 from apps.common.web.requests import link_for_others
@@ -25,9 +26,7 @@ class GuestInput(serializers.Serializer):
 
     name = serializers.CharField(required=False, allow_blank=True, default="", max_length=LONGEST_NAME)
     email = serializers.EmailField(required=False, allow_blank=True, default="", max_length=254)
-    roles = serializers.ListField(
-        child=serializers.ChoiceField(choices=Role.choices), min_length=1, max_length=len(Role)
-    )
+    roles = serializers.ListField(child=ChoiceField(choices=Role.choices), min_length=1, max_length=len(Role))
 
 
 class InviteInput(serializers.Serializer):
@@ -57,7 +56,7 @@ class InvitationOut(serializers.Serializer):
     id = serializers.IntegerField()
     name = serializers.CharField()
     email = serializers.CharField()
-    roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices))
+    roles = serializers.ListField(child=ChoiceField(choices=Role.choices))
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()

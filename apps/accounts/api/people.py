@@ -14,6 +14,7 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
 from apps.accounts.selectors import Member, MemberRoles
+from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
 
 PAGES = [
@@ -25,7 +26,7 @@ PAGES = [
 class RolesInput(serializers.Serializer):
     """All the roles that the person has from now on. None at all ends the membership."""
 
-    roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), max_length=len(Role))
+    roles = serializers.ListField(child=ChoiceField(choices=Role.choices), max_length=len(Role))
 
 
 class MemberOut(serializers.Serializer):
@@ -34,7 +35,7 @@ class MemberOut(serializers.Serializer):
     id = serializers.IntegerField()
     name = serializers.CharField()
     email = serializers.CharField(allow_null=True)
-    roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices))
+    roles = serializers.ListField(child=ChoiceField(choices=Role.choices))
     since = serializers.DateTimeField(allow_null=True)
     is_active = serializers.BooleanField(help_text="False when an operator has deactivated the account.")
 

@@ -14,6 +14,7 @@ from apps.calibration.actions import CalibrationRefused
 from apps.calibration.api.calibrations import CalibrationView
 from apps.calibration.models import Calibration, CalibrationItem, CalibrationVerdict
 from apps.calibration.selectors import calibrations
+from apps.common.web.choices import ChoiceField
 from apps.common.web.idempotency import body_with_key
 from apps.review.enums import Category, Reason, VerdictChoice
 from apps.review.forms import NOTE_LENGTH
@@ -23,11 +24,11 @@ from apps.triples.serializers import EvidenceOut
 
 
 class AnswerInput(serializers.Serializer):
-    choice = serializers.ChoiceField(choices=VerdictChoice.choices)
+    choice = ChoiceField(choices=VerdictChoice.choices)
     reasons = serializers.ListField(
-        child=serializers.ChoiceField(choices=Reason.choices), required=False, default=list, max_length=len(Reason)
+        child=ChoiceField(choices=Reason.choices), required=False, default=list, max_length=len(Reason)
     )
-    category = serializers.ChoiceField(choices=Category.choices, required=False, allow_blank=True, default="")
+    category = ChoiceField(choices=Category.choices, required=False, allow_blank=True, default="")
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=NOTE_LENGTH)
     idempotency_key = serializers.CharField(max_length=64)
 
@@ -36,9 +37,9 @@ class OwnAnswerOut(serializers.Serializer):
     """Your own answer, without the state of the calibration, which would tell of the other person's."""
 
     item = serializers.IntegerField(source="item.number")
-    choice = serializers.ChoiceField(choices=VerdictChoice.choices)
-    reasons = serializers.ListField(child=serializers.ChoiceField(choices=Reason.choices))
-    category = serializers.ChoiceField(choices=Category.choices, allow_blank=True)
+    choice = ChoiceField(choices=VerdictChoice.choices)
+    reasons = serializers.ListField(child=ChoiceField(choices=Reason.choices))
+    category = ChoiceField(choices=Category.choices, allow_blank=True)
     note = serializers.CharField()
     given_at = serializers.DateTimeField()
 

@@ -16,6 +16,7 @@ from apps.calibration.forms import MAX_KEY, OpenForm
 from apps.calibration.models import Calibration
 from apps.calibration.selectors import calibrations
 from apps.calibration.selectors.openings import why_in_words
+from apps.common.web.choices import ChoiceField
 from apps.common.web.form_bodies import checked
 from apps.common.web.paging import NO_CURSOR, only_known, whole
 from apps.review.enums import RateSide
@@ -52,7 +53,7 @@ class CalibrationPageOut(serializers.Serializer):
 class OpenInput(serializers.Serializer):
     subject = serializers.IntegerField(min_value=1, max_value=MAX_KEY, help_text="The id of a person.")
     partner = serializers.IntegerField(min_value=1, max_value=MAX_KEY, help_text="The id of another.")
-    side = serializers.ChoiceField(choices=RateSide.choices)
+    side = ChoiceField(choices=RateSide.choices)
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
 
 

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from apps.accounts.enums import Scope
+from apps.common.web.choices import ChoiceField
 from apps.corpus.core.recipes import EXAMPLES
 from apps.corpus.edges.import_api import import_urls
 from apps.corpus.edges.imports import FORMAT_NAMES, CorpusImport
@@ -16,12 +17,10 @@ class CorpusOptionsInput(serializers.Serializer):
 
     corpus = serializers.CharField(max_length=60, help_text=f"The slug of the corpus, or {NEW} for a new one.")
     name = serializers.CharField(required=False, allow_blank=True, max_length=120, help_text="Of a new corpus.")
-    mode = serializers.ChoiceField(
+    mode = ChoiceField(
         choices=ImportMode.values, required=False, help_text="Whether missing passages are removed; by default replace."
     )
-    format = serializers.ChoiceField(
-        choices=FORMAT_NAMES, required=False, help_text="By default recognised for each file."
-    )
+    format = ChoiceField(choices=FORMAT_NAMES, required=False, help_text="By default recognised for each file.")
     recipe = serializers.CharField(
         required=False, allow_blank=True, max_length=40, help_text=f"How documents are cut: {', '.join(EXAMPLES)}."
     )
@@ -31,7 +30,7 @@ class CorpusOptionsInput(serializers.Serializer):
     also_text = serializers.CharField(
         required=False, allow_blank=True, max_length=300, help_text="Endings of files that are read as text."
     )
-    ids = serializers.ChoiceField(choices=list(IDS), required=False, help_text="Of SMART files; by default file.")
+    ids = ChoiceField(choices=list(IDS), required=False, help_text="Of SMART files; by default file.")
 
 
 class CorpusFileInput(CorpusOptionsInput):

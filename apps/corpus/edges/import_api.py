@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project, User
+from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
 from apps.corpus.actions import imports
 from apps.corpus.core.columns import TableChoice
@@ -40,7 +41,7 @@ class ImportRow(serializers.Serializer):
 
     id = serializers.IntegerField()
     kind = serializers.CharField()
-    state = serializers.ChoiceField(choices=ImportState.values)
+    state = ChoiceField(choices=ImportState.values)
     file = serializers.CharField()
     failure = serializers.CharField()
     job = serializers.IntegerField(allow_null=True)
@@ -95,7 +96,7 @@ class ColumnsInput(serializers.Serializer):
 class UndoInput(serializers.Serializer):
     """`only` untouched takes back what nobody has touched since, where the whole cannot be undone."""
 
-    only = serializers.ChoiceField(choices=["untouched"], required=False)
+    only = ChoiceField(choices=["untouched"], required=False)
 
 
 def row_out(item: Import) -> dict[str, Any]:

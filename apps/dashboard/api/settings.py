@@ -18,6 +18,7 @@ from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
 from apps.common.web.changes import change_in
+from apps.common.web.choices import ChoiceField
 from apps.common.web.form_bodies import checked
 from apps.dashboard import rules
 from apps.dashboard.actions.projects import change_scale
@@ -35,8 +36,8 @@ def _as_serialized(field: forms.Field, about: dict[str, Any]) -> serializers.Fie
     if isinstance(field, forms.ChoiceField):
         choices = list(cast(Iterable[Any], field.choices))
         if isinstance(field, forms.MultipleChoiceField):
-            return serializers.ListField(child=serializers.ChoiceField(choices=choices), **about)
-        return serializers.ChoiceField(choices=choices, **about)
+            return serializers.ListField(child=ChoiceField(choices=choices), **about)
+        return ChoiceField(choices=choices, **about)
     if isinstance(field, forms.CharField):
         return serializers.CharField(max_length=field.max_length, allow_blank=not field.required, **about)
     raise TypeError(f"no field of a body is like {type(field).__name__}")

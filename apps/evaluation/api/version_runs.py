@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import only_known
 from apps.evaluation import actions
 from apps.evaluation.actions.scoring import runs_to_score, usual_names
@@ -33,7 +34,7 @@ class GroundInput(serializers.Serializer[Any]):
     With `measure` only runs without a score of that measure count, else those without all of `measures`.
     """
 
-    split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
+    split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     hit = serializers.CharField(max_length=60, default=BY_GRADES, allow_blank=True)
     measure = serializers.CharField(max_length=200, default="", allow_blank=True)
 
@@ -66,7 +67,7 @@ class RequestedOut(serializers.Serializer[Any]):
 class RequestedRunOut(RunOut):
     """A run that was requested again for the version."""
 
-    state = serializers.ChoiceField(choices=RunState.choices)
+    state = ChoiceField(choices=RunState.choices)
     job = serializers.IntegerField(source="job_id", allow_null=True)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.evaluation.models import ClosedComparison, RegressionNote
 from apps.evaluation.rules import MOST_LETTERS
 from apps.retrieval.models import Pool
@@ -31,7 +32,7 @@ class DropDecisionInput(MeasureInput):
     """A decision on a drop. To accept it or to have it fixed takes an explanation."""
 
     query = serializers.CharField(max_length=LONGEST_NAME, help_text="The id of the query, or the label of the Q&A.")
-    decision = serializers.ChoiceField(choices=RegressionNote.Decision.choices)
+    decision = ChoiceField(choices=RegressionNote.Decision.choices)
     explanation = serializers.CharField(max_length=2_000, required=False, allow_blank=True, default="")
 
 
@@ -54,7 +55,7 @@ class NoteOut(serializers.Serializer[RegressionNote]):
 
     query = serializers.CharField(source="query_id_text")
     measure = serializers.CharField()
-    decision = serializers.ChoiceField(choices=RegressionNote.Decision.choices)
+    decision = ChoiceField(choices=RegressionNote.Decision.choices)
     explanation = serializers.CharField()
     pool = serializers.IntegerField(source="pool_id", allow_null=True, help_text="In which its pairs are judged again.")
     decided_at = serializers.DateTimeField()

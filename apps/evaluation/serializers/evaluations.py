@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.common.web.estimates import EstimateSerializer
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.rules import SPLITS
@@ -25,7 +26,7 @@ class RequestSerializer(serializers.Serializer[Any]):
 
     run = serializers.IntegerField(min_value=1)
     version = serializers.IntegerField(min_value=1)
-    split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
+    split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     hit = serializers.CharField(max_length=60, default=BY_GRADES, allow_blank=True)
     slice = serializers.CharField(max_length=20, default="", allow_blank=True)
     measures = serializers.CharField(max_length=400, default="", allow_blank=True)

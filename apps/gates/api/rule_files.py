@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.choices import ChoiceField
 from apps.common.web.negotiation import OneForm
 from apps.evaluation.rules import SPLITS
 from apps.gates import actions, formats
@@ -28,7 +29,7 @@ class GateFileRequestSerializer(serializers.Serializer[Any]):
 
     system = serializers.IntegerField(min_value=1)
     text = serializers.CharField(max_length=formats.LONGEST_FILE, trim_whitespace=False)
-    split = serializers.ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
+    split = ChoiceField(choices=list(SPLITS), default=Split.DEV, allow_blank=True)
     baseline = serializers.IntegerField(min_value=1, allow_null=True, default=None)
     only_look = serializers.BooleanField(default=False)
 

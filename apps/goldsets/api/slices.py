@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import actions, rules
 from apps.goldsets.core.rotation import USUAL_SIZE
@@ -28,7 +29,7 @@ class SliceOut(serializers.Serializer[Any]):
     """A slice. `name` is how requests and files call it: the quarter of a rotating one, else its kind."""
 
     name = serializers.CharField()
-    kind = serializers.ChoiceField(choices=SliceKind.choices)
+    kind = ChoiceField(choices=SliceKind.choices)
     questions = serializers.IntegerField()
     created_at = serializers.DateTimeField()
 

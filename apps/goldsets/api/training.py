@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import cut_list, only_known
 from apps.corpus.edges.import_api import import_urls
 from apps.goldsets import actions
@@ -48,7 +49,7 @@ class KnownInOut(serializers.Serializer[Any]):
     """A manifest that has the item, and by what."""
 
     manifest = serializers.CharField()
-    by = serializers.ChoiceField(choices=KnownBy.choices)
+    by = ChoiceField(choices=KnownBy.choices)
 
 
 class KnownItemOut(serializers.Serializer[FoundItem]):
@@ -56,7 +57,7 @@ class KnownItemOut(serializers.Serializer[FoundItem]):
 
     name = serializers.CharField()
     kind = serializers.CharField(help_text="query or triple")
-    split = serializers.ChoiceField(choices=Split.choices)
+    split = ChoiceField(choices=Split.choices)
     known_in = KnownInOut(source="matches", many=True)
 
 
@@ -123,8 +124,8 @@ class TrainingOptionsInput(serializers.Serializer):
     """For the schema, and for the names of the options; the page's own form parses them."""
 
     name = serializers.CharField(max_length=120, help_text="What was trained on it: Ranker of May 2026.")
-    format = serializers.ChoiceField(choices=FORMAT_NAMES, required=False, help_text="By default auto.")
-    ids = serializers.ChoiceField(
+    format = ChoiceField(choices=FORMAT_NAMES, required=False, help_text="By default auto.")
+    ids = ChoiceField(
         choices=ID_KINDS, required=False, help_text="Of what the ids in a plain list are; by default question."
     )
 

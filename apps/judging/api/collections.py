@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from apps.accounts.enums import Scope
+from apps.common.web.choices import ChoiceField
 from apps.corpus.edges.import_api import import_urls
 from apps.corpus.edges.target_form import NEW
 from apps.corpus.enums import ImportMode
@@ -16,7 +17,7 @@ class CollectionOptionsInput(serializers.Serializer):
         required=False, max_length=60, help_text=f"The slug of a corpus; by default {NEW}, a new one."
     )
     name = serializers.CharField(required=False, allow_blank=True, max_length=120, help_text="Of a new corpus.")
-    mode = serializers.ChoiceField(
+    mode = ChoiceField(
         choices=ImportMode.values, required=False, help_text="Whether missing passages are removed; by default replace."
     )
     splits = serializers.CharField(

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.choices import ChoiceField
 from apps.judging import selectors
 from apps.judging.actions import adjudicate
 from apps.judging.actions.carrying import carry_over, mark_of
@@ -63,7 +64,7 @@ class DecisionInput(serializers.Serializer):
     """`grade` null: the pair can't be judged and is left out."""
 
     grade = serializers.IntegerField(allow_null=True)
-    error_type = serializers.ChoiceField(choices=ErrorType.choosable())
+    error_type = ChoiceField(choices=ErrorType.choosable())
     reason = serializers.CharField(max_length=4_000)
 
 
@@ -96,9 +97,9 @@ class SettlingOut(serializers.Serializer):
 
 
 class SettleInput(serializers.Serializer):
-    rule = serializers.ChoiceField(choices=[rule.value for rule in IN_WORDS])
+    rule = ChoiceField(choices=[rule.value for rule in IN_WORDS])
     seen = serializers.CharField(max_length=64)
-    error_type = serializers.ChoiceField(choices=ErrorType.choosable())
+    error_type = ChoiceField(choices=ErrorType.choosable())
     words = serializers.CharField(required=False, allow_blank=True, default="", max_length=1_000)
 
 
@@ -131,7 +132,7 @@ class CarryOut(serializers.Serializer):
 
 
 class CarryInput(serializers.Serializer):
-    rule = serializers.ChoiceField(choices=[rule.value for rule in CarryRule])
+    rule = ChoiceField(choices=[rule.value for rule in CarryRule])
     seen = serializers.CharField(max_length=64)
 
 

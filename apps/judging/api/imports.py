@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from apps.accounts.enums import Scope
+from apps.common.web.choices import ChoiceField
 from apps.corpus.edges.import_api import import_urls
 from apps.judging.edges.imports import FORMAT_NAMES, JudgementImport
 
@@ -10,7 +11,7 @@ from apps.judging.edges.imports import FORMAT_NAMES, JudgementImport
 class JudgementOptionsInput(serializers.Serializer):
     """For the schema, and for the names of the options; the page's own form parses them."""
 
-    format = serializers.ChoiceField(choices=FORMAT_NAMES)
+    format = ChoiceField(choices=FORMAT_NAMES)
     snapshot = serializers.IntegerField(min_value=1, help_text="The key of the snapshot whose texts were judged.")
     columns = serializers.CharField(
         required=False, allow_blank=True, max_length=2_000, help_text="Such as Search=query,URL=passage,Stars=grade."

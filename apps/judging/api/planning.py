@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.choices import ChoiceField
 from apps.common.web.form_bodies import checked
 from apps.judging import selectors
 from apps.judging.actions import open_round
@@ -41,7 +42,7 @@ class RoundInput(serializers.Serializer):
     known = serializers.CharField(
         required=False, allow_blank=True, max_length=50_000, help_text="Checks, one a line: query_id,block_id,grade."
     )
-    rule = serializers.ChoiceField(choices=[rule.value for rule in ResolutionRule], required=False)
+    rule = ChoiceField(choices=[rule.value for rule in ResolutionRule], required=False)
     only_new = serializers.BooleanField(required=False)
     judge_again = serializers.BooleanField(required=False)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=2**62)

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from apps.accounts.enums import Scope
+from apps.common.web.choices import ChoiceField
 from apps.corpus.edges.import_api import import_urls
 from apps.queries.edges.imports import FORMAT_NAMES, QueryImport
 from apps.queries.formats import IDS
@@ -12,8 +13,8 @@ from apps.queries.formats.recognition import AUTO
 class QueryOptionsInput(serializers.Serializer):
     """For the schema, and for the names of the options; the page's own form parses them."""
 
-    format = serializers.ChoiceField(choices=FORMAT_NAMES, required=False, help_text=f"By default {AUTO}.")
-    ids = serializers.ChoiceField(choices=list(IDS), required=False, help_text="Of SMART files; by default file.")
+    format = ChoiceField(choices=FORMAT_NAMES, required=False, help_text=f"By default {AUTO}.")
+    ids = ChoiceField(choices=list(IDS), required=False, help_text="Of SMART files; by default file.")
     source = serializers.CharField(  # type: ignore[assignment]  # of queries
         required=False, allow_blank=True, max_length=60, help_text="The slug of the source of those without one."
     )

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.changes import change_in
+from apps.common.web.choices import ChoiceField
 from apps.common.web.paging import cut, only_known, whole
 from apps.queries import actions, selectors
 from apps.queries.enums import PermissionScope, SourceKind
@@ -27,7 +28,7 @@ class SourceInput(serializers.Serializer):
     """`target_share` is the share of all queries that you aim for, 0 to 1; null: none."""
 
     name = serializers.CharField(required=False, max_length=120)
-    kind = serializers.ChoiceField(required=False, choices=SourceKind.choices)
+    kind = ChoiceField(required=False, choices=SourceKind.choices)
     target_share = serializers.DecimalField(
         required=False, allow_null=True, max_digits=4, decimal_places=3, min_value=0, max_value=1
     )
@@ -42,7 +43,7 @@ class SourceInput(serializers.Serializer):
 
 class NewSourceInput(SourceInput):
     name = serializers.CharField(max_length=120)
-    kind = serializers.ChoiceField(choices=SourceKind.choices)
+    kind = ChoiceField(choices=SourceKind.choices)
     slug = serializers.SlugField(
         required=False, max_length=60, help_text="Its name in commands and bodies; by default made from the name."
     )
@@ -50,7 +51,7 @@ class NewSourceInput(SourceInput):
 
 class PermissionInput(serializers.Serializer):
     owner = serializers.CharField(max_length=200, help_text="Who gives it: a person, a team or a company.")
-    scope = serializers.ChoiceField(choices=PermissionScope.choices)
+    scope = ChoiceField(choices=PermissionScope.choices)
     evidence = serializers.CharField(
         required=False, allow_blank=True, max_length=2_000, help_text="Where it is written down."
     )
@@ -88,7 +89,7 @@ class SourceOut(serializers.Serializer):
     id = serializers.IntegerField()
     slug = serializers.CharField()
     name = serializers.CharField()
-    kind = serializers.ChoiceField(choices=SourceKind.choices)
+    kind = ChoiceField(choices=SourceKind.choices)
     target_share = serializers.FloatField(allow_null=True)
     live_queries = serializers.IntegerField(source="live_count")
     valid_permission = serializers.SerializerMethodField()

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.jobs.serializers import JobSerializer
 from apps.retrieval.core.engines.remote.loaded import BM25, SEARCHES
 from apps.retrieval.models import LoadedIndex
@@ -27,7 +28,7 @@ class LoadRequestSerializer(KnownFieldsSerializer):
 class LoadedSystemRequestSerializer(KnownFieldsSerializer):
     """A system that searches a loaded index. Without a name it is called after its search, server and snapshot."""
 
-    search = serializers.ChoiceField(choices=list(SEARCHES), default=BM25)
+    search = ChoiceField(choices=list(SEARCHES), default=BM25)
     name = serializers.CharField(max_length=LONGEST["name"], default="", allow_blank=True)
 
 

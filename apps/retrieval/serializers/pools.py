@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.jobs.serializers import JobSerializer
 from apps.queries.enums import Difficulty
 from apps.retrieval import rules
@@ -50,7 +51,7 @@ class PoolPlanSerializer(serializers.Serializer[Any]):
     `random`, `edge` and `easy` are sampled in addition, for each query.
     """
 
-    method = serializers.ChoiceField(choices=PoolMethod.choices)
+    method = ChoiceField(choices=PoolMethod.choices)
     pairs = serializers.IntegerField()
     each = serializers.BooleanField()
     random = serializers.IntegerField()
@@ -170,7 +171,7 @@ class PoolRequestSerializer(SourcesSerializer):
     snapshot = serializers.CharField(max_length=300)
     built_in = serializers.BooleanField(default=False)
     depth = serializers.IntegerField(min_value=1, max_value=rules.DEEPEST, default=10)
-    method = serializers.ChoiceField(choices=PoolMethod.choices, default=PoolMethod.DEPTH.value)
+    method = ChoiceField(choices=PoolMethod.choices, default=PoolMethod.DEPTH.value)
     each = serializers.BooleanField(default=True, help_text="Whether the budget is for each query, not for all.")
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
     same_once = serializers.BooleanField(default=False, help_text="Judge only one of several passages of one text.")
@@ -178,7 +179,7 @@ class PoolRequestSerializer(SourcesSerializer):
         max_length=200, allow_null=True, default=None, help_text="The slug of a source of queries."
     )
     domain = serializers.CharField(max_length=200, default="", allow_blank=True)
-    difficulty = serializers.ChoiceField(choices=Difficulty.choices, default="", allow_blank=True)
+    difficulty = ChoiceField(choices=Difficulty.choices, default="", allow_blank=True)
     query_type = serializers.CharField(max_length=200, default="", allow_blank=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
+from apps.common.web.choices import ChoiceField
 from apps.jobs.serializers import JobSerializer
 from apps.retrieval import rules
 from apps.retrieval.core.engines import ENGINES
@@ -56,9 +57,9 @@ class SystemRequestSerializer(KnownFieldsSerializer):
     """A system that Karat runs itself. Missing parameters have their defaults."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
-    kind = serializers.ChoiceField(choices=list(ENGINES))
+    kind = ChoiceField(choices=list(ENGINES))
     parameters = serializers.DictField(child=PlainValueField(), default=dict)
-    words = serializers.ChoiceField(choices=BlockText.choices, default=BlockText.TITLE_AND_TEXT)
+    words = ChoiceField(choices=BlockText.choices, default=BlockText.TITLE_AND_TEXT)
 
 
 class FusionRequestSerializer(KnownFieldsSerializer):
@@ -76,7 +77,7 @@ class FusionRequestSerializer(KnownFieldsSerializer):
 class RemoteAuthSerializer(KnownFieldsSerializer):
     """How Karat signs in: `secret` is the name of a secret of the project, never its value."""
 
-    kind = serializers.ChoiceField(choices=AUTHS)
+    kind = ChoiceField(choices=AUTHS)
     secret = serializers.CharField(max_length=120, required=False)
     user = serializers.CharField(max_length=200, required=False, help_text="For basic.")
     header = serializers.CharField(max_length=80, required=False, help_text="For header, such as X-Api-Key.")
@@ -90,7 +91,7 @@ class HttpParametersSerializer(KnownFieldsSerializer):
     """
 
     url = serializers.CharField(max_length=2_000)
-    method = serializers.ChoiceField(choices=METHODS, default=METHODS[0])
+    method = ChoiceField(choices=METHODS, default=METHODS[0])
     body = serializers.CharField(max_length=LONGEST_BODY, required=False, allow_blank=True, trim_whitespace=False)
     headers = serializers.DictField(child=serializers.CharField(max_length=1_000, allow_blank=True), required=False)
     ids = serializers.CharField(max_length=300, required=False, allow_blank=True)
@@ -120,7 +121,7 @@ class OpenSearchParametersSerializer(KnownFieldsSerializer):
 
     url = serializers.CharField(max_length=2_000)
     index = serializers.CharField(max_length=255)
-    query = serializers.ChoiceField(choices=QUERIES, default=QUERIES[0])
+    query = ChoiceField(choices=QUERIES, default=QUERIES[0])
     fields = serializers.ListField(  # type: ignore[assignment]  # the setting's own name
         child=serializers.CharField(max_length=200), max_length=100, required=False
     )
@@ -180,7 +181,7 @@ class RemoteRequestSerializer(KnownFieldsSerializer):
     """A system elsewhere: its address, the request, and the request limits."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
-    kind = serializers.ChoiceField(choices=list(REMOTE_PARAMETERS))
+    kind = ChoiceField(choices=list(REMOTE_PARAMETERS))
     parameters = RemoteParametersField()
     pace = PaceSerializer(required=False)
 

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.choices import ChoiceField
 from apps.review import actions
 from apps.review.enums import Category, Decision
 from apps.review.selectors.candidate_blocks import doubts_about
@@ -80,7 +81,7 @@ class MessageInput(serializers.Serializer):
 
 
 class PolicyInput(serializers.Serializer):
-    policy = serializers.ChoiceField(choices=Category.choices)
+    policy = ChoiceField(choices=Category.choices)
 
 
 class ReasonInput(serializers.Serializer):
@@ -88,7 +89,7 @@ class ReasonInput(serializers.Serializer):
 
 
 class RulingInput(ReasonInput):
-    decision = serializers.ChoiceField(choices=[decision.value for decision in Decision])
+    decision = ChoiceField(choices=[decision.value for decision in Decision])
 
 
 class OpenedRevisionOut(serializers.Serializer):

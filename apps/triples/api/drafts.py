@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import Project
+from apps.common.web.choices import ChoiceField
 from apps.common.web.form_bodies import checked
 from apps.common.web.idempotency import body_with_key
 from apps.corpus.models import Snapshot, SnapshotBlock
@@ -61,7 +62,7 @@ class WordingInput(serializers.Serializer):
         required=False, allow_null=True, default=None, max_length=200, help_text="The slug of a source."
     )
     domain = serializers.CharField(required=False, allow_blank=True, default="", max_length=80)
-    difficulty = serializers.ChoiceField(choices=Difficulty.choices, required=False, allow_blank=True, default="")
+    difficulty = ChoiceField(choices=Difficulty.choices, required=False, allow_blank=True, default="")
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=4_000)
     reasons = serializers.DictField(
         child=serializers.CharField(allow_blank=True, max_length=1_000),

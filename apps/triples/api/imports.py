@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from apps.accounts.enums import Scope
+from apps.common.web.choices import ChoiceField
 from apps.corpus.edges.import_api import import_urls
 from apps.triples.edges.imports import LONGEST_MACHINE, TripleImport
 from apps.triples.formats import FORMAT_NAMES
@@ -11,7 +12,7 @@ from apps.triples.formats import FORMAT_NAMES
 class TripleOptionsInput(serializers.Serializer):
     """For the schema, and for the names of the options; the page's own form parses them."""
 
-    format = serializers.ChoiceField(choices=FORMAT_NAMES)
+    format = ChoiceField(choices=FORMAT_NAMES)
     corpus = serializers.CharField(required=False, allow_blank=True)
     machine = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_MACHINE)
     near = serializers.BooleanField(required=False)

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.database.bulk import chunks
+from apps.common.web.choices import ChoiceField
 from apps.triples.actions.triples import RetireRefused, retire_triple, retire_triples
 from apps.triples.enums import RetireReason, State
 from apps.triples.rules import MOST_RETIRED
@@ -20,7 +21,7 @@ from apps.triples.serializers import TripleOut, triple_out
 
 
 class RetireInput(serializers.Serializer):
-    reason = serializers.ChoiceField(choices=RetireReason.choices)
+    reason = ChoiceField(choices=RetireReason.choices)
 
 
 class RetireManyInput(RetireInput):
