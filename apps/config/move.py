@@ -70,7 +70,11 @@ def _check(to: str) -> None:
     named = ("NAME", "HOST", "PORT")
     is_same_kind = target["ENGINE"].endswith("sqlite3") == (connection.vendor == "sqlite")
     if is_same_kind and all(str(target.get(key) or "") == str(here.get(key) or "") for key in named):
-        raise Refusal("This is the database that Karat uses already. Name another one.", code="target_is_source")
+        raise Refusal(
+            "This is the database that Karat uses already. Name another one. What moves is the database in "
+            "DATABASE_URL, or without it that of the data directory.",
+            code="target_is_source",
+        )
 
 
 def _refuse_workers() -> None:

@@ -84,13 +84,14 @@ def _restore_all(archive: Archive, wanted: Wanted, say: Say) -> None:
     with lock_data_dir(folder):
         restore_here(folder)
         marker = folder / UNFINISHED_RESTORE
-        if not (marker.exists() and marker.read_text() == COMPLETE):
+        was_begun = marker.exists()
+        if not (was_begun and marker.read_text() == COMPLETE):
             marker.write_text(archive.manifest.digest)
             os.sync()
             try:
                 for name, key in keys.items():
                     _write_private(folder / name, key)
-                _build(archive, wanted, place, has_files=True)
+                _build(archive, wanted, place, has_files=True, was_begun=was_begun)
             except Refusal:
                 _leave(folder)
                 raise
@@ -99,7 +100,7 @@ def _restore_all(archive: Archive, wanted: Wanted, say: Say) -> None:
             _put_in_place(place)
         marker.unlink()
         os.sync()
-    for line in _what_about_keys(keys):
+    for line in _what_about_keys(keys, archive):
         say(line)
 
 
@@ -114,10 +115,13 @@ def _restore_database(archive: Archive, wanted: Wanted) -> None:
         _put_in_place(place)
 
 
-def _build(archive: Archive, wanted: Wanted, place: Path | None, *, has_files: bool = False) -> None:
+def _build(
+    archive: Archive, wanted: Wanted, place: Path | None, *, has_files: bool = False, was_begun: bool = False
+) -> None:
     """Restore into PostgreSQL, or into an SQLite file beside `place`, where that has to be in the end.
 
-    With files it may be done again after its end.
+    What `was_begun` in this folder may have been interrupted after the last row, and may be done again. Otherwise a
+    database with this backup in it is one that people may have used since.
     """
     if place is not None:
         _remove(_beside(place))
@@ -134,7 +138,7 @@ def _build(archive: Archive, wanted: Wanted, place: Path | None, *, has_files: b
     try:
         if has_files:
             restore_files(archive=archive, progress=progress)
-        restore_database(archive=archive, progress=progress, is_searchable=wanted.is_searchable, may_be_there=has_files)
+        restore_database(archive=archive, progress=progress, is_searchable=wanted.is_searchable, may_be_there=was_begun)
     except DatabaseError as problem:
         raise Refusal(f"The database does not take it. Nothing was restored. {problem}", code="database_away") from None
     finally:
@@ -227,10 +231,16 @@ def _keys(archive: Archive, wanted: Wanted) -> dict[str, str]:
         raise Refusal("The passphrase is wrong. Nothing was restored.", code="wrong_passphrase") from None
 
 
-def _what_about_keys(keys: dict[str, str]) -> list[str]:
+def _what_about_keys(keys: dict[str, str], archive: Archive) -> list[str]:
     if keys:
         from_elsewhere = [name for name, variable in VARIABLES.items() if os.environ.get(variable)]
         return [f"{VARIABLES[name]} is set, and counts instead of the restored {name}." for name in from_elsewhere]
+    if archive.is_of_one_project():
+        return [
+            "This is one project, whose history another server has signed: accept it with `karat verify-audit --sign`. "
+            "Make an operator with `karat user add E-MAIL --name NAME --operator`, who makes links with which people "
+            "choose a password."
+        ]
     return [
         "The keys of the server were not restored. Put secret-key and audit-key in the place of those that are there "
         "now (or set SECRET_KEY and KARAT_AUDIT_KEY); or run `karat verify-audit --sign`, and enter the secrets of "

@@ -32,7 +32,7 @@ def load_secret_key(from_environment: str | None, data_dir: Path, *, required: b
         return from_environment
     if required:
         raise ImproperlyConfigured(
-            "SECRET_KEY is missing. Set it to the output of: "
+            "SECRET_KEY is missing. Set it to that of the other hosts, or on the first one to the output of: "
             'python3 -c "import secrets; print(secrets.token_urlsafe(48))"'
         )
     return _stored_key(data_dir / "secret-key")

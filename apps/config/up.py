@@ -14,6 +14,7 @@ from pathlib import Path
 import django
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -135,7 +136,7 @@ def load(data_dir: Path) -> datetime:
     from apps.config.upgrade import UnknownSchema, upgrade
 
     at = timezone.now()
-    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # the file server needs it
+    collect_static_files()
     try:
         copy = upgrade(data_dir=data_dir, at=at, say=say)
     except Refusal as refusal:
@@ -148,6 +149,20 @@ def load(data_dir: Path) -> datetime:
     if copy is not None:
         say(f"The database was upgraded. The backup from before: {copy}")
     return at
+
+
+def collect_static_files() -> None:
+    """The file server needs the folder, and in production pages name the files in it by their digests."""
+    folder = Path(settings.STATIC_ROOT)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if settings.PRODUCTION:
+            call_command("collectstatic", interactive=False, verbosity=0)
+    except OSError as problem:
+        raise UpRefused(
+            f"The folder {folder} cannot be written to ({problem.strerror}). Make room, give the rights, or choose "
+            "another one with KARAT_STATIC_ROOT."
+        ) from None
 
 
 def run(listener: socket.socket, *, host: str, data_dir: Path, at: datetime) -> int:

@@ -5,6 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from apps.accounts.actions.people import add_stand_ins
 from apps.accounts.models import Identity, User
 from tests.factories import AT, make_user
 
@@ -39,6 +40,13 @@ def test_list_shows_everybody_with_their_standing():
         f"{operator.email}\tAda\toperator",
         f"{person.email}\tBo\tperson",
     ]
+
+
+def test_list_leaves_out_names_of_imported_files_which_are_no_accounts():
+    person = make_user("Bo")
+    add_stand_ins(names={1: "Ann"}, mark="a file", at=AT)
+
+    assert output_of("list").splitlines() == [f"{person.email}\tBo\tperson"]
 
 
 def test_deactivate_closes_the_account():

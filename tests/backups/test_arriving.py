@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
@@ -30,7 +31,8 @@ from apps.backups.enums import PeopleAs
 from apps.backups.execution.arriving import LEFT_OUT
 from apps.backups.execution.making import make_backup
 from apps.backups.formats.archive import Archive, NoBackup
-from apps.backups.selectors.arrivals import rows_of
+from apps.backups.management.commands.project import preview
+from apps.backups.selectors.arrivals import arrival_of, rows_of
 from apps.backups.selectors.belonging import belonging, count_rows
 from apps.common.errors import Refusal
 from apps.corpus.models import Block
@@ -41,7 +43,7 @@ from apps.judging.actions.rounds import close_round
 from apps.judging.models import Judgement, Round
 from tests import database
 from tests.audit.test_sealing import force
-from tests.backups.running import done, empty_target, environment
+from tests.backups.running import done, empty_target, environment, karat
 from tests.backups.test_keys import AS_WRITTEN, build_numbered_world, look_for_keys
 from tests.backups.test_kills import killed
 from tests.factories import lead_of
@@ -314,6 +316,19 @@ def test_a_backup_of_a_whole_server_is_not_a_project(arrived, tmp_path):
         taken_in(backup, arrived.lead)
 
 
+def test_nor_is_one_of_a_server_with_a_single_project(tmp_path):
+    with empty_target(tmp_path) as address:
+        env = environment(tmp_path / "single", address)
+        done("migrate", env=env)
+        done("user", "add", "ops@elsewhere.example", "--name", "Ops", "--operator", env=env)
+        done("demo", env=env)
+        done("backup", tmp_path / "single.zip", env=env)
+        refused = karat("project", "import", tmp_path / "single.zip", "--lead", "ops@elsewhere.example", env=env)
+
+    assert refused.returncode == 2
+    assert "is a backup of a whole server" in refused.stderr
+
+
 def without_last_row(file: Path, copy: Path, member: str) -> Path:
     with ZipFile(file) as source, ZipFile(copy, "w", ZIP_DEFLATED) as target:
         for name in source.namelist():
@@ -367,6 +382,27 @@ def test_another_server_shows_who_would_be_who_and_takes_it_in_when_that_is_conf
         (viewer.email, "viewer"),
         ("new.lead@elsewhere.example", "lead"),
     }
+
+
+def test_the_people_are_shown_under_the_names_that_they_would_have(arrived):
+    with Archive(arrived.file) as archive:
+        arrival = arrival_of(archive)
+
+    shown = list(preview(arrival, PeopleAs.PSEUDONYMS))[1:]
+
+    assert [line.rpartition(": ")[2] for line in shown] == [
+        f"Person {number}, without an account" for number in range(1, len(arrival.people) + 1)
+    ]
+
+
+def test_a_file_with_an_open_round_is_not_offered_for_confirmation(world, arrived, tmp_path):
+    said = StringIO()
+
+    call_command("project", "import", str(exported(world.other, tmp_path)), lead=arrived.lead.email, stdout=said)
+
+    assert "The round Hard queries is open there" in said.getvalue()
+    assert "run this again with one in which no round is open" in said.getvalue()
+    assert "--confirm" not in said.getvalue()
 
 
 def live_roles(env: dict[str, str], scratch: Path) -> set[tuple[str, str]]:

@@ -298,6 +298,7 @@ def test_without_the_keys_of_the_server_history_is_signed_anew(backup, tmp_path)
     assert "The keys of the server were not restored" in told
     assert before.returncode == 1
     assert "is not signed with the audit key of this server" in before.stdout
+    assert "accept the chains as they are: `karat verify-audit --sign`" in before.stderr
 
 
 @pytest.mark.once

@@ -82,6 +82,14 @@ def test_restored_it_exports_every_version_byte_for_byte(world, file, tmp_path):
         assert (own["broken"], own["faults"], own["links"] > 0) == (None, [], True)
 
 
+def test_the_restore_of_a_project_says_how_to_begin_on_its_new_server(file, tmp_path):
+    with empty_target(tmp_path) as address:
+        told = done("restore", file, env=environment(tmp_path / "data", address))
+
+    assert "whose history another server has signed: accept it with `karat verify-audit --sign`" in told
+    assert "secret-key" not in told
+
+
 def test_who_has_the_file_cannot_sign_in_the_name_of_the_project(world, tmp_path):
     project = world.other
     key = make_signing_key(project=project, actor=lead_of(project), at=timezone.now())

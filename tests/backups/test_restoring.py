@@ -139,6 +139,16 @@ def test_a_restored_server_is_not_restored_over(restored):
     assert "is not empty. Nothing was restored" in again.stderr
 
 
+def test_nor_is_its_database_from_another_data_directory(restored, tmp_path):
+    env = restored.env | {"KARAT_DATA_DIR": str(tmp_path / "another")}
+    again = karat("restore", restored.backup.path, env=env)
+
+    if connection.vendor == "postgresql":  # SQLite's file would be another one
+        assert again.returncode == 2
+        assert "The database is not empty. Nothing was restored" in again.stderr
+        assert not (tmp_path / "another" / "secret-key").exists()
+
+
 SCHEMAS = {
     "sqlite": "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name",
     "postgresql": """

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -266,6 +267,18 @@ def refused(*arguments: str, data_dir: Path) -> subprocess.CompletedProcess:
         text=True,
         timeout=PATIENCE,
     )
+
+
+def test_in_production_a_page_is_there_with_its_icon_and_styles(data_dir, monkeypatch):
+    for name, value in {"KARAT_PRODUCTION": "1", "KARAT_HTTPS": "0", "SECRET_KEY": uuid4().hex + uuid4().hex}.items():
+        monkeypatch.setenv(name, value)
+    with running(data_dir) as house:
+        page = wait_for(lambda: house.health() and house.read("/login/", ""), house)
+        [icon, *_] = re.findall(r"/static/[^\s\">]+\.svg", page)
+        [style, *_] = re.findall(r"/assets/[^\s\">]+\.css", page)
+
+        assert house.read(icon, "")
+        assert house.read(style, "")
 
 
 def test_a_port_that_is_taken_is_reported_in_one_sentence_with_the_remedy(tmp_path):

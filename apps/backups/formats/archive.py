@@ -163,6 +163,18 @@ class Archive:
         with self._member(f"{ROWS}/{name}.jsonl") as member:
             yield from read_lines(member)
 
+    def is_of_one_project(self) -> bool:
+        """Whether `karat project export` wrote it: it has no operator of the server, and no history of its own."""
+        operators = self._values("accounts_user", "is_operator")
+        return not any(operators) and None not in self._values("audit_chain", "project_id")
+
+    def _values(self, name: str, column: str) -> list[Any]:
+        """Of one column of a small table; none where there is no such table, as in an older backup."""
+        if (stored := self.manifest.tables.get(name)) is None:
+            return []
+        place = [each.name for each in stored.table.columns].index(column)
+        return [row[place] for row in self.rows(name)]
+
     def copy_file(self, path: str, target: BinaryIO) -> None:
         """Write an uploaded file to `target`. Raises NoBackup where it is damaged."""
         digest = hashlib.sha256()

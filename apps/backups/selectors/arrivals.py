@@ -55,9 +55,9 @@ def arrival_of(archive: Archive) -> Arrival:
             code="other_schema",
         )
     projects = rows_of(archive, PROJECTS)
-    if len(projects) != 1 or manifest.has_secrets:
+    if len(projects) != 1 or not archive.is_of_one_project():
         raise Refusal(
-            f"{archive.path} is a backup of a whole server, with {len(projects)} projects. `karat project export SLUG "
+            f"{archive.path} is a backup of a whole server. On the server that made it, `karat project export SLUG "
             "FILE` writes one project.",
             code="no_project_file",
         )

@@ -12,6 +12,7 @@ from apps.accounts.actions import identities, invitations, people
 from apps.accounts.actions.leaving import leave
 from apps.accounts.execution.leaving import held_by
 from apps.accounts.models import User
+from apps.accounts.selectors import everybody
 from apps.common.errors import Refusal
 from apps.common.templatetags.karat import plural
 
@@ -57,7 +58,7 @@ class Command(BaseCommand):
         self.stderr.write("This password is shown once. Change it after the first sign-in.")
 
     def _list(self, **options: Any) -> None:
-        for user in User.objects.order_by("email"):
+        for user in everybody().order_by("email"):
             standing = "operator" if user.is_operator else "person"
             self.stdout.write("\t".join([user.email, user.name, standing if user.is_active else "deactivated"]))
 

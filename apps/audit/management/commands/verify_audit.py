@@ -10,10 +10,14 @@ from django.utils import timezone
 
 from apps.accounts.models import Project
 from apps.audit.actions import sign_heads
-from apps.audit.execution.heads import ChainHead
+from apps.audit.execution.heads import OTHER_KEY, ChainHead
 from apps.audit.execution.verification import Break, ChainCheck, is_passed, verify_chain, verify_former_chains
 
 BROKEN, USAGE = 1, 2
+ACCEPT = (
+    "If the key was changed, or a backup or a project restored without it, put the old audit-key back, or accept the "
+    "chains as they are: `karat verify-audit --sign`."
+)
 
 
 class Command(BaseCommand):
@@ -49,6 +53,8 @@ class Command(BaseCommand):
             for check in checks:
                 self.stdout.write("\n".join(lines(check)))
         if not all(check.holds for check in checks):
+            if any(check.broken and check.broken.reason == OTHER_KEY for check in checks):
+                self.stderr.write(ACCEPT)
             raise SystemExit(BROKEN)
 
     def _projects(self, slug: str | None) -> list[Project | None]:

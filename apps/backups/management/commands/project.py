@@ -20,6 +20,8 @@ from apps.backups.selectors.contents import contents_of
 from apps.common.errors import Refusal
 
 FAULT = 2
+CONFIRM = "Nothing was imported. Run this again with --confirm; until it ends nobody can save."
+NEW_FILE = "Nothing was imported, and this file will not be: run this again with one in which no round is open."
 
 
 class Command(BaseCommand):
@@ -72,7 +74,7 @@ class Command(BaseCommand):
             arrival = arrival_of(archive)
             self.stdout.write("\n".join(preview(arrival, PeopleAs(people))))
             if not confirm:
-                self.stdout.write("Nothing was imported. Run this again with --confirm; until it ends nobody can save.")
+                self.stdout.write(NEW_FILE if arrival.open_rounds else CONFIRM)
                 return
             progress = ProgressLine()
             try:
@@ -91,7 +93,8 @@ class Command(BaseCommand):
     def _person(self, email: str) -> User:
         if (user := User.objects.filter(email__iexact=email).first()) is None:
             raise CommandError(
-                f"Nobody here has the address {email}. `karat user add {email}` makes an account.", returncode=FAULT
+                f"Nobody here has the address {email}. `karat user add {email} --name NAME` makes an account.",
+                returncode=FAULT,
             )
         return user
 
@@ -122,12 +125,14 @@ def preview(arrival: Arrival, people: PeopleAs) -> Iterator[str]:
     )
     for name in arrival.open_rounds:
         yield f"  The round {name} is open there: close it, and export the project again."
-    for person in arrival.people:
+    for number, person in enumerate(arrival.people, 1):
         roles = ", ".join(person.roles) or "no role"
-        yield f"  {person.name} <{person.email}> ({roles}): {_here(person, people)}"
+        yield f"  {person.name} <{person.email}> ({roles}): {_here(person, people, number)}"
 
 
-def _here(person: Person, people: PeopleAs) -> str:
+def _here(person: Person, people: PeopleAs, number: int) -> str:
+    if people == PeopleAs.PSEUDONYMS:
+        return f"Person {number}, without an account"
     if person.account is None:
         return "a name without an account"
     if people == PeopleAs.MEMBERS:
