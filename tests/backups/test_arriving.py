@@ -39,8 +39,10 @@ from apps.corpus.models import Block
 from apps.corpus.selectors.search import search_latest
 from apps.goldsets.models import Version
 from apps.jobs.models import Job, Upload
+from apps.judging.actions.placeholders import claim_placeholder
 from apps.judging.actions.rounds import close_round
 from apps.judging.models import Judgement, Round
+from apps.judging.selectors.placeholders import placeholders_in, selves_of
 from tests import database
 from tests.audit.test_sealing import force
 from tests.backups.running import done, empty_target, environment, karat
@@ -229,6 +231,19 @@ def test_people_are_names_without_an_account_and_the_lead_is_who_was_named(arriv
     assert graders
     assert all(user.is_stand_in and not user.is_active for user in graders)
     assert [user.name for user in graders] == [user.name for user in graders_of(arrived.before)]
+
+
+def test_a_lead_says_which_member_the_judge_behind_a_name_is(arrived):
+    names = [(each.user.name, each.grades) for each in placeholders_in(arrived.project)]
+    assert [name for name, _ in names] == [user.name for user in graders_of(arrived.project)]
+
+    with undone():
+        first = placeholders_in(arrived.project)[0].user
+        claim = claim_placeholder(
+            project=arrived.project, placeholder=first, member_id=arrived.lead.pk, actor=arrived.lead, at=timezone.now()
+        )
+        assert claim.member == arrived.lead
+        assert first in selves_of(arrived.lead)
 
 
 def graders_of(project: Project) -> list[User]:

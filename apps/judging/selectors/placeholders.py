@@ -1,4 +1,4 @@
-"""Names in imported files, under which grades are here, and the members who they turned out to be."""
+"""Names in imported files and projects, under which grades are here, and the members who they turned out to be."""
 
 from typing import NamedTuple
 
@@ -31,9 +31,9 @@ class SharedPairs(NamedTuple):
 
 
 def placeholders_in(project: Project) -> list[Placeholder]:
-    """The placeholders of the imports in force, by name."""
+    """The placeholders with grades in force, by name."""
     counted = (
-        Judgement.objects.filter(round__project=project, round__kind=RoundKind.IMPORTED, round__withdrawn_at=None)
+        Judgement.objects.filter(round__project=project, round__kind__in=GIVEN, round__withdrawn_at=None)
         .filter(annotator__email__endswith=STAND_IN_DOMAIN)
         .order_by()
         .values("annotator")
@@ -46,8 +46,8 @@ def placeholders_in(project: Project) -> list[Placeholder]:
 
 
 def placeholder_in(project: Project, pk: int) -> User:
-    """A name of an imported file of this project; Http404 for anybody else."""
-    rows = RoundAnnotator.objects.filter(round__project=project, round__kind=RoundKind.IMPORTED)
+    """A name under which grades came to this project; Http404 for anybody else."""
+    rows = RoundAnnotator.objects.filter(round__project=project, round__kind__in=GIVEN)
     rows = rows.filter(annotator=pk, annotator__email__endswith=STAND_IN_DOMAIN).select_related("annotator")
     row = rows.first()
     if row is None:
