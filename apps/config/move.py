@@ -35,7 +35,7 @@ def move(to: str, *, data_dir: Path, say: Callable[[str], None]) -> int:
     try:
         django.setup()
         _check(to)
-        with lock_data_dir(data_dir):
+        with lock_data_dir(data_dir, or_else=", and run this again."):
             _refuse_workers()
             carried.unlink(missing_ok=True)
             digest = _write(carried)

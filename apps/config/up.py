@@ -73,8 +73,14 @@ def prepare_data_dir(data_dir: Path) -> None:
         ) from None
 
 
-def lock_data_dir(data_dir: Path):
-    """One Karat for each data directory. The lock ends with the process, however it ends."""
+OWN_FOLDER = ", or give this one its own: --data-dir ~/karat-data"
+
+
+def lock_data_dir(data_dir: Path, *, or_else: str = OWN_FOLDER):
+    """One Karat for each data directory. The lock ends with the process, however it ends.
+
+    `or_else` is what can be done besides stopping the one that runs.
+    """
     lock = (data_dir / "up.lock").open("a+")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -82,8 +88,7 @@ def lock_data_dir(data_dir: Path):
         lock.seek(0)
         owner = lock.read().strip() or "unknown"
         raise UpRefused(
-            f"Karat already runs on {data_dir} (process {owner}). "
-            "Stop that one with Ctrl-C, or give this one its own: --data-dir ~/karat-data"
+            f"Karat already runs on {data_dir} (process {owner}). Stop that one with Ctrl-C{or_else}"
         ) from None
     lock.seek(0)
     lock.truncate()

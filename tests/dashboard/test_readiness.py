@@ -54,6 +54,11 @@ def test_it_is_not_ready_while_no_worker_was_ever_seen(client):
     assert (answer.status_code, answer.json()) == (503, not_ready(worker="not ready"))
 
 
+def test_that_it_is_not_ready_is_no_error_in_the_log(client, caplog):
+    assert client.get("/readyz").status_code == 503
+    assert caplog.records == []
+
+
 @pytest.mark.parametrize(("seconds", "status"), [(50, 200), (70, 503)])
 def test_a_worker_that_was_seen_in_the_last_minute_is_enough(client, worker, seconds, status):
     WorkerBeat.objects.update(seen_at=from_now(-seconds))

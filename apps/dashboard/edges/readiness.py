@@ -1,5 +1,6 @@
 """Whether this server can do its work: for load balancers that send people only where everything is at hand."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.conf import settings
@@ -36,13 +37,20 @@ def readyz(request: HttpRequest) -> JsonResponse:
     try:
         found = read_in_time(_look)
     except DatabaseError:
-        return JsonResponse({"status": NOT_READY, "database": NOT_READY}, status=503)
+        return _not_ready({"database": NOT_READY})
     is_ready = all(found.parts.values())
     parts = {name: OK if is_well else NOT_READY for name, is_well in found.parts.items()}
     details = _details(found) if is_bearer_of(settings.HEALTH_TOKEN, request) else {}
     if is_ready:
         return JsonResponse({"status": "ready", **details})
-    return JsonResponse({"status": NOT_READY, **parts, **details}, status=503)
+    return _not_ready(parts | details)
+
+
+def _not_ready(parts: Mapping[str, object]) -> JsonResponse:
+    """An answer, not a fault: a balancer asks every few seconds, and Django would log each as an error."""
+    answer = JsonResponse({"status": NOT_READY, **parts}, status=503)
+    answer._has_been_logged = True  # type: ignore[attr-defined]  # as Django marks it
+    return answer
 
 
 def _look() -> Found:
