@@ -12,8 +12,8 @@ EVERY_SECONDS, EVERY_SECONDS_IN_LOGS = 0.2, 10.0
 class ProgressLine:
     """One line on a terminal that is written over and over, else a line every ten seconds."""
 
-    def __init__(self, out: TextIO = sys.stderr) -> None:
-        self._out = out
+    def __init__(self, out: TextIO | None = None) -> None:
+        self._out = out = out or sys.stderr
         self._is_terminal = out.isatty()
         self._every = EVERY_SECONDS if self._is_terminal else EVERY_SECONDS_IN_LOGS
         self._what, self._began = "", 0.0

@@ -155,6 +155,11 @@ PROJECT = {
         " tried again. You can send one again at any time.",
         "reference/webhooks.md#deliveries",
     ),
+    "server-webhook:deliveries": PageHelp(
+        "Every message to the webhook of this server, as of a failed job or an old backup: whether it was accepted,"
+        " and what went wrong. Send a test before you rely on it.",
+        "reference/webhooks.md#the-webhook-of-the-operators",
+    ),
     "notifications:list": PageHelp(
         "What concerns you in this project, newest first. Opening one marks it as read.",
         "reference/notifications.md",

@@ -23,7 +23,6 @@ from apps.evaluation.serializers.evaluations import (
 )
 
 PAGE_SIZE = 50
-LARGEST_KEY = 2**63 - 1
 
 
 class EvaluationList(ProjectAPIView):
@@ -40,7 +39,7 @@ class EvaluationList(ProjectAPIView):
     def get(self, request: Request, **ids: Any) -> Response:
         rows = evaluations.every_evaluation_in(self.project)
         if before := request.query_params.get("before"):
-            if not (before.isascii() and before.isdecimal()) or int(before) > LARGEST_KEY:
+            if not (before.isascii() and before.isdecimal()) or int(before) > evaluations.LARGEST_KEY:
                 raise ValidationError({"before": ["Not the number of a page."]})
             rows = rows.filter(pk__lt=int(before))
         fetched = list(rows[: PAGE_SIZE + 1])

@@ -20,6 +20,8 @@ from apps.metrics.expected import BY_GRADES
 from apps.retrieval.models import Run
 from apps.retrieval.selectors import complete_runs_on
 
+LARGEST_KEY = 2**63 - 1
+
 
 class SlicePart(NamedTuple):
     """A slice as it was when it had `size` questions."""
@@ -117,6 +119,8 @@ def evaluation_in(project: Project, pk: int) -> Evaluation:
 
 def evaluations_with_values(project: Project, *pks: int) -> list[Evaluation]:
     """These evaluations of the project, in this order, each score with its values by query. Raises Http404."""
+    if max(pks) > LARGEST_KEY:  # which no database can look for in a list
+        raise Http404("No such evaluation.")
     rows = _related(Evaluation.everything.filter(project=project, pk__in=pks), with_values=True)
     rows = rows.select_related("version__gold_set__project", "version__snapshot__corpus__project")
     found = {row.pk: row for row in rows}

@@ -36,7 +36,7 @@ class ManifestOut(serializers.Serializer[TrainingManifest]):
     counts = serializers.DictField(child=serializers.IntegerField())
     added_by = serializers.CharField(source="added_by.name")
     added_at = serializers.DateTimeField()
-    retired_by = serializers.CharField(source="retired_by.name", default=None)
+    retired_by = serializers.CharField(source="retired_by.name", default=None, allow_null=True)
     retired_at = serializers.DateTimeField(allow_null=True)
 
 

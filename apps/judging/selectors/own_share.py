@@ -43,6 +43,11 @@ class OwnProgress(NamedTuple):
         return self.done >= self.total and self.beyond > 0
 
     @property
+    def waiting(self) -> int:
+        """Pairs they can judge now: of their share, and once that is done of others'."""
+        return self.to_go or self.beyond
+
+    @property
     def pace(self) -> str:
         """The mean time of a pair, "1:48"; empty where none was timed."""
         return minutes(self.mean_ms)

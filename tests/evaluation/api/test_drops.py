@@ -244,3 +244,8 @@ def test_two_that_cannot_be_compared_say_why(ask, scene, pair):
     answers = [ask(scene.lead, scene.project, name, twice) for name in ("drops", "unjudged")]
 
     assert [answer.json()["code"] for answer in answers] == ["comparison_refused"] * 2
+
+
+@pytest.mark.parametrize("pk", [2**63, 2**70])
+def test_a_number_that_no_evaluation_can_have_is_not_found(ask, scene, pair, pk):
+    assert ask(scene.lead, scene.project, "drops", [pair[0], pk]).status_code == 404

@@ -16,6 +16,7 @@ def test_an_annotator_finds_their_rounds_and_nothing_of_others(client, round_):
     text = client.get(reverse("judging:index", args=[round_.project.slug])).content.decode()
 
     assert "0 of 6 graded" in text
+    assert f'href="{reverse("judging:judge", args=[round_.project.slug, round_.pk])}">Start</a>' in text
     assert "<h2>Rounds</h2>" not in text
     assert sef.name not in text
 
