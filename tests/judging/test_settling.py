@@ -111,7 +111,7 @@ def test_pairs_that_changed_since_they_were_seen_are_not_settled(round_):
     person = people_of(round_)[2]
     give(round_.seats.get(entry=entries_of(round_)[0], annotator=person), person, 1)
 
-    with pytest.raises(Refusal, match="changed since you loaded the page"):
+    with pytest.raises(Refusal, match="changed since you looked at them"):
         settle(round_, seen=seen)
 
     assert not Adjudication.objects.exists()
@@ -125,7 +125,7 @@ def test_a_pair_somebody_decided_meanwhile_counts_as_changed(round_):
         reason="Read it.", error_type="slip", at=AT,
     )  # fmt: skip
 
-    with pytest.raises(Refusal, match="changed since you loaded the page"):
+    with pytest.raises(Refusal, match="changed since you looked at them"):
         settle(round_, seen=seen)
 
 

@@ -157,7 +157,7 @@ PROJECT = {
     ),
     "server-webhook:deliveries": PageHelp(
         "Every message to the webhook of this server, as of a failed job or an old backup: whether it was accepted,"
-        " and what went wrong. Send a test before you rely on it.",
+        " and what went wrong. Test it before you rely on it.",
         "reference/webhooks.md#the-webhook-of-the-operators",
     ),
     "notifications:list": PageHelp(
