@@ -4,6 +4,7 @@ Here is also the door of all addresses for machines: /healthz, /readyz and /metr
 """
 
 import platform
+import sqlite3
 from collections.abc import Callable
 
 import django
@@ -12,7 +13,6 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
-from apps.common.database.questions import once
 from apps.common.web.request_counts import count_as
 from apps.common.web.tokens import is_bearer_of
 from apps.dashboard.edges.metrics import metrics
@@ -20,13 +20,14 @@ from apps.dashboard.edges.readiness import readyz
 from apps.jobs.selectors.jobs import worker_last_seen
 
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
-VERSION_SQL = {"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_version"}
 
 
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
     """200 with "ok"; 503 when the database does not answer. Versions and the worker are for `knows_more`."""
     try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
         database = {"engine": NAMES[connection.vendor], "version": database_version()}
         if not knows_more(request):
             return JsonResponse({"status": "ok"})
@@ -71,13 +72,11 @@ def answer_machines(get_response: Callable[[HttpRequest], HttpResponse]) -> Call
 
 
 def database_version() -> str:
-    return once("database version", _database_version)
-
-
-def _database_version() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute(VERSION_SQL[connection.vendor])
-        return cursor.fetchone()[0].split()[0]
+    """The version of the server, which PostgreSQL says when one connects, or of the library."""
+    connection.ensure_connection()
+    if connection.vendor == "postgresql":
+        return str(connection.connection.info.parameter_status("server_version") or "").split()[0]
+    return sqlite3.sqlite_version
 
 
 def worker_line(seconds: int | None) -> str:

@@ -109,12 +109,19 @@ def test_an_error_says_its_kind_its_code_and_its_mistakes(scene, client, live_se
         client.push(**run, trec="Q01 Q0 a 1 high d\n")
     with pytest.raises(NotThere):
         client.version("handbook/v7")
-    with pytest.raises(NotThere):
-        Client(live_server.url, "another", token=token_of(scene)).versions()
-    with pytest.raises(Denied, match="lacks the scope versions:read"):
-        Client(live_server.url, scene.project.slug, token=token_of(scene, Scope.RUNS_READ)).versions()
-    with pytest.raises(Denied) as nobody:
-        Client(live_server.url, scene.project.slug, token="karat_nothing").versions()
+    # Each is closed: a connection that stays open is one that the next test's server still serves.
+    with pytest.raises(NotThere), Client(live_server.url, "another", token=token_of(scene)) as other:
+        other.versions()
+    with (
+        pytest.raises(Denied, match="lacks the scope versions:read"),
+        Client(live_server.url, scene.project.slug, token=token_of(scene, Scope.RUNS_READ)) as narrow,
+    ):
+        narrow.versions()
+    with (
+        pytest.raises(Denied) as nobody,
+        Client(live_server.url, scene.project.slug, token="karat_nothing") as stranger,
+    ):
+        stranger.versions()
 
     assert rejected.value.code == "tag_taken"
     assert bad.value.errors
