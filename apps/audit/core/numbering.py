@@ -21,7 +21,12 @@ class Numbering:
     people: Mapping[int, int]
 
     def here(self, table: str, key: int) -> int:
-        """The key that a row from there has here. Raises KeyError for a row that did not come along."""
+        """The key that a row from there has here. Raises KeyError for a row that did not come along.
+
+        No row has a key below 1; one in a forged file would lead to a row that was here before.
+        """
+        if key < 1:
+            raise KeyError(key)
         return self.people[key] if table == PEOPLE else key + self.distances[table]
 
     def there(self, table: str, key: int) -> int:

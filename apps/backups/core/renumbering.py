@@ -83,7 +83,7 @@ def _along(value: Any, way: Sequence[str], change: Change) -> Any:
 
 
 def _at_the_end(value: Any, change: Change) -> Any:
-    if isinstance(value, str) and value.isdecimal():  # as a form has sent it
+    if isinstance(value, str) and value.isdecimal() and int(value) > NO_KEY:  # as a form has sent it
         return str(change(int(value)))
     is_key = isinstance(value, int) and not isinstance(value, bool) and value > NO_KEY
     return change(value) if is_key else value

@@ -43,5 +43,13 @@ def test_the_key_of_a_row_that_did_not_come_along_is_refused(table, key):
         NUMBERING.here(table, key)
 
 
+@pytest.mark.parametrize("table", ["corpus_block", "accounts_user"])
+@pytest.mark.parametrize("key", [0, -1, -99])
+def test_a_key_that_no_row_has_leads_to_none_that_was_here_before(table, key):
+    with pytest.raises(KeyError):
+        NUMBERING.here(table, key)
+    assert NUMBERING.name_here(table, str(key)) == f"elsewhere-{key}"
+
+
 def test_it_is_stored_as_json():
     assert numbering_of(json.loads(json.dumps(NUMBERING.stored()))) == NUMBERING

@@ -59,6 +59,8 @@ def test_a_number_that_is_no_key_yet_stays_as_it_is():
     [
         ({"run": 1, "depth": 1}, {"run": 101, "depth": 1}),
         ({"run": "1"}, {"run": "101"}),
+        ({"run": "0"}, {"run": "0"}),
+        ({"run": -1}, {"run": -1}),
         ({"run": None}, {"run": None}),
         ({"run": True}, {"run": True}),
         ({"runs": [1, 2]}, {"runs": [101, 102]}),
