@@ -18,20 +18,22 @@ REPO = Path(__file__).resolve().parent.parent
 SHARED_DATA = Path(os.environ.get("KARAT_SHARED_DATA") or REPO.parent / "shared" / "data")
 
 
-# A busy machine makes examples slow, not wrong. Under CI Hypothesis brings such a profile of its own.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-if not os.environ.get("CI"):
-    settings.load_profile("patient")
+# A busy machine makes examples slow, not wrong.
+settings.register_profile(
+    "all", deadline=None, derandomize=bool(os.environ.get("CI")), suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("few", parent=settings.get_profile("all"), max_examples=25)
 
 
 gc.disable()  # up to the end of the collection, most of whose objects stay
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     from django.test import override_settings
 
     from tests import strict_templates
 
+    settings.load_profile("all" if config.option.all else "few")
     strict_templates.enforce()
     override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]).enable()
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.house import REPO
 
+pytestmark = pytest.mark.slow
+
 SMALL = {
     "agreement": "--items 200 --repeats 1",
     "evidence": "--questions 6 --passages 4 --words 60 --compared 2 --repeats 1",

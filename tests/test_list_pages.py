@@ -19,6 +19,8 @@ from tests.factories import AT, lead_of, make_member
 from tests.review.factories import CHANGED, answer_both, make_in_review, make_triple
 from tests.triples.factories import make_snapshot, make_team, make_wording
 
+pytestmark = pytest.mark.slow
+
 LISTS: dict[str, tuple[str, str]] = {
     "triples": ("triples:list", ""),
     "triples in review": ("triples:list", "?state=in_review"),

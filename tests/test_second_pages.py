@@ -18,7 +18,7 @@ from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench, make_version
 from tests.retrieval.factories import import_lines, trec
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 ONWARD = re.compile(r'<a [^>]*href="([^"]*)"[^>]*>(?:Next|Older)</a>')
 
 

@@ -28,6 +28,8 @@ from tests.judging.factories import judge_all, make_pool, make_round, people_of
 from tests.judging.test_undoing import applied as import_grades
 from tests.judging.test_undoing import undo as undo_grades
 
+pytestmark = pytest.mark.slow
+
 FIRST = {
     "accounts": "0001_initial",
     "agreement": "0001_initial",

@@ -13,6 +13,8 @@ import pytest
 from apps.config import sharing
 from tests.conftest import REPO
 
+pytestmark = pytest.mark.slow
+
 CODE = """
 import gc, sys, django
 django.setup()

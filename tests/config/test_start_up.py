@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import REPO
 from tests.house import called_later
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 SLOW = ["bs4", "celery", "charset_normalizer", "docutils", "kombu", "pyarrow", "scipy", "sklearn", "urllib3"]
 PAGES = ["apps.config.urls", "drf_spectacular.plumbing", "rest_framework.views"]

@@ -21,6 +21,8 @@ from apps.config import upgrade as upgrading
 from apps.config.upgrade import UnknownSchema, plan_upgrade, upgrade
 from tests.factories import AT, make_project
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.django_db
 def test_a_database_that_is_up_to_date_is_left_alone(tmp_path):

@@ -16,6 +16,8 @@ from tests.factories import AT, lead_of
 from tests.house import REPO
 from tests.running_jobs import run_jobs
 
+pytestmark = pytest.mark.slow
+
 MOST_FOR_THE_FOLDER = 600_000
 """Kilobytes by which reading may let the process grow; the files are 1.6 GB when they are unpacked."""
 MOST_FOR_A_LINE = 20_000

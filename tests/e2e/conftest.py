@@ -16,6 +16,8 @@ from tests.e2e.scene import Listener, Server, scene
 HERE = Path(__file__).resolve().parent
 ON_BOTH = {"test_main_story.py", "test_oidc_provider.py"}
 """What is walked on PostgreSQL too."""
+ALWAYS = {*ON_BOTH, "test_judging_screen.py", "test_review_screen.py", "test_scene.py"}
+"""The main story and the two screens on which people spend their days; all others are left to --all."""
 ARGUMENTS = ["--disable-dev-shm-usage", "--disable-background-networking", "--disable-gpu"]
 expect.set_options(timeout=looking.PATIENCE)
 LiveServerThread.server_class = Server
@@ -27,6 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.e2e)
             if item.path.name not in ON_BOTH:
                 item.add_marker(pytest.mark.once)
+            if item.path.name not in ALWAYS:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(wrapper=True)

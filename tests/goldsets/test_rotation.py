@@ -47,6 +47,7 @@ def test_a_draw_has_the_size_asked_for_or_everything_and_nothing_twice(pool, siz
     assert set(drawn) <= {one.name for one in pool}
 
 
+@pytest.mark.slow
 @given(pools(AGES), SIZES, SEEDS, st.randoms())
 def test_the_order_of_the_questions_makes_no_difference(pool, size, seed, random):
     shuffled = random.sample(pool, len(pool))
@@ -65,6 +66,7 @@ def test_every_stratum_and_every_first_part_of_one_has_its_share_to_within_one(p
             assert abs(inside[stratum] - Fraction(count * size, len(pool))) < 1
 
 
+@pytest.mark.slow
 @given(pools(AGES), SIZES, SEEDS)
 def test_nothing_comes_again_before_everything_was_used_and_then_the_oldest_first(pool, size, seed):
     drawn = set(draw(pool, size, seed=seed))
@@ -74,6 +76,7 @@ def test_nothing_comes_again_before_everything_was_used_and_then_the_oldest_firs
     assert not left or max(taken) <= min(left)
 
 
+@pytest.mark.slow
 @given(pools(), st.integers(1, 20))
 def test_quarter_after_quarter_every_question_is_used_once_before_any_is_used_twice(pool, size):
     quarter, uses = "2026-Q1", Counter()

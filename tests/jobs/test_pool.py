@@ -17,6 +17,8 @@ from apps.config.celery import app
 from apps.jobs.execution import pool as pools
 from apps.jobs.execution.processes import no_fork
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 60
 of_the_broker = RLock()
 

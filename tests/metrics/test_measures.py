@@ -49,6 +49,7 @@ grades = st.dictionaries(st.sampled_from("abcdefghij"), st.integers(0, 4), min_s
 scores = st.dictionaries(st.sampled_from("abcdefghijklm"), st.sampled_from([0.0, 1.0, 2.0, 2.5]), min_size=1)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), grades, min_size=1),
@@ -58,6 +59,7 @@ def test_values_equal_trec_eval_on_any_small_collection(qrels, run):
     assert_equals_trec_eval(qrels, run)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["q1", "q2"]), grades, min_size=1),

@@ -198,6 +198,7 @@ def depth_k(pool, relevant, budget):
     return int(relevant[order].sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [790, 1_580, 3_160, 4_740, 7_900])
 def test_adaptive_pooling_finds_more_than_a_depth_at_the_same_budget(cast, budget):
     """158 turns, five runs; the judge knows the track's grades, and what the track did not judge is not relevant."""

@@ -10,6 +10,8 @@ from apps.metrics.files.trec_rows import read_run_rows as rows_of
 from apps.retrieval.core.engines import make
 from apps.retrieval.formats.runs import draft_from_lines
 
+pytestmark = pytest.mark.slow
+
 
 def smart(path):
     """Records of a SMART file in file order: a dict of field letter to text."""

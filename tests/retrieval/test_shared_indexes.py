@@ -28,6 +28,8 @@ from tests.factories import make_project
 from tests.jobs.workers import wait_until
 from tests.retrieval.factories import make_snapshot, make_system
 
+pytestmark = pytest.mark.slow
+
 DIGEST = "d1"
 
 

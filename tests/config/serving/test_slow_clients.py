@@ -11,7 +11,7 @@ import pytest
 
 from tests.config.serving.servers import Server, answer_of, request, rest_of, running_server
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 EACH = 50
 LARGE = "/static/django_htmx/htmx-2.min.js"

@@ -24,6 +24,8 @@ from apps.triples.formats.recognition import recognise as recognise_triples
 from tests.goldsets.content import SMALL, ListContent
 from tests.goldsets.formats.contents import versions
 
+pytestmark = pytest.mark.slow
+
 
 def read_back(writer, name: str, reader: Callable[..., Iterator], format: str) -> list:
     chunks = dict(writer.files(SMALL))[name]

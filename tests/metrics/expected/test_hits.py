@@ -24,6 +24,8 @@ from apps.metrics.measures.notation import MeasureError
 from tests.metrics.expected import by_hand
 from tests.metrics.expected.strategies import exactly, questions, rankings
 
+pytestmark = pytest.mark.slow
+
 RULES = [*KINDS, "evidence(together=true)"]
 
 

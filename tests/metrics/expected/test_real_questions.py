@@ -10,6 +10,8 @@ from apps.config.commandline import main as karat
 from apps.metrics.expected import ExpectedBlock, Question, Returned
 from tests.metrics.expected import by_hand, outside
 
+pytestmark = pytest.mark.slow
+
 DEPTH = 5
 EVERY = 60
 MEASURES = "Success@5 FailureRate@5 RR P@5 Recall@5 Coverage@5 Sufficient@5"

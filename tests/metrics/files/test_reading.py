@@ -40,6 +40,7 @@ def test_values_do_not_depend_on_how_blocks_are_numbered(tmp_path_factory, qrels
     assert repr(found[0]) == repr(found[1])
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.tuples(QUERY, BLOCK), st.integers(0, 3), min_size=1),
     st.dictionaries(st.tuples(QUERY, BLOCK), st.sampled_from([0.5, 1.0, 2.0])),
@@ -105,6 +106,7 @@ def test_every_mistake_of_a_run_is_named_up_to_a_number(tmp_path):
     assert (len(caught.value.errors), caught.value.unlisted) == (10, 2)
 
 
+@pytest.mark.slow
 def test_mistakes_far_apart_are_named_with_their_lines(tmp_path):
     good = "".join(f"Q{number} 0 a 1\n" for number in range(60_000))
     (tmp_path / "qrels.txt").write_text(f"Q 0 a\n{good}Q 0 b x\n{good.replace('a', 'b')}Q 0 c 1.5\n")

@@ -281,6 +281,7 @@ ENDS = st.sampled_from(
 word = st.sampled_from([b"Q1", b"Q2", b"0", b"1", b"2", b"8.5", b"t", b"B\xc2\xa07", b"#x"])
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.lists(word, min_size=3, max_size=8), ENDS), max_size=8), st.sampled_from([4, 6]))
 @settings(max_examples=300)
 def test_lines_of_any_ends_and_widths_are_read_as_written_or_refused(lines, width):

@@ -57,6 +57,7 @@ def test_the_draws_have_the_mean_and_the_spread_of_theory(name):
     assert drawn.shares.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_ends_are_those_that_many_random_draws_come_near(name):
     values = SAMPLES[name]

@@ -45,6 +45,7 @@ def test_undefined_values_are_left_out_of_their_column_only():
     assert first == summaries(values[:, :1])[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [6, 50, 1500])
 def test_no_interval_and_no_verdict_depends_on_the_seed(n):
     """Of six queries the low end did, and of 1,000 draws an end by a tenth of the width."""
@@ -81,6 +82,7 @@ def test_a_higher_confidence_is_wider():
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_true_mean_about_as_often_as_they_say():
     chance = np.random.default_rng(11)
     covered = 0
