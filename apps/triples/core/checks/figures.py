@@ -1,8 +1,9 @@
 """Check that the figures of the answer are in the evidence."""
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple
+
+from rapidfuzz.distance import Indel
 
 from apps.triples.core.checks.check import PASS, STOP, WARN, Check, counted
 from apps.triples.core.tokens import Figure, figures, unit_of, words
@@ -56,7 +57,7 @@ def _nearest(figure: Figure, present: Sequence[Figure]) -> Figure | None:
     for other in present:
         if other.plain == figure.plain:
             return other
-    alike = [(SequenceMatcher(None, figure.plain, other.plain).ratio(), other) for other in present]
+    alike = [(Indel.normalized_similarity(figure.plain, other.plain), other) for other in present]
     best = max(alike, key=lambda pair: pair[0], default=(0.0, None))
     if best[0] >= 0.5:
         return best[1]

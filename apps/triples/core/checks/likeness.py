@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from typing import NamedTuple
+
+from rapidfuzz.distance import Indel
 
 from apps.triples.core.checks.check import PASS, WARN, Check
 from apps.triples.core.tokens import content_words, words
@@ -18,14 +19,14 @@ class Other(NamedTuple):
 
 
 def likeness(one: str, other: str) -> float:
-    """Similarity of two questions, 0 to 1: the mean of shared content words (Dice) and of spelling in order.
+    """Similarity of two questions, 0 to 1: the mean of shared content words (Dice) and of letters in the same order.
 
     Two questions with the same words and the same spelling give 1; an empty one gives 0.
     """
     left, right = content_words(one), content_words(other)
     if not left or not right:
         return 0.0
-    spelling = SequenceMatcher(None, " ".join(words(one)), " ".join(words(other)), autojunk=False).ratio()
+    spelling = Indel.normalized_similarity(" ".join(words(one)), " ".join(words(other)))
     return (_dice(left, right) + spelling) / 2
 
 
