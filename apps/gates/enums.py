@@ -11,3 +11,4 @@ class GateState(TextChoices):
     PASSED = "passed", "passed"
     FAILED = "failed", "failed"
     UNKNOWN = "unknown", "not known"
+    NOTHING = "nothing", "nothing checked"

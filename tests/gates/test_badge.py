@@ -28,7 +28,9 @@ def scene(db) -> Scene:
         (["passed", "passed"], "2 of 2 passed"),
         (["passed", "failed", "unknown"], "1 of 3 failed"),
         (["passed", "unknown"], "not known"),
-        ([], "not known"),
+        (["passed", "nothing"], "nothing checked"),
+        (["nothing", "unknown"], "not known"),
+        ([], "nothing checked"),
     ],
 )
 def test_a_badge_counts_the_gates_in_each_state(states, says):

@@ -1,11 +1,13 @@
 """What gates say of a run. Plain values, no database."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from apps.gates import enums
 from apps.gates.core.decisions import GAPS, GateVerdict, RunEvidence, decide, worst
-from apps.gates.core.rule import FAILED, PASSED, STATES, TIERS, UNKNOWN, GateRule, rule_of
+from apps.gates.core.rule import FAILED, NOTHING, PASSED, STATES, TIERS, UNKNOWN, GateRule, rule_of
 from apps.gates.core.tiers import rules_in, sample
 from apps.metrics.statistics.significance import summaries
 
@@ -117,12 +119,13 @@ def test_queries_without_a_value_are_left_out_and_the_n_says_so():
         (threshold(figure="latency_p95", at_least=None, at_most=1), {}, "no_times", "has no times."),
     ],
 )
-def test_what_cannot_be_decided_is_not_known_and_says_why(rule, changes, gap, says):
+def test_what_cannot_be_decided_is_not_known_or_not_checked_and_says_why(rule, changes, gap, says):
     verdict = decide(rule, evidence(**changes))
 
-    assert (verdict.state, verdict.value, verdict.gap) == (UNKNOWN, None, gap)
+    state, outcome = (NOTHING, "Nothing checked") if gap == "no_queries" else (UNKNOWN, "Not known")
+    assert (verdict.state, verdict.value, verdict.gap) == (state, None, gap)
     assert gap in GAPS
-    assert verdict.words.startswith("Not known: ")
+    assert verdict.words.startswith(f"{outcome}: ")
     assert says in verdict.words
 
 
@@ -270,9 +273,11 @@ def test_a_tier_includes_the_rules_of_the_lighter_ones():
 
 
 def test_several_gates_are_as_good_as_the_worst():
-    passed, failed, unknown = (GateVerdict(state, None, None, "") for state in STATES)
+    ranked = [FAILED, UNKNOWN, NOTHING, PASSED]
 
-    assert worst([passed, passed]) == PASSED
-    assert worst([passed, unknown]) == UNKNOWN
-    assert worst([passed, unknown, failed]) == FAILED
-    assert worst([]) == UNKNOWN
+    assert sorted(STATES) == sorted(ranked)
+    for size in range(1, 5):
+        for some in itertools.product(ranked, repeat=size):
+            verdicts = [GateVerdict(state, None, None, "") for state in some]
+            assert worst(verdicts) == min(some, key=ranked.index)
+    assert worst([]) == NOTHING

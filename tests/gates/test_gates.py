@@ -224,7 +224,7 @@ def test_a_slice_of_the_version_is_checked_on_its_queries_as_they_are_now(scene)
     names = [query.outside_id for query in dev][:2]
     gate = add_gate(scene, {"slice": "canary"})
     score(scene, "base")
-    assert gates.statuses([gate])[0].result.words == "Not known: there is no canary slice yet."
+    assert gates.statuses([gate])[0].result.words == "Nothing checked: there is no canary slice yet."
     add_to_slice(
         version_id=scene.version.pk, kind="canary", names=dict.fromkeys(names, "Picked."), actor=scene.lead, at=AT
     )

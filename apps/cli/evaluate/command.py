@@ -20,7 +20,7 @@ from apps.cli.evaluate.scoring import Answered, Wanted, evaluate
 from apps.common.errors import InputError, InputErrors
 from apps.common.files.faults import as_lines
 from apps.common.web.addresses import BadAddress
-from apps.gates.core.rule import PASSED, GateRule, measures_of
+from apps.gates.core.rule import FAILED, NOTHING, PASSED, TIERS, UNKNOWN, GateRule, measures_of
 from apps.gates.core.tiers import rules_in, sample
 from apps.gates.formats import read_rules
 from apps.goldsets.formats.verification import NotAnExport
@@ -35,7 +35,9 @@ from apps.metrics.measures.notation import MeasureError, faults_of
 from apps.metrics.vocabulary import Vocabulary
 from apps.retrieval.core.engines.base import BadParameters
 
-PASS, GATE_FAILED, USAGE, DATA_ERROR, STOPPED = 0, 1, 2, 3, 130
+PASS, GATE_FAILED, USAGE, DATA_ERROR, NOTHING_CHECKED, STOPPED = 0, 1, 2, 3, 5, 130
+CODES = {None: PASS, PASSED: PASS, FAILED: GATE_FAILED, UNKNOWN: GATE_FAILED, NOTHING: NOTHING_CHECKED}
+"""What it ends with, by the state of all gates; None where no gates were asked for."""
 NO_GRADES = "It names no passage of a graded query by an id, so nothing was scored by grades."
 
 
@@ -63,10 +65,12 @@ def run(args: argparse.Namespace) -> int:
     except (MeasureError, BadParameters) as error:
         return _refuse(error, USAGE)
     try:
-        rules = rules_in(read_rules(args.gates), args.tier) if args.gates else []
-        release = _asked(args, read_release(args.release, _split(args)), rules)
+        rules = rules_in(read_rules(args.gates), args.tier) if args.gates else None
+        release = _asked(args, read_release(args.release, _split(args)), rules or [])
         _check_sides(args, release)
         rules = _on_slice(args, release, rules)
+        if rules == []:
+            _remark_on_no_gate(args)
         blocks = Vocabulary()
         judged = release.judged(blocks) if release.queries else None
         with Digests(_files(args)) as digests:
@@ -74,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
                 path = args.run_file or args.results_file
                 answered = from_file(path, release, judged, blocks, fits_ids=args.fit_ids, name=args.name)
             else:
-                _remark_on_depth(args.depth, [*wanted.by_grades, *wanted.on_triples, *measures_of(rules)])
+                _remark_on_depth(args.depth, [*wanted.by_grades, *wanted.on_triples, *measures_of(rules or [])])
                 answered = from_system(args, engine, pace, headers, release, judged, blocks)
             sheet = _sheet(args, release, judged, blocks, answered, wanted, rules)
         _write_reports(args, sheet, digests)
@@ -88,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         return _refuse("stopped. The answers so far are saved. Run the same command again to continue.", STOPPED)
     _remark_on_grades(sheet, answered, is_asked=is_asked)
     sys.stdout.write(FORMATS[args.format](sheet))
-    return PASS if sheet.evaluated.state in (None, PASSED) else GATE_FAILED
+    return CODES[sheet.evaluated.state]
 
 
 def _remark_on_grades(sheet: ResultSheet, answered: Answered, *, is_asked: bool) -> None:
@@ -152,23 +156,25 @@ def _asked(args: argparse.Namespace, release: ReleaseSplit, rules: Sequence[Gate
     )
 
 
-def _on_slice(args: argparse.Namespace, release: ReleaseSplit, rules: list[GateRule]) -> list[GateRule]:
-    """The rules to check: with --slice without those on another slice, whose questions are not all asked.
-
-    Raises InputError when none is left: such a pipeline would always pass.
-    """
+def _on_slice(args: argparse.Namespace, release: ReleaseSplit, rules: list[GateRule] | None) -> list[GateRule] | None:
+    """The rules to check: with --slice without those on another slice, whose questions are not all asked."""
     if not args.slice or not rules:
         return rules
     asked = release.slices[args.slice]
     others = [one for one in rules if one.slice and one.slice.is_named and release.slices.get(one.slice.value) != asked]
     left = [one for one in rules if one not in others]
-    if not left:
-        message = f"Every gate is on another slice than {args.slice}, so none would be checked."
-        raise InputError(str(args.gates), None, "slice", args.slice, message)
     if others:
         names = some([one.name for one in others])
         print(f"karat eval: not checked, since they are on another slice: {names}.", file=sys.stderr)
     return left
+
+
+def _remark_on_no_gate(args: argparse.Namespace) -> None:
+    """Said before anything is retrieved: the figures are worth having, but a pipeline must not take them for passed."""
+    part = f"the {args.tier} tier" + (f" and the {args.slice} slice" if args.slice else "")
+    others = [tier for tier in TIERS if rules_in(read_rules(args.gates), tier)]
+    cure = f"run it with --tier {others[0]}" if others and not args.slice else "add a gate"
+    print(f"karat eval: {args.gates} has no gate of {part}, so nothing is checked; {cure}.", file=sys.stderr)
 
 
 def _remark_on_depth(depth: int, measures: Iterable[Measure]) -> None:
@@ -187,7 +193,7 @@ def _sheet(
     blocks: Vocabulary,
     answered: Answered,
     wanted: Wanted,
-    rules: Sequence[GateRule],
+    rules: Sequence[GateRule] | None,
 ) -> ResultSheet:
     """The scores. Raises NotAnswered where the answers can be measured by nothing that the release has."""
     if answered.ranked is None and not release.triples:
@@ -210,7 +216,7 @@ def _sheet(
     if not args.quiet:
         files = options.files_of(args)
         steps = next_steps(release, scored, misses, files, hit=wanted.hit, returned=answered.returned)
-    return ResultSheet(release, scored, args.tier if rules else None, options.timed_words(args), misses, steps)
+    return ResultSheet(release, scored, None if rules is None else args.tier, options.timed_words(args), misses, steps)
 
 
 def _files(args: argparse.Namespace) -> list[tuple[str, str]]:

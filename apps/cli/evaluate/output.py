@@ -20,7 +20,7 @@ from apps.metrics.scorecard import Scorecard
 COLUMNS = ["kind", "name", "state", "value", "low", "high", "n", "words"]
 STEP_WIDTH = 100
 COMMAND = "karat eval "
-SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?"}
+SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?", "nothing": "-"}
 
 
 class ResultSheet(NamedTuple):
@@ -57,7 +57,7 @@ class ResultSheet(NamedTuple):
 def as_table(sheet: ResultSheet) -> str:
     evaluated = sheet.evaluated
     parts = [f"{sheet.title}: {sheet.counted}."]
-    if evaluated.gates:
+    if evaluated.state:
         parts.append("\n".join(_gate_lines(evaluated.gates)))
     if evaluated.latency:
         parts.append(latency_words(evaluated.latency, sheet.timed))
@@ -92,6 +92,8 @@ def latency_words(latency: LatencyFigures, timed: str) -> str:
 
 
 def gates_words(gates: tuple[DecidedRule, ...]) -> str:
+    if not gates:
+        return "Nothing was checked: no gate is on what was measured."
     passed = sum(one.verdict.state == PASSED for one in gates)
     return f"{passed} of {len(gates)} gates passed."
 
@@ -110,6 +112,7 @@ def as_json(sheet: ResultSheet) -> str:
         "release": {"name": release.name, "digest": release.digest, "split": release.split or None, **part},
         "system": sheet.system,
         "passed": None if evaluated.state is None else evaluated.state == PASSED,
+        "state": evaluated.state,
         "tier": sheet.tier,
         "gates": [_gate(one) for one in evaluated.gates],
         "latency_ms": evaluated.latency._asdict() if evaluated.latency else None,

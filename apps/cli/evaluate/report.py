@@ -31,7 +31,7 @@ def document_of(sheet: ResultSheet, inputs: Sequence[Input]) -> Document:
     for card in others:
         parts += [_on_triples(part) for part in scored_document(card._replace(inputs=[])).parts]
     parts += [*_miss_parts(sheet), *_step_parts(sheet)]
-    if sheet.evaluated.gates:
+    if sheet.evaluated.state:
         lead = f"{gates_words(sheet.evaluated.gates)} {lead}"
     return document._replace(parts=parts, lead=lead)
 

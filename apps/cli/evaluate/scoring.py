@@ -14,7 +14,7 @@ from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.score.returned import by_question, with_facts
 from apps.cli.score.triple_files import names_of
 from apps.gates.core.decisions import GateVerdict, RunEvidence, worst
-from apps.gates.core.rule import GateRule, measures_of
+from apps.gates.core.rule import NOTHING, GateRule, measures_of
 from apps.metrics.columns import BlockIds, Floats, Judged, Ranked, ranked_columns
 from apps.metrics.expected import BY_GRADES, HitRule, Returned, parse_hit_rule
 from apps.metrics.files.fitted_ids import fit_of, fit_words
@@ -73,7 +73,8 @@ class DecidedRule(NamedTuple):
 class Evaluated(NamedTuple):
     """The scores by grades and on triples, None where there are none, and what they say of the gates.
 
-    Each card has the baseline, if there is one, and then the run. `state` is the worst of all gates, None without.
+    Each card has the baseline, if there is one, and then the run. `state` is the worst of all gates, None where no
+    gates were asked for.
     """
 
     by_grades: Scorecard | None
@@ -133,13 +134,18 @@ def evaluate(
     run: Answered,
     *,
     wanted: Wanted,
-    rules: Sequence[GateRule] = (),
+    rules: Sequence[GateRule] | None = None,
     baseline: Answered | None = None,
     cost: float | None = None,
     seed: int,
     confidence: float,
 ) -> Evaluated:
-    """Score the run by grades and on triples, then check the rules; measures that only rules name are scored too."""
+    """Score the run by grades and on triples, then check the rules; measures that only rules name are scored too.
+
+    No rules at all are another thing than an empty list of them: then nothing is checked.
+    """
+    state = None if rules is None else NOTHING
+    rules = rules or ()
     answered = [baseline._replace(name=f"{baseline.name} (baseline)"), run] if baseline else [run]
     by_grades, on_triples, evidence = None, None, {}
     if judged is not None and run.ranked is not None:
@@ -164,7 +170,7 @@ def evaluate(
         seed=seed,
     )
     gates = tuple(DecidedRule(rule, decided(rule, evidence, times)) for rule in rules)
-    state = worst(one.verdict for one in gates) if gates else None
+    state = worst(one.verdict for one in gates) if gates else state
     return Evaluated(by_grades, on_triples, latency_of(run.latencies), gates, state)
 
 

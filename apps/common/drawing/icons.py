@@ -87,4 +87,5 @@ STATES = {
     # gates
     "passed": Glyph(_FULL, "passed", "good"),
     "unknown": Glyph(_DOTTED, "not known"),
+    "nothing": Glyph(_RING, "nothing checked"),
 }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from apps.common.drawing.svg import tag, title
 from apps.gates.core.decisions import worst_state
-from apps.gates.core.rule import FAILED, PASSED, UNKNOWN
+from apps.gates.core.rule import FAILED, NOTHING, PASSED, UNKNOWN
 
 HEIGHT = 20
 PADDING = 8
@@ -15,15 +15,14 @@ RADIUS = 3
 LABEL = "gates"
 # Fixed colours: the badge is shown on other sites, light or dark. The contrast of white on each is above 4.5 to 1.
 GROUND = "#484b51"
-GROUNDS = {PASSED: "#00634d", FAILED: "#a8261b", UNKNOWN: "#62656b"}
+GROUNDS = {PASSED: "#00634d", FAILED: "#a8261b", UNKNOWN: "#62656b", NOTHING: "#62656b"}
+UNDECIDED = {UNKNOWN: "not known", NOTHING: "nothing checked"}
 
 
 def words_of(states: Sequence[str]) -> str:
-    """ "3 of 3 passed" or "1 of 3 failed"; "not known" without gates, or when no gate passed or failed."""
+    """ "3 of 3 passed" or "1 of 3 failed"; what else they come to in words, without numbers."""
     state = worst_state(states)
-    if state == UNKNOWN:
-        return "not known"
-    return f"{sum(one == state for one in states)} of {len(states)} {state}"
+    return UNDECIDED.get(state) or f"{sum(one == state for one in states)} of {len(states)} {state}"
 
 
 def badge(states: Sequence[str]) -> str:

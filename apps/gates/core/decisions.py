@@ -1,4 +1,4 @@
-"""Checks a run against a rule: passed, failed or not known, with the figure, its interval and its n in one sentence."""
+"""Checks a run against a rule: passed, failed, not known or nothing checked, in one sentence with its figure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from apps.common.text.wording import number, signed
-from apps.gates.core.rule import COST, FAILED, INTERVAL, LATENCIES, PASSED, UNKNOWN, GateRule, requirement
+from apps.gates.core.rule import COST, FAILED, INTERVAL, LATENCIES, NOTHING, PASSED, UNKNOWN, GateRule, requirement
 from apps.gates.core.tiers import sample
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.comparison import handful_words
@@ -64,7 +64,10 @@ class GateVerdict(NamedTuple):
 
 
 def decide(rule: GateRule, evidence: RunEvidence) -> GateVerdict:
-    """Check one run against one rule. What cannot be decided is "unknown" with the reason, never passed."""
+    """Check one run against one rule.
+
+    What cannot be decided is "unknown" with the reason, and a rule without a single query "nothing": never passed.
+    """
     try:
         rows = _rows(rule, evidence)
         if rule.is_against_baseline:
@@ -76,18 +79,21 @@ def decide(rule: GateRule, evidence: RunEvidence) -> GateVerdict:
 
 def not_known(rule: GateRule, gap: str, reason: str) -> GateVerdict:
     """The rule cannot be decided; `reason` is the sentence that says why."""
-    return GateVerdict(UNKNOWN, None, bound_of(rule), f"Not known: {reason}", gap=gap)
+    state, outcome = (NOTHING, "Nothing checked") if gap == NO_QUERIES else (UNKNOWN, "Not known")
+    return GateVerdict(state, None, bound_of(rule), f"{outcome}: {reason}", gap=gap)
 
 
 def worst(verdicts: Iterable[GateVerdict]) -> str:
-    """The state of several gates together: failed when any failed, else unknown when any is, or there is none."""
+    """The state of several gates together: failed when any failed, else unknown when any is, else nothing checked when
+    that is so of any, or there is no gate.
+    """
     return worst_state(verdict.state for verdict in verdicts)
 
 
 def worst_state(states: Iterable[str]) -> str:
     """As `worst`, for plain states."""
-    present = set(states) or {UNKNOWN}
-    return next(state for state in (FAILED, UNKNOWN, PASSED) if state in present)
+    present = set(states) or {NOTHING}
+    return next(state for state in (FAILED, UNKNOWN, NOTHING, PASSED) if state in present)
 
 
 class _NotKnown(Exception):

@@ -13,7 +13,7 @@ from apps.metrics.measures import Measure, parse_measure
 from apps.metrics.measures.notation import MeasureError
 
 TIERS = ("smoke", "full", "deep")
-PASSED, FAILED, UNKNOWN = STATES = ("passed", "failed", "unknown")
+PASSED, FAILED, UNKNOWN, NOTHING = STATES = ("passed", "failed", "unknown", "nothing")
 MEAN, INTERVAL = ENDS = ("mean", "interval")
 LATENCIES = {"latency_p50": 50, "latency_p95": 95, "latency_p99": 99}
 COST = "cost"

@@ -227,5 +227,5 @@ def gates_of_badge(badge: Badge) -> list[GateStatus]:
 
 
 def state_of_all(rows: Iterable[GateStatus]) -> str:
-    """The worst state among gates: failed, then not known (also of no gate), then passed."""
+    """The worst state among gates: failed, not known, nothing checked (also of no gate), passed."""
     return decisions.worst_state(row.state for row in rows)

@@ -37,7 +37,7 @@ def next_step(gate: Gate, result: GateResult | None) -> Next | None:
     """None where nothing is to be done: the gate passed, or has no result yet."""
     if result is None or result.state == GateState.PASSED:
         return None
-    if result.state == GateState.UNKNOWN:
+    if result.state != GateState.FAILED:
         words = AFTER_A_GAP.get(result.gap or "")
         return Next(words) if words else None
     compared_with = _evaluation_to_compare(gate, result)

@@ -32,7 +32,7 @@ def gates_parts(results: Iterable[ReportedGate]) -> Iterator[ReportSection]:
 
 def _row(one: ReportedGate) -> list[str]:
     if one.value is None:
-        return [one.rule.name, one.state, "not known", "", "", one.words]
+        return [one.rule.name, one.state, "", "", "", one.words]
     value = f"{formatted_value(one.rule, one.value)}{unit(one.rule)}"
     ends = " to ".join(formatted_value(one.rule, end) for end in one.interval) if one.interval else interval(None)
     return [one.rule.name, one.state, value, ends, "" if one.n is None else f"{one.n:,}", one.words]

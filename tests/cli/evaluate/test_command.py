@@ -73,8 +73,8 @@ def test_json_has_the_documented_layout(at, capsys):
 
     found = printed(capsys)
     assert list(found) == [
-        "release", "system", "passed", "tier", "gates", "latency_ms", "queries", "runs", "confidence", "interval",
-        "seed", "resamples", "conventions",
+        "release", "system", "passed", "state", "tier", "gates", "latency_ms", "queries", "runs", "confidence",
+        "interval", "seed", "resamples", "conventions",
     ]  # fmt: skip
     assert found["release"] == {"name": "Doors v2", "digest": "d" * 64, "split": "dev"}
     assert list(found["gates"][0]) == [
@@ -348,12 +348,48 @@ def test_gates_on_another_slice_are_not_checked_and_named(at, capsys):
     assert "not checked, since they are on another slice: challenge." in err
 
 
-def test_gates_that_are_all_on_another_slice_are_refused(at, capsys):
+def test_gates_that_are_all_on_another_slice_check_nothing(at, capsys):
     with_slices(at)
     (at / "gates.toml").write_text('[[gate]]\nname = "C"\nfigure = "RR"\nat_least = 0.9\nslice = "challenge"\n')
 
-    assert evaluate("--run", "mine.run", "--slice", "canary", "--gates", "gates.toml", release="sliced") == 3
-    assert "Every gate is on another slice than canary" in capsys.readouterr().err
+    assert evaluate("--run", "mine.run", "--slice", "canary", "--gates", "gates.toml", release="sliced") == 5
+
+    out, err = capsys.readouterr()
+    assert "Nothing was checked: no gate is on what was measured." in out
+    assert "gates.toml has no gate of the full tier and the canary slice, so nothing is checked; add a gate." in err
+
+
+@pytest.mark.parametrize(("tier", "code"), [("smoke", 5), ("full", 0)])
+def test_a_tier_without_a_gate_checks_nothing(at, capsys, tier, code):
+    options = ["--run", "mine.run", "--gates", "gates.toml", "--tier", tier]
+
+    assert evaluate(*options) == code
+    assert ("run it with --tier full" in capsys.readouterr().err) is (code == 5)
+
+    assert evaluate(*options, "--format", "json") == code
+    found = printed(capsys)
+    assert (found["passed"], found["state"]) == ((False, "nothing") if code else (True, "passed"))
+
+
+@pytest.mark.parametrize(
+    "where", ['slice = "challenge"', 'slice = { field = "domain", value = "tax" }', 'slice = "rotating"']
+)
+def test_a_gate_without_a_single_query_checks_nothing(at, capsys, where):
+    (at / "gates.toml").write_text(f'[[gate]]\nname = "C"\nfigure = "RR"\nat_least = 0.1\n{where}\n')
+
+    assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 5
+    assert "C: Nothing checked: " in capsys.readouterr().out
+
+
+def test_a_gate_that_failed_or_is_not_known_counts_before_one_that_checks_nothing(at, capsys):
+    nothing = '[[gate]]\nname = "N"\nfigure = "RR"\nat_least = 0.1\nslice = "challenge"\n'
+    failed = '[[gate]]\nname = "F"\nfigure = "RR"\nat_least = 1\n'
+    unknown = '[[gate]]\nname = "U"\nfigure = "cost"\nat_most = 1\n'
+    (at / "mine.run").write_text("Q1 Q0 d 1 1.0 mine\n")
+
+    for other in (failed, unknown):
+        (at / "gates.toml").write_text(nothing + other)
+        assert evaluate("--run", "mine.run", "--gates", "gates.toml") == 1
 
 
 def test_a_slice_that_the_release_has_not_is_refused(at, capsys):
