@@ -8,11 +8,13 @@ import { foldOf } from "./judging-fold.js";
 import { Outbox } from "./judging-outbox.js";
 import { PairQueue, fetchPairs, makePair, answerKey } from "./judging-pairs.js";
 import { moveSelection, selectSentence } from "./judging-select.js";
+import { Sight } from "./judging-sight.js";
 import { AllOfQuery, OnePair } from "./judging-layout.js";
 import { Terms } from "./judging-terms.js";
 
 const AGAIN = 2000;
 const RENEW = 600000;
+const MISSED = 1500;
 const SAVING_LAST = "Saving your last grade. Without a connection it is sent later; leave this page open.";
 // How many pairs are preloaded, and below how many more are requested. For one query all pairs are loaded.
 const SETTINGS = { pair: { ahead: 20, low: 15 }, query: { ahead: 5, low: 4 } };
@@ -25,6 +27,7 @@ const queue = new PairQueue({ url: form.dataset.pairs, settings: { ...SETTINGS[v
 const layout = view === "query" ? new AllOfQuery(queue) : new OnePair();
 const terms = new Terms(at("lit"), user);
 const clock = new Clock();
+const sight = new Sight(form);
 const note = document.getElementById("note");
 const history = [];
 let step = 0; // the position of undo in the history
@@ -56,6 +59,7 @@ function show(wanted) {
   setKeys(false);
   showAnswer(pair);
   clock.restart();
+  sight.restart();
   showState();
   at("says").textContent = `${at("count").textContent}, query ${pair.query}`.replace("pair", "Pair");
   return undefined;
@@ -67,6 +71,12 @@ function showAnswer({ answer, reason }) {
     key.toggleAttribute("aria-pressed", false);
     if (isChosen) key.setAttribute("aria-pressed", "true");
   }
+}
+
+function showMissed(button, reason) {
+  button.dataset.missed = "";
+  setTimeout(() => delete button.dataset.missed, MISSED);
+  at("says").textContent = `Not counted: ${reason}.`;
 }
 
 function repaint() {
@@ -211,8 +221,15 @@ form.addEventListener("submit", (event) => {
   const button = event.submitter;
   event.preventDefault();
   if (!button?.name || button.getAttribute("aria-disabled") === "true") return;
-  if (button.name === "grade") give({ grade: Number(button.value), cant_judge: "" });
+  const reason = sight.refusal(event);
+  if (reason) showMissed(button, reason);
+  else if (button.name === "grade") give({ grade: Number(button.value), cant_judge: "" });
   else give({ grade: null, cant_judge: button.value });
+});
+
+// keys.js ignores the repetitions of a held key; the key tells.
+form.addEventListener("key-held", ({ target }) => {
+  if (target.name && current) showMissed(target, "a key that is held down counts once");
 });
 
 const ACTS = {

@@ -133,7 +133,10 @@ function onKeyDown(event) {
     return;
   }
   const key = event.key.toLowerCase();
-  if (event.repeat && key !== "j" && key !== "k") return;
+  if (event.repeat && key !== "j" && key !== "k") {
+    find(key)?.dispatchEvent(new Event("key-held", { bubbles: true }));
+    return;
+  }
   if (key === "escape" && document.querySelector("dialog[open], details.menu[open]")) return;
   if ((key === "enter" || key === " ") && target.closest?.("a, button, summary")) return;
   if (key === "?" && scope() === document) {

@@ -1,5 +1,7 @@
 """The judging screen in people's hands: a thumb, a keyboard alone, no connection, two windows at once."""
 
+from datetime import timedelta
+
 import pytest
 from playwright.sync_api import expect
 
@@ -8,7 +10,7 @@ from apps.judging.models import Judgement
 from apps.judging.selectors import live_judgements
 from tests.e2e import looking
 from tests.e2e.keyboard import Keyboard
-from tests.e2e.waiting import go, ready, turned
+from tests.e2e.waiting import go, press, ready, settled, turned
 from tests.e2e.worlds import shared
 from tests.factories import AT, lead_of
 from tests.judging.factories import people_of
@@ -63,6 +65,7 @@ def text_of(round_, seat) -> str:
 
 def next_after(page, tap) -> int:
     """The pair shown before; another one has come. A finger's click follows its touch, so that is waited for."""
+    settled(page)
     before = seat_shown(page)
     tap()
     expect(page.locator("#grading input[name=seat]")).not_to_have_value(str(before))
@@ -114,6 +117,85 @@ def test_a_phone_story(new_context, live_server, round_, mara):
     assert live(round_) == {first: 2, second: 1, third: 3, last: 0}
     assert live_judgements(round_).get(seat=second).note == "The mode is missing."
     assert witness.drain() == []
+
+
+def test_only_a_pair_that_somebody_can_have_seen_takes_grades(page, round_, mara, signed_in, look_at):
+    """The story holds the clock, so a double press is exactly as fast as it says."""
+    signed_in(mara)
+    page.clock.install(time=AT)
+    page.clock.pause_at(AT + timedelta(seconds=1))
+    go(page, screen_of(round_))
+    grading, key = page.locator("#grading"), page.get_by_role("button", name="Related")
+    counted = page.get_by_role("status").filter(has_text="Not counted")
+
+    first = seat_shown(page)
+    page.keyboard.press("1")
+    expect(counted).to_have_text("Not counted: the pair had only just appeared.")
+    expect(key).to_have_attribute("data-missed", "")
+    look_at(page, "judging-not-counted", full=False)
+    page.clock.run_for(200)
+    key.click()
+    assert seat_shown(page) == first
+    expect(grading).to_have_attribute("aria-busy", "true")
+    page.clock.run_for(100)
+    expect(grading).not_to_have_attribute("aria-busy", "true")
+
+    key.dblclick()
+    second = seat_shown(page)
+    page.clock.run_for(180)
+    key.click()
+    page.keyboard.press("1")
+    assert seat_shown(page) == second != first
+    page.clock.run_for(2_000)
+    expect(key).not_to_have_attribute("data-missed", "")
+
+    page.keyboard.down("1")
+    third = seat_shown(page)
+    page.clock.run_for(300)
+    page.keyboard.down("1")
+    expect(counted).to_have_text("Not counted: a key that is held down counts once.")
+    page.keyboard.up("1")
+    key.focus()
+    page.keyboard.down("Enter")
+    fourth = seat_shown(page)
+    page.clock.run_for(300)
+    page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    assert seat_shown(page) == fourth
+    expect(counted).to_have_text("Not counted: a key that is held down counts once.")
+
+    page.locator(".desk-text").hover()
+    page.mouse.down()
+    page.keyboard.press("1")
+    expect(counted).to_have_text("Not counted: a finger or the mouse button was still down.")
+    page.mouse.up()
+    assert seat_shown(page) == fourth
+    key.evaluate("key => key.click()")  # as assistive technology does, without a press
+    page.clock.run_for(2_000)
+    sent(page)
+
+    assert live(round_) == dict.fromkeys((first, second, third, fourth), 1)
+
+
+def test_a_double_tap_grades_one_pair(new_context, live_server, round_, mara):
+    phone = new_context(viewport=looking.NARROW, has_touch=True, is_mobile=True)
+    looking.sign_in(phone, live_server.url, mara)
+    page = phone.new_page()
+    page.clock.install(time=AT)
+    page.clock.pause_at(AT + timedelta(seconds=1))
+    go(page, screen_of(round_))
+    page.clock.run_for(300)
+    first = seat_shown(page)
+    box = page.get_by_role("button", name="Answers part").bounding_box()
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    page.touchscreen.tap(*middle)
+    expect(page.locator("#grading input[name=seat]")).not_to_have_value(str(first))
+    page.touchscreen.tap(*middle)
+    expect(page.get_by_role("button", name="Answers part")).to_have_attribute("data-missed", "")
+    sent(page)
+
+    assert live(round_) == {first: 2}
 
 
 def keys_are_under_the_thumb(page) -> None:
@@ -182,7 +264,7 @@ def test_twenty_grades_without_a_connection_arrive_once_each(desk, context, roun
     seats = []
     for n in range(20):
         seats.append(seat_shown(page))
-        page.keyboard.press(str(n % 4))
+        press(page, str(n % 4))
     expect(page.locator("[data-unsent]")).to_have_text("20 unsent")
     expect(page.get_by_text("20 grades could not be sent.")).to_be_visible()
     assert not Judgement.objects.exists()
@@ -199,7 +281,7 @@ def test_undo_goes_back_through_reloads_as_far_as_one_likes(desk, round_, mara):
     grade_some(round_, mara, 8)
     given = [row.seat_id for row in Judgement.objects.order_by("given_at", "pk")]
     page = desk()
-    page.keyboard.press("1")
+    press(page, "1")
     sent(page)
     page.reload()
     ready(page)
@@ -207,14 +289,14 @@ def test_undo_goes_back_through_reloads_as_far_as_one_likes(desk, round_, mara):
     reached = []
     for _ in range(9):
         before = seat_shown(page)
-        page.keyboard.press("u")
+        press(page, "u")
         expect(page.locator("#grading input[name=seat]")).not_to_have_value(str(before))
         reached.append(seat_shown(page))
 
     assert reached == [own, *reversed(given)]
     expect(page.locator("button[name=grade][value='2']")).to_have_attribute("aria-pressed", "true")
-    page.keyboard.press("2")
-    page.keyboard.press("0")
+    press(page, "2")
+    press(page, "0")
     sent(page)
     assert Judgement.objects.count() == 10
 
@@ -227,25 +309,25 @@ def test_all_pairs_of_a_query_take_the_same_keys(desk, context, round_, look_at,
     assert not [word for word in ("rank", "score", "found_by", "bm25", "depth") if word in told.lower()]
 
     first = seat_shown(page)
-    page.keyboard.press("n")
+    press(page, "n")
     page.keyboard.type("Half.")
     page.keyboard.press("Escape")
-    page.keyboard.press("j")
+    press(page, "j")
     second = seat_shown(page)
     assert page.locator("#note").input_value() == ""
-    page.keyboard.press("ArrowUp")
+    press(page, "ArrowUp")
     assert page.locator("#note").input_value() == "Half."
-    page.keyboard.press("2")
+    press(page, "2")
     assert seat_shown(page) == second
     expect(rows.first.locator(".grade")).to_have_text("2")
     context.set_offline(True)
     rows.nth(4).locator(".pair-heading").click()
-    page.keyboard.press("m")
+    press(page, "m")
     fifth = seat_shown(page)
-    page.keyboard.press("3")
-    page.keyboard.press("u")
+    press(page, "3")
+    press(page, "u")
     assert seat_shown(page) == fifth
-    page.keyboard.press("1")
+    press(page, "1")
     expect(page.locator("[data-unsent]")).to_have_text("2 unsent")
     axe_clean(page)
     look_at(page, "judging-query", full=False)
@@ -265,7 +347,7 @@ def test_the_next_query_follows_the_last_pair_of_one(desk, round_):
     query = page.locator("h1.question").inner_text()
     for _ in range(12):
         expect(page.locator("h1.question")).to_have_text(query)
-        page.keyboard.press("1")
+        press(page, "1")
     expect(page.locator("h1.question")).not_to_have_text(query)
     expect(page.locator(".query-pair")).to_have_count(12)
     sent(page)
@@ -277,27 +359,27 @@ def test_custom_keys_work_on_the_buttons_in_the_overlay_and_on_the_keyboard(desk
     choose_keys(person=mara, keys={"grade_2": "d", "undo": "z", "whole": "ö", "cant_judge": "2"}, digits_are_free=True)
     page = desk()
     while page.locator(".fold").count() == 0:
-        page.keyboard.press("1")
+        press(page, "1")
     before = seat_shown(page)
     expect(page.locator("button[name=grade][value='2'] .key")).to_have_text("d")
     expect(page.locator("button[name=grade][value='2']")).to_have_attribute("aria-keyshortcuts", "d")
     expect(page.locator(".fold .key").first).to_have_text("ö")
 
-    page.keyboard.press("?")
+    press(page, "?")
     expect(page.locator("[data-page-keys]")).to_contain_text("zUndo")
-    page.keyboard.press("d")
+    press(page, "d")
     assert seat_shown(page) == before
     page.keyboard.press("Escape")
-    page.keyboard.press("n")
+    press(page, "n")
     page.keyboard.type("d2z")
     page.keyboard.press("Escape")
     assert seat_shown(page) == before
-    page.keyboard.press("u")
-    page.keyboard.press("2")
+    press(page, "u")
+    press(page, "2")
     expect(page.get_by_text("Why can’t it be judged?")).to_be_visible()
     page.keyboard.press("Escape")
-    page.keyboard.press("d")
-    page.keyboard.press("z")
+    press(page, "d")
+    press(page, "z")
     assert seat_shown(page) == before
     sent(page)
     assert live(round_)[before] == 2
@@ -326,15 +408,15 @@ def test_keys_are_chosen_by_pressing_them(desk, page, round_, look_at, axe_clean
 def test_the_querys_words_are_lit_by_a_switch_that_is_remembered(desk, round_, mara):
     page = desk()
     while page.evaluate(LIT) == 0:
-        page.keyboard.press("1")
-    page.keyboard.press("l")
+        press(page, "1")
+    press(page, "l")
     assert page.evaluate(LIT) == 0
     page.reload()
     ready(page)
     assert page.evaluate(LIT) == 0
     expect(page.get_by_role("button", name="Highlights")).to_have_attribute("aria-pressed", "false")
 
-    page.keyboard.press("l")
+    press(page, "l")
     assert page.evaluate(LIT) > 0
     round_.project.policies["lit_terms"] = False
     round_.project.save()
@@ -351,7 +433,7 @@ def test_a_pair_graded_in_another_tab_makes_room_for_the_next(desk, context, rou
     seat = seat_shown(page)
     assert seat_shown(other) == seat
 
-    other.keyboard.press("3")
+    press(other, "3")
     expect(page.locator("#grading input[name=seat]")).not_to_have_value(str(seat))
     sent(other)
     expect(page.locator("[data-own]")).to_contain_text("1 sent")
@@ -367,9 +449,9 @@ def test_a_grade_given_on_another_machine_is_kept_and_the_conflict_is_shown(
     looking.sign_in(machine, live_server.url, mara)
     elsewhere = machine.new_page()
     go(elsewhere, screen_of(round_))
-    elsewhere.keyboard.press("3")
+    press(elsewhere, "3")
     sent(elsewhere)
-    page.keyboard.press("1")
+    press(page, "1")
 
     expect(page.get_by_text("grade 1 was not accepted: You already answered grade 3 for this pair")).to_be_visible()
     assert live(round_) == {seat: 3}
@@ -379,7 +461,7 @@ def test_a_grade_given_on_another_machine_is_kept_and_the_conflict_is_shown(
 def test_unsent_grades_of_a_closed_round_are_shown_on_its_last_page(desk, context, round_):
     page = desk()
     page.route("**/judgements/", lambda route: route.abort())
-    page.keyboard.press("2")
+    press(page, "2")
     expect(page.locator("[data-unsent]")).to_have_text("1 unsent")
     close_round(round_id=round_.pk, actor=lead_of(round_.project), at=AT)
     page.unroute("**/judgements/")
@@ -393,7 +475,7 @@ def test_unsent_grades_of_a_closed_tab_leave_from_the_list_of_rounds(desk, conte
     page = desk()
     page.route("**/judgements/", lambda route: route.abort())
     seat = seat_shown(page)
-    page.keyboard.press("2")
+    press(page, "2")
     expect(page.locator("[data-unsent]")).to_have_text("1 unsent")
     page.close()
     later = context.new_page()

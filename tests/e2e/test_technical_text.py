@@ -9,6 +9,7 @@ from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
 from apps.triples.actions.triples import refresh_staleness
 from tests.e2e import looking
+from tests.e2e.waiting import press
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, make_pool, make_round, people_of
 from tests.review.factories import make_accepted, make_disputed, make_in_review, reviewers_of
@@ -62,7 +63,7 @@ def test_what_a_judge_marks_has_its_offsets_in_the_text(page, signed_in, witness
         page.keyboard.press("m")
     page.evaluate(SELECT, ["three times", "retry guide"])
     copied = page.evaluate(COPIED)
-    page.keyboard.press("3")
+    press(page, "3")
     expect(page.locator("[data-unsent]")).to_have_text("all sent")
 
     spans = live_judgements(round_).get().spans

@@ -50,7 +50,10 @@ def worked(page: Page) -> None:
 
 
 def press(page: Page, *keys: str) -> None:
-    """Keys one after another, each on a page that hears it and has drawn what the one before led to."""
+    """Keys one after another, each on a page that hears it and has drawn what the one before led to.
+
+    On the judging screen each on a pair that takes grades: its form is busy until somebody can have seen the pair.
+    """
     for key in keys:
         settled(page)
         page.keyboard.press(key)
