@@ -29,6 +29,7 @@ WATCH = """
 """
 
 
+TAKES_GRADES = "() => !document.querySelector('#grading').ariaBusy"  # a pair does, once somebody can have seen it
 SHOWN = "(n) => window.karatTimes.length > n"
 SENT = "() => document.querySelector('[data-unsent].all-sent')"
 
@@ -72,6 +73,7 @@ def press(port: int, world: World, *, times: int, rhythm: float) -> Shown:
             page.goto(f"/p/{world.slug}/judging/rounds/{world.round_id}/judge/", wait_until="networkidle")
         weights = {asked[number].removeprefix(address): size for number, size in sizes.items()}
         for number in range(times):
+            page.wait_for_function(TAKES_GRADES, polling=5)
             page.keyboard.press(str(number % 4))
             page.wait_for_function(SHOWN, arg=number, polling=5)
             page.wait_for_timeout(rhythm)

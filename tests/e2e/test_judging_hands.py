@@ -20,6 +20,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 SMALLEST_TARGET = 44
 FEW_WORDS = 5
+# Whether the drawer lies over the whole of each passage, wherever one would touch it.
+COVERED = """all => all.map((one) => {
+  const box = one.getBoundingClientRect();
+  const below = document.querySelector(".deck").getBoundingClientRect().top - 2;
+  return [box.top + 2, Math.min(box.bottom, below) - 2].every((y) =>
+    document.elementFromPoint((box.left + box.right) / 2, y).closest(".desk-aside"));
+})"""
 LIT = "CSS.highlights.get('query-words')?.size ?? 0"
 
 
@@ -89,7 +96,11 @@ def test_a_phone_story(new_context, live_server, round_, mara):
     with turned(page):
         page.get_by_role("link", name="Start").tap()
     looking.clean_in_both_themes(page)
+    looking.look_at(page, "judging-phone", full=False)
     keys_are_under_the_thumb(page)
+    place = page.get_by_role("article", name="Passage").locator(".docpath")
+    for heading in ("Security handbook", "4 Data protection", "4.2 Backups and archives"):
+        expect(place.get_by_text(heading)).to_be_visible()
 
     first = next_after(page, page.get_by_role("button", name="Answers part").tap)
     no_key_is_lit(page)
@@ -100,6 +111,8 @@ def test_a_phone_story(new_context, live_server, round_, mara):
     third = next_after(page, page.get_by_role("button", name="Missing context").tap)
     page.get_by_role("button", name="Guideline").tap()
     expect(page.get_by_role("complementary", name="Guideline")).to_be_visible()
+    looking.look_at(page, "judging-phone-guideline", full=False)
+    assert page.locator(".best").evaluate_all(COVERED) == [True]
     page.get_by_role("button", name="Hide").tap()
     expect(page.get_by_role("complementary", name="Guideline")).to_be_hidden()
     next_after(page, page.get_by_role("link", name="Undo").tap)
