@@ -185,3 +185,13 @@ def test_every_sheet_of_a_page_is_linked_and_every_link_has_a_sheet():
 @pytest.mark.parametrize("path", sheets(), ids=named)
 def test_a_stylesheet_says_in_its_first_line_what_it_styles(path):
     assert re.fullmatch(r"/\* .*[.] \*/", path.read_text().splitlines()[0])
+
+
+def test_figures_of_what_is_read_and_judged_stand_on_the_line():
+    """Of every rule that sets the serif by a shorthand, which resets figures; and no font that has only old ones."""
+    rules = [rule for path in sheets() for rule in re.findall(r"\{([^{}]*)\}", path.read_text())]
+    serif = [rule for rule in rules if re.search(r"font:[^;]*--font-read", rule)]
+
+    assert not [rule for rule in rules if "oldstyle-nums" in rule]
+    assert [rule for rule in serif if "lining-nums" not in rule] == []
+    assert "Georgia" not in (CSS / "tokens.css").read_text() + (REPORTS / "report.css").read_text()
