@@ -26,6 +26,12 @@ def test_the_paragraph_with_the_rarest_shared_words_comes_first():
     assert passage(text, "Which cipher are backups encrypted with?").best == 1
 
 
+def test_the_paragraph_is_found_in_a_script_without_blanks_too():
+    text = "\n\n".join(["鍵は毎年交換されます。", "バックアップは一日に二回作成されます。", "記録は保存されます。"])
+
+    assert passage(text, "バックアップの回数は？").best == 1
+
+
 def test_a_short_text_is_shown_whole():
     found = passage("a\n\nb\n\nc", "nothing in common")
 

@@ -9,6 +9,7 @@ from apps.jobs.models import Job, JobChunk
 from apps.retrieval import actions, selectors
 from apps.retrieval.actions import PoolRefused
 from apps.retrieval.core import ranking
+from apps.retrieval.execution.indexes import engine_of
 from apps.retrieval.models import Pool, PoolEntry, Ranking, Run, System
 from apps.retrieval.rules import RunRefused, SystemRefused, TooLong
 from apps.retrieval.selectors import QueryChoice
@@ -288,6 +289,16 @@ def test_a_tag_that_is_too_long_to_be_stored_is_rejected(project, snapshot):
 
     assert refused.value.code == "too_long"
     assert not System.objects.exists()
+
+
+def test_a_system_of_whole_words_keeps_them(project):
+    """A system that was made before a default changed: its settings are on record, so nothing of it changes."""
+    before, now = make_system(project, "before", tokenizer="words"), make_system(project, "now")
+
+    assert before.config["engine"] | {"tokenizer": "words_or_bigrams"} == now.config["engine"]
+    assert engine_of(before).analysis.tokens("根密钥") == ["根密钥"]
+    assert engine_of(now).analysis.tokens("根密钥") == ["根密", "密钥"]
+    assert before.digest != now.digest
 
 
 # Pools

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from apps.common.text.words import words_of
+
 _BREAK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
-_WORD = re.compile(r"[^\W_]+")
 # Whole runs of full stops at once, so that a million dots take no longer than a million letters.
 _SENTENCE = re.compile(r"\S.*?(?:(?<![.!?…。！？])[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|(?<=[。！？])|$)", re.DOTALL)
 _FEW = 7
@@ -96,4 +97,4 @@ def _best(parts: Sequence[Paragraph], query: str) -> int:
 
 
 def _stems(text: str) -> set[str]:
-    return {word.casefold()[:6] for word in _WORD.findall(text)}
+    return {part[:6] for word in words_of(text.casefold()) for part in word.split("_") if part}

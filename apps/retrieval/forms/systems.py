@@ -10,6 +10,7 @@ from apps.retrieval.core.engines import Parameter, model_names, parameters_of
 from apps.retrieval.enums import BlockText
 
 VALUE_LABELS = {
+    "words_or_bigrams": "whole words; pairs of characters where a script has no blanks",
     "words": "whole words",
     "trigrams": "windows of three characters",
     "english": "English stop words",

@@ -38,6 +38,24 @@ def test_stemmer_none_leaves_words_alone():
     assert terms("policies keys", stemmer="none") == ["policies", "keys"]
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("東京都政府", ["東京", "京都", "都政", "政府"]),
+        ("S3バケットの policies", ["s3", "バケ", "ケッ", "ット", "トの", "policy"]),
+        ("ﾊﾞｯｸｱｯﾌﾟ 水", ["バッ", "ック", "クア", "アッ", "ップ", "水"]),
+        ("ที่เก็บ", ["ที", "ี่", "่เ", "เก", "ก็", "็บ"]),
+        ("키 회전 주기", ["키", "회전", "주기"]),
+    ],
+)
+def test_where_a_script_has_no_blanks_pairs_of_characters_are_the_words(text, tokens):
+    assert terms(text) == tokens
+
+
+def test_words_alone_keep_their_meaning_for_the_systems_that_have_them():
+    assert terms("東京都政府 S3バケット", tokenizer="words") == ["東京都政府", "s3バケット"]
+
+
 def test_trigrams_are_windows_of_words():
     assert terms("in keys", tokenizer="trigrams") == ["key", "eys"]
 

@@ -54,6 +54,15 @@ def test_tfidf_gives_the_values_worked_by_hand():
 
 
 @pytest.mark.parametrize("name", ["bm25", "tfidf"])
+def test_japanese_and_chinese_are_found(name):
+    blocks = ["バックアップは一日に二回作成されます。", "根密钥至少每十二个月轮换一次。", "The red key."]
+
+    assert [position for position, _ in ranked(name, blocks, "バックアップの回数")] == [0]
+    assert [position for position, _ in ranked(name, blocks, "密钥多久轮换")] == [1]
+    assert ranked(name, blocks, "バックアップの回数", tokenizer="words") == []
+
+
+@pytest.mark.parametrize("name", ["bm25", "tfidf"])
 def test_ties_are_in_descending_position(name):
     found = ranked(name, ["same words", "other", "same words", "same words"], "same")
 

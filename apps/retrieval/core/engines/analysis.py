@@ -4,11 +4,12 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from apps.common.text.words import windows, words_of
 from apps.retrieval.core.engines.stopwords import STOP_WORDS
 
 _WORD = re.compile(r"\w+")
 
-TOKENIZERS = ("words", "trigrams")
+TOKENIZERS = ("words_or_bigrams", "words", "trigrams")
 STEMMERS = ("none", "s")
 
 
@@ -16,13 +17,13 @@ STEMMERS = ("none", "s")
 class Analysis:
     """How a text becomes terms.
 
-    The tokens `words` are runs of letters, digits and underscores after NFKC and case folding. `trigrams` are the
-    three-character windows of each such word, for scripts without spaces; they are not stemmed. Stop words are
-    whole words, removed before stemming. The stemmer `s` removes English plural endings (Harman 1991, "How
-    effective is suffixing?").
+    The tokens `words` are runs of letters, digits and underscores after NFKC and case folding. `words_or_bigrams` are
+    these too, but pairs of characters where a script has no blanks between words (`words_of`). `trigrams` are the
+    three-character windows of each word of any script; they are not stemmed. Stop words are whole words, removed
+    before stemming. The stemmer `s` removes English plural endings (Harman 1991, "How effective is suffixing?").
     """
 
-    tokenizer: str = "words"
+    tokenizer: str = "words_or_bigrams"
     stop_words: str = "english"
     stemmer: str = "s"
 
@@ -30,11 +31,14 @@ class Analysis:
         """The raw tokens of a text, in order; `term` turns each into an index term."""
         if not text.isascii():
             text = unicodedata.normalize("NFKC", text)
-        words = _WORD.findall(text.casefold())
+        text = text.casefold()
+        if self.tokenizer == "words_or_bigrams":
+            return words_of(text)
+        words = _WORD.findall(text)
         if self.tokenizer == "words":
             return words
         content_words = (word for word in words if word not in STOP_WORDS[self.stop_words])
-        return [gram for word in content_words for gram in _trigrams(word)]
+        return [gram for word in content_words for gram in windows(word, 3)]
 
     def term(self, token: str) -> str:
         """The index term of a token; empty for a stop word."""
@@ -43,12 +47,6 @@ class Analysis:
         if token in STOP_WORDS[self.stop_words]:
             return ""
         return _singular(token) if self.stemmer == "s" else token
-
-
-def _trigrams(word: str) -> list[str]:
-    if len(word) <= 3:
-        return [word]
-    return [word[start : start + 3] for start in range(len(word) - 2)]
 
 
 def _singular(token: str) -> str:

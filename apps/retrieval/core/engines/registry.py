@@ -54,7 +54,7 @@ class Entry(NamedTuple):
 
 
 _ANALYSIS = (
-    Parameter("tokenizer", "words", "Tokens", choices=TOKENIZERS),
+    Parameter("tokenizer", "words_or_bigrams", "Tokens", choices=TOKENIZERS),
     Parameter("stop_words", "english", "Stop words", choices=tuple(STOP_WORDS)),
     Parameter("stemmer", "s", "Stemmer", choices=STEMMERS),
 )
