@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from apps.accounts.enums import Role
 from apps.jobs.models import Upload
+from apps.queries.models import Query
 from apps.retrieval.execution import run_reading
 from apps.retrieval.models import Pool, Run, System
 from apps.retrieval.selectors import blinding
@@ -96,7 +97,7 @@ def test_a_wrong_parameter_is_shown_beside_its_field(lead, project):
 
 def test_a_refusal_is_shown_in_the_form(lead, project):
     make_system(project)
-    values = {"name": "Twin", "words": "title_and_text", "p_k1": "0.9", "p_b": "0.4", "p_tokenizer": "words",
+    values = {"name": "Twin", "words": "title_and_text", "p_k1": "0.9", "p_b": "0.4", "p_tokenizer": "words_or_bigrams",
               "p_stop_words": "english", "p_stemmer": "s"}  # fmt: skip
 
     answer = lead.post(at("new-system", project) + "?kind=bm25", values)
@@ -323,7 +324,9 @@ def test_a_pool_is_estimated_built_and_shown(lead, project, snapshot):
     page = words(lead.get(built.url))
     assert "4 pairs" in page
     assert "Found by 2 runs" in page
-    assert "1 query has no pair" in page
+    without = Query.objects.exclude(pk__in=pool.entries.values("query")).get()
+    named = f'<a href="{reverse("queries:query", args=[project.slug, without.pk])}">{without.outside_id}</a>'
+    assert f'1 query has no pair: no run found a passage for {named} <q dir="auto">{without.text}</q>.' in page
 
 
 def test_the_estimate_requires_a_choice(lead, project, snapshot):

@@ -28,6 +28,7 @@ from apps.retrieval.selectors.withdrawn import is_withdrawn
 
 SECTION = {"section": "Runs"}
 SNAPSHOTS_OFFERED = 8
+MOST_NAMED = 10
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -109,6 +110,7 @@ def pool(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         "pool": shown,
         "is_withdrawn": is_withdrawn(shown),
         "summary": shown.summary,
+        "unpaired": selectors.queries_without_pairs(shown, MOST_NAMED) if shown.summary.get("without") else [],
         "sizes": sizes_chart(shown.summary.get("sizes", [])),
         "grow_refusal": rules.grow_refusal(shown),
         "provenance_refusal": rules.provenance_refusal(member.roles, has_pairs_to_judge(request.user, shown)),

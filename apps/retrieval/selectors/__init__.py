@@ -12,6 +12,7 @@ from apps.retrieval.selectors.pools import (
     pools_in,
     pools_with,
     proposed_sources,
+    queries_without_pairs,
     run_shares,
 )
 from apps.retrieval.selectors.queries import (
@@ -80,6 +81,7 @@ __all__ = [
     "proposed_sources",
     "push_in",
     "queries_in",
+    "queries_without_pairs",
     "query_strata",
     "query_texts",
     "ranked_queries",

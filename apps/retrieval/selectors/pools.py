@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from apps.accounts.models import Project
 from apps.corpus.models import Snapshot
 from apps.jobs.enums import ENDED
 from apps.jobs.models import Job
+from apps.queries.models import Query
 from apps.retrieval.core.missing_relevance import BoundedFigure
 from apps.retrieval.enums import MISSING, QUICK, PoolKind
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery, PoolRun, Run
@@ -68,6 +69,13 @@ def proposed_sources(project: Project, snapshot: Snapshot) -> Proposal:
 def pool_query_ids(pool: Pool) -> list[int]:
     """The ids of the queries that a pool covers, ascending."""
     return list(pool.pool_queries.order_by("query_id").values_list("query_id", flat=True))
+
+
+def queries_without_pairs(pool: Pool, most: int) -> list[Query]:
+    """The queries of a complete pool for which nothing was found, in the order of their ids; at most so many."""
+    covered = Query.objects.filter(pk__in=pool.pool_queries.values("query"))
+    paired = PoolEntry.objects.filter(pool=pool, query=OuterRef("pk"))
+    return list(covered.filter(~Exists(paired)).order_by("outside_id", "pk")[:most])
 
 
 def pool_runs(pool: Pool) -> list[Run]:
