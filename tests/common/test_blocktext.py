@@ -16,11 +16,12 @@ KNOWN = {
     *("p", "ul", "ol", "li", "h3", "div", "pre", "blockquote", "table", "thead", "tbody", "tr", "td", "th"),
     *("i", "code", "em", "strong", "s", "span", "br", "mark", "del", "ins"),
 }
-ATTRIBUTES = {"data-at", "class", "title", "start", "value", "tabindex", "role", "aria-label"}
+ATTRIBUTES = {"data-at", "dir", "class", "title", "start", "value", "tabindex", "role", "aria-label"}
 SIGNS = [
     *("# ", "- ", "* ", "1. ", "2) ", "```", "```py\n", "~~~", "`", "``", "*", "**", "_", "__", "~~", "[", "![", "]"),
     *("](http://a/b)", "](x)", "[a]: /u", "| ", "|", "---", "===", "\n", "\n\n", "\r\n", "    ", "  ", "\t", "> "),
     *("word", "more words", "x = 1", "foo()", "<b>", "&amp;", "\\", "é", "𝔸", "\u2003", "\x1f", "'", '"', "."),
+    *("دليل ", "שלום"),
 ]
 MARKDOWN = st.lists(st.sampled_from(SIGNS), max_size=40).map("".join)
 SPANS = st.lists(st.tuples(st.integers(-2, 130), st.integers(-2, 130)), max_size=3)
@@ -63,8 +64,8 @@ class Page(HTMLParser):
 
 
 def shown(html):
-    """The HTML without signs and offsets: what a reader gets."""
-    return re.sub(r' data-at="\d+"|<i>[^<]*</i>', "", html)
+    """The HTML without signs, offsets and directions: what a reader gets."""
+    return re.sub(r' dir="auto"| data-at="\d+"|<i>[^<]*</i>', "", html)
 
 
 def steps_of(text):
@@ -125,6 +126,17 @@ def test_a_technical_text_is_whole(name):
     assert Page(render(text, [(3, 90)], (10, 40))).text == text
 
 
+def test_each_element_of_the_first_level_has_the_direction_of_its_letters_and_code_none():
+    text = "دليل\n\n- בדיקה `ls`\n- b\n\n> اقتباس\n\n| أ | ب |\n| - | - |\n| ج | د |\n\n```\nls\n```"
+
+    html = render(text, [(0, 3)])
+
+    assert re.findall(r"<(\w+)[^>]* dir=\"auto\"", html) == ["p", "ul", "blockquote", "div"]
+    assert re.findall(r"<pre[^>]*>", html) == [f'<pre data-at="{text.index("```")}">']
+    assert html.startswith('<p dir="auto" data-at="0"><mark>دلي</mark>ل</p>')
+    assert quote(text, (0, 3)) == '<p dir="auto"><mark>دلي</mark></p>'
+
+
 # Nothing of the text is obeyed -------------------------------------------------------------------------------------
 
 
@@ -141,7 +153,7 @@ def test_nothing_but_known_elements_and_attributes_comes_out(text):
 
 
 def test_html_in_the_text_is_shown():
-    assert render("<b>x</b>") == '<p data-at="0">&lt;b&gt;x&lt;/b&gt;</p>'
+    assert render("<b>x</b>") == '<p dir="auto" data-at="0">&lt;b&gt;x&lt;/b&gt;</p>'
 
 
 def test_links_are_inactive_and_show_their_address():
@@ -298,11 +310,12 @@ def test_evidence_is_lit_through_code_links_and_emphasis():
 def test_evidence_is_lit_inside_each_paragraph_it_crosses():
     html = render("One two.\n\nThree.", [(4, 15)])
 
-    assert html == '<p data-at="0">One <mark>two.</mark></p>\n\n<p data-at="10"><mark>Three</mark>.</p>'
+    first = '<p dir="auto" data-at="0">One <mark>two.</mark></p>'
+    assert html == f'{first}\n\n<p dir="auto" data-at="10"><mark>Three</mark>.</p>'
 
 
 def test_offsets_are_code_points_beyond_the_basic_plane_too():
-    assert render("𝔸 b", [(2, 3)]) == '<p data-at="0">𝔸 <mark>b</mark></p>'
+    assert render("𝔸 b", [(2, 3)]) == '<p dir="auto" data-at="0">𝔸 <mark>b</mark></p>'
 
 
 def test_a_mark_on_an_address_alone_shows_the_address():
@@ -334,7 +347,8 @@ def test_a_quote_is_the_marked_words_alone():
 
     assert shown(quote(text, (6, 12))) == "<p><code><mark>send()</mark></code></p>"
     assert (
-        quote("- [ ] a\n- b `c`", (10, 14)) == "<p><mark>b </mark><i><mark>`</mark></i><code><mark>c</mark></code></p>"
+        quote("- [ ] a\n- b `c`", (10, 14))
+        == '<p dir="auto"><mark>b </mark><i><mark>`</mark></i><code><mark>c</mark></code></p>'
     )
     assert shown(quote(text, (text.index("retry"), text.index("\nstop")))) == "<pre><mark>retry(3)</mark></pre>"
 

@@ -9,7 +9,7 @@ from apps.queries.models import Query
 from apps.retrieval.models import PoolEntry
 from apps.triples.actions.triples import refresh_staleness
 from tests.e2e import looking
-from tests.e2e.waiting import press
+from tests.e2e.waiting import go, press
 from tests.factories import AT, lead_of
 from tests.judging.factories import give, make_pool, make_round, people_of
 from tests.review.factories import make_accepted, make_disputed, make_in_review, reviewers_of
@@ -40,10 +40,10 @@ def part(start: str, end: str) -> str:
     return RETRIES[at : RETRIES.index(end, at) + len(end)]
 
 
-def judged(project, snapshot, queries=1):
+def judged(project, snapshot, queries=1, question=QUESTION):
     """A round of two judges over the texts of a snapshot."""
     pool = make_pool(project, queries=queries, snapshot=snapshot)
-    Query.objects.filter(project=project).update(text=QUESTION)
+    Query.objects.filter(project=project).update(text=question)
     return make_round(project, pool=pool, annotators=2, judges=2, overlap=1.0)
 
 
@@ -69,6 +69,53 @@ def test_what_a_judge_marks_has_its_offsets_in_the_text(page, signed_in, witness
     spans = live_judgements(round_).get().spans
     assert [RETRIES[start:end] for start, end in spans] == marked
     assert copied == "three times before it gives up. See the retry guide"
+    assert witness.drain() == []
+
+
+def judge_one(page, signed_in, text, question):
+    """Opens the screen of one pair; gives the round."""
+    project = make_team()
+    round_ = judged(project, make_snapshot(project, {"one": text}), queries=2, question=question)
+    signed_in(people_of(round_)[0])
+    go(page, reverse("judging:judge", args=[project.slug, round_.pk]))
+    return round_
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "lit"),
+    [
+        (
+            "Copy it to s3 by ssh from any IP. It has 10 replicas.",
+            "how do i reach the s3 copy by ssh, and from which ip? 10 times?",
+            ["Copy", "s3", "ssh", "IP", "10"],
+        ),
+        ("バックアップは毎日", "バックアップはいつ？", ["バッ", "ック", "クア", "アッ", "ップ", "プは"]),
+        ("根密钥每年轮换。", "密钥多久轮换？", ["密钥", "轮换"]),
+    ],
+)
+def test_short_words_and_words_without_blanks_are_lit(page, signed_in, text, question, lit):
+    judge_one(page, signed_in, text, question)
+
+    assert page.evaluate("[...CSS.highlights.get('query-words')].map(String)") == lit
+
+
+def test_a_text_from_right_to_left_is_set_and_marked_as_such(page, signed_in, look_at, witness):
+    first, item = "يُنسخ كل مخزن مرتين في اليوم.", "لا تغادر الأرشيفات المنطقة إلا مشفرة"
+    text = f"{first}\n\n- {item}\n- ssh مرة أخرى\n\nPlain English, 10 of 30.\n\n```\nls -l\n```"
+    round_ = judge_one(page, signed_in, text, "كم مرة يُنسخ كل مخزن؟")
+    directions = ".doc > *, h1.question"
+    look_at(page, "judging-right-to-left", full=False)
+
+    set_as = page.locator(directions).evaluate_all("all => all.map((one) => getComputedStyle(one).direction)")
+    assert set_as == ["rtl", "rtl", "rtl", "ltr", "ltr"]
+    figures = page.locator(".doc").evaluate("doc => getComputedStyle(doc).fontVariantNumeric")
+    assert "lining-nums" in figures
+    page.evaluate(SELECT, ["تغادر", "المنطقة"])
+    press(page, "m", "2")
+    expect(page.locator("[data-unsent]")).to_have_text("all sent")
+
+    ((start, end),) = live_judgements(round_).get().spans
+    assert text[start:end] == "تغادر الأرشيفات المنطقة"
     assert witness.drain() == []
 
 

@@ -8,7 +8,10 @@ from django.db.models import QuerySet
 
 
 class KaratForm(forms.Form):
-    """Text fields and selects have the `input` class; templates render them with _shell/field.html."""
+    """Text fields and selects have the `input` class; templates render them with _shell/field.html.
+
+    What is typed has the direction of its own letters.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("label_suffix", "")
@@ -19,6 +22,8 @@ class KaratForm(forms.Form):
                 continue
             classes = field.widget.attrs.get("class", "")
             field.widget.attrs["class"] = f"input {classes}".strip()
+            if type(field.widget) in (forms.TextInput, forms.Textarea):
+                field.widget.attrs["dir"] = "auto"
 
 
 def offer(form: forms.Form, name: str, choices: Iterable[tuple[Any, str]]) -> None:

@@ -2,7 +2,8 @@
 
 Every character of the text is in the page, in order: the text content of the HTML is the text, and every leaf has
 `data-at`, the code-point offset of its first character. So a script turns a selection into offsets by counting.
-Markdown's own signs are in `<i>`, which is not shown, not read aloud and not copied.
+Markdown's own signs are in `<i>`, which is not shown, not read aloud and not copied. Every element of the first level,
+code apart, has the direction of its own letters: a list or a table as a whole, and style sheets do the rest inside.
 """
 
 import re
@@ -20,6 +21,7 @@ from apps.common.text.blocktext.written import paragraphs
 _BEST = {"p", "li", "pre"}
 _LISTS = {"ul", "ol"}
 _NUMBER = re.compile(r'(?:start|value)="(\d+)"')
+_OWN_DIRECTION = ' dir="auto"'
 _TAG = re.compile(r"<[^>]*>")
 _BLANK = " \t\n\r\f"
 
@@ -163,7 +165,7 @@ class _Painter:
         self.shown = self._shown_signs()
 
     def paint(self) -> str:
-        body = "".join(self._node(node) for node in self.nodes)
+        body = "".join(self._node(node, "" if node.tag == "pre" else _OWN_DIRECTION) for node in self.nodes)
         return body + self._blank(len(self.text)) if self.only is None else body
 
     def _shown_signs(self) -> list[Span]:
@@ -184,14 +186,14 @@ class _Painter:
             at += 1
         return False
 
-    def _node(self, node: Node) -> str:
+    def _node(self, node: Node, direction: str = "") -> str:
         if node.pieces is not None:
-            return self._leaf(node)
+            return self._leaf(node, direction)
         inner = "".join(self._node(child) for child in node.children)
         if self.only is not None:
             return inner  # a quotation of one item needs no list around it
         css = self._table_css(node) if node.tag == "div" else node.attributes
-        return f"<{node.tag}{css}>{inner}</{node.tag}>"
+        return f"<{node.tag}{css}{direction}>{inner}</{node.tag}>"
 
     def _table_css(self, node: Node) -> str:
         runs = list(_runs([node]))
@@ -201,7 +203,7 @@ class _Painter:
     def _is_best(self, start: int, end: int) -> bool:
         return self.best is not None and start < self.best[1] and self.best[0] < end
 
-    def _leaf(self, node: Node) -> str:
+    def _leaf(self, node: Node, direction: str) -> str:
         before = self._blank(node.start)
         self.at = node.end
         if self.only is not None:
@@ -213,7 +215,7 @@ class _Painter:
                 attributes.replace(' class="', f"{classes} ") if " class=" in attributes else f'{classes}"{attributes}'
             )
         inner = "".join(piece if isinstance(piece, str) else self._run(piece) for piece in node.pieces or ())
-        return f'{before}<{node.tag}{attributes} data-at="{node.start}">{inner}</{node.tag}>'
+        return f'{before}<{node.tag}{attributes}{direction} data-at="{node.start}">{inner}</{node.tag}>'
 
     def _quoted(self, node: Node) -> str:
         """The leaf with only the quoted words; "" without any."""
@@ -222,6 +224,7 @@ class _Painter:
         inner = "".join(piece if isinstance(piece, str) else self._run(piece) for piece in self._cut(node.pieces or []))
         tag = "pre" if node.tag == "pre" else "p"
         css = node.attributes if node.tag in ("pre", "p") else ""
+        css += _OWN_DIRECTION if tag == "p" else ""
         return f"<{tag}{css}>{inner}</{tag}>" if _TAG.sub("", inner).strip() else ""
 
     def _cut(self, pieces: list[Run | str]) -> Iterator[Run | str]:
