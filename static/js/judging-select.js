@@ -24,13 +24,13 @@ export function selectSentence(doc, step = 1) {
   return true;
 }
 
-// Move the end of the selection, or its beginning, by a word.
+// Move the end of the selection, or its beginning, by a word, to the side that the arrow shows.
 function stretch(isStart, step) {
   const selection = getSelection();
   const { startContainer, startOffset, endContainer, endOffset } = selection.getRangeAt(0);
   if (isStart) selection.setBaseAndExtent(endContainer, endOffset, startContainer, startOffset);
   else selection.setBaseAndExtent(startContainer, startOffset, endContainer, endOffset);
-  selection.modify("extend", step > 0 ? "forward" : "backward", "word");
+  selection.modify("extend", step > 0 ? "right" : "left", "word");
 }
 
 // Whether the key was handled.

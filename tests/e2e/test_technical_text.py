@@ -110,6 +110,9 @@ def test_a_text_from_right_to_left_is_set_and_marked_as_such(page, signed_in, lo
     assert set_as == ["rtl", "rtl", "rtl", "ltr", "ltr"]
     figures = page.locator(".doc").evaluate("doc => getComputedStyle(doc).fontVariantNumeric")
     assert "lining-nums" in figures
+    press(page, "s", "ArrowRight", "ArrowRight", "ArrowLeft")  # the end is on the left: less twice, and more again
+    assert page.evaluate(COPIED) == first.removesuffix(".")
+    press(page, "Escape")
     page.evaluate(SELECT, ["تغادر", "المنطقة"])
     press(page, "m", "2")
     expect(page.locator("[data-unsent]")).to_have_text("all sent")
