@@ -11,7 +11,7 @@ from apps.judging.core.guidelines import as_example, as_stored, changes, fault, 
 def test_markdown_becomes_plain_structure():
     html = to_html("# Grades\n\nTake the **lower** one.\n\n- first\n- second\n\n| a | b |\n|---|---|\n| 1 | 2 |")
 
-    for part in ("<h2>Grades</h2>", "<strong>lower</strong>", "<li>first</li>", "<td>1</td>"):
+    for part in ('<h2 dir="auto">Grades</h2>', "<strong>lower</strong>", "<li>first</li>", "<td>1</td>"):
         assert part in html
 
 
