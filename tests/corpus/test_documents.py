@@ -169,7 +169,7 @@ def test_a_text_file_is_shown_as_it_was_written_before_and_after_its_import(clie
     item = make_document_import(b"Notes\n# not a heading\n  indented\n", "notes.txt")
     project = item.project
     client.force_login(lead_of(project))
-    written = '<p class="fixed-lines" data-at="0">Notes\n# not a heading\n  indented</p>'
+    written = '<p class="fixed-lines" dir="auto" data-at="0">Notes\n# not a heading\n  indented</p>'
     assert written in client.get(reverse("corpus:import", args=[project.slug, item.pk])).content.decode()
 
     imported(item)

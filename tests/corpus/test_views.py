@@ -211,8 +211,8 @@ def test_changes_show_metadata_and_renamed_documents(client):
     page = client.get(reverse("corpus:changes", args=[corpus.project.slug, snapshot.pk]), {"show": "described"})
 
     text = page.content.decode()
-    assert "<b>owner</b> <del>IT</del> <ins>Ops</ins>" in text
-    assert "<del>Handbook</del> <ins>Rules</ins>" in text
+    assert '<b>owner</b> <del dir="auto">IT</del> <ins dir="auto">Ops</ins>' in text
+    assert '<del dir="auto">Handbook</del> <ins dir="auto">Rules</ins>' in text
 
 
 def test_a_block_shows_its_history_and_its_snapshots(client):
@@ -258,7 +258,7 @@ def test_a_block_is_laid_out_and_shown_as_it_was_imported(client):
 
     assert "<code>send()</code>" in page
     assert '<pre class="source-text">Call `send()`, see [more](https://a.b/c):\n\n```\nsend(1)\n```</pre>' in page
-    assert '<p class="quote excerpt">Call send(), see more: send(1)</p>' in listed
+    assert '<p class="quote excerpt" dir="auto">Call send(), see more: send(1)</p>' in listed
 
 
 def test_a_passage_links_to_its_page_and_shows_its_metadata_whatever_its_names(client):

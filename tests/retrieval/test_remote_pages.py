@@ -84,7 +84,7 @@ def test_a_system_that_returns_passages_of_its_own_is_tried_made_and_run_from_pa
 
     assert '<dt>path to the texts</dt><dd class="digest">hits[*].text</dd>' in facts
     assert "<dt>returns</dt><dd>passages of its own</dd>" in page
-    assert '<span class="quote">red key a</span>' in page
+    assert '<span class="quote" dir="auto">red key a</span>' in page
 
 
 def test_a_cluster_that_returns_passages_of_its_own_is_described_from_its_page(lead, project, snapshot, port):

@@ -272,8 +272,11 @@ def test_the_page_shows_the_passages_with_document_pages_and_text(lead, project,
     page = " ".join(lead.get(at("run", project, run.pk)).content.decode().split())
 
     assert '<b class="id">chunk-7</b> <small>handbook</small> <small>pages 3–4</small>' in page
-    assert '<span class="quote">A red key.</span>' in page
-    assert '<b class="id">rules</b> <small>page 5</small><span class="quote">returned without its text</span>' in page
+    assert '<span class="quote" dir="auto">A red key.</span>' in page
+    assert (
+        '<b class="id">rules</b> <small>page 5</small><span class="quote" dir="auto">returned without its text</span>'
+        in page
+    )
     assert "<dt>returns</dt><dd>passages of its own</dd>" in page
 
 

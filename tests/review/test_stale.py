@@ -141,7 +141,7 @@ def test_a_title_that_changed_is_shown(client, project):
 
     page = client.get(url("stale-triple", project, triple.pk)).content.decode()
 
-    assert "<del>Access</del> <ins>Emergency access</ins>" in page
+    assert '<del dir="auto">Access</del> <ins dir="auto">Emergency access</ins>' in page
 
 
 @pytest.mark.parametrize("size", [1, 3])

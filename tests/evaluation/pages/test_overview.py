@@ -238,7 +238,7 @@ def test_an_evaluation_shows_its_means_and_every_query(client, scene, pair):
 
     said = words(response)
     assert "12 judged queries, 12 with a relevant passage; the run answers 12." in said
-    assert said.count('<span class="quote">What about Q') == 12
+    assert said.count('<span class="quote" dir="auto">What about Q') == 12
     assert "judged@10: 75 %" in said
     assert "unjudged@5: 25 %" in said
 
