@@ -257,7 +257,10 @@ def test_a_block_is_laid_out_and_shown_as_it_was_imported(client):
     listed = client.get(reverse("corpus:corpus", args=[corpus.project.slug, corpus.slug])).content.decode()
 
     assert "<code>send()</code>" in page
-    assert '<pre class="source-text">Call `send()`, see [more](https://a.b/c):\n\n```\nsend(1)\n```</pre>' in page
+    assert (
+        '<pre class="source-text" dir="auto">Call `send()`, see [more](https://a.b/c):\n\n```\nsend(1)\n```</pre>'
+        in page
+    )
     assert '<p class="quote excerpt" dir="auto">Call send(), see more: send(1)</p>' in listed
 
 
@@ -629,7 +632,7 @@ def test_files_with_passages_of_their_own_are_named_beside_the_choices(client):
 
     assert "OpenControl component bring their own 1 passage, the same with each choice." in page
     assert "PDF by page" not in page
-    assert "<li>component</li>" in page
+    assert '<li dir="auto">component</li>' in page
 
 
 def test_the_button_counts_what_is_new_and_leaves_out_what_is_here(client):
