@@ -24,12 +24,13 @@ class FilesInput(forms.FileInput):
 
 
 class FilesField(forms.FileField):
-    """One file, or several, which become one zip."""
+    """One file, or several, which become one zip. An empty one among several is listed as unread."""
 
     widget = FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> UploadedFile | None:
         """The file; None when there is none and none is required."""
+        self.allow_empty_file = len(data or ()) > 1
         files = [super(FilesField, self).clean(each, initial) for each in data or [None]]
         return files[0] if len(files) == 1 else _packed(files)
 

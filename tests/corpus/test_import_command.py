@@ -160,7 +160,6 @@ def test_a_checkout_says_its_commit(capsys, folder):
     [
         ({"recipe": "chapters"}, "chapters is not a recipe. Recipes are headings, paragraphs:200"),
         ({"base_url": "nowhere"}, "--base-url nowhere is not the address of a site"),
-        ({"format": "jsonl"}, "Only one file can be imported as jsonl"),
         ({"ids": "position"}, "Ids by position are for SMART files"),
     ],
 )

@@ -17,7 +17,7 @@ from apps.common.files.csvsafe import restore_cell
 from apps.common.files.encodings import encoding_of, name_of
 from apps.common.files.faults import ErrorList
 from apps.common.files.filekinds import not_text
-from apps.common.files.parquet import is_parquet, read_parquet
+from apps.common.files.parquet import MAGIC, is_parquet, read_parquet
 from apps.common.files.tabular import TableFile, read_rows
 from apps.common.files.workbooks import is_workbook, read_sheet
 
@@ -58,11 +58,10 @@ def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "") -> Tabl
     The headings are the first row with as many filled cells as any of the first ten; rows above it are skipped. A
     heading that is empty or there twice gets the letter of its column.
     """
-    head = source.head(4_096)
-    if is_workbook(head):
+    if is_workbook(source):
         names, name, rows = read_sheet(source, sheet)
         how = f"sheet {name} of a workbook" if len(names) > 1 else "a workbook"
-    elif is_parquet(head):
+    elif is_parquet(source.head(len(MAGIC))):
         names, name, rows, how = [], "", packed_rows(source), "Parquet"
     else:
         names, name = [], ""
@@ -72,9 +71,9 @@ def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "") -> Tabl
     return Table(how, headings, _fitted(source, headings, rest, errors), names, name, first[0])
 
 
-def is_packed_table(head: bytes) -> bool:
-    """Whether a file with these first bytes is a table that is not text: a workbook, or Parquet."""
-    return is_workbook(head) or is_parquet(head)
+def is_packed_table(source: TableFile) -> bool:
+    """Whether a file is a table that is not text: a workbook, or Parquet. The source stays at its beginning."""
+    return is_workbook(source) or is_parquet(source.head(len(MAGIC)))
 
 
 def packed_rows(source: TableFile) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""Detects files that are not text from their first bytes, and names the remedy.
+"""Detects files that are not text, and names the remedy: by their first bytes, an archive by its directory.
 
 Gzip is not listed: the readers unpack it themselves.
 """
@@ -6,6 +6,18 @@ Gzip is not listed: the readers unpack it themselves.
 from __future__ import annotations
 
 import codecs
+import zipfile
+import zlib
+from typing import BinaryIO
+
+ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
+WORD, WORKBOOK, OTHER_PACKAGE, PLAIN_ZIP, DAMAGED_ZIP = "word", "workbook", "other", "zip", "damaged"
+"""What an archive is: an Office file, a file of another program, files packed together, or nothing that opens."""
+DIRECTORY_BYTES = 20_000_000
+"""The longest directory of an archive that is read: it alone could fill the memory."""
+_DIRECTORY_SIZE = 5
+"""The place of the size of a zip's directory in what `zipfile` reads at its end."""
+_MIMETYPE_BYTES = 200
 
 PACKED = "unpack it first (gzip alone is read as it is)"
 SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
@@ -29,6 +41,54 @@ HEAD_BYTES = 1_024
 TEXT = bytes(range(0x20, 0x100)) + b"\t\n\v\f\r\x1b"
 MOST_CONTROLS = 0.05
 """The share of control characters from which bytes are not text. A few are left to the readers, which name the line."""
+
+
+def archive_kind(stream: BinaryIO) -> str:
+    """What an archive is by its directory, never by the bytes of its members; "" for what is none.
+
+    The stream is at its beginning, before and after.
+    """
+    is_archive = stream.read(4) in ZIP_STARTS
+    try:
+        return _by_directory(stream) if is_archive else ""
+    finally:
+        stream.seek(0)
+
+
+def is_directory_too_long(stream: BinaryIO, most: int = DIRECTORY_BYTES) -> bool:
+    """Whether the directory of an archive has more than `most` bytes. The stream is at its beginning afterwards."""
+    end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]
+    stream.seek(0)
+    return bool(end and end[_DIRECTORY_SIZE] > most)
+
+
+def _by_directory(stream: BinaryIO) -> str:
+    """Office files have one of their parts at the top and say in another what they are."""
+    try:
+        if is_directory_too_long(stream):
+            return PLAIN_ZIP
+        with zipfile.ZipFile(stream) as archive:
+            names = archive.namelist()
+            if "mimetype" in names:
+                return _by_mimetype(archive)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return DAMAGED_ZIP
+    if "[Content_Types].xml" not in names:
+        return PLAIN_ZIP
+    tops = {name.partition("/")[0] for name in names if "/" in name}
+    return WORD if "word" in tops else WORKBOOK if "xl" in tops else OTHER_PACKAGE
+
+
+def _by_mimetype(archive: zipfile.ZipFile) -> str:
+    """OpenDocument and e-books say in the file `mimetype` what they are; another file may have this name."""
+    try:
+        with archive.open("mimetype") as member:
+            said = member.read(_MIMETYPE_BYTES)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError):
+        return PLAIN_ZIP
+    if said.startswith(b"application/vnd.oasis.opendocument.spreadsheet"):
+        return WORKBOOK
+    return OTHER_PACKAGE if said.startswith(b"application/") else PLAIN_ZIP
 
 
 def not_text(head: bytes) -> str:

@@ -12,7 +12,8 @@ import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from apps.common.errors import InputError
 from apps.common.files.csvsafe import restore_cell
@@ -114,6 +115,20 @@ class TableFile:
                 if len(head) >= size:
                     break
         return head[:size]
+
+    @contextmanager
+    def seekable(self, most: int) -> Iterator[BinaryIO]:
+        """The whole content, unpacked, as a stream that can be read from any place; rejects more than `most` bytes."""
+        if not self.is_gzip:
+            self.rewind()
+            yield self._raw
+        else:
+            with TemporaryFile() as copy:
+                for block in self.blocks(most):
+                    copy.write(block)
+                copy.seek(0)
+                yield cast(BinaryIO, copy)
+        self.rewind()
 
     def find_line_ends(self) -> None:
         """Let a carriage return end a line where the beginning of the file has some, and no line feed."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from apps.common.files.filekinds import DAMAGED_ZIP, WORKBOOK, ZIP_STARTS, archive_kind
 from apps.common.files.tabular import TableFile
 from apps.common.files.workbook_rows import EMPTY, LOCKED, NO_SHEET, NOT_READ
 
@@ -15,9 +16,8 @@ PROGRAM = Path(__file__).with_name("workbook_rows.py")
 MOST_FILE_BYTES = 100_000_000
 MOST_ROW_BYTES = 30_000_000
 """Of a row as its process prints it. A file has a text once, however many cells of a row repeat it."""
-ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-IN_WORKBOOKS = (b"xl/", b"[Content_Types].xml", b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet")
-"""What the first entries of a zip are called when it is a workbook."""
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".ods")
 REASONS = {
     EMPTY: "the workbook has no visible sheet",
     NOT_READ: "the workbook is damaged, or of a form that is not read; save it as XLSX",
@@ -35,11 +35,14 @@ class Sheets(NamedTuple):
     rows: Iterator[tuple[int, list[str]]]
 
 
-def is_workbook(head: bytes) -> bool:
-    """Whether a file with these first bytes, a few hundred of them, is a workbook."""
-    if head.startswith(OLE):
-        return True
-    return head.startswith(ZIP) and any(name in head for name in IN_WORKBOOKS)
+def is_workbook(source: TableFile) -> bool:
+    """Whether a file is a workbook: by its directory, or by its name where that is damaged."""
+    head = source.head(len(OLE))
+    if not head.startswith(ZIP_STARTS):
+        return head == OLE
+    with source.seekable(MOST_FILE_BYTES) as stream:
+        kind = archive_kind(stream)
+    return kind == WORKBOOK or (kind == DAMAGED_ZIP and source.name.lower().removesuffix(".gz").endswith(ENDINGS))
 
 
 def read_sheet(source: TableFile, name: str = "") -> Sheets:

@@ -15,7 +15,7 @@ from apps.accounts.models import Project, User
 from apps.audit.selectors.events import latest_key
 from apps.common.database.prepared import prepared_writes
 from apps.common.files.faults import ErrorList
-from apps.common.files.tabular import TableFile
+from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.actions import corpora
 from apps.corpus.core.documents import UnreadFile
 from apps.corpus.core.import_plans import Fix, ImportPlan
@@ -27,8 +27,9 @@ from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.execution.ingest import BlockIntake, plan_blocks
 from apps.corpus.execution.undoing import CorpusState
 from apps.corpus.formats import FORMATS, IDS, read_blocks
-from apps.corpus.formats.documents.recognition import HEAD_BYTES, ZIP, recognise
+from apps.corpus.formats.documents.recognition import ZIP, recognise
 from apps.corpus.formats.documents.registry import KINDS
+from apps.corpus.formats.packages import LIMITS
 from apps.corpus.formats.rows import BlockRow
 from apps.corpus.forms import FilesField, PastedImportForm
 from apps.corpus.models import Corpus, Import, Snapshot
@@ -154,7 +155,9 @@ class CorpusImport(ImportKind):
     form_class = CorpusImportForm
 
     def is_read_at_once(self, path: Path, name: str, options: dict[str, Any]) -> bool:
-        if are_documents(options):
+        with open_source(path, name=name) as source:
+            are_read_as_documents = are_documents(source, options)
+        if are_read_as_documents:
             return document_reading.is_read_at_once(path, name, document_reading.Choices.in_options(options))
         return super().is_read_at_once(path, name, options)
 
@@ -216,13 +219,15 @@ class CorpusImport(ImportKind):
         return _with_figures(plan, rows)
 
     def fixes(self, source: TableFile, options: dict[str, Any]) -> list[Fix]:
-        kind = recognise(source.name, source.head(HEAD_BYTES))
         if options["format"] == AUTO:
             return _text_fixes(source, options)
+        with source.seekable(LIMITS.file_bytes) as stream:
+            kind = recognise(source.name, stream)
         if kind == options["format"]:
             return []
         if kind == ZIP:
-            return [Fix("format:auto", "This is a zip of documents.", "Import its documents", {"format": AUTO})]
+            words = "The files of this folder are of several kinds."
+            return [Fix("format:auto", words, "Read each as what it is", {"format": AUTO, "ids": "file"})]
         if kind not in KINDS:
             return []
         title = KINDS[kind].title.partition(",")[0]
@@ -326,9 +331,12 @@ def site_address(written: str) -> str:
     return address
 
 
-def are_documents(options: dict[str, Any]) -> bool:
-    """Whether a file is read as documents, and not as one of the formats that the person named."""
-    return options["format"] not in FORMATS
+def are_documents(source: TableFile, options: dict[str, Any]) -> bool:
+    """Whether a file is read as documents, of the kind that the person named where they named one.
+
+    A single file of one of the forms that bring passages is read as such; positions count in one file only.
+    """
+    return options["format"] not in FORMATS or (options["ids"] == "file" and document_reading.is_archive(source))
 
 
 def _text_fixes(source: TableFile, options: dict[str, Any]) -> list[Fix]:
@@ -353,7 +361,7 @@ def _rows(
     *,
     beside: Iterable[Recipe] = (),
 ) -> Iterator[Iterable[BlockRow]]:
-    if not are_documents(options):
+    if not are_documents(source, options):
         yield read_blocks(source, errors, format=options["format"], ids=options["ids"])
         return
     choices = document_reading.Choices.in_options(options)

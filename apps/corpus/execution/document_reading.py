@@ -27,9 +27,16 @@ from apps.corpus.core.recipes import DEFAULT, Recipe, recipe_of
 from apps.corpus.formats import document_readings
 from apps.corpus.formats.document_readings import ReadCommit, ReadFile, as_line
 from apps.corpus.formats.documents import DAMAGED, SourceFile, Unreadable
-from apps.corpus.formats.documents.recognition import HEAD_BYTES, ending_of, recognise, text_ending, unread_reason
+from apps.corpus.formats.documents.recognition import (
+    HEAD_BYTES,
+    ZIP,
+    ending_of,
+    recognise,
+    text_ending,
+    unread_reason,
+)
 from apps.corpus.formats.documents.registry import KINDS
-from apps.corpus.formats.packages import open_package
+from apps.corpus.formats.packages import LIMITS, open_package
 from apps.corpus.formats.rows import BlockRow
 from apps.jobs.actions.uploads import FOLDER
 
@@ -49,6 +56,7 @@ MAY_BE_TEXT = "opencontrol"
 """The kind whose reader refuses most files of its ending: YAML is read as text where a person asks for it."""
 NO_TEXT = "no text of its own"
 SAME_ID = "same id as another file"
+PARTLY = "read without records whose id another record has"
 ENDING = re.compile(r"[a-z0-9_+-]{1,20}")
 MOST_ENDINGS = 200
 """Letters of a list of endings, as the corpus stores it."""
@@ -80,6 +88,14 @@ class Choices(NamedTuple):
 def reading_path(upload: Path) -> Path:
     """The path of the stored reading of an uploaded file."""
     return upload.with_suffix(READING)
+
+
+def is_archive(source: TableFile) -> bool:
+    """Whether a file is several files packed as one, a folder for example."""
+    if source.is_gzip:
+        return False
+    with source.seekable(LIMITS.file_bytes) as stream:
+        return recognise(source.name, stream) == ZIP
 
 
 def is_read_at_once(path: Path, name: str, choices: Choices) -> bool:
@@ -136,7 +152,7 @@ def _file_lines(file: SourceFile, choices: Choices) -> Iterator[bytes]:
     """The lines of one file, all or none: what a reader has made is let go when it fails."""
     head = file.stream.read(HEAD_BYTES)
     file.stream.seek(0)
-    kind = recognise(file.path, head) if choices.kind == AUTO else choices.kind
+    kind = recognise(file.path, file.stream) if choices.kind == AUTO else choices.kind
     ending = text_ending(file.path, head) if choices.kind == AUTO and kind in {"", MAY_BE_TEXT} else ""
     if choices.reads_as_text(ending) and kind == "":
         kind = "text"
@@ -206,6 +222,7 @@ class DocumentRows:
         self._errors = errors
         self._documents: set[str] = set()
         self._is_cut = False
+        self._left_out = False
 
     @property
     def recipe(self) -> str:
@@ -217,7 +234,7 @@ class DocumentRows:
         for item in self._items:
             if isinstance(item, ReadFile):
                 self._close(file, rows)
-                file, rows = item, 0
+                file, rows, self._left_out = item, 0, False
             elif isinstance(item, Document | BlockRow):
                 assert file is not None
                 for row in self._rows(item, file.kind):
@@ -232,7 +249,7 @@ class DocumentRows:
     def notes(self) -> list[str]:
         """What a person should know of how it was read."""
         notes = [f"Git commit {self.commit}."] if self.commit else []
-        for words, number in self.tally.notes.most_common():
+        for words, number in (+self.tally.notes).most_common():
             notes.append(f"{number:,} {'file' if number == 1 else 'files'} {words}.")
         return notes
 
@@ -257,8 +274,9 @@ class DocumentRows:
             return
         if rows:
             self.tally.add_file(file.kind)
-        elif file.path not in self.tally.unread.get(SAME_ID, ()):
-            self.tally.add_unread(file.path, NO_TEXT)
+            self.tally.notes[PARTLY] += self._left_out
+        else:
+            self.tally.add_unread(file.path, SAME_ID if self._left_out else NO_TEXT)
 
     def _rows(self, item: Document | BlockRow, kind: str) -> Iterator[BlockRow]:
         if isinstance(item, BlockRow):
@@ -268,7 +286,7 @@ class DocumentRows:
             return
         name = document_id(item.path)
         if name in self._documents:
-            self.tally.add_unread(item.path, SAME_ID)
+            self._left_out = True
             return
         self._documents.add(name)
         self._is_cut = True

@@ -14,8 +14,8 @@ from apps.accounts.models import Project, User
 from apps.common.discovery import load_layers
 from apps.common.files.anytable import is_packed_table
 from apps.common.files.extent import Extent, is_within
-from apps.common.files.tabular import TableFile
-from apps.common.files.workbooks import ZIP
+from apps.common.files.filekinds import ZIP_STARTS
+from apps.common.files.tabular import TableFile, open_source
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.models import Corpus, Import, Snapshot
 
@@ -23,7 +23,6 @@ Progress = Callable[[int], None]
 READ_AT_ONCE = Extent(4_000_000, 50_000)
 WORKBOOK_AT_ONCE_BYTES = 500_000
 ZIP_AT_ONCE_BYTES = 100_000
-HEAD_BYTES = 4_096
 
 
 class FormatExample(NamedTuple):
@@ -120,9 +119,9 @@ class ImportKind:
 
     def is_read_at_once(self, path: Path, name: str, options: dict[str, Any]) -> bool:
         """Whether an upload with this name is small enough to read in the request; a packed table grows."""
-        with path.open("rb") as stream:
-            head = stream.read(HEAD_BYTES)
-        most = WORKBOOK_AT_ONCE_BYTES if is_packed_table(head) else ZIP_AT_ONCE_BYTES if head.startswith(ZIP) else None
+        with open_source(path, name=name) as source:
+            is_zip = source.head(4) in ZIP_STARTS
+            most = WORKBOOK_AT_ONCE_BYTES if is_packed_table(source) else ZIP_AT_ONCE_BYTES if is_zip else None
         return is_within(path, READ_AT_ONCE) and (most is None or path.stat().st_size <= most)
 
     def before(self, project: Project, options: dict[str, Any], prepared: Any = None) -> Any:

@@ -27,7 +27,7 @@ def recognise(source: TableFile) -> str:
         names = {HUB_NAMES.get(name, name) for name in columns}
         own = "parquet" if set(RECORD_NEEDED) <= names <= set(RECORD_KNOWN) else ""
         return own or tool_of_columns(columns) or TABLE
-    if is_packed_table(head):
+    if is_packed_table(source):
         return TABLE
     if tool := tool_of(source):
         return tool

@@ -24,7 +24,7 @@ def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
     if is_parquet(head):
         names = {"query_id" if name == HUB_ID else name for name in parquet_names(source)}
         return PARQUET if {"query_id", "text"} <= names <= {*KNOWN, SPLIT} else TABLE
-    if is_packed_table(head):
+    if is_packed_table(source):
         return TABLE
     text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
     lines = [line for line in text.splitlines() if line.strip()]

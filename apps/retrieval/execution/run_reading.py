@@ -120,7 +120,8 @@ def draft_of_file(
     shown = name or name_of(path)
     with path.open("rb") as stream:
         source = TableFile(shown, stream, path=path)
-        if are_results(start := _start(source)):
+        start = _start(source)
+        if start and are_results(source, start):
             return draft_from_results(source, _now_and_then(progress), **known_queries(project))
         if table := columns_of(start):
             return draft_from_table(source, table, _now_and_then(progress), **known_ids(project, snapshot))

@@ -35,9 +35,9 @@ OF_THE_CORPUS = {*BLOCK, "passage", "passage_id", "passage id"}
 Known = Callable[[ErrorList], Iterable[tuple[int, ResultRow]]]
 
 
-def are_results(start: bytes) -> bool:
-    """Whether a file that begins so has passages of a system's own."""
-    return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" or is_workbook(start) or _is_table(start)
+def are_results(source: TableFile, start: bytes) -> bool:
+    """Whether a file, which begins so, has passages of a system's own. The source stays at its beginning."""
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" or is_workbook(source) or _is_table(start)
 
 
 def _is_table(start: bytes) -> bool:

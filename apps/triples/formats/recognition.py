@@ -16,7 +16,7 @@ def recognise(source: TableFile) -> str:
     head = source.head(HEAD_BYTES)
     if is_parquet(head):
         return "parquet" if set(parquet_names(source)) >= NEEDED else TABLE
-    if is_packed_table(head):
+    if is_packed_table(source):
         return TABLE
     text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
     if text.startswith("{"):

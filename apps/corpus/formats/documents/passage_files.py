@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from apps.common.errors import InputError
 from apps.common.files.faults import ErrorList, all_of
 from apps.common.files.tabular import TableFile
 from apps.corpus.formats import read_blocks
-from apps.corpus.formats.documents import Reader, SourceFile
+from apps.corpus.formats.documents import DAMAGED, Reader, SourceFile, Unreadable
 from apps.corpus.formats.rows import BlockRow
 
 
@@ -14,7 +15,12 @@ def passages_as(format: str) -> Reader:
 
     def read(file: SourceFile) -> Iterator[BlockRow]:
         errors = ErrorList()
-        yield from read_blocks(TableFile(file.path, file.stream), errors, format=format)
+        try:
+            yield from read_blocks(TableFile(file.path, file.stream), errors, format=format)
+        except InputError as error:
+            if error.line is None:  # about the file, and not about one of its lines
+                raise Unreadable(DAMAGED) from error
+            raise
         if errors:
             raise all_of(errors)
 

@@ -1,12 +1,20 @@
 """Says of what kind a file is, from its first bytes and its name, and why one stays unread.
 
 Content comes before the name where it is certain (a PDF named `.txt` is a PDF); among texts the name decides, because
-a Markdown file may begin with anything.
+a Markdown file may begin with anything. An archive is known by its directory, since the files in it may have any bytes.
 """
 
 import re
+from typing import BinaryIO
 
-from apps.common.files.filekinds import not_text
+from apps.common.files.filekinds import (
+    OTHER_PACKAGE,
+    WORD,
+    WORKBOOK,
+    ZIP_STARTS,
+    archive_kind,
+    not_text,
+)
 
 HEAD_BYTES = 4_096
 ZIP = "zip"
@@ -45,15 +53,22 @@ _SMART = re.compile(rb"\.I\s+\S+\s*\n\.[A-Z]\s*\n")
 _TREC = re.compile(rb"\s*<DOC>", re.I)
 _OSCAL = re.compile(rb'\s*\{\s*"catalog"\s*:')
 _CONTAINS_RECORDS = re.compile(rb'\{\s*"[^"]*"\s*:\s*[\[{]')
+_PDF_LINE = re.compile(rb"%PDF-\d\.\d\s*[\r\n]")
+_PDF, _PDF_WITHIN = b"%PDF-", 1_024
+"""The first line of a PDF, before which its format allows other bytes."""
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
-def recognise(path: str, head: bytes) -> str:
-    """The kind of a file with this name and these first bytes; "" when no reader may know it.
+def recognise(path: str, stream: BinaryIO) -> str:
+    """The kind of a file with this name; "" when no reader may know it.
 
-    `head` is up to `HEAD_BYTES` long and not packed by gzip.
+    The stream is not packed by gzip, and at its beginning, before and after.
     """
     ending = ending_of(path)
+    if archive := archive_kind(stream):
+        return _among_archives(archive, ending)
+    head = stream.read(HEAD_BYTES)
+    stream.seek(0)
     if certain := _by_signature(head, ending):
         return certain
     if not head.strip() or not _is_text(head):
@@ -70,7 +85,7 @@ def unread_reason(path: str, head: bytes) -> str:
     ending = ending_of(path)
     if reason := _REASONS.get(ending):
         return reason
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith(ZIP_STARTS) and not ending:
         return "archive inside the upload"
     if not head.strip():
         return EMPTY
@@ -92,25 +107,23 @@ def ending_of(path: str) -> str:
 
 
 def _by_signature(head: bytes, ending: str) -> str:
-    if b"%PDF-" in head[:1_024]:
+    if _PDF_LINE.match(head) or (ending == "pdf" and _PDF in head[:_PDF_WITHIN]):
         return "pdf"
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith(_OLD_OFFICE):
         return "xlsx" if ending in NAMES["xlsx"] else "docx" if ending in {"docx", "docm"} else ""
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _in_archive(head, ending)
     return ""
 
 
-def _in_archive(head: bytes, ending: str) -> str:
-    """Office files are archives; the names of their first members say which program wrote them."""
-    if b"word/" in head or _BY_ENDING.get(ending) == "docx":
-        return "docx"
-    is_sheet = b"xl/" in head or b"opendocument.spreadsheet" in head
-    if is_sheet or _BY_ENDING.get(ending) == "xlsx":
-        return "xlsx"
-    return "" if ending in _REASONS and ending != "zip" else ZIP
+def _among_archives(archive: str, ending: str) -> str:
+    """The kind of an archive that is, by its directory, of this sort. The name decides where the directory does not."""
+    if archive in {WORD, WORKBOOK}:
+        return "docx" if archive == WORD else "xlsx"
+    if (named := _BY_ENDING.get(ending)) in {"docx", "xlsx"}:
+        return str(named)
+    is_other = archive == OTHER_PACKAGE or (ending in _REASONS and ending != "zip")
+    return "" if is_other else ZIP
 
 
 def _among_texts(named: str, head: bytes) -> str:

@@ -5,15 +5,16 @@ import os
 import zipfile
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from apps.common.errors import InputError
 from apps.common.files.faults import fault
 from apps.corpus.formats.packages.commits import commit_at
-from apps.corpus.formats.packages.packing import Opener
+from apps.corpus.formats.packages.packing import Opener, linked
 from apps.corpus.formats.packages.paths import GIT, is_skipped
-from apps.corpus.formats.packages.unpacking import LIMITS, members_of, refusal_of
+from apps.corpus.formats.packages.unpacking import LIMITS, TWICE, members_of, refusal_of
 
 
 def files_at(paths: Iterable[Path]) -> dict[str, Opener]:
@@ -47,22 +48,28 @@ def _files_below(folder: Path) -> Iterator[tuple[str, Opener]]:
         yield f"{folder.name}/{GIT}/HEAD", partial(io.BytesIO, commit.encode())
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not is_skipped(f"{name}/x"))
-        for name in sorted(names):
+        links = [name for name in folders if (Path(place) / name).is_symlink()]
+        for name in sorted([*names, *links]):
             path = Path(place) / name
-            if not path.is_symlink() and path.is_file() and not is_skipped(name):
-                yield f"{folder.name}/{path.relative_to(folder).as_posix()}", partial(_open, path)
+            if not is_skipped(name) and (path.is_symlink() or path.is_file()):
+                opener = linked if path.is_symlink() else partial(_open, path)
+                yield f"{folder.name}/{path.relative_to(folder).as_posix()}", opener
 
 
 def _files_in(path: Path) -> Iterator[tuple[str, Opener]]:
     archive = zipfile.ZipFile(path)
     try:
-        members, _ = members_of(archive, path.name, LIMITS)
+        members, doubles = members_of(archive, path.name, LIMITS)
+        shown = {name: info for name, info in members.items() if not is_skipped(name)}
+        reasons = (TWICE for _ in doubles), (refusal_of(name, info, LIMITS) for name, info in shown.items())
+        if reason := next(filter(None, chain(*reasons)), ""):
+            message = f"not all of its files can be unpacked ({reason}); import this zip alone, and they are listed"
+            raise fault(path.name, None, "", "", message)
     except InputError:
         archive.close()
         raise
-    for name, info in members.items():
-        if not refusal_of(name, info, LIMITS) and not is_skipped(name):
-            yield f"{path.stem}/{name}", partial(_opened, archive, info)
+    for name, info in shown.items():
+        yield f"{path.stem}/{name}", partial(_opened, archive, info)
 
 
 def _open(path: Path) -> BinaryIO:

@@ -1,6 +1,8 @@
 """Many files as one zip: the same files give the same bytes, whenever and in whatever order they come."""
 
+import io
 import shutil
+import stat
 import zipfile
 from collections.abc import Callable, Collection, Mapping
 from typing import BinaryIO
@@ -8,6 +10,13 @@ from typing import BinaryIO
 from apps.corpus.formats.packages.paths import common_folder, tidy
 
 Opener = Callable[[], BinaryIO]
+
+
+def linked() -> BinaryIO:
+    """The opener of a link to another file, which is packed as a link: whoever reads the package lists it as unread."""
+    return io.BytesIO()
+
+
 NO_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of every file: the earliest that a zip can have."""
 PIECE = 1024 * 1024
@@ -22,7 +31,7 @@ def pack(files: Mapping[str, Opener], out: BinaryIO) -> None:
         for path in sorted(files, key=tidy):
             entry = zipfile.ZipInfo(tidy(path), NO_TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o600 << 16
+            entry.external_attr = (stat.S_IFLNK if files[path] is linked else stat.S_IFREG | 0o600) << 16
             with files[path]() as file, archive.open(entry, "w", force_zip64=True) as member:
                 shutil.copyfileobj(file, member, PIECE)
 

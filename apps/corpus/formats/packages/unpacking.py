@@ -17,9 +17,10 @@ from typing import BinaryIO, NamedTuple, cast
 
 from apps.common.errors import InputError
 from apps.common.files.faults import fault
+from apps.common.files.filekinds import DIRECTORY_BYTES, is_directory_too_long
 from apps.corpus.core.documents import UnreadFile
 from apps.corpus.formats.documents import SourceFile
-from apps.corpus.formats.documents.recognition import HEAD_BYTES, ZIP, recognise
+from apps.corpus.formats.documents.recognition import ZIP, recognise
 from apps.corpus.formats.packages.commits import READ_BYTES, commit_of
 from apps.corpus.formats.packages.paths import GIT, common_folder, is_plain, is_safe, is_skipped, tidy
 
@@ -27,8 +28,6 @@ MEGABYTE = 1_000_000
 GZIP_MAGIC = b"\x1f\x8b"
 IN_MEMORY = 4 * MEGABYTE
 PIECE = 1024 * 1024
-_DIRECTORY_SIZE = 5
-"""The place of the size of a zip's directory in what `zipfile` reads at its end."""
 _ENCRYPTED = 0x1
 LEADS_OUT = "path that leads out of the archive"
 ODD_NAME = "name with control characters"
@@ -46,7 +45,7 @@ class Limits(NamedTuple):
     files: int = 50_000
     file_bytes: int = 500 * MEGABYTE
     total_bytes: int = 10_000 * MEGABYTE
-    directory_bytes: int = 20 * MEGABYTE
+    directory_bytes: int = DIRECTORY_BYTES
     ratio: int = 200
     ratio_floor: int = 5 * MEGABYTE
 
@@ -188,25 +187,17 @@ class Package:
 def open_package(path: Path, name: str, limits: Limits = LIMITS) -> Iterator[Package]:
     """Open an upload on disk. Raises InputError for a zip that is damaged or beyond the limits."""
     with path.open("rb") as stream:
-        head = stream.read(HEAD_BYTES)
-        if recognise(name, head) != ZIP:
+        if recognise(name, stream) != ZIP:
             yield Package(stream, name, None, limits)
             return
-        _refuse_directory(stream, name, limits)
+        if is_directory_too_long(stream, limits.directory_bytes):
+            raise _too_many(name, limits)
         try:
             archive = zipfile.ZipFile(stream)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
             raise fault(name, None, "", "", "the zip is damaged or cut off; make it again") from error
         with archive:
             yield Package(stream, name, archive, limits)
-
-
-def _refuse_directory(stream: BinaryIO, name: str, limits: Limits) -> None:
-    """Refuse a directory that alone would fill the memory, before it is read."""
-    end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]
-    stream.seek(0)
-    if end and end[_DIRECTORY_SIZE] > limits.directory_bytes:
-        raise _too_many(name, limits)
 
 
 def members_of(archive: zipfile.ZipFile, name: str, limits: Limits) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:

@@ -20,7 +20,7 @@ from apps.corpus.edges.imports import FORMAT_CHOICES, site_address
 from apps.corpus.edges.target_form import NEW
 from apps.corpus.enums import ImportMode
 from apps.corpus.execution.document_reading import AUTO, endings_in
-from apps.corpus.formats import FORMATS, IDS
+from apps.corpus.formats import IDS
 from apps.corpus.models import READING
 from apps.corpus.selectors.corpora import corpora_in
 
@@ -72,16 +72,9 @@ class Command(ImportCommand):
     def opened(self, options: dict[str, Any]) -> Iterator[TableFile]:
         """One file as it is; several, or a folder, as one package."""
         paths = [str(path) for path in options["paths"]]
-        is_alone = len(paths) == 1 and not Path(paths[0]).is_dir()
-        if options["format"] in FORMATS and not is_alone:
-            message = f"Only one file can be imported as {options['format']}. Leave out --format for several."
-            raise CommandError(message, returncode=BAD_INPUT)
-        if is_alone and (paths[0] != "-" or options["format"] in FORMATS):
-            with opened(paths[0]) as source:
-                yield source
-            return
         if paths != ["-"]:
-            with packed(map(Path, paths)) as source:
+            is_alone = len(paths) == 1 and not Path(paths[0]).is_dir()
+            with opened(paths[0]) if is_alone else packed(map(Path, paths)) as source:
                 yield source
             return
         with TemporaryDirectory(prefix="karat-") as folder:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
+from apps.common.files.filekinds import ZIP_STARTS
 from apps.common.files.tabular import TableFile
-from apps.common.files.workbooks import ZIP
 from apps.corpus.core.documents import UnreadFile
 from apps.corpus.formats.packages import open_package
 
 
 def is_zip(source: TableFile) -> bool:
-    return not source.is_gzip and source.head(len(ZIP)) == ZIP
+    return not source.is_gzip and source.head(4) in ZIP_STARTS
 
 
 def paths_in(source: TableFile) -> list[str]:

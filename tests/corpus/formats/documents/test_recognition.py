@@ -1,8 +1,11 @@
 """Of what kind a file is: by its content where that is certain, else by its name."""
 
+import io
+
 import pytest
 
 from apps.corpus.formats.documents.recognition import recognise, unread_reason
+from tests.corpus.factories import zipped
 
 
 @pytest.mark.parametrize(
@@ -15,10 +18,17 @@ from apps.corpus.formats.documents.recognition import recognise, unread_reason
         ("page.html", b"<p>x</p>", "html"),
         ("page.md", b"<!DOCTYPE html><html>", "html"),
         ("report.txt", b"%PDF-1.7\n", "pdf"),
-        ("letter.docx", b"PK\x03\x04....[Content_Types].xml word/document.xml", "docx"),
-        ("sheet.bin", b"PK\x03\x04....xl/workbook.xml", "xlsx"),
-        ("all.zip", b"PK\x03\x04....a.md", "zip"),
-        ("all", b"PK\x03\x04....a.md", "zip"),
+        ("about-pdf.md", b"A file that begins with %PDF-1.7 is a PDF.", "markdown"),
+        ("letter.bin", zipped({"[Content_Types].xml": "", "word/document.xml": ""}), "docx"),
+        ("letter.docx", b"PK\x03\x04 cut off", "docx"),
+        ("sheet.bin", zipped({"[Content_Types].xml": "", "xl/workbook.xml": ""}), "xlsx"),
+        ("sheet.bin", zipped({"mimetype": "application/vnd.oasis.opendocument.spreadsheet"}), "xlsx"),
+        ("slides.bin", zipped({"[Content_Types].xml": "", "ppt/presentation.xml": ""}), ""),
+        ("novel.epub", zipped({"mimetype": "application/epub+zip"}), ""),
+        ("all.zip", zipped({"docs/word/document.xml": "", "docs/[Content_Types].xml": "", "a.md": "xl/ %PDF-"}), "zip"),
+        ("all.zip", zipped({"docs/mimetype": "application/epub+zip", "mimetype": "how it says its type"}), "zip"),
+        ("all.zip", b"PK\x03\x04 cut off", "zip"),
+        ("all", zipped({"a.md": "# A"}), "zip"),
         ("rows.csv", b"id;text\n1;x", "csv"),
         ("blocks.jsonl", b'{"block_id": "b", "document_id": "d", "text": "t"}\n', "jsonl"),
         ("corpus.jsonl", b'{"_id": "b", "text": "t"}\n', "beir"),
@@ -36,7 +46,7 @@ from apps.corpus.formats.documents.recognition import recognise, unread_reason
     ],
 )
 def test_kinds(path, head, kind):
-    assert recognise(path, head) == kind
+    assert recognise(path, io.BytesIO(head)) == kind
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_lines_that_end_in_a_carriage_return_alone_are_read():
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"PK\x03\x04 xl/ rubbish", "damaged spreadsheet"),
+        (b"PK\x03\x04 xl/ rubbish", "damaged, or not what its name says"),
         (OLE + b"\0" * 5_000, "damaged spreadsheet"),
         (workbook({"A": [["n"], [1]]}), "table without a column of text"),
         (workbook({"A": []}), "empty table"),
