@@ -7,15 +7,22 @@ Both libraries are loaded with the first page, since most commands read none.
 
 from typing import TYPE_CHECKING
 
+from apps.corpus.formats.documents.scripts import write_scripts
+
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
 
 def soup_of(html: str) -> "BeautifulSoup":
-    """The tree of a page, with end tags where HTML implies them. Raises Unreadable for what is too large or deep."""
+    """The tree of a page, with end tags where HTML implies them, and superscripts as letters of their own.
+
+    Raises Unreadable for what is too large or deep.
+    """
     from apps.corpus.formats.documents.html_tree import Soup
 
-    return Soup(html, "html.parser")
+    tree = Soup(html, "html.parser")
+    write_scripts(tree)
+    return tree
 
 
 def markdown_of(tree: "BeautifulSoup | Tag") -> str:

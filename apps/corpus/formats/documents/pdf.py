@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.pdf_layout import Bookmark, Laid, Line, lay_out
+from apps.corpus.formats.documents.scripts import with_scripts
 
 SCRIPT = Path(__file__).with_name("pdf_pages.py")
 SCANNED = "scanned PDF without text"
@@ -50,7 +51,7 @@ def read_pdf(source: SourceFile, limits: Limits = LIMITS) -> Iterator[Document]:
     found = _found_in(source.stream, limits)
     if reason := found.get("unreadable"):
         raise Unreadable(reasons(limits)[reason])
-    pages = [[Line(*line) for line in page] for page in found["pages"]]
+    pages = [[Line(with_scripts(text), *place) for text, *place in page] for page in found["pages"]]
     laid = lay_out(pages, [Bookmark(*entry) for entry in found["outline"]])
     if not laid.text.strip():
         raise Unreadable(SCANNED)

@@ -13,10 +13,12 @@ class Line(NamedTuple):
     size: float = BODY
     y: float | None = None
     """Points from the bottom of the page; None is one line below the line before."""
+    rise: float = 0
+    """How far it is above the others of its line."""
 
 
 def make_pdf(
-    pages: Iterable[Iterable[str | Line]],
+    pages: Iterable[Iterable[str | Line | Sequence[Line]]],
     *,
     title: str = "",
     author: str = "",
@@ -24,7 +26,8 @@ def make_pdf(
     encrypted: bool = False,
     blanks: int = 0,
 ) -> bytes:
-    """A PDF of these pages. An empty string is an empty line; `bookmarks` are (page from 0, title).
+    """A PDF of these pages. An empty string is an empty line, several `Line` are beside each other in one; `bookmarks`
+    are (page from 0, title).
 
     `blanks` is how many blank characters each page has besides, packed to a thousandth.
     """
@@ -51,13 +54,14 @@ def make_pdf(
     return _file(objects, trailer)
 
 
-def _content(page: Iterable[str | Line]) -> bytes:
+def _content(page: Iterable[str | Line | Sequence[Line]]) -> bytes:
     y, out = TOP + LEADING, []
     for line in page:
-        line = Line(line) if isinstance(line, str) else line
-        y = y - LEADING if line.y is None else line.y
-        if line.text:
-            out.append(b"BT /F1 %g Tf 72 %g Td (%s) Tj ET" % (line.size, y, _escaped(line.text)))
+        parts = [Line(line)] if isinstance(line, str) else [line] if isinstance(line, Line) else line
+        y = y - LEADING if parts[0].y is None else parts[0].y
+        shown = b" ".join(b"/F1 %g Tf %g Ts (%s) Tj" % (one.size, one.rise, _escaped(one.text)) for one in parts)
+        if any(one.text for one in parts):
+            out.append(b"BT 72 %g Td %s ET" % (y, shown))
     return b"\n".join(out)
 
 

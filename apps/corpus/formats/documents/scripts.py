@@ -1,0 +1,68 @@
+"""Superscripts and subscripts in letters of their own, so that 10⁸ is not 108: what is exact is what evidence rests on.
+
+Where Unicode has no such letters, `^(…)` and `_(…)` mark them. Signs that no reading mistakes for digits stay as they
+are: `word*`, `[1]`, `™`; so do English ordinals, `1st`.
+"""
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+RAISED, LOWERED, LEVEL = "\x0e", "\x10", "\x0f"
+"""Control characters, which no text has: they begin and end what a reader found raised or lowered."""
+_MARKED = re.compile(f"(.?)([{RAISED}{LOWERED}])([^{RAISED}{LOWERED}{LEVEL}]*){LEVEL}?", re.DOTALL)
+_RAISED_LETTERS = dict(
+    zip(
+        "0123456789+-−–=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVW",
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ",
+        strict=True,
+    )
+)
+_LOWERED_LETTERS = dict(zip("0123456789+-−–=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True))
+_PLAIN = re.compile(r"[^\w\s]*|\[.*\]|[™℠®]", re.DOTALL)
+_ORDINALS = frozenset({"st", "nd", "rd", "th"})
+
+
+def raised(text: str, before: str = "") -> str:
+    """A superscript; `before` is the character before it."""
+    return _written(text, "^", _RAISED_LETTERS, is_plain=before.isdigit() and text.strip().lower() in _ORDINALS)
+
+
+def lowered(text: str) -> str:
+    return _written(text, "_", _LOWERED_LETTERS)
+
+
+def with_scripts(text: str) -> str:
+    """A text in which RAISED or LOWERED begins a script and LEVEL ends it."""
+    if RAISED not in text and LOWERED not in text:
+        return text
+    return _MARKED.sub(_marked, text).replace(LEVEL, "")
+
+
+def write_scripts(tree: "BeautifulSoup | Tag") -> None:
+    """Put text in the place of each `<sup>` and `<sub>` of a page; one that is a link stays what it is."""
+    for tag in tree.find_all(["sup", "sub"]):
+        if tag.find(["a", "img", "sup", "sub"]):
+            continue
+        words = " ".join(tag.get_text().split())
+        before = tag.find_previous(string=True) or ""
+        tag.replace_with(raised(words, str(before)[-1:]) if tag.name == "sup" else lowered(words))
+    tree.smooth()
+
+
+def _marked(found: re.Match[str]) -> str:
+    before, mark, text = found.groups()
+    return before + (raised(text, before) if mark == RAISED else lowered(text))
+
+
+def _written(text: str, sign: str, letters: dict[str, str], *, is_plain: bool = False) -> str:
+    words = text.strip()
+    if is_plain or _PLAIN.fullmatch(words):
+        return text
+    if all(letter in letters for letter in words):
+        new = "".join(letters[letter] for letter in words)
+    else:
+        new = f"{sign}{words}" if len(words) == 1 else f"{sign}({words})"
+    return text.replace(words, new)

@@ -1,0 +1,113 @@
+"""Superscripts and subscripts are told from digits, whatever the kind of the file."""
+
+import docx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.corpus.formats.documents.docx import read_docx
+from apps.corpus.formats.documents.html import read_html
+from apps.corpus.formats.documents.markdown import read_markdown
+from apps.corpus.formats.documents.pdf import read_pdf
+from apps.corpus.formats.documents.rst import read_rst
+from apps.corpus.formats.documents.scripts import LEVEL, LOWERED, RAISED, lowered, raised, with_scripts
+from apps.corpus.formats.documents.trec import read_trec
+from tests.corpus.formats.documents.pdfs import Line, make_pdf
+from tests.corpus.formats.documents.reading import one, rows
+from tests.corpus.formats.documents.test_docx import written
+
+HTML = (
+    "<h1>Units of 10<sup>8</sup></h1><p>At 3&times;10<sup>8</sup> m/s, 5 m<sup>2</sup>; see note<sup>1</sup>. CO<sub>2"
+    "</sub>, 10<sup>&minus;6</sup>, year<sup>2,3</sup>, x<sub>i</sub><sup><i>n</i></sup>, the 1<sup>st</sup>, Karat"
+    "<sup>TM</sup>, word<sup>*</sup>, a<sup>[4]</sup>, b<sup><a href='#n5'>5</a></sup><pre>x<sup>2</sup></pre>"
+)
+MARKDOWN = (
+    "# Units of 10⁸\n\nAt 3×10⁸ m/s, 5 m²; see note¹. CO₂, 10⁻⁶, year^(2,3), xᵢⁿ, the 1st, Karatᵀᴹ, word\\*, a[4],"
+    " b[5](#n5)\n\n```\nx²\n```"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "expected"),
+    [
+        ("8", "0", "⁸"),
+        (" 2 ", "m", " ² "),
+        ("n+1", "x", "ⁿ⁺¹"),
+        ("th", "5", "th"),
+        ("th", "e", "ᵗʰ"),
+        ("q", "x", "^q"),
+        ("2,3", "r", "^(2,3)"),
+        ("[1]", "r", "[1]"),
+        ("†", "r", "†"),
+        ("", "r", ""),
+    ],
+)
+def test_a_superscript_is_letters_of_its_own_or_marked(text, before, expected):
+    assert raised(text, before) == expected
+
+
+def test_a_subscript_too():
+    assert [lowered(text) for text in ("2", "max", "B", "1,2")] == ["₂", "ₘₐₓ", "_B", "_(1,2)"]
+
+
+@given(st.text(st.characters(exclude_characters=RAISED + LOWERED + LEVEL)))
+def test_a_text_without_scripts_stays_as_it_is(text):
+    assert with_scripts(text) == text
+
+
+@given(st.text("0123456789", min_size=1), st.text("0123456789", min_size=1))
+def test_figures_that_are_raised_never_join_those_before_them(base, exponent):
+    assert with_scripts(f"{base}{RAISED}{exponent}{LEVEL}").startswith(base)
+    assert base + exponent not in with_scripts(f"{base}{RAISED}{exponent}{LEVEL}")
+    assert base + exponent not in with_scripts(f"{base}{LOWERED}{exponent}{LEVEL}")
+
+
+def test_pages_of_the_web():
+    page = one(read_html, HTML)
+
+    assert page.text == MARKDOWN
+    assert page.title == "Units of 10⁸"
+
+
+def test_word_files():
+    def fill(document: docx.document.Document) -> None:
+        words = document.add_paragraph("At 10")
+        words.add_run("8").font.superscript = True
+        words.add_run(" m/s, CO")
+        words.add_run("2").font.subscript = True
+
+    assert one(read_docx, written(fill)).text == "At 10⁸ m/s, CO₂"
+
+
+def test_restructured_text_trec_and_markdown():
+    assert one(read_rst, "At 10\\ :sup:`8` m/s, CO\\ :sub:`2`\n").text == "At 10⁸ m/s, CO₂"
+    (row,) = rows(read_trec, "<DOC><DOCNO>1</DOCNO><TEXT>At 10<sup>8</sup> m/s, CO<sub>2</sub></TEXT></DOC>")
+    assert row.text == "At 10⁸ m/s, CO₂"
+    assert one(read_markdown, "At 10<sup>8</sup> m/s").text == "At 10<sup>8</sup> m/s"  # as it was written
+
+
+def test_a_pdf_keeps_a_sentence_together_around_a_mark_and_an_exponent():
+    page = [
+        "Units",
+        "",
+        [Line("At 3x10"), Line("8", 7, rise=4), Line(" m/s"), Line("1", 7, rise=4), Line(", and CO")],
+        [Line("1", 7, rise=4), Line(" A note below.")],
+    ]
+    page[2] += [Line("2", 7, rise=-2), Line(".")]
+
+    text = one(read_pdf, make_pdf([page])).text
+
+    assert "At 3x10⁸ m/s¹, and CO₂." in text
+    assert "¹ A note below." in text
+
+
+def test_the_cases_of_the_first_team(shared_data):
+    cases = shared_data.parent / "cases" / "superscripts"
+    if not cases.exists():
+        pytest.skip("the cases are not here")
+
+    html = one(read_html, (cases / "math.html").read_bytes()).text
+    pdf = one(read_pdf, (cases / "table.pdf").read_bytes()).text
+
+    assert html == "# Units\n\nThe speed is 3×10⁸ m/s and area 5 m²; see note¹. CO₂"
+    assert pdf.endswith("\n\nWords after the table¹.\n\n¹ A footnote.")
