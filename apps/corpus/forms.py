@@ -91,6 +91,11 @@ class ImportForm(KaratForm):
             )
         return chosen
 
+    @classmethod
+    def kept_for_another(cls, options: dict[str, Any], file_name: str) -> dict[str, Any]:
+        """The options of an import of this file that are proposed for the next one, of another file."""
+        return dict(options)
+
     def options(self) -> dict[str, Any]:
         return {name: value for name, value in self.cleaned_data.items() if name != "file"}
 

@@ -31,4 +31,13 @@ function showToast(words) {
 document.addEventListener("htmx:responseError", ({ detail: { xhr } }) => {
   if (xhr.status === 503 && xhr.getResponseHeader("Content-Type")?.startsWith("text/plain")) showToast(xhr.responseText);
 });
+// An answer that refuses has not the part that was asked for: its sentence is shown, and the page stays.
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  const part = detail.requestConfig.elt.closest("[hx-select]")?.getAttribute("hx-select");
+  if (detail.xhr.status < 400 || !part) return;
+  const answer = new DOMParser().parseFromString(detail.xhr.responseText, "text/html");
+  if (answer.querySelector(part)) return;
+  detail.shouldSwap = false;
+  showToast(answer.querySelector("main p")?.textContent ?? "This was not done. Load the page again.");
+});
 document.addEventListener("htmx:sendError", () => showToast("The server does not answer, so this was not done. Try again in a moment."));

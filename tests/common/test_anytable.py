@@ -20,9 +20,9 @@ from apps.common.files.workbooks import PROGRAM
 from tests.common.workbooks import saved, workbook
 
 
-def table_in(data: bytes, **options) -> tuple[Table, list, ErrorList]:
+def table_in(data: bytes, name: str = "searches", **options) -> tuple[Table, list, ErrorList]:
     errors = ErrorList()
-    table = open_table(TableFile("searches", io.BytesIO(data)), errors, **options)
+    table = open_table(TableFile(name, io.BytesIO(data)), errors, **options)
     return table, list(table.rows), errors
 
 
@@ -221,7 +221,7 @@ def test_a_damaged_workbook_is_refused():
 
     for damaged in (data[:-200], packed.getvalue(), b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)):
         with pytest.raises(InputError, match="damaged"):
-            table_in(damaged)
+            table_in(damaged, "searches.xlsx")
 
 
 def test_a_workbook_is_read_where_the_system_knows_no_limits():

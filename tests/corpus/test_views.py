@@ -673,4 +673,4 @@ def test_a_zip_given_as_jsonl_is_one_button_away(client):
 
     answer = upload_documents(client, project, SimpleUploadedFile("a.zip", zipped({"a.md": MARKDOWN})), format="jsonl")
 
-    assert "Import its documents" in client.get(answer.url).text
+    assert "Read each as what it is" in client.get(answer.url).text

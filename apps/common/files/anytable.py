@@ -28,6 +28,7 @@ QUOTES = ('"', "'")
 SNIFF_BYTES = 64 * 1024
 SNIFF_ROWS = 40
 HEAD_ROWS = 10
+LETTERED = "Column"
 MOST_ROWS = 1_000_000
 MOST_CELL = 100_000
 WIDE_BYTES = 50_000_000
@@ -52,11 +53,12 @@ class Table(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "") -> Table:
+def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "", has_headings: bool = True) -> Table:
     """The table in a file. Raises InputError for what is no table; a row that does not fit is added to `errors`.
 
     The headings are the first row with as many filled cells as any of the first ten; rows above it are skipped. A
-    heading that is empty or there twice gets the letter of its column.
+    heading that is empty or there twice gets the letter of its column. Of a table without headings every row is read,
+    and its columns are called by their letters. The source is at its beginning.
     """
     if is_workbook(source):
         names, name, rows = read_sheet(source, sheet)
@@ -66,7 +68,7 @@ def open_table(source: TableFile, errors: ErrorList, *, sheet: str = "") -> Tabl
     else:
         names, name = [], ""
         source, rows, how = _text_rows(source)
-    first, rest = _from_headings(source, rows)
+    first, rest = _from_headings(source, rows) if has_headings else _lettered(source, rows)
     headings = _headings(source, first)
     return Table(how, headings, _fitted(source, headings, rest, errors), names, name, first[0])
 
@@ -125,7 +127,7 @@ def _text_rows(source: TableFile) -> tuple[TableFile, Iterator[Row], str]:
     else:
         source.encoding = encoding
     head = source.head(SNIFF_BYTES)
-    if encoding == "utf-8" and (reason := not_text(head)):
+    if reason := not_text(head):
         raise source.error(None, "", "", reason)
     source.find_line_ends()
     head = source.head(SNIFF_BYTES)
@@ -159,6 +161,15 @@ def _from_headings(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterato
     most = max(count for count, (_, cells) in zip(filled, head, strict=True) if len(cells) <= width)
     place = next(place for place, count in enumerate(filled) if count >= min(most, max(2, most - 1)))
     return head[place], chain(head[place + 1 :], rows)
+
+
+def _lettered(source: TableFile, rows: Iterator[Row]) -> tuple[Row, Iterator[Row]]:
+    """Headings made for a table that has none, and all its rows."""
+    head = list(islice(((number, cells) for number, cells in rows if any(map(str.strip, cells))), HEAD_ROWS))
+    if not head:
+        raise source.error(None, "", "", "the table is empty")
+    width = max(place for _, cells in head for place, cell in enumerate(cells, 1) if cell.strip())
+    return (0, [f"{LETTERED} {letters_of(place)}" for place in range(width)]), chain(head, rows)
 
 
 def _headings(source: TableFile, first: Row) -> list[str]:

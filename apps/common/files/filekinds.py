@@ -20,6 +20,8 @@ _DIRECTORY_SIZE = 5
 _MIMETYPE_BYTES = 200
 
 PACKED = "unpack it first (gzip alone is read as it is)"
+PICTURE = "a picture", "choose the file with the text"
+SOUND = "sound or film", "choose the file with the text"
 SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x28\xb5\x2f\xfd", "compressed with Zstandard (zst)", PACKED),
     (0, b"\xfd7zXZ\x00", "compressed with xz", PACKED),
@@ -34,9 +36,33 @@ SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"SQLite format 3\x00", "a SQLite database", "write what is needed as CSV or JSONL"),
     (0, b"\x93NUMPY", "a NumPy array", "write it as text"),
     (257, b"ustar", "a tar archive", "unpack it first"),
+    (0, b"\x89PNG", *PICTURE),
+    (0, b"\xff\xd8\xff", *PICTURE),
+    (0, b"GIF87a", *PICTURE),
+    (0, b"GIF89a", *PICTURE),
+    (8, b"WEBP", *PICTURE),
+    (0, b"II*\x00", *PICTURE),
+    (0, b"MM\x00*", *PICTURE),
+    (0, b"\x00\x00\x01\x00", *PICTURE),
+    (4, b"ftypheic", *PICTURE),
+    (4, b"ftypmif1", *PICTURE),
+    (4, b"ftypavif", *PICTURE),
+    (4, b"ftyp", *SOUND),
+    (8, b"WAVE", *SOUND),
+    (8, b"AVI ", *SOUND),
+    (0, b"ID3\x02", *SOUND),
+    (0, b"ID3\x03", *SOUND),
+    (0, b"ID3\x04", *SOUND),
+    (0, b"OggS\x00", *SOUND),
+    (0, b"fLaC\x00", *SOUND),
+    (0, b"\x1aE\xdf\xa3", *SOUND),
+    (0, b"\x7fELF", "a program", "choose the file with the text"),
+    (0, b"{\\rtf", "formatted text (RTF)", "save it as text"),
     (0, b"\xff\xfe", "UTF-16", "save it as UTF-8"),
     (0, b"\xfe\xff", "UTF-16", "save it as UTF-8"),
 )
+IN_FORMATS = (4, 8)
+"""Where some binary formats say what they are; a text may have the same letters there."""
 HEAD_BYTES = 1_024
 TEXT = bytes(range(0x20, 0x100)) + b"\t\n\v\f\r\x1b"
 MOST_CONTROLS = 0.05
@@ -94,7 +120,7 @@ def _by_mimetype(archive: zipfile.ZipFile) -> str:
 def not_text(head: bytes) -> str:
     """The type of a file with these first bytes, and the remedy, as `the file is …`; "" for what may be text."""
     for place, signature, name, cure in SIGNATURES:
-        if head.startswith(signature, place):
+        if head.startswith(signature, place) and (place not in IN_FORMATS or b"\0" in head[:64]):
             return f"the file is {name}; {cure}"
     head = head[:HEAD_BYTES]
     controls = len(head.translate(None, TEXT))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from apps.common.files.filekinds import DAMAGED_ZIP, WORKBOOK, ZIP_STARTS, archive_kind
+from apps.common.files.filekinds import WORD, WORKBOOK, ZIP_STARTS, archive_kind
 from apps.common.files.tabular import TableFile
 from apps.common.files.workbook_rows import EMPTY, LOCKED, NO_SHEET, NOT_READ
 
@@ -36,13 +36,13 @@ class Sheets(NamedTuple):
 
 
 def is_workbook(source: TableFile) -> bool:
-    """Whether a file is a workbook: by its directory, or by its name where that is damaged."""
+    """Whether a file is a workbook: by its directory, or an archive by its name where the directory does not say."""
     head = source.head(len(OLE))
     if not head.startswith(ZIP_STARTS):
         return head == OLE
     with source.seekable(MOST_FILE_BYTES) as stream:
         kind = archive_kind(stream)
-    return kind == WORKBOOK or (kind == DAMAGED_ZIP and source.name.lower().removesuffix(".gz").endswith(ENDINGS))
+    return kind == WORKBOOK or (kind != WORD and source.name.lower().removesuffix(".gz").endswith(ENDINGS))
 
 
 def read_sheet(source: TableFile, name: str = "") -> Sheets:

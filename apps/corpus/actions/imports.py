@@ -62,7 +62,8 @@ def _start(
 def change_options(*, import_id: int, options: dict[str, Any], actor: User, at: datetime) -> Import:
     """Read the stored file again with other options: at once when it is small, else in a job.
 
-    For an import that waits for confirmation or has mistakes. The file is not uploaded again.
+    For an import that waits for confirmation or has mistakes, also while a request reads it by earlier options: the
+    last choice counts. The file is not uploaded again.
     """
     return _read_again(_reopen(import_id=import_id, choose=lambda item: options, actor=actor, at=at))
 
@@ -115,7 +116,8 @@ def _read_again(item: Import) -> Import:
 @transaction.atomic
 def _reopen(*, import_id: int, choose: Callable[[Import], dict[str, Any]], actor: User, at: datetime) -> Import:
     item = import_steps.locked(import_id)
-    if item.state not in {ImportState.READY, ImportState.FAULTY}:
+    is_being_read = item.state == ImportState.READING and item.job_id is None
+    if item.state not in {ImportState.READY, ImportState.FAULTY} and not is_being_read:
         raise ImportRefused(f"This import {_is(item)}; its file is not read again.", code="import_not_waiting")
     before, after = item.options, choose(item)
     item.options, item.state, item.plan, item.job = after, ImportState.READING, {}, None

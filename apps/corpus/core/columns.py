@@ -10,6 +10,8 @@ SKIP = "skip"
 """What a grade of the file becomes that is left out."""
 SAMPLED_ROWS = 200
 EXACT, WITHIN = 3.0, 2.0
+MOST_WORDS = 3
+"""Of a heading. A query that has the word "question" in it is longer."""
 
 
 class ColumnRole(NamedTuple):
@@ -67,6 +69,14 @@ def plain_heading(heading: str) -> str:
     """The heading in small letters, its words divided by single blanks: "Doc_ID" is "doc id"."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", heading)
     return " ".join(re.findall(r"\w+", parted.replace("_", " ").casefold()))
+
+
+def has_known_heading(roles: Iterable[ColumnRole], headings: Sequence[str]) -> bool:
+    """Whether a row is one of headings: one of its cells is a usual one, or a few words around one."""
+    usual = [heading for role in roles for heading in role.headings]
+    plain = [plain_heading(heading) for heading in headings]
+    short = [f" {words} " for words in plain if words.count(" ") < MOST_WORDS]
+    return bool(set(usual) & set(plain)) or any(f" {heading} " in words for heading in usual for words in short)
 
 
 def propose_columns(

@@ -207,7 +207,9 @@ class ImportOptions(ImportView):
         sent = self.validated(self.options_input(data=request.data, partial=True))
         name = item.upload.filename
         stored = {key: item.options[key] for key in item.options if key in self.options_input().fields}
-        form = _valid(self.kind.form_class({**stored, **sent}, project=self.project, uploaded=name))
+        form = _valid(
+            self.kind.form_class({**stored, **sent}, project=self.project, uploaded=name, initial=item.options)
+        )
         return self.out(
             imports.change_options(import_id=item.pk, options=form.options(), actor=self.member.user, at=timezone.now())
         )

@@ -27,9 +27,8 @@ from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.execution.ingest import BlockIntake, plan_blocks
 from apps.corpus.execution.undoing import CorpusState
 from apps.corpus.formats import FORMATS, IDS, read_blocks
-from apps.corpus.formats.documents.recognition import ZIP, recognise
+from apps.corpus.formats.documents.recognition import ZIP
 from apps.corpus.formats.documents.registry import KINDS
-from apps.corpus.formats.packages import LIMITS
 from apps.corpus.formats.rows import BlockRow
 from apps.corpus.forms import FilesField, PastedImportForm
 from apps.corpus.models import Corpus, Import, Snapshot
@@ -55,15 +54,15 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
         label="How to cut passages",
         max_length=40,
         required=False,
-        initial=str(DEFAULT),
-        help_text=f"{', '.join(EXAMPLES)} (words, overlap). Tables and code are never cut.",
+        help_text=f"{', '.join(EXAMPLES)} (words, overlap); empty as the corpus was, or by headings. Tables and code are"
+        " never cut.",
     )
     base_url = forms.URLField(
         label="Address of the site",
         max_length=300,
         required=False,
         assume_scheme="https",
-        help_text="Each passage then links to its page.",
+        help_text="Each passage then links to its page. Empty: as the corpus has it.",
     )
     also_text = forms.CharField(max_length=300, required=False, widget=forms.HiddenInput)
     ids = forms.ChoiceField(
@@ -97,11 +96,27 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
         except ValueError as reason:
             raise forms.ValidationError(str(reason)) from reason
 
+    def _is_unchosen(self, name: str, value: str) -> bool:
+        """Whether nobody has said how to read this file, so that the corpus decides.
+
+        An upload says nothing that it leaves empty, and the preview nothing that was the other corpus's own when it now
+        goes into this one.
+        """
+        if name not in self.data or not self.uploaded:
+            return not self.data.get(name)
+        before = self.initial.get("corpus")
+        if before == self.data.get("corpus"):
+            return False
+        corpus = corpora_in(self.project).filter(slug=before).first()
+        return value == (corpus.reading if corpus else {"recipe": str(DEFAULT)}).get(name, "")
+
     def clean(self) -> dict[str, Any]:
         values = super().clean()
         if corpus := corpora_in(self.project).filter(slug=values.get("corpus", "")).first():
-            usual = {name: value for name, value in corpus.reading.items() if value}
-            values |= {name: value for name, value in usual.items() if name not in self.data}  # an upload has none
+            own = {
+                name: value for name, value in corpus.reading.items() if self._is_unchosen(name, values.get(name, ""))
+            }
+            values |= own | ({} if own.get("recipe", "x") else {"recipe": str(DEFAULT)})
         if values.get("ids") == "position" and values.get("format") != "smart":
             self.add_error("ids", "Ids by position are for SMART files only.")
         return values
@@ -221,8 +236,7 @@ class CorpusImport(ImportKind):
     def fixes(self, source: TableFile, options: dict[str, Any]) -> list[Fix]:
         if options["format"] == AUTO:
             return _text_fixes(source, options)
-        with source.seekable(LIMITS.file_bytes) as stream:
-            kind = recognise(source.name, stream)
+        kind = document_reading.kind_of(source)
         if kind == options["format"]:
             return []
         if kind == ZIP:

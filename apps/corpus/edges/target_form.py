@@ -1,6 +1,7 @@
 """The part of an import's form that says into which corpus, and what becomes of passages missing from the file."""
 
 import itertools
+import re
 from typing import Any
 
 from django import forms
@@ -46,6 +47,12 @@ class CorpusTargetForm(ImportForm):
                 self.add_error("name", f"There is already a corpus {slug}. Choose it above, or use another name.")
         values.setdefault("mode", ImportMode.REPLACE)
         return values
+
+    @classmethod
+    def kept_for_another(cls, options: dict[str, Any], file_name: str) -> dict[str, Any]:
+        """All but a name that was made from the file."""
+        made = re.fullmatch(rf"{re.escape(name_after(file_name))[:120]}( \d+)?", options.get("name", ""))
+        return {name: value for name, value in options.items() if name != "name" or not made}
 
     def _free_name(self) -> str:
         """A name for the new corpus after its file, with a number when that is taken."""

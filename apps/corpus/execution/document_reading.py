@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
 from typing import IO, Any, NamedTuple
@@ -55,6 +56,8 @@ IN_MEMORY = 8_000_000
 MAY_BE_TEXT = "opencontrol"
 """The kind whose reader refuses most files of its ending: YAML is read as text where a person asks for it."""
 NO_TEXT = "no text of its own"
+TO_READ = frozenset({"markdown", "html", "rst", "pdf", "docx"})
+"""Kinds that only people read: none of them is a list or a table."""
 SAME_ID = "same id as another file"
 PARTLY = "read without records whose id another record has"
 ENDING = re.compile(r"[a-z0-9_+-]{1,20}")
@@ -90,12 +93,33 @@ def reading_path(upload: Path) -> Path:
     return upload.with_suffix(READING)
 
 
+def kind_of(source: TableFile) -> str:
+    """The kind of a file that is looked at before it is read; of one packed by gzip, its beginning is."""
+    if source.is_gzip:
+        return recognise(source.name.removesuffix(".gz"), BytesIO(source.head(HEAD_BYTES)))
+    with source.seekable(LIMITS.file_bytes) as stream:
+        return recognise(source.name, stream)
+
+
+def refuse_document(source: TableFile, what: str) -> None:
+    """Raise InputError for a document where a list or a table is imported; `what` is in the list."""
+    try:
+        kind = kind_of(source)
+    except InputError:  # damaged, which its reader says
+        return
+    if kind in TO_READ:
+        title = KINDS[kind].title
+        raise source.error(
+            None,
+            "",
+            "",
+            f"this is a document ({title}), not a list of {what}; import it under Documents, or say its form",
+        )
+
+
 def is_archive(source: TableFile) -> bool:
     """Whether a file is several files packed as one, a folder for example."""
-    if source.is_gzip:
-        return False
-    with source.seekable(LIMITS.file_bytes) as stream:
-        return recognise(source.name, stream) == ZIP
+    return not source.is_gzip and kind_of(source) == ZIP
 
 
 def is_read_at_once(path: Path, name: str, choices: Choices) -> bool:

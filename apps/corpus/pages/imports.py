@@ -70,7 +70,10 @@ def _initial(request: HttpRequest, project: Project, kind: str) -> dict[str, Any
     if not again.isdecimal():
         return request.GET.dict()
     earlier = import_in(project, int(again[:18]))
-    return dict(earlier.options) if earlier.kind == kind else {}
+    if earlier.kind != kind:
+        return {}
+    form: type[ImportForm] = kind_named(kind).form_class
+    return form.kept_for_another(earlier.options, earlier.upload.filename)
 
 
 @require_safe
@@ -174,7 +177,7 @@ def import_options(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     name = item.upload.filename
     is_part = "HX-Request" in request.headers
     if request.method == "POST":
-        form = kind.form_class(request.POST, project=project, uploaded=name)
+        form = kind.form_class(request.POST, project=project, uploaded=name, initial=item.options)
         if form.is_valid():
             member = member_of(request)
             again = imports.change_options(

@@ -23,6 +23,12 @@ def headings_digest(headings: Sequence[str]) -> str:
     return digest_of_lines(sorted(heading.casefold() for heading in headings))
 
 
+def are_remembered(project: Project, kind: str, headings: Sequence[str]) -> bool:
+    """Whether an earlier table had these headings, and its columns were remembered."""
+    digest = headings_digest(headings)
+    return RememberedColumns.objects.filter(project=project, kind=kind, headings=digest).exists()
+
+
 def settled_choice(
     project: Project,
     kind: str,

@@ -19,6 +19,7 @@ from apps.common.web.forms import offer
 from apps.corpus.core.columns import SKIP, TableChoice
 from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.table_plans import show_table
+from apps.corpus.execution import document_reading
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
@@ -253,7 +254,10 @@ class JudgementImport(ImportKind):
 
 
 def _format(source: TableFile, options: dict[str, Any]) -> str:
-    return recognise(source) if options["format"] == AUTO else str(options["format"])
+    if options["format"] != AUTO:
+        return str(options["format"])
+    document_reading.refuse_document(source, "judgements")
+    return recognise(source)
 
 
 def _table(project: Project, source: TableFile, options: dict[str, Any]) -> TableDraft:

@@ -11,8 +11,9 @@ from apps.common.files.faults import ErrorList
 from apps.common.files.linefiles import STANDARD_INPUT
 from apps.common.files.tabular import TableFile as File
 from apps.common.web.forms import offer
-from apps.corpus.core.import_plans import ImportPlan
+from apps.corpus.core.import_plans import Fix, ImportPlan
 from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, show_table
+from apps.corpus.execution import document_reading
 from apps.corpus.forms import PASTED, PastedImportForm
 from apps.corpus.models import Import
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
@@ -146,6 +147,11 @@ class QueryImport(ImportKind):
             at=at,
         )
 
+    def fixes(self, source: File, options: dict[str, Any]) -> list[Fix]:
+        if options["format"] != AUTO or document_reading.kind_of(source) not in {"markdown", "rst"}:
+            return []
+        return [Fix("format:lines", "This is a document.", "Import each line as a query", {"format": LINES})]
+
     def undo_refusal(self, item: Import) -> str | None:
         return undoing.undo_refusal(item)
 
@@ -182,6 +188,7 @@ def _table(project: Project, source: File, options: dict[str, Any]) -> QueryTabl
 def _format(source: File, options: dict[str, Any]) -> str:
     if options["format"] != AUTO:
         return str(options["format"])
+    document_reading.refuse_document(source, "queries")
     return recognise(source, is_pasted=source.name in {PASTED, STANDARD_INPUT})
 
 

@@ -8,7 +8,7 @@ from apps.common.files.anytable import ONE_COLUMN, is_packed_table, separator_of
 from apps.common.files.parquet import is_parquet, parquet_names
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.columns import plain_heading
-from apps.queries.core.table_roles import TEXT_HEADINGS
+from apps.queries.core.table_roles import ID_HEADINGS, TEXT_HEADINGS
 from apps.queries.formats.structured import HUB_ID, KNOWN, METADATA, SPLIT
 
 AUTO, TABLE, LINES, PARQUET = "auto", "table", "lines", "parquet"
@@ -44,10 +44,19 @@ def recognise(source: TableFile, *, is_pasted: bool = False) -> str:
 
 def _is_list(lines: list[str], *, is_pasted: bool) -> bool:
     """Whether each line is a query: pasted lines with at most an id before it, or one column without a heading."""
-    if is_pasted and all(line.count("\t") <= 1 for line in lines):
+    first = [plain_heading(cell) for cell in lines[0].split("\t")]
+    if set(first) & {*TEXT_HEADINGS, *ID_HEADINGS}:
+        return False
+    if is_pasted and all(map(_is_query, lines)):
         return True
     separator, _ = separator_of("\n".join(lines))
-    return separator == ONE_COLUMN and plain_heading(lines[0]) not in TEXT_HEADINGS
+    return separator == ONE_COLUMN
+
+
+def _is_query(line: str) -> bool:
+    """Whether a line is a query, or an id, a tab and a query."""
+    query_id, tab, rest = line.strip().partition("\t")
+    return not tab or not ("\t" in rest or " " in query_id.strip())
 
 
 def _json_format(line: str) -> str:

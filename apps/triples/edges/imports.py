@@ -13,6 +13,7 @@ from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
 from apps.corpus.core.import_plans import ImportPlan
 from apps.corpus.core.table_plans import lines_with_mistakes, refuse_unsettled, show_table
+from apps.corpus.execution import document_reading
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Corpus, Import
 from apps.corpus.selectors.corpora import corpora_in, corpus_in, latest_snapshot, snapshots_in
@@ -182,7 +183,10 @@ def _comparison(project: Project, source: TableFile, errors: ErrorList, options:
 
 
 def _format(source: TableFile, options: dict[str, Any]) -> str:
-    return recognise(source) if options["format"] == AUTO else str(options["format"])
+    if options["format"] != AUTO:
+        return str(options["format"])
+    document_reading.refuse_document(source, "questions and answers")
+    return recognise(source)
 
 
 def _table(project: Project, source: TableFile, options: dict[str, Any]) -> TripleTable | None:
