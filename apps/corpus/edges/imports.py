@@ -54,8 +54,8 @@ class CorpusImportForm(CorpusTargetForm, PastedImportForm):
         label="How to cut passages",
         max_length=40,
         required=False,
-        help_text=f"{', '.join(EXAMPLES)} (words, overlap); empty as the corpus was, or by headings. Tables and code are"
-        " never cut.",
+        help_text=f"{', '.join(EXAMPLES)} (words, overlap). Empty: as the corpus was cut, or by headings. Tables and"
+        " code are never cut.",
     )
     base_url = forms.URLField(
         label="Address of the site",
