@@ -38,6 +38,6 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const answer = new DOMParser().parseFromString(detail.xhr.responseText, "text/html");
   if (answer.querySelector(part)) return;
   detail.shouldSwap = false;
-  showToast(answer.querySelector("main p")?.textContent ?? "This was not done. Load the page again.");
+  showToast((answer.querySelector("main p") ?? answer.body).textContent.trim());
 });
 document.addEventListener("htmx:sendError", () => showToast("The server does not answer, so this was not done. Try again in a moment."));

@@ -1,0 +1,94 @@
+"""A real folder in a browser, chosen and dropped; a name changed twice in a moment; an import gone meanwhile."""
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.corpus.actions import imports
+from apps.corpus.execution import document_reading
+from apps.corpus.models import Import
+from tests.corpus.test_any_folder import FILES, READ, UNREAD, counted
+from tests.e2e.waiting import go, settled, turned
+from tests.factories import AT, lead_of, make_project
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(document_reading, "AT_ONCE_SLOW", 1_000)
+    place = tmp_path / "handbook"
+    for number, (name, content) in enumerate(FILES.items()):
+        file = place / str(number) / name
+        file.parent.mkdir(parents=True)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    (place / ".DS_Store").write_text("left by a system")
+    return place
+
+
+@pytest.fixture
+def project(page, signed_in):
+    project = make_project()
+    signed_in(lead_of(project))
+    go(page, f"/p/{project.slug}/corpus/imports/new/corpus/")
+    return project
+
+
+def previewed(page) -> Import:
+    expect(page.locator("[data-drop-words]")).to_contain_text(f"handbook.zip, {len(FILES)} files")
+    settled(page)
+    with turned(page):
+        page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name=f"{len(READ)} files are read")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"{len(UNREAD)} stay unread")).to_be_visible()
+    return Import.objects.latest("pk")
+
+
+def test_a_folder_that_is_chosen_is_read_file_by_file(page, project, folder, witness):
+    page.locator("[data-drop-folder]").set_input_files(folder)
+
+    read, unread = counted(previewed(page).plan)
+
+    assert (read, {path.partition("/")[2] for path in unread}) == (len(READ), set(UNREAD))
+    assert witness.drain() == []
+
+
+def test_a_folder_that_is_dropped_is_read_file_by_file(page, project, folder, witness):
+    box = page.locator("[data-drop]").bounding_box()
+    assert box is not None
+    devtools = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
+    for event in ("dragEnter", "dragOver", "drop"):
+        devtools.send("Input.dispatchDragEvent", {"type": event, "x": box["x"] + 20, "y": box["y"] + 20, "data": data})
+
+    read, unread = counted(previewed(page).plan)
+
+    assert (read, {path.partition("/")[2] for path in unread}) == (len(READ), set(UNREAD))
+    assert witness.drain() == []
+
+
+def test_a_name_that_is_changed_twice_in_a_moment_leaves_the_preview_whole(page, project, folder, witness, monkeypatch):
+    page.locator("[data-drop-folder]").set_input_files(folder)
+    previewed(page)
+    name = page.get_by_label("Name of the new corpus")
+
+    for word in ("First", "Second", "Third"):
+        name.fill(word)
+        name.dispatch_event("change")
+    settled(page)
+
+    expect(page.locator("#samples article").first).to_be_visible()
+    expect(name).to_have_value("Third")
+    assert Import.objects.get().options["name"] == "Third"
+    assert witness.drain() == []
+
+
+def test_a_preview_whose_import_is_gone_says_so_and_stays(page, project, folder):
+    page.locator("[data-drop-folder]").set_input_files(folder)
+    item = previewed(page)
+    imports.discard_import(import_id=item.pk, actor=lead_of(project), at=AT)
+
+    page.get_by_label("Name of the new corpus").fill("Too late")
+    page.get_by_label("Name of the new corpus").blur()
+
+    expect(page.get_by_role("alert").filter(has_text="This import")).to_contain_text("its file is not read again")
+    expect(page.locator("#samples article").first).to_be_visible()
