@@ -7,7 +7,10 @@ the operating system apply to the reader alone, and the server goes on.
 import datetime
 import io
 import json
+import re
 import sys
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -16,6 +19,13 @@ MOST_BYTES = 2_000_000_000
 MOST_SECONDS = 120
 EMPTY, NOT_READ, NO_SHEET, LOCKED = 3, 4, 5, 6
 """Exit codes: no sheet in the workbook, damaged, no sheet of this name, encrypted."""
+MARKS, LEVEL = {b"superscript": b"\x0e", b"subscript": b"\x10"}, b"\x0f"
+"""As `apps.common.text.scripts` has them: this program imports nothing of the project."""
+WITH_TEXT = re.compile(r"xl/(sharedStrings|worksheets/[^/]+)\.xml")
+SCRIPT = b"vertAlign"
+RUN = re.compile(rb"<r>(?:(?!</r>).)*</r>", re.DOTALL)
+STYLE = re.compile(rb'<vertAlign\s+val="(superscript|subscript)"')
+TEXT = re.compile(rb"(<t(?:\s[^>]*)?>)([^<]*)(</t>)")
 
 
 def cell_text(value: Any) -> str:
@@ -57,6 +67,33 @@ def rows_of(data: bytes, wanted: str) -> Iterator[dict[str, Any] | list[Any]]:
         sys.exit(NOT_READ)
 
 
+def with_marks(data: bytes) -> bytes:
+    """The workbook with RAISED, LOWERED and LEVEL around what its cells have as superscripts and subscripts.
+
+    The reader knows no formats inside a cell. Other workbooks, and those that are no zip, stay as they are.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as book:
+            parts = [name for name in book.namelist() if WITH_TEXT.fullmatch(name)]
+            marked = {name: part for name in parts if SCRIPT in (part := book.read(name))}
+            if not marked:
+                return data
+            out = io.BytesIO()
+            with zipfile.ZipFile(out, "w") as copy:
+                for name in book.namelist():
+                    copy.writestr(name, RUN.sub(_marked, marked[name]) if name in marked else book.read(name))
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError):
+        return data
+    return out.getvalue()
+
+
+def _marked(run: re.Match[bytes]) -> bytes:
+    kind = STYLE.search(run.group())
+    if kind is None:
+        return run.group()
+    return TEXT.sub(rb"\1" + MARKS[kind[1]] + rb"\2" + LEVEL + rb"\3", run.group())
+
+
 def _limit(seconds: int, memory: int) -> None:
     """The system ends this process when it takes more. Where it knows no such limits, the parent's clock remains."""
     with suppress(ImportError, ValueError, OSError):
@@ -69,7 +106,7 @@ def _limit(seconds: int, memory: int) -> None:
 
 def main() -> None:
     _limit(MOST_SECONDS, MOST_BYTES)
-    for record in rows_of(sys.stdin.buffer.read(), sys.argv[1] if len(sys.argv) > 1 else ""):
+    for record in rows_of(with_marks(sys.stdin.buffer.read()), sys.argv[1] if len(sys.argv) > 1 else ""):
         sys.stdout.write(json.dumps(record, ensure_ascii=True, separators=(",", ":")) + "\n")
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from apps.common.files.filekinds import WORD, WORKBOOK, ZIP_STARTS, archive_kind
 from apps.common.files.tabular import TableFile
 from apps.common.files.workbook_rows import EMPTY, LOCKED, NO_SHEET, NOT_READ
+from apps.common.text.scripts import with_scripts
 
 PROGRAM = Path(__file__).with_name("workbook_rows.py")
 MOST_FILE_BYTES = 100_000_000
@@ -57,7 +58,7 @@ def read_sheet(source: TableFile, name: str = "") -> Sheets:
 
 def _numbered(records: Iterator) -> Iterator[tuple[int, list[str]]]:
     for number, *cells in records:
-        yield number, cells
+        yield number, [with_scripts(cell) for cell in cells]
 
 
 def _records(source: TableFile, name: str) -> Iterator:

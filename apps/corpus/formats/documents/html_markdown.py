@@ -5,9 +5,18 @@ description. Only what Markdown would take for markup is escaped, so that the te
 Both libraries are loaded with the first page, since most commands read none.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from apps.corpus.formats.documents.scripts import write_scripts
+from apps.common.text.scripts import lowered, raised
+
+MATHS: dict[str, tuple[int, Callable[..., str]]] = {
+    "msup": (2, lambda base, above: base + raised(above)),
+    "msub": (2, lambda base, below: base + lowered(below)),
+    "msubsup": (3, lambda base, below, above: base + lowered(below) + raised(above)),
+    "mfrac": (2, lambda above, below: f"({above})/({below})" if len(above + below) > 2 else f"{above}/{below}"),
+}
+"""What the elements of MathML become that have a meaning by place: of how many parts, and the text of these."""
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -21,7 +30,7 @@ def soup_of(html: str) -> "BeautifulSoup":
     from apps.corpus.formats.documents.html_tree import Soup
 
     tree = Soup(html, "html.parser")
-    write_scripts(tree)
+    _write_scripts(tree)
     return tree
 
 
@@ -29,3 +38,29 @@ def markdown_of(tree: "BeautifulSoup | Tag") -> str:
     from apps.corpus.formats.documents.html_converter import Converter
 
     return Converter().markdown_of(tree)
+
+
+def _write_scripts(tree: "BeautifulSoup | Tag") -> None:
+    """Put text in the place of each `<sup>` and `<sub>` of a page, inner ones first; one that is a link stays.
+
+    A formula is its TeX where it has that, else its text, with scripts and fractions in one line.
+    """
+    for formula in tree.find_all("math"):
+        tex = formula.find("annotation", encoding="application/x-tex")
+        if words := (tex.get_text() if tex else str(formula.get("alttext") or "")).strip():
+            formula.replace_with(words)
+    for tag in reversed(tree.find_all(["sup", "sub", *MATHS])):
+        if tag.name in MATHS:
+            _write_maths(tag)
+        elif not tag.find(["a", "img"]):
+            words = " ".join(tag.get_text().split())
+            before = str(tag.find_previous(string=True) or "")[-1:]
+            tag.replace_with(raised(words, before) if tag.name == "sup" else lowered(words))
+    tree.smooth()
+
+
+def _write_maths(tag: "Tag") -> None:
+    parts = ["".join(part.get_text().split()) for part in tag.find_all(True, recursive=False)]
+    number, write = MATHS[tag.name]
+    if len(parts) == number:
+        tag.replace_with(write(*parts))

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from apps.common.files.faults import ErrorList, all_of, fault
+from apps.common.text.scripts import LEVEL, LOWERED, RAISED, with_scripts
 from apps.corpus.formats.documents import SourceFile, Unreadable
 from apps.corpus.formats.documents.html_markdown import markdown_of, soup_of
 from apps.corpus.formats.documents.records import outside_id
-from apps.corpus.formats.documents.scripts import LEVEL, LOWERED, RAISED, with_scripts
 from apps.corpus.formats.rows import BlockRow
 
 LINE_BYTES = 5_000_000
@@ -26,7 +26,7 @@ NO_DOCUMENTS = "TREC file without documents"
 _BEGIN, _END = re.compile(rb"\s*<DOC>", re.IGNORECASE), re.compile(rb"</DOC>", re.IGNORECASE)
 _OPENING = re.compile(r"<([A-Za-z][\w-]{0,40})(?:\s[^<>]*)?>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-SCRIPTS = {"<sup>": RAISED, "</sup>": LEVEL, "<sub>": LOWERED, "</sub>": LEVEL}
+SCRIPTS = {"<sup": RAISED, "</sup": LEVEL, "<sub": LOWERED, "</sub": LEVEL}
 
 
 def read_trec(source: SourceFile) -> Iterator[BlockRow]:
@@ -136,4 +136,4 @@ def _plain(inner: str) -> str:
 
 def _left_out(tag: re.Match[str]) -> str:
     """What is left of a tag: nothing, but of superscripts and subscripts where they begin and end."""
-    return SCRIPTS.get(tag.group().lower(), "")
+    return SCRIPTS.get(tag.group().lower().split()[0].rstrip(">"), "")

@@ -1,17 +1,22 @@
 """Superscripts and subscripts are told from digits, whatever the kind of the file."""
 
+import io
+import zipfile
+
 import docx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.common.text.scripts import LEVEL, LOWERED, RAISED, lowered, raised, with_scripts
 from apps.corpus.formats.documents.docx import read_docx
 from apps.corpus.formats.documents.html import read_html
 from apps.corpus.formats.documents.markdown import read_markdown
 from apps.corpus.formats.documents.pdf import read_pdf
 from apps.corpus.formats.documents.rst import read_rst
-from apps.corpus.formats.documents.scripts import LEVEL, LOWERED, RAISED, lowered, raised, with_scripts
+from apps.corpus.formats.documents.tables import read_table
 from apps.corpus.formats.documents.trec import read_trec
+from tests.common.workbooks import workbook
 from tests.corpus.formats.documents.pdfs import Line, make_pdf
 from tests.corpus.formats.documents.reading import one, rows
 from tests.corpus.formats.documents.test_docx import written
@@ -69,6 +74,26 @@ def test_pages_of_the_web():
     assert page.title == "Units of 10⁸"
 
 
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("10<sup>x<sup>2</sup></sup>", "10^(x²)"),
+        ("<math><msup><mn>10</mn><mn>8</mn></msup></math>", "10⁸"),
+        ("<math><msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup></math>", "xᵢ²"),
+        ("<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>", "1/2"),
+        ("<math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mn>2</mn></mfrac></math>", "(a+1)/(2)"),
+        ('<math alttext="10^{8}"><msup><mn>10</mn><mn>8</mn></msup></math>', "10^{8}"),
+        (
+            "<math><semantics><msup><mn>10</mn><mn>8</mn></msup>"
+            '<annotation encoding="application/x-tex">10^8</annotation></semantics></math>',
+            "10^8",
+        ),
+    ],
+)
+def test_formulas_of_the_web(formula, text):
+    assert one(read_html, f"<p>At {formula} m</p>").text == f"At {text} m"
+
+
 def test_word_files():
     def fill(document: docx.document.Document) -> None:
         words = document.add_paragraph("At 10")
@@ -81,9 +106,26 @@ def test_word_files():
 
 def test_restructured_text_trec_and_markdown():
     assert one(read_rst, "At 10\\ :sup:`8` m/s, CO\\ :sub:`2`\n").text == "At 10⁸ m/s, CO₂"
-    (row,) = rows(read_trec, "<DOC><DOCNO>1</DOCNO><TEXT>At 10<sup>8</sup> m/s, CO<sub>2</sub></TEXT></DOC>")
+    (row,) = rows(read_trec, "<DOC><DOCNO>1</DOCNO><TEXT>At 10<SUP class='x'>8</SUP> m/s, CO<sub>2</sub></TEXT></DOC>")
     assert row.text == "At 10⁸ m/s, CO₂"
     assert one(read_markdown, "At 10<sup>8</sup> m/s").text == "At 10<sup>8</sup> m/s"  # as it was written
+
+
+def test_workbooks():
+    rich = (
+        '<r><t>At 10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>8</t></r><r><t xml:space="preserve"> m/s, CO'
+        '</t></r><r><rPr><b/><vertAlign val="subscript"/></rPr><t>2</t></r>'
+    )
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(workbook({"A": [["id", "text"], ["1", "RICH"]]}))) as archive,
+        zipfile.ZipFile(out, "w") as copy,
+    ):
+        for name in archive.namelist():
+            copy.writestr(name, archive.read(name).decode().replace("<t>RICH</t>", rich))
+
+    (row,) = rows(read_table, out.getvalue(), "a.xlsx")
+    assert row.text == "At 10⁸ m/s, CO₂"
 
 
 def test_a_pdf_keeps_a_sentence_together_around_a_mark_and_an_exponent():

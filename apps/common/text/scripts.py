@@ -5,10 +5,6 @@ are: `word*`, `[1]`, `™`; so do English ordinals, `1st`.
 """
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from bs4 import BeautifulSoup, Tag
 
 RAISED, LOWERED, LEVEL = "\x0e", "\x10", "\x0f"
 """Control characters, which no text has: they begin and end what a reader found raised or lowered."""
@@ -39,17 +35,6 @@ def with_scripts(text: str) -> str:
     if RAISED not in text and LOWERED not in text:
         return text
     return _MARKED.sub(_marked, text).replace(LEVEL, "")
-
-
-def write_scripts(tree: "BeautifulSoup | Tag") -> None:
-    """Put text in the place of each `<sup>` and `<sub>` of a page; one that is a link stays what it is."""
-    for tag in tree.find_all(["sup", "sub"]):
-        if tag.find(["a", "img", "sup", "sub"]):
-            continue
-        words = " ".join(tag.get_text().split())
-        before = tag.find_previous(string=True) or ""
-        tag.replace_with(raised(words, str(before)[-1:]) if tag.name == "sup" else lowered(words))
-    tree.smooth()
 
 
 def _marked(found: re.Match[str]) -> str:
