@@ -135,7 +135,7 @@ def check(client, folder: Mapping[str, str | bytes], packing: str, kind: str = "
     return read, unread
 
 
-@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("packing", ["stored", pytest.param("deflated", marks=pytest.mark.slow)])
 def test_a_folder_of_everything_is_read_file_by_file(client, packing):
     folder = {f"{number}/{name}": content for number, name in enumerate(FILES) for content in [FILES[name]]}
 
@@ -145,6 +145,7 @@ def test_a_folder_of_everything_is_read_file_by_file(client, packing):
     assert read == len(READ)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [("letter.docx", "docx"), ("report.pdf", "pdf"), ("reset.md", "markdown")])
 def test_three_files_of_one_kind_are_read_as_that_kind_whether_it_is_named_or_not(client, name, kind):
     folder = {f"{number}/{name}": FILES[name] for number in range(3)}

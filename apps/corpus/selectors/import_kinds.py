@@ -120,8 +120,11 @@ class ImportKind:
     def is_read_at_once(self, path: Path, name: str, options: dict[str, Any]) -> bool:
         """Whether an upload with this name is small enough to read in the request; a packed table grows."""
         with open_source(path, name=name) as source:
-            is_zip = source.head(4) in ZIP_STARTS
-            most = WORKBOOK_AT_ONCE_BYTES if is_packed_table(source) else ZIP_AT_ONCE_BYTES if is_zip else None
+            most = None
+            if not source.is_gzip and is_packed_table(source):
+                most = WORKBOOK_AT_ONCE_BYTES
+            elif not source.is_gzip and source.head(4) in ZIP_STARTS:
+                most = ZIP_AT_ONCE_BYTES
         return is_within(path, READ_AT_ONCE) and (most is None or path.stat().st_size <= most)
 
     def before(self, project: Project, options: dict[str, Any], prepared: Any = None) -> Any:
