@@ -1,12 +1,10 @@
 """Many rows at once. Written past the ORM: COPY on PostgreSQL, statements of many rows on SQLite."""
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, TypeVar
 
 from django.db import connection, models
-from django.db.models.expressions import RawSQL
 
 T = TypeVar("T")
 VALUES_A_STATEMENT = 990
@@ -28,17 +26,6 @@ def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk
-
-
-def any_of(texts: Collection[str]) -> RawSQL | list[str]:
-    """The texts for `filter(name__in=any_of(texts))`: on SQLite as one parameter.
-
-    Django makes a parameter of each, which for thousands takes longer than to find their rows there. PostgreSQL is
-    given each, since it does not look into a list in JSON: on tables that it has not counted yet it read them whole.
-    """
-    if connection.vendor == "postgresql":
-        return [*texts]
-    return RawSQL("SELECT value FROM json_each(%s)", [json.dumps([*texts])])
 
 
 def reserve_ids(model: type[models.Model], count: int) -> Sequence[int]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from apps.common.database.ahead import Ahead
-from apps.common.database.bulk import any_of, chunks
+from apps.common.database.bulk import chunks
 from apps.common.database.prepared import Writes
 from apps.common.database.scratch import FirstLines, Scratch
 from apps.common.errors import InputError
@@ -246,7 +246,7 @@ class Documents:
     def _stored(self, names: list[str]) -> dict[str, tuple[int, str]]:
         if not names or not self._has_stored:
             return {}
-        documents = Document.objects.filter(corpus=self._corpus, outside_id__in=any_of(names))
+        documents = Document.objects.filter(corpus=self._corpus, outside_id__in=names)
         rows = documents.values_list("outside_id", "pk", "title")
         return {outside_id: (document, title) for outside_id, document, title in rows}
 
@@ -289,7 +289,7 @@ def _compared(
 
 
 def _known_blocks(corpus: Corpus, ids: list[str]) -> dict[str, KnownBlock]:
-    blocks = Block.objects.filter(corpus=corpus, outside_id__in=any_of(ids))
+    blocks = Block.objects.filter(corpus=corpus, outside_id__in=ids)
     columns = blocks.values_list(
         "outside_id", "pk", "document__outside_id", "document__title", "current__digest", "current__metadata_digest"
     )

@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import QuerySet
 
 from apps.accounts.models import Project
-from apps.common.database.bulk import any_of
 from apps.common.database.scratch import Scratch
 from apps.common.files.tabular import TableFile
 from apps.judging.execution.judgement_import import JudgementReader
@@ -33,7 +32,7 @@ class KnownIds:
         rows = self._scratch.read("SELECT id, number FROM known WHERE id IN (SELECT value FROM json_each(?))", asked)
         found: dict[str, int] = dict(rows)
         if others := ids - found.keys():
-            stored = self._stored.filter(outside_id__in=any_of(others)).values_list("outside_id", "pk")
+            stored = self._stored.filter(outside_id__in=others).values_list("outside_id", "pk")
             found |= {outside_id: -pk for outside_id, pk in stored}
         return found
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db.models import Q
 
 from apps.accounts.models import Project
-from apps.common.database.bulk import any_of, chunks
+from apps.common.database.bulk import chunks
 from apps.common.database.scratch import Scratch
 from apps.common.digests import canonical_text, digest_of_lines
 from apps.common.files.faults import ErrorList
@@ -144,7 +144,7 @@ class JudgementReader:
         """The key of each known query by its id or text; DOUBTFUL for the text of two."""
         name = "text" if self.by_text else "outside_id"
         known: dict[str, int] = {}
-        queries = Query.objects.filter(project=self.project, **{f"{name}__in": any_of(ids)})
+        queries = Query.objects.filter(project=self.project, **{f"{name}__in": ids})
         for written, pk in queries.values_list(name, "pk"):
             known[written] = DOUBTFUL if written in known else pk
         self.asked.write("INSERT OR IGNORE INTO asked VALUES (?)", ([written] for written in known))
@@ -168,7 +168,7 @@ class JudgementReader:
     def blocks_named(self, ids: set[str]) -> dict[str, int]:
         """The key of the text of each known passage, by the passage's id."""
         assert self.snapshot is not None
-        blocks = Q(block__corpus=self.snapshot.corpus_id, block__outside_id__in=any_of(ids))
+        blocks = Q(block__corpus=self.snapshot.corpus_id, block__outside_id__in=ids)
         rows = SnapshotBlock.objects.filter(blocks, snapshot=self.snapshot)
         return dict(rows.values_list("block__outside_id", "version_id"))
 

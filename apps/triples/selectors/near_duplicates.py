@@ -12,7 +12,7 @@ from functools import reduce
 from operator import or_
 
 from django.db import connection
-from django.db.models import Case, F, IntegerField, Q, Value, When
+from django.db.models import Case, F, Func, IntegerField, Q, When
 
 from apps.accounts.models import Project, User
 from apps.triples.core.checks import Other, probe_words
@@ -33,7 +33,7 @@ def questions_like(
     probes = [_contains(word) for word in probe_words(question, limit)]
     if not probes:
         return []
-    shared = sum((_one_if(probe) for probe in probes), Value(0, output_field=IntegerField()))
+    shared = Func(*map(_one_if, probes), template="(%(expressions)s)", arg_joiner=" + ", output_field=IntegerField())
     candidates = (
         Revision.objects.filter(reduce(or_, probes), triple__project=project, triple__current=F("pk"))
         .filter(~Q(triple__state__in=ENDED), ~Q(triple__state=State.DRAFT) | Q(triple__author=person))

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
+from apps.common.database.sqlite import lists as lists  # teaches Django's `IN` how SQLite is asked
 from apps.common.database.sqlite.syncing import SyncedLog, logs
 from apps.common.database.time_waited import WaitFor, say_waited, timed_wait
 from apps.common.files.private import close_database
