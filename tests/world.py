@@ -65,12 +65,15 @@ class World:
 
     def kwargs(self, name: str, route: str, project: Project | None = None) -> dict[str, Any]:
         """Arguments for an endpoint of `project` (ours by default): its slug, and an object of every kind it names."""
-        things = Things(project or self.project)
+        things = self.things(project or self.project)
         values: dict[str, Any] = {}
         for argument in route.split("<")[1:]:
             argument = argument.split(">")[0].split(":")[-1]
             values[argument] = things.value(name, argument, project or self.project)
         return values
+
+    def things(self, project: Project) -> "Things":
+        return Things(project)
 
     def url(self, name: str, route: str) -> str:
         return reverse(name, kwargs=self.kwargs(name, route))
