@@ -51,36 +51,9 @@ from tests.world import ROLE_HOLDERS, Things, World, build_world
 
 AT_ONCE = 1_000
 WORDS = [
-    "archive",
-    "backup",
-    "cipher",
-    "custodian",
-    "disaster",
-    "encryption",
-    "failover",
-    "gateway",
-    "handover",
-    "incident",
-    "journal",
-    "key",
-    "lease",
-    "monitor",
-    "notice",
-    "outage",
-    "policy",
-    "quorum",
-    "region",
-    "session",
-    "token",
-    "update",
-    "vault",
-    "window",
-    "zone",
-    "approval",
-    "breach",
-    "change",
-    "drill",
-    "escrow",
+    first + last
+    for first in ("ar", "back", "ciph", "disc", "encr", "gat", "han")
+    for last in ("ive", "up", "or", "ning")
 ]
 EVIDENCE = "It is kept for exactly {} days."
 
