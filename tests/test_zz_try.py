@@ -1,6 +1,12 @@
-import time, pytest
-from tests import database
-from tests.large import build_large, SMALL, FULL
+import time
+
+import pytest
+
+from tests.large import SMALL, build_large
+
+
 @pytest.mark.django_db(transaction=True)
 def test_x():
-    t=time.time(); build_large(SMALL); print(time.time()-t)
+    t = time.time()
+    build_large(SMALL)
+    print(time.time() - t)

@@ -198,7 +198,7 @@ def differences(
     """Paired differences of each column of two (queries, columns) arrays, p corrected over all columns.
 
     With `strata`, a number for each query, queries are resampled within strata; signs are flipped independently of
-    strata.
+    strata. Without `resamples` no sign is flipped, and p is 1: most of the time goes there.
 
     Raises ValueError when the arrays differ in shape, have no rows, or contain NaN: a pair needs both values.
     """
