@@ -50,11 +50,8 @@ from tests.test_matrix import ROUTES
 from tests.world import ROLE_HOLDERS, Things, World, build_world
 
 AT_ONCE = 1_000
-WORDS = [
-    first + last
-    for first in ("ar", "back", "ciph", "disc", "encr", "gat", "han")
-    for last in ("ive", "up", "or", "ning")
-]
+SYLLABLES = ("ar", "chi", "ve", "lo", "ken", "dus", "ti", "gra", "mon", "sel", "pu", "rin")
+WORDS = ["".join(parts) for parts in itertools.product(SYLLABLES, repeat=3)]
 EVIDENCE = "It is kept for exactly {} days."
 
 
@@ -283,7 +280,7 @@ def _write_triples(project: Project, snapshot: Snapshot, count: int) -> None:
             number=1,
             author=author,
             snapshot=snapshot,
-            question=f"How long is the {' '.join(rng.sample(WORDS, 3))} of case {n} kept?",
+            question=f"{' '.join(rng.sample(WORDS, 6))} for how many days in case {n}?",
             answer=f"Exactly {n} days.",
             round=1,
             created_at=now,

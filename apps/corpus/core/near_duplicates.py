@@ -72,7 +72,10 @@ def shingles(text: str) -> NDArray[np.uint64]:
 
 def resemblance(one: str, other: str) -> float:
     """The share of shingles that two texts have in common, 0 to 1; 0 for two empty texts."""
-    left, right = shingles(one), shingles(other)
+    return _overlap(shingles(one), shingles(other))
+
+
+def _overlap(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> float:
     shared = len(np.intersect1d(left, right, assume_unique=True))
     every = len(left) + len(right) - shared
     return shared / every if every else 0.0
@@ -123,13 +126,14 @@ def near_pairs(texts: Sequence[str], at_least: float) -> list[NearPair]:
     places = sorted(first.values())
     shared: defaultdict[tuple[int, bytes], list[int]] = defaultdict(list)
     for place in places:
-        own = signature(texts[place])
-        if (own == _EMPTY).all():
+        minima = signature(texts[place])
+        if (minima == _EMPTY).all():
             continue
         for band in range(BANDS):
-            shared[band, own[band * ROWS : (band + 1) * ROWS].tobytes()].append(place)
+            shared[band, minima[band * ROWS : (band + 1) * ROWS].tobytes()].append(place)
     candidates = {pair for alike in shared.values() for pair in combinations(alike, 2)}
-    compared = (NearPair(one, other, resemblance(texts[one], texts[other])) for one, other in sorted(candidates))
+    own = {place: shingles(texts[place]) for place in {place for pair in candidates for place in pair}}
+    compared = (NearPair(one, other, _overlap(own[one], own[other])) for one, other in sorted(candidates))
     return [pair for pair in compared if pair.likeness >= at_least]
 
 
