@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from apps.corpus.core import near_duplicates
 from apps.corpus.core.near_duplicates import (
     PERMUTATIONS,
     NearDuplicates,
@@ -101,3 +102,16 @@ def test_near_pairs_are_those_that_comparing_all_would_find(texts):
 
 def test_equal_texts_are_one_for_near_pairs():
     assert near_pairs([TEXT, OTHER, TEXT], 0.8) == []
+
+
+def test_questions_from_one_template_are_not_each_compared_with_all(monkeypatch):
+    compared = []
+    overlap = near_duplicates._overlap
+    monkeypatch.setattr(near_duplicates, "_overlap", lambda one, other: compared.append(1) or overlap(one, other))
+    texts = [f"How many days may {n}a {n}b and {n}c of case number {n} be kept in the archive?" for n in range(300)]
+    texts.append(texts[17].replace("the archive", "an archive"))
+
+    pairs = near_pairs(texts, 0.6)
+
+    assert [(pair.one, pair.other) for pair in pairs] == [(17, 300)]
+    assert len(compared) < 2 * len(texts)
