@@ -39,7 +39,7 @@ from apps.retrieval.selectors import QueryChoice
 from apps.review.models import Resolution, ReviewSeat, Verdict
 from apps.triples.actions.triples import retire_triple
 from apps.triples.enums import RetireReason
-from apps.triples.models import ExpectedBlock, Revision, Triple
+from apps.triples.models import AskedRevision, ExpectedBlock, Revision, Triple
 from tests.corpus.factories import import_text
 from tests.editions.stories import begin_import
 from tests.endpoints import ENDPOINTS
@@ -312,6 +312,14 @@ def _write_triples(project: Project, snapshot: Snapshot, count: int) -> None:
             given_at=now,
         )
         for seat in seats
+    )
+    asked = {"project": project, "is_asked": True, "created_by": author, "created_at": now, "locked_at": now}
+    queries = Query.everything.bulk_create(
+        Query(outside_id=triple.label, text=revision.question, **asked)
+        for triple, revision in zip(triples, revisions, strict=True)
+    )
+    AskedRevision.objects.bulk_create(
+        AskedRevision(revision=revision, query=query) for revision, query in zip(revisions, queries, strict=True)
     )
     Resolution.objects.bulk_create(
         Resolution(triple=triple, revision=revision, round=1, kind="consensus", resolved_at=now)

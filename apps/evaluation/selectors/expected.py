@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from apps.common.database.bulk import chunks
 from apps.goldsets.models import Version, VersionTriple
 from apps.metrics.expected import ExpectedBlock, HitRule, Question, Returned
 from apps.metrics.expected.rules import EVIDENCE
@@ -16,8 +15,6 @@ from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.models import ExpectedBlock as PinnedBlock
 from apps.triples.selectors.asked import asked_queries
-
-AT_ONCE = 500
 
 
 class ExpectedGround(NamedTuple):
@@ -42,10 +39,9 @@ def version_triples(version: Version, split: str) -> list[VersionTriple]:
 def flags_of(version: Version, rows: Collection[VersionTriple]) -> dict[int, set[str]]:
     """The categories of the flags that the triples got before the version was frozen, by key of the triple."""
     found: defaultdict[int, set[str]] = defaultdict(set)
-    for part in chunks([row.triple_id for row in rows], AT_ONCE):
-        flags = flags_before_freeze(version).filter(revision__triple__in=part)
-        for triple, category in flags.values_list("revision__triple", "category"):
-            found[triple].add(category)
+    flags = flags_before_freeze(version).filter(revision__triple__in=[row.triple_id for row in rows])
+    for triple, category in flags.values_list("revision__triple", "category"):
+        found[triple].add(category)
     return found
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import Gathered
 from apps.goldsets.selectors.frozen_rows import query_rows, triple_rows
+from apps.triples.models import ExpectedBlock
 
 
 class Pin(NamedTuple):
@@ -224,9 +226,7 @@ def _text_difference(pair: tuple[Pin | None, Pin | None], texts: Mapping[int, st
 
 def _stored(version: Version, splits: tuple[str, ...]) -> _States:
     queries = VersionQuery.objects.filter(version=version, split__in=splits)
-    triples = VersionTriple.objects.filter(version=version, split__in=splits).prefetch_related(
-        "revision__expected_blocks__version__block"
-    )
+    triples = VersionTriple.objects.filter(version=version, split__in=splits)
     return _States(_queries(queries), _pairs(version, splits), _triples(triples))
 
 
@@ -259,15 +259,25 @@ NO_METADATA = frozenset({"question", "expected_answer", "blocks", "match", "adde
 """What of a triple is measured, or names people. The rest of it is metadata."""
 
 
-def _triples(rows: Iterable[VersionTriple]) -> dict[str, _ItemState]:
+def _triples(triples: Iterable[VersionTriple]) -> dict[str, _ItemState]:
+    rows = list(triples)
+    pins_of = _pins([row.revision_id for row in rows])
     states = {}
     for row in rows:
-        versions = [expected.version for expected in row.revision.expected_blocks.all()]
-        pins = sorted(Pin(version.block.outside_id, version.text_digest, version.pk) for version in versions)
+        pins = sorted(pins_of[row.revision_id])
         words = f"{row.content['question']} {row.content['expected_answer']}"
         about = {name: value for name, value in row.content.items() if name not in NO_METADATA}
         states[row.label] = _ItemState(words, tuple(pins), _marks(row.content), plain_numbers(about))
     return states
+
+
+def _pins(revisions: Collection[int]) -> Mapping[int, list[Pin]]:
+    """The texts that each of these revisions expects, without reading the texts."""
+    pins: defaultdict[int, list[Pin]] = defaultdict(list)
+    columns = ("revision_id", "version__block__outside_id", "version__text_digest", "version_id")
+    for revision, *pin in ExpectedBlock.objects.filter(revision__in=revisions).values_list(*columns):
+        pins[revision].append(Pin(*pin))
+    return pins
 
 
 def _marks(content: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from apps.accounts.models import Project
-from apps.common.database.bulk import chunks
 from apps.queries.models import Query
 from apps.triples.models import AskedRevision, label_of
 
@@ -19,12 +18,9 @@ class AskedQuery(NamedTuple):
 
 def asked_queries(revision_ids: Iterable[int]) -> dict[int, AskedQuery]:
     """The asked query of each revision; a revision that was never accepted has none."""
-    found: dict[int, AskedQuery] = {}
-    for part in chunks(revision_ids, 500):
-        rows = AskedRevision.objects.filter(revision__in=part)
-        columns = rows.values_list("revision", "query", "query__outside_id", "query__text")
-        found.update((revision, AskedQuery(query, name, text)) for revision, query, name, text in columns)
-    return found
+    rows = AskedRevision.objects.filter(revision__in=[*revision_ids])
+    columns = rows.values_list("revision", "query", "query__outside_id", "query__text")
+    return {revision: AskedQuery(query, name, text) for revision, query, name, text in columns}
 
 
 def asked_by_label(project: Project) -> dict[str, str]:

@@ -179,12 +179,11 @@ def neighbours(entry: SnapshotBlock) -> TripleNeighbours:
 def accepted_triples(project: Project, snapshot: Snapshot) -> QuerySet[Triple]:
     """Accepted triples on the corpus of `snapshot` by number, stale ones included, which a freeze rejects by name.
 
-    `current` and its expected blocks are prefetched.
+    `current` and its expected blocks are prefetched; the project and the snapshot, which many share, are not read.
     """
     return (
-        triples_of(project)
-        .filter(state=State.ACCEPTED, snapshot__corpus_id=snapshot.corpus_id)
-        .select_related("query", "source", "current__author")
+        Triple.objects.filter(project=project, state=State.ACCEPTED, snapshot__corpus_id=snapshot.corpus_id)
+        .select_related("author", "query", "source", "current")
         .prefetch_related(WITH_BLOCKS)
         .order_by("number")
     )
