@@ -9,7 +9,7 @@ RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin kara
  && install -d -o karat -g karat -m 0700 /data
 COPY --from=build /opt/karat /opt/karat
 WORKDIR /app
-COPY manage.py pyproject.toml README.md LICENSE ./
+COPY manage.py pyproject.toml requirements.lock README.md LICENSE ./
 COPY apps apps
 # Its user cannot write here, so each container would compile all of it at each start.
 RUN python -m compileall -q --invalidation-mode unchecked-hash apps

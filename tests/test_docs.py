@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,31 @@ def test_every_variable_is_described_and_none_that_nobody_reads():
         described |= set(re.findall(r"`([A-Z_]+)`", row))
 
     assert described == read
+
+
+READ = {"", ".py", ".md", ".html", ".js", ".toml", ".yml", ".lock"}
+STRANGERS = re.compile(
+    r"(?:pip3? install|pipx install|pipx run|uvx|uv tool (?:run|install)|uv add)\s[^\n`]*?(?<![\w./-])karat(?![\w./-])"
+)
+
+
+def test_nothing_tells_anybody_to_install_the_program_of_a_stranger():
+    """`karat` on the package index is not ours, and no file names it behind an install command."""
+    listed = subprocess.run(["git", "ls-files"], cwd=REPO, capture_output=True, text=True).stdout.split("\n")
+    paths = [REPO / name for name in listed if name and not name.startswith("tests/")]
+    texts = {path: path.read_text() for path in paths if path.suffix in READ and path.is_file()}
+
+    assert len(texts) > 1000
+    assert [str(path) for path, text in texts.items() if STRANGERS.search(text)] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["pip install karat", "python -m pip install --user karat", "uvx karat", "pipx install karat", "uv add karat"],
+)
+def test_a_line_that_installs_it_is_seen(line):
+    assert STRANGERS.search(line)
+    assert not STRANGERS.search(line.replace("karat", "dist/karat_gold-0.1.0-py3-none-any.whl"))
 
 
 def test_the_readme_fits_on_two_screens():

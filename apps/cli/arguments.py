@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from argparse import ArgumentTypeError
+
+
+def called(command: str) -> str:
+    """How a command is typed by whoever typed this one: the client in a public release is a file that Python runs."""
+    program = ["python3", sys.argv[0]] if sys.argv[0].endswith(".pyz") else ["karat"]
+    return shlex.join([*program, command])
 
 
 def whole(text: str) -> int:

@@ -41,6 +41,11 @@ PACKAGE_ALONE = (
     "pages: get it, and run python3 manage.py {word} there."
 )
 
+PACKAGE_MISSING = (
+    "the Python package {name} is not here. In a public release, the README says how to fetch what scoring needs; "
+    "anywhere else, install it for this Python."
+)
+
 # Pure commands: a module with `add_parser(subparsers)` and `run(args) -> exit code`.
 PURE = {
     "agree": Command("apps.cli.agree.command", "measure how far annotators agree, from a file of labels"),
@@ -161,23 +166,28 @@ def version() -> str:
     from importlib import metadata
 
     if not is_whole():
-        return metadata.version("karat")
+        return metadata.version("karat-gold")
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
 
 def run_pure(arguments: list[str]) -> int:
     tune_numpy()
     parser = argparse.ArgumentParser(prog="karat")
-    module = importlib.import_module(PURE[arguments[0]].module)
-    module.add_parser(parser.add_subparsers(dest="command", required=True))
     try:
         try:
+            module = importlib.import_module(PURE[arguments[0]].module)
+            module.add_parser(parser.add_subparsers(dest="command", required=True))
             options = parser.parse_args(arguments)
             if getattr(options, "format", "table") != "table":
                 write_any_letter("utf-8")
             return module.run(options)
         finally:
             sys.stdout.flush()
+    except ModuleNotFoundError as missing:
+        if is_whole():
+            raise
+        print(f"karat {arguments[0]}: {PACKAGE_MISSING.format(name=missing.name)}", file=sys.stderr)
+        return FAULT
     except OSError as fault:
         if fault.filename is not None:
             raise

@@ -7,7 +7,7 @@ import os
 import shlex
 from pathlib import Path
 
-from apps.cli.arguments import amount, share, whole, whole_from_one
+from apps.cli.arguments import amount, called, share, whole, whole_from_one
 from apps.cli.evaluate.existing import STANDARD_INPUT
 from apps.cli.evaluate.next_steps import Files
 from apps.cli.evaluate.output import FORMATS
@@ -171,13 +171,13 @@ def pace_of(args: argparse.Namespace) -> Pace:
 def files_of(args: argparse.Namespace) -> Files:
     """The files beside the result, and the command that would score its answers again."""
     chosen = {"--split": args.split, "--slice": args.slice, "--measures": args.measures}
-    words = ["karat", "eval", str(args.release)]
+    words = [str(args.release)]
     words += [word for option, value in chosen.items() if value for word in (option, value)]
     words += [] if args.hit == BLOCK else ["--hit", args.hit]
     existing = args.run_file or args.results_file
     saved = existing or args.save_results or args.save_run
     return Files(
-        shlex.join(words),
+        f"{called('eval')} {shlex.join(words)}",
         report=" and ".join(str(path) for path in (args.html, args.markdown) if path),
         answers="" if saved in (None, STANDARD_INPUT) else str(saved),
         option="--results" if args.results_file or (args.save_results and not existing) else "--run",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from apps.cli import scorecards
+from apps.cli.arguments import called
 from apps.cli.evaluate.misses import Misses
 from apps.cli.evaluate.released import ReleaseSplit
 from apps.cli.evaluate.scoring import DecidedRule, Evaluated, LatencyFigures
@@ -19,7 +20,6 @@ from apps.metrics.scorecard import Scorecard
 
 COLUMNS = ["kind", "name", "state", "value", "low", "high", "n", "words"]
 STEP_WIDTH = 100
-COMMAND = "karat eval "
 SIGNS = {"passed": "pass", "failed": "FAIL", "unknown": "?", "nothing": "-"}
 
 
@@ -71,7 +71,7 @@ def as_table(sheet: ResultSheet) -> str:
 
 def _step(sentence: str) -> str:
     """A point of a list; a command is a line of its own, so that it can be copied whole."""
-    words, begins, command = sentence.partition(COMMAND)
+    words, begins, command = sentence.partition(f"{called('eval')} ")
     filled = textwrap.fill(
         words, STEP_WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from pathlib import Path
+from importlib import resources
 from typing import Any, BinaryIO, NamedTuple
 
 from apps.common.errors import InputError
@@ -18,7 +18,7 @@ from apps.common.files.jsonvalues import parse_object
 from apps.common.files.parquet_rows import DAMAGED, TOO_MANY
 from apps.common.files.tabular import CAPS, TableFile
 
-SCRIPT = Path(__file__).with_name("parquet_rows.py")
+SCRIPT = resources.files(__package__).joinpath("parquet_rows.py")
 MAGIC = b"PAR1"
 
 
@@ -96,7 +96,7 @@ def object_in(value: Any) -> Any:
 
 
 def _from_file(file: Any, size: int, limits: Limits) -> Iterator[list[Any]]:
-    command = [sys.executable, "-I", str(SCRIPT), *map(str, limits[:4])]
+    command = [sys.executable, "-I", "-c", SCRIPT.read_text("utf-8"), *map(str, limits[:4])]
     file.seek(0)
     with subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         try:

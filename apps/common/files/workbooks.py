@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+from importlib import resources
 from typing import NamedTuple
 
 from apps.common.files.filekinds import WORD, WORKBOOK, ZIP_STARTS, archive_kind
@@ -13,7 +13,7 @@ from apps.common.files.tabular import TableFile
 from apps.common.files.workbook_rows import EMPTY, LOCKED, NO_SHEET, NOT_READ
 from apps.common.text.scripts import with_scripts
 
-PROGRAM = Path(__file__).with_name("workbook_rows.py")
+PROGRAM = resources.files(__package__).joinpath("workbook_rows.py")
 MOST_FILE_BYTES = 100_000_000
 MOST_ROW_BYTES = 30_000_000
 """Of a row as its process prints it. A file has a text once, however many cells of a row repeat it."""
@@ -62,7 +62,7 @@ def _numbered(records: Iterator) -> Iterator[tuple[int, list[str]]]:
 
 
 def _records(source: TableFile, name: str) -> Iterator:
-    command = [sys.executable, "-I", str(PROGRAM), name]
+    command = [sys.executable, "-I", "-c", PROGRAM.read_text("utf-8"), name]
     with tempfile.TemporaryFile() as copy:
         for block in source.blocks(MOST_FILE_BYTES):
             copy.write(block)

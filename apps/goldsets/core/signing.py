@@ -1,7 +1,7 @@
 """Signatures of exports: Ed25519, by a key of the project, over the checksums, and so over every byte.
 
 `signature.json` names the project and the public key; both are part of what is signed. Without Django: `karat verify`
-checks it.
+checks it. The library is loaded only where there is a signature, so that the rest is verified with Python alone.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import base64
 import binascii
 import hashlib
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 SIGNATURE = "signature.json"
 ALGORITHM = "Ed25519"
@@ -43,6 +43,8 @@ class Signer(NamedTuple):
 
 def new_key() -> str:
     """A private key, as text."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     return _text(Ed25519PrivateKey.generate().private_bytes_raw())
 
 
@@ -78,6 +80,9 @@ def signer_of(data: bytes, checksums: bytes) -> Signer:
 
     That a key signed says nothing about whose it is: compare it with one that came another way.
     """
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
     try:
         values = json.loads(data)
         project, public_key, signed = values["project"], values["public_key"], values["signature"]
@@ -104,6 +109,8 @@ def _message(checksums: bytes, project: str) -> bytes:
 
 
 def _private(text: str) -> Ed25519PrivateKey:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     return Ed25519PrivateKey.from_private_bytes(_bytes(text))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from html import escape
-from pathlib import Path
+from importlib import resources
 
 from apps.reports.core.document import Block, Document, Facts, Paragraph, ReportChart, ReportSection, Table
 
@@ -16,7 +16,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; bas
 @cache
 def style() -> str:
     """The style sheet that is embedded in every report."""
-    return Path(__file__).with_name("report.css").read_text(encoding="utf-8")
+    return resources.files(__package__).joinpath("report.css").read_text(encoding="utf-8")
 
 
 def as_html(document: Document) -> str:

@@ -1,8 +1,10 @@
 """The zip of a public release: no internal word in any byte, the same bytes, verified, and a score from it alone."""
 
 import hashlib
+import importlib.util
 import io
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -11,12 +13,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from django.conf import settings
 from django.db import connection
 
 from apps.accounts.models import Project, User
 from apps.cli.evaluate.release import read_release
 from apps.common.database import triggers
-from apps.config.commandline import main as karat
 from apps.goldsets.enums import PublicState
 from apps.goldsets.execution.public_files import stored_zip
 from apps.goldsets.formats.checksums import checksums
@@ -167,13 +169,13 @@ def is_found(path: Path) -> bool:
 
 
 def test_one_changed_byte_anywhere_in_the_zip_is_found(tmp_path):
-    """A byte of each file, and every 41st of the whole, which also meets the heads of files and the directory."""
+    """A byte of each file, and many of the whole, which also meet the heads of files and the directory."""
     path = unpacked(make_public_release(PublicState.RELEASED), tmp_path)
     data = path.read_bytes()
     with zipfile.ZipFile(path) as archive:
         starts = [entry.header_offset for entry in archive.infolist()]
         inside = [data.index(archive.read(name)) for name in archive.namelist()]
-    places = {*starts, *inside, *range(0, len(data), 41), *range(len(data) - 60, len(data))}
+    places = {*starts, *inside, *range(0, len(data), len(data) // 400), *range(len(data) - 60, len(data))}
 
     unseen = []
     for place in sorted(places):
@@ -245,21 +247,58 @@ def readme_of(path: Path) -> list[str]:
 def typed(lines: list[str]) -> list[list[str]]:
     """The commands between backquotes, as words."""
     spans = [span for line in lines for span in line.split("`")[1::2]]
-    return [shlex.split(span) for span in spans if span.startswith(("python3 ", "pip ", "karat "))]
+    return [shlex.split(span) for span in spans if " " in span and not span.startswith("--")]
 
 
-def follow(path: Path, monkeypatch) -> list[list[str]]:
-    """Type every command of the README in the folder of the zip; return them."""
-    monkeypatch.chdir(path.parent)
+IMPORTED = {"numpy": ["numpy", "numpy.libs"], "scipy": ["scipy", "scipy.libs"], "pyyaml": ["yaml", "_yaml"]}
+
+
+def fetch_packages(words: list[str]) -> None:
+    """What `pip install --require-hashes` of this line does, without the network: links to what it names."""
+    target, requirements = (Path(words[words.index(option) + 1]) for option in ("--target", "-r"))
+    blocks = re.split(r"\n(?=\S)", requirements.read_text().strip())
+    assert all("--hash=sha256:" in block for block in blocks)
+    target.mkdir()
+    for name in sorted({block.partition("==")[0] for block in blocks}):
+        for folder in IMPORTED.get(name, [name]):
+            there = Path(importlib.util.find_spec("numpy").origin).parent.parent / folder
+            if there.exists():
+                (target / folder).symlink_to(there)
+
+
+def follow(path: Path) -> list[list[str]]:
+    """Type every command of the README in the folder of the zip, where Python has no package of its own."""
     commands = typed(readme_of(path))
     for program, *words in commands:
-        if program == "karat":
-            assert karat(words) == 0, words
-        elif program == "python3":
-            subprocess.run([sys.executable, *words], check=True)
+        assert program == "python3"
+        if words[:3] == ["-m", "pip", "install"]:
+            fetch_packages(words)
+        else:
+            done = subprocess.run([sys.executable, "-I", "-S", *words], cwd=path.parent, capture_output=True, text=True)
+            assert done.returncode == 0, (words, done.stderr)
+            print(done.stdout)
     return commands
 
 
+def client(path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-I", "-S", str(path.parent / path.stem / "client/karat.pyz"), *words]
+    return subprocess.run(program, cwd=path.parent, capture_output=True, text=True)
+
+
+def test_the_client_in_the_zip_needs_nothing_to_verify_and_names_what_scoring_lacks(tmp_path):
+    path = unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+    manifest = json.loads(zipfile.ZipFile(path).read("manifest.json"))
+
+    assert {"client/karat.pyz", "client/requirements.txt"} <= {entry["path"] for entry in manifest["files"]}
+    assert client(path, "--version").stdout == f"karat {settings.VERSION}\n"
+    assert client(path, "verify", path.name).returncode == 0
+    lacking = client(path, "eval", path.name, "--run", "none.trec")
+    assert (lacking.returncode, lacking.stdout) == (2, "")
+    assert lacking.stderr.startswith("karat eval: the Python package ")
+    assert "README says how" in lacking.stderr
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bench", "inputs", "has_grades", "has_triples"),
     [
@@ -277,7 +316,8 @@ def test_the_ten_lines_of_the_readme_lead_to_a_score(
     with stored_zip(release) as stream:
         path.write_bytes(stream.read())
 
-    commands = follow(path, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    commands = follow(path)
 
     out, report = capsys.readouterr().out, (tmp_path / "report.html").read_text()
     assert len([line for line in readme_of(path) if line[:1].isdigit()]) == 10

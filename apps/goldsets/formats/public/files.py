@@ -14,6 +14,7 @@ from apps.goldsets.formats.checksums import MANIFEST
 from apps.goldsets.formats.content import Content
 from apps.goldsets.formats.folder import Files, write_files
 from apps.goldsets.formats.public import card, licences
+from apps.goldsets.formats.public.client import CLIENT, PACKAGES, REQUIREMENTS, client_bytes, requirements_bytes
 from apps.goldsets.formats.public.example import EXAMPLE
 from apps.goldsets.formats.public.schemas import SCHEMAS, schema_bytes
 from apps.goldsets.formats.public.words import WordSearch, texts_in
@@ -59,6 +60,8 @@ def _files(content: Content, labels: Labels, card_texts: Mapping[str, str], coun
     name = f"{labels.title} {labels.version}"
     yield "CITATION.cff", iter([citation(labels)])
     yield "DATA_CARD.md", iter([card.card_bytes(name, card_texts)])
+    yield CLIENT, iter([client_bytes()])
+    yield REQUIREMENTS, iter([requirements_bytes()])
     yield "LICENSE", iter([licences.notice(name, labels.holder, labels.licence).encode()])
     yield "README.md", iter([readme(labels, counts)])
     yield "example/search.py", iter([EXAMPLE])
@@ -73,12 +76,15 @@ def ten_lines(labels: Labels, counts: Mapping[str, int]) -> list[str]:
     `counts` are those of what goes out, by kind: the lines say what this release is measured by.
     """
     file, folder = labels.file_name, labels.stem
-    score, example = f"karat eval {file}", f"python3 {folder}/example/search.py"
+    karat = f"python3 {folder}/{CLIENT}"
+    score, example = f"{karat} eval {file}", f"python3 {folder}/example/search.py"
+    install = f"python3 -m pip install --require-hashes --target {folder}/{PACKAGES} -r {folder}/{REQUIREMENTS}"
     return [
         "Unpack the zip; it holds all that is needed, and nothing is sent anywhere: "
         f"`python3 -m zipfile -e {file} {folder}`",
-        "Install the command line, with Python 3.11 or newer: `pip install karat`",
-        f"Check that every byte is as released: `karat verify {file}`",
+        "The command line is in it; it needs Python 3.11 or newer. Check that every byte is as released: "
+        f"`{karat} verify {file}`",
+        f"Fetch the packages that scoring needs, into this folder and each by its digest: `{install}`",
         f"Score the small search of the example, {_measured_by(counts)}: "
         f'`{score} --program "{example}" --html report.html --save-run example.trec`',
         "Read what it printed last: how sure the figures are, and what to do next. report.html has each with its n.",
