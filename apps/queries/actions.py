@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.urls import reverse
@@ -23,7 +23,7 @@ from apps.queries import rules, selectors
 from apps.queries.core.bulk_changes import BulkChange
 from apps.queries.core.naming import free_ids
 from apps.queries.execution.ingest import QueryComparison, take_queries
-from apps.queries.execution.revoking import retire_resting
+from apps.queries.execution.revoking import Resting, retire_resting
 from apps.queries.formats import QueryRow
 from apps.queries.models import Permission, Query, Source
 
@@ -291,10 +291,31 @@ def grant_permission(
     return permission
 
 
+class Revoked(NamedTuple):
+    """What a revocation did: the queries it retired, and what else rested on the source."""
+
+    queries: list[Query]
+    resting: list[Resting]
+    has_another: bool = False
+
+    @property
+    def sentence(self) -> str:
+        if self.has_another:
+            return "The permission is revoked. The source has another valid one, so nothing is retired."
+        number = len(self.queries)
+        rows = [
+            Resting(
+                f"{number:,} {'query' if number == 1 else 'queries'}", "is retired" if number == 1 else "are retired"
+            )
+        ]
+        told = [f"{row.words}: {row.fate}" for row in [*(rows if number else []), *self.resting]]
+        return f"The permission is revoked. {'; '.join(told) or 'Nothing rested on it'}."
+
+
 @transaction.atomic
-def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datetime) -> list[Query]:
-    """Revoke a permission. If the source has no other valid one, its live queries are retired and returned,
-    and what else rests on it follows: see `execution.revoking`.
+def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datetime) -> Revoked:
+    """Revoke a permission. If the source has no other valid one, its live queries are retired, and what else rests on
+    it follows: see `execution.revoking`. Returns all that was done.
     """
     permission = Permission.objects.select_for_update().select_related("source__project").get(pk=permission_id)
     if refusal := rules.revoke_refusal(permission, reason):
@@ -308,12 +329,11 @@ def revoke_permission(*, permission_id: int, reason: str, actor: User, at: datet
     has_another = selectors.valid_permission(source, at) is not None
     _tell_webhooks(source, has_another, at)
     if has_another:
-        return []
+        return Revoked([], [], has_another=True)
     live = Query.objects.select_for_update().filter(source=source, retired_at=None).order_by("pk")
     reason = f"permission of {permission.owner} revoked"
     retired = [_retire(query, reason, actor, at) for query in live]
-    retire_resting(source, actor=actor, at=at)
-    return retired
+    return Revoked(retired, retire_resting(source, actor=actor, at=at))
 
 
 def _tell_webhooks(source: Source, has_another: bool, at: datetime) -> None:

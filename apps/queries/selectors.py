@@ -177,6 +177,12 @@ def permission_reasons(sources: Iterable[Source], *, at: datetime) -> dict[int, 
     return _reasons(Source.objects.filter(pk__in=[source.pk for source in sources]), at)
 
 
+def is_revoked(sources: Iterable[int], *, at: datetime) -> bool:
+    """Whether one of the sources, given by their keys, had its permission revoked and has no valid one."""
+    known = Source.objects.filter(pk__in=list(sources)).annotate(closest=closest_permission(at))
+    return known.filter(closest=REVOKED).exists()
+
+
 def lost_permissions(project: Project, *, at: datetime) -> dict[int, str]:
     """Sources of the project that may not be used any more, with the reason; not those that never had a permission."""
     found = _reasons(Source.objects.filter(project=project).order_by("slug"), at)

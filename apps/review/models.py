@@ -17,7 +17,8 @@ from apps.triples.models import Revision, Triple
 class ReviewSeat(models.Model):
     """One of the two places from which a revision is reviewed. Live until `released_at` is set.
 
-    `answered_at` and `closed_at` repeat values of verdicts and the round, so that a queue is read without history. Like
+    `answered_at` and `closed_at` repeat values of verdicts and the round, so that a queue is read without history; a
+    round also closes when its triple is retired because a permission was revoked. Like
     a verdict, `answered_at` is shown only to its reviewer and to leads without a part.
     """
 

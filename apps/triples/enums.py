@@ -32,6 +32,7 @@ class Step(models.TextChoices):
     RE_PIN = "re_pin", "Pin to the new text"
     REWORD = "reword", "Reword an unclear question"
     RETIRE = "retire", "Retire"
+    REVOKE = "revoke", "Permission revoked"
     WITHDRAW = "withdraw", "Withdraw"
     REOPEN = "reopen", "Reopen as a new draft"
 
@@ -42,4 +43,6 @@ class RetireReason(models.TextChoices):
     OUT_OF_SCOPE = "out_of_scope", "Out of scope"
 
 
+LIVE = (State.DRAFT, State.IN_REVIEW, State.DISPUTED, State.ACCEPTED)
+"""Somebody may still work on it, or it is in use."""
 ENDED = frozenset({State.DROPPED, State.SPLIT, State.RETIRED, State.WITHDRAWN})

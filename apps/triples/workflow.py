@@ -40,6 +40,10 @@ EDGES: tuple[Edge, ...] = (
     Edge(State.ACCEPTED, Step.RE_PIN, State.IN_REVIEW, stale=True),
     Edge(State.ACCEPTED, Step.REWORD, State.IN_REVIEW, stale=False),
     Edge(State.ACCEPTED, Step.RETIRE, State.RETIRED),
+    Edge(State.DRAFT, Step.REVOKE, State.RETIRED),
+    Edge(State.IN_REVIEW, Step.REVOKE, State.RETIRED),
+    Edge(State.DISPUTED, Step.REVOKE, State.RETIRED),
+    Edge(State.ACCEPTED, Step.REVOKE, State.RETIRED),
     Edge(State.DROPPED, Step.REOPEN, State.DRAFT),
 )
 

@@ -251,7 +251,8 @@ def test_revoking_the_only_permission_retires_the_queries_of_the_source():
 
     query.refresh_from_db()
     other.refresh_from_db()
-    assert retired == [query]
+    assert retired.queries == [query]
+    assert retired.sentence == "The permission is revoked. 1 query: is retired."
     assert query.retired_reason == "permission of Data office revoked"
     assert other.retired_at is None
     assert Event.objects.filter(action__in=["permission.revoked", "query.retired"]).count() == 2
@@ -268,7 +269,8 @@ def test_a_source_falls_back_to_a_permission_that_is_still_valid():
     )
 
     query.refresh_from_db()
-    assert retired == []
+    assert retired.queries == []
+    assert "has another valid one, so nothing is retired" in retired.sentence
     assert query.retired_at is None
     assert valid_permission(source, AT) == first
 

@@ -6,14 +6,25 @@ from django.urls import reverse
 
 from apps.goldsets.enums import PublicState
 from apps.goldsets.selectors.public import no_longer_public
+from apps.jobs.models import Notification
 from apps.queries.actions import revoke_permission
 from apps.queries.enums import PermissionScope
 from apps.queries.execution.revoking import resting_on
 from apps.queries.models import Query
+from apps.review.actions import submit_triple
+from apps.review.actions.rounds import SubmitRefused
+from apps.review.enums import VerdictChoice
+from apps.review.models import ReviewSeat
+from apps.review.selectors.queues import review_queue
+from apps.triples.actions.triples import DraftRefused, reopen_as_draft
 from apps.triples.enums import RetireReason, State
-from tests.factories import AT
+from apps.triples.models import Triple
+from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench
 from tests.goldsets.public.factories import make_public_release, make_publishable
+from tests.queries.factories import make_permission, make_query, make_source
+from tests.review.factories import answer, make_triple, reload, reviewers_of
+from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +43,59 @@ def test_the_qas_that_rest_on_a_source_are_retired_with_its_queries():
         (State.RETIRED, RetireReason.PERMISSION_REVOKED)
     }
     assert not Query.objects.filter(project=bench.project, retired_at=None).exists()
+
+
+def test_nobody_goes_on_with_drafts_reviews_and_disputes_of_a_revoked_source(client):
+    """Each state that work can be in, by a source of its own and by that of its query."""
+    project = make_team()
+    lead, source = lead_of(project), make_source(project, name="Customer A")
+    permission = make_permission(source)
+    states = [State.DRAFT, State.IN_REVIEW, State.DISPUTED, State.ACCEPTED, State.DROPPED]
+    triples = {state: [make_triple(project, state), make_triple(project, state)] for state in states}
+    for own, by_query in triples.values():
+        Triple.objects.filter(pk=own.pk).update(source=source)
+        query = make_query(project, source=source)
+        Triple.objects.filter(pk=by_query.pk).update(query=query)
+    elsewhere = make_triple(project, State.IN_REVIEW)
+    half_answered = triples[State.IN_REVIEW][0]
+    answer(half_answered, reviewers_of(half_answered)[0], VerdictChoice.CONFIRM)
+
+    client.force_login(lead)
+    before = client.get(reverse("queries:source", args=[project.slug, source.pk])).content.decode()
+    path = reverse("queries:revoke", args=[project.slug, permission.pk])
+    page = client.post(path, {"reason": "Contract ended."}, follow=True).content.decode()
+
+    told = "5 queries: are retired; 2 accepted Q&amp;As: are retired; 2 Q&amp;As in review: are retired;"
+    told = f"{told} 2 disputed Q&amp;As: are retired; 2 drafts of Q&amp;As: are retired."
+    assert told in page
+    assert all(f"{words} Q&amp;A" in before for words in ("2 accepted", "2 disputed", "2 drafts of"))
+    for state in states[:-1]:
+        assert {reload(one).state for one in triples[state]} == {State.RETIRED}, state
+    assert reload(elsewhere).state == State.IN_REVIEW
+    open_seats = ReviewSeat.objects.filter(released_at=None, closed_at=None)
+    assert set(open_seats.values_list("revision__triple", flat=True)) == {elsewhere.pk}
+    reviewer = reviewers_of(elsewhere)[0]
+    assert [seat.revision.triple for seat in review_queue(reviewer, project)] == [elsewhere]
+    notice = Notification.objects.filter(kind="review.revoked", person=triples[State.DRAFT][0].author).get()
+    assert "retired: the permission of Customer A was revoked." in notice.sentence
+    dropped = triples[State.DROPPED][0]
+    again = {"project": project, "triple_id": dropped.pk, "author": dropped.author, "at": AT}
+    with pytest.raises(DraftRefused, match="Record a new permission"):
+        reopen_as_draft(snapshot=dropped.snapshot, **again)
+    make_permission(source)
+    assert reopen_as_draft(snapshot=dropped.snapshot, **again).state == State.DRAFT
+
+
+def test_a_draft_that_began_after_the_revocation_is_not_submitted():
+    project = make_team()
+    source = make_source(project)
+    permission = make_permission(source)
+    revoke_permission(permission_id=permission.pk, reason="Contract ended.", actor=lead_of(project), at=AT)
+    late = make_triple(project, State.DRAFT)
+    Triple.objects.filter(pk=late.pk).update(source=source)
+
+    with pytest.raises(SubmitRefused, match="permission of its source was revoked"):
+        submit_triple(project=project, triple_id=late.pk, author=late.author, at=AT)
 
 
 def test_while_another_permission_stands_nothing_is_retired():

@@ -15,6 +15,7 @@ from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
 from apps.audit.models import Event
 from apps.corpus.models import Snapshot
+from apps.queries.models import Source
 from apps.review.actions import (
     adjudicate,
     drop_triple,
@@ -28,11 +29,19 @@ from apps.review.actions import (
 from apps.review.enums import Category, Decision, VerdictChoice
 from apps.review.models import CandidateBlock, DisputeMessage, Resolution, ReviewSeat, Verdict
 from apps.triples.actions.adoption import adopt_candidate, reject_candidate
-from apps.triples.actions.triples import refresh_staleness, reopen_as_draft, retire_triple, start_draft, withdraw_draft
+from apps.triples.actions.triples import (
+    TriplesOnPermissions,
+    refresh_staleness,
+    reopen_as_draft,
+    retire_triple,
+    start_draft,
+    withdraw_draft,
+)
 from apps.triples.enums import RetireReason, State, Step
 from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.triples import newest_snapshot
 from tests.factories import AT, lead_of, make_member, make_user
+from tests.queries.factories import make_source
 from tests.review.candidates import doubt, propose, say
 from tests.review.factories import (
     CHANGED,
@@ -87,9 +96,10 @@ ANSWERERS = {"first seat", "first seat who leads", *SECOND, "other reviewer"}
 ALL_WRITERS = AUTHORS | LEADS | {"other annotator"}
 
 ALLOWED: dict[tuple[str, bool], dict[str, set[str]]] = {
-    ("draft", False): {"submit": AUTHORS, "withdraw": AUTHORS},
-    ("in_review", False): {"agree": SECOND, "disagree": SECOND, "reject": SECOND},
+    ("draft", False): {"submit": AUTHORS, "withdraw": AUTHORS, "revoke": {KARAT}},
+    ("in_review", False): {"agree": SECOND, "disagree": SECOND, "reject": SECOND, "revoke": {KARAT}},
     ("disputed", False): {
+        "revoke": {KARAT},
         "revise": WROTE_SOME,
         "split": WROTE_SOME,
         "drop": WROTE_SOME,
@@ -100,18 +110,19 @@ ALLOWED: dict[tuple[str, bool], dict[str, set[str]]] = {
     },
     ("accepted", False): {
         "mark_stale": {KARAT},
+        "revoke": {KARAT},
         "retire": LEADS,
         "add_block": ANSWERERS,
         "reword": WROTE_SOME | UNINVOLVED_LEADS,
     },
-    ("accepted", True): {"re_pin": WROTE_SOME | UNINVOLVED_LEADS, "retire": LEADS},
+    ("accepted", True): {"re_pin": WROTE_SOME | UNINVOLVED_LEADS, "retire": LEADS, "revoke": {KARAT}},
     ("dropped", False): {"reopen": AUTHORS},
     ("split", False): {},
     ("retired", False): {},
     ("withdrawn", False): {},
 }
 # A draft that a machine wrote and nobody has adopted is adopted, or turned down, by anybody who writes.
-ALLOWED_OF_CANDIDATES = {"adopt": ALL_WRITERS, "withdraw": ALL_WRITERS}
+ALLOWED_OF_CANDIDATES = {"adopt": ALL_WRITERS, "withdraw": ALL_WRITERS, "revoke": {KARAT}}
 # The first seat, which has answered, may change its mind; that moves nothing.
 CHANGES_ITS_MIND = {"first seat", "first seat who leads"}
 
@@ -259,6 +270,8 @@ def prepare(cast: Cast, step: Step) -> None:
         answer(triple, cast.people["first"], FIRST_SAYS[step])
     if step == Step.MARK_STALE:
         make_snapshot(cast.project, CHANGED_LAST, corpus=triple.snapshot.corpus)
+    if step == Step.REVOKE:
+        Triple.objects.filter(pk=triple.pk).update(source=make_source(cast.project, slug="asked-back"))
     if step == Step.ADD_BLOCK and triple.state == State.ACCEPTED and not triple.is_stale:
         candidate = propose(triple, make_member(cast.project, Role.LEAD, name="Proposer"))
         say(candidate, make_member(cast.project, Role.REVIEWER, name="Further"))
@@ -287,6 +300,7 @@ def perform(cast: Cast, step: Step, person: User | None) -> object:
         Step.RE_PIN: lambda: re_pin(person=person, snapshot=newest, **this),
         Step.REWORD: lambda: reword(person=person, snapshot=newest, wording=make_wording(newest), **this),
         Step.RETIRE: lambda: _retire(triple, person),
+        Step.REVOKE: lambda: TriplesOnPermissions().act(Source.objects.get(slug="asked-back"), actor=person, at=AT),
         Step.WITHDRAW: lambda: _withdraw(cast, person),
         Step.REOPEN: lambda: reopen_as_draft(author=person, snapshot=newest, **this),
     }

@@ -33,8 +33,9 @@ class VersionsOnPermissions:
                 rows.append(Resting(f"the public release of {_named(of_state)}", fate))
         return rows
 
-    def act(self, source: Source, *, actor: User, at: datetime) -> None:
+    def act(self, source: Source, *, actor: User, at: datetime) -> list[Resting]:
         """Nothing is written: whether a permission stands is read whenever a version is shown or exported."""
+        return self.preview(source)
 
 
 def _named(versions: list[Version]) -> str:

@@ -107,9 +107,10 @@ class SourcePageOut(serializers.Serializer):
 
 
 class RevokedOut(serializers.Serializer):
-    """How many queries were retired, since no other permission is valid; and the source."""
+    """How many queries were retired, since no other permission is valid; what else was, in words; and the source."""
 
     retired = serializers.IntegerField()
+    sentence = serializers.CharField()
     source = SourceOut()  # type: ignore[assignment]
 
 
@@ -186,10 +187,12 @@ class PermissionRevoke(SourceView):
         permission = selectors.permission_in(self.project, pk)
         body = RevokeInput(data=request.data)
         body.is_valid(raise_exception=True)
-        retired = actions.revoke_permission(
+        revoked = actions.revoke_permission(
             permission_id=permission.pk,
             reason=body.validated_data["reason"],
             actor=self.member.user,
             at=timezone.now(),
         )
-        return Response({"retired": len(retired), "source": self.facts(permission.source_id)})
+        return Response(
+            {"retired": len(revoked.queries), "sentence": revoked.sentence, "source": self.facts(permission.source_id)}
+        )

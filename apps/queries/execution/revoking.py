@@ -20,7 +20,8 @@ class RestsOn(Protocol):
 
     def preview(self, source: Source) -> Sequence[Resting]: ...
 
-    def act(self, source: Source, *, actor: User, at: datetime) -> None: ...
+    def act(self, source: Source, *, actor: User, at: datetime) -> Sequence[Resting]:
+        """Returns what it did, to be told beside the queries."""
 
 
 _resting: list[Callable[[], RestsOn]] = []
@@ -37,6 +38,6 @@ def resting_on(source: Source) -> list[Resting]:
     return [row for what in _resting for row in what().preview(source)]
 
 
-def retire_resting(source: Source, *, actor: User, at: datetime) -> None:
-    for what in _resting:
-        what().act(source, actor=actor, at=at)
+def retire_resting(source: Source, *, actor: User, at: datetime) -> list[Resting]:
+    """What was done to all that rests on the source, in the order of registration."""
+    return [row for what in _resting for row in what().act(source, actor=actor, at=at)]

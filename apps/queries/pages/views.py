@@ -160,17 +160,13 @@ def permission_grant(request: HttpRequest, project: Project, pk: int) -> HttpRes
 @member_view(Role.LEAD)
 def permission_revoke(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     permission = selectors.permission_in(project, pk)
-    retired = actions.revoke_permission(
+    revoked = actions.revoke_permission(
         permission_id=permission.pk,
         reason=request.POST.get("reason", ""),
         actor=user_of(request),
         at=timezone.now(),
     )
-    one = len(retired) == 1
-    message = (
-        f"The permission is revoked. {len(retired):,} {'query that depends' if one else 'queries that depend'} on it"
-    )
-    messages.success(request, f"{message} {'is' if one else 'are'} retired.")
+    messages.success(request, revoked.sentence)
     return redirect("queries:source", slug=project.slug, pk=permission.source_id)
 
 

@@ -5,7 +5,7 @@ called because one of two verdicts came in. Once both are in, everybody with a p
 them from then on. Nobody is notified of their own action, and what they dealt with counts as read.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.urls import reverse
@@ -15,6 +15,7 @@ from apps.accounts.selectors import roles_of
 from apps.common.text.wording import age
 from apps.jobs.actions.notifications import notify, read_about
 from apps.jobs.models import Notification
+from apps.queries.models import Source
 from apps.review.enums import CandidateState, Outcome, VerdictChoice
 from apps.review.models import CandidateBlock, DisputeMessage, MissNote, ReviewSeat
 from apps.review.selectors.participation import live_verdicts, participation_of
@@ -70,6 +71,27 @@ def _dealt_with(triple: Triple, person: User, at: datetime) -> None:
 
 
 # Seats -------------------------------------------------------------------------------------------------------------
+
+
+def revoked(source: Source, involved: Mapping[int, int], *, by: User, at: datetime) -> None:
+    """Work on what rests on a source has ended, for whoever wrote or was to review so many of its triples."""
+    path = reverse("queries:source", args=(source.project.slug, source.pk))
+    for person in User.objects.filter(pk__in=involved).exclude(pk=by.pk).order_by("pk"):
+        number = involved[person.pk]
+        what = (
+            "1 Q&A of yours, or for you to review, is"
+            if number == 1
+            else f"{number:,} Q&As of yours, or for you to review, are"
+        )
+        notify(
+            person=person,
+            project=source.project,
+            kind="review.revoked",
+            sentence=f"{what} retired: the permission of {source.name} was revoked. Nothing is left to do.",
+            path=path,
+            key=f"revoked:{source.pk}:{at.isoformat()}",
+            at=at,
+        )
 
 
 def seat_opened(seat: ReviewSeat, *, by: User | None, at: datetime) -> None:

@@ -13,6 +13,7 @@ from apps.review.selectors.participation import REVIEWERS_PER_ROUND, Participati
 from apps.review.selectors.seats import able_for, is_pulled, returning_reviewers, reviewers_for
 from apps.triples.enums import Step
 from apps.triples.models import Revision, Triple
+from apps.triples.selectors.sources import revoked_refusal
 from apps.triples.selectors.triples import locked_triple
 from apps.triples.workflow import move
 
@@ -35,6 +36,8 @@ def start_round(
     `afresh`: people who have not reviewed it come first, because the others know the wording. Where seats are pulled,
     only reviewers of the round before get theirs; the others are taken from the queue.
     """
+    if refusal := revoked_refusal(triple, at=at):
+        raise SubmitRefused(refusal, code="permission_revoked")
     is_by_load = not is_pulled(triple.project)
     able = reviewers_for(triple, afresh=afresh) if is_by_load else able_for(triple)
     if len(able) < REVIEWERS_PER_ROUND:

@@ -1,14 +1,18 @@
 """Seats of a round: pulling one, giving it back, and giving an unanswered one to somebody else."""
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import Q
 
 from apps.accounts.models import Project, User
 from apps.audit.actions import record
 from apps.common.errors import Refusal
+from apps.queries.execution.revoking import Resting
+from apps.queries.models import Source
 from apps.review import rules
 from apps.review.actions import notices
 from apps.review.actions.rounds import locked_with_participation
@@ -26,7 +30,7 @@ from apps.review.selectors.seats import (
     stuck_holders,
     successor_for,
 )
-from apps.triples.enums import State
+from apps.triples.enums import RetireReason, State
 from apps.triples.models import Triple
 from apps.triples.selectors.triples import authors_of, locked_triple
 
@@ -296,3 +300,25 @@ def give_up_seats(*, user: User, actor: User | None, at: datetime) -> None:
                 notices.seat_reassigned(seat, by=actor, at=at)
             else:
                 _give_away(triple, seat, None, actor=actor, reason=NO_LONGER, at=at)
+
+
+class ReviewsOnPermissions:
+    """Rounds of triples that were retired because the permission of their source was revoked: nobody answers any more.
+
+    Acts after the triples, which tell how many there are.
+    """
+
+    def preview(self, source: Source) -> list[Resting]:
+        return []
+
+    def act(self, source: Source, *, actor: User, at: datetime) -> list[Resting]:
+        rests = Q(source=source) | Q(query__source=source)
+        retired = Triple.objects.filter(rests, retire_reason=RetireReason.PERMISSION_REVOKED, changed_at=at)
+        open_seats = ReviewSeat.objects.filter(revision__triple__in=retired, released_at=None, closed_at=None)
+        unanswered = open_seats.filter(answered_at=None)
+        involved = Counter(retired.order_by().values_list("author", flat=True))
+        involved.update(unanswered.order_by().values_list("reviewer", flat=True))
+        notices.revoked(source, involved, by=actor, at=at)
+        unanswered.update(released_at=at)
+        open_seats.update(closed_at=at)
+        return []

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Max, OuterRef, Q, QuerySet
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
@@ -20,11 +20,12 @@ from apps.queries.execution.revoking import Resting
 from apps.queries.models import Query, Source
 from apps.triples import rules
 from apps.triples.core.warning_answers import as_drafted, stored_answers
-from apps.triples.enums import RetireReason, State, Step
+from apps.triples.enums import LIVE, RetireReason, State, Step
 from apps.triples.execution.jobs import MARK_STALE
 from apps.triples.execution.staleness import mark_changed
 from apps.triples.models import ExpectedBlock, Revision, Triple
 from apps.triples.selectors.draft_checks import EMPTY, BlockChoice, Wording
+from apps.triples.selectors.sources import revoked_refusal
 from apps.triples.selectors.staleness import changed_in_window, compared, possibly_stale, windows
 from apps.triples.selectors.triples import draft_of_key, expected_blocks, locked_triple, open_revisions
 from apps.triples.workflow import move, move_all
@@ -275,6 +276,8 @@ def reopen_as_draft(*, project: Project, triple_id: int, author: User, snapshot:
     triple = locked_triple(project, triple_id)
     if reason := rules.reopen_refusal(author, roles_of(author, project), triple):
         raise DraftRefused(reason, code="not_reopenable")
+    if reason := revoked_refusal(triple, at=at):
+        raise DraftRefused(reason, code="permission_revoked")
     revision = add_revision(triple, author, snapshot, at)
     return move(triple, Step.REOPEN, actor=author, at=at, current=revision, snapshot=snapshot)
 
@@ -317,26 +320,44 @@ def retire_triples(
     return retired
 
 
+STATE_WORDS = {
+    State.ACCEPTED: ("accepted Q&A", "accepted Q&As"),
+    State.IN_REVIEW: ("Q&A in review", "Q&As in review"),
+    State.DISPUTED: ("disputed Q&A", "disputed Q&As"),
+    State.DRAFT: ("draft of a Q&A", "drafts of Q&As"),
+}
+
+
 class TriplesOnPermissions:
-    """The accepted triples that rest on a source, by themselves or by their query: they are retired with it."""
+    """The triples that rest on a source, by themselves or by their query: work on them ends, and they are retired."""
 
     def preview(self, source: Source) -> list[Resting]:
-        number = _resting_on(source).count()
-        words = "1 accepted Q&A" if number == 1 else f"{number:,} accepted Q&As"
-        return [Resting(words, "is retired" if number == 1 else "are retired")] if number else []
+        counts = dict(resting_on(source).order_by().values_list("state").annotate(Count("pk")))
+        found = [(counts[state], words) for state, words in STATE_WORDS.items() if state in counts]
+        return [
+            Resting(f"{number:,} {words[number != 1]}", "is retired" if number == 1 else "are retired")
+            for number, words in found
+        ]
 
-    def act(self, source: Source, *, actor: User, at: datetime) -> None:
-        reason = RetireReason.PERMISSION_REVOKED
-        keys = list(_resting_on(source).order_by("pk").values_list("pk", flat=True))
+    def act(self, source: Source, *, actor: User, at: datetime) -> list[Resting]:
+        """What was retired, in the words of the preview."""
+        done = self.preview(source)
+        keys = list(resting_on(source).order_by("pk").values_list("pk", flat=True))
         for part in chunks(keys, 500):
-            accepted = Triple.objects.select_for_update(of=("self",)).filter(pk__in=part, state=State.ACCEPTED)
-            triples = list(accepted.select_related("project").order_by("pk"))
-            _discard_open_revisions(triples)
-            move_all(triples, Step.RETIRE, actor=actor, at=at, reason=reason.label, retire_reason=reason)
+            live = Triple.objects.select_for_update(of=("self",)).filter(pk__in=part, state__in=LIVE)
+            by_state: dict[str, list[Triple]] = {}
+            for triple in live.select_related("project").order_by("pk"):
+                by_state.setdefault(triple.state, []).append(triple)
+            reason = RetireReason.PERMISSION_REVOKED
+            for triples in by_state.values():
+                _discard_open_revisions(triples)
+                move_all(triples, Step.REVOKE, actor=actor, at=at, reason=reason.label, retire_reason=reason)
+        return done
 
 
-def _resting_on(source: Source) -> QuerySet[Triple]:
-    return Triple.objects.filter(Q(source=source) | Q(query__source=source), state=State.ACCEPTED)
+def resting_on(source: Source) -> QuerySet[Triple]:
+    """The triples of a source that somebody may still work on, or that are in use."""
+    return Triple.objects.filter(Q(source=source) | Q(query__source=source), state__in=LIVE)
 
 
 def compare_with_snapshot(snapshot: Snapshot, actor: User, at: datetime) -> None:
