@@ -96,6 +96,7 @@ def default_policies() -> dict:
         "freeze_strata": "warn",
         "freeze_terms": "off",
         "internal_words": "",
+        "allowed_public": [],
     }
 
 

@@ -164,6 +164,7 @@ class StayReason(models.TextChoices):
     PASSAGE = "passage", "Its passage stays in"
     NAME = "name", "A person’s name cannot be taken out"
     WORD = "word", "An internal word cannot be taken out"
+    PERSONAL = "personal", "An address, a number or a token cannot be taken out"
     REDACTED = "redacted", "Its text was redacted"
     NOTHING_LEFT = "nothing_left", "None of its passages goes out"
 

@@ -149,6 +149,14 @@ class PublicReleaseSerializer(serializers.Serializer):
         return rules.failure_of(release)
 
 
+class TextsRequestSerializer(serializers.Serializer):
+    """Texts of the `hits` of a report, or texts that were allowed before; and what is decided about them."""
+
+    texts = serializers.ListField(child=serializers.CharField(max_length=200), min_length=1, max_length=500)
+    allowed = serializers.BooleanField()
+    reason = serializers.CharField(max_length=500)
+
+
 class PublicReleaseDetailSerializer(PublicReleaseSerializer):
     """The live release of a version, with what stays in, who may sign, and sources whose permission has ended."""
 

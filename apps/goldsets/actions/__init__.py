@@ -4,6 +4,7 @@ exports and looks."""
 from apps.goldsets.actions.public import (
     PublicReleaseRefused,
     ask_to_sign,
+    decide_public_texts,
     log_public_download,
     log_public_look,
     prepare_again,
@@ -45,6 +46,7 @@ __all__ = [
     "ask_to_sign",
     "change_draft",
     "create_gold_set",
+    "decide_public_texts",
     "discard_draft",
     "draft_version",
     "freeze_version",

@@ -1,12 +1,15 @@
 """Prepare, sign, publish and withdraw the public release of a version."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
 from django.db import transaction
 from django.urls import reverse
 
+from apps.accounts.actions.projects import change_project
 from apps.accounts.models import User
+from apps.accounts.selectors import policy
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.goldsets import rules
@@ -60,6 +63,28 @@ def prepare_again(*, release_id: int, order: Order, actor: User, at: datetime) -
     changes = {**_chosen(order), "report": {}, "digest": "", "size": 0, "prepared_by": actor, "prepared_at": at}
     move_public(release, PublicStep.PREPARE, actor=actor, at=at, **changes)
     return _queue(release, PREPARE_PUBLIC, actor, at)
+
+
+@transaction.atomic
+def decide_public_texts(
+    *, release_id: int, texts: Collection[str], allowed: bool, reason: str, actor: User, at: datetime
+) -> PublicRelease:
+    """Let texts that were found go out all the same, in this release and in later ones; or take that back.
+
+    Each with its reason is on the record. The release is prepared again, by whoever decided.
+    """
+    release = locked_release(release_id)
+    project = release.version.gold_set.project
+    known = set(release.found_texts) if allowed else {one["text"] for one in policy(project, "allowed_public")}
+    if refusal := rules.decide_texts_refusal(release, texts, known, reason):
+        raise PublicReleaseRefused(refusal, code="texts_refused")
+    kept = [one for one in policy(project, "allowed_public") if one["text"] not in texts]
+    added = [{"text": text, "reason": reason.strip()} for text in sorted(texts)] if allowed else []
+    change_project(project_id=project.pk, policies={"allowed_public": [*kept, *added]}, actor=actor, at=at)
+    _log(
+        release, "public_release.texts_decided", actor, at, texts=sorted(texts), allowed=allowed, reason=reason.strip()
+    )
+    return prepare_again(release_id=release_id, order=order_of(release), actor=actor, at=at)
 
 
 @transaction.atomic

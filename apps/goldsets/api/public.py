@@ -32,6 +32,7 @@ from apps.goldsets.serializers import (
     PublicReleaseSerializer,
     PublicRequestSerializer,
     StayPageSerializer,
+    TextsRequestSerializer,
     WithdrawRequestSerializer,
 )
 
@@ -100,6 +101,22 @@ class PublicReleaseAsk(PublicAPIView):
         body = AskRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         return self.step(ids, actions.ask_to_sign, lead=member_user(self.project, body.validated_data["lead"]))
+
+
+class PublicReleaseTexts(PublicAPIView):
+    """Lets texts that were found, the `hits` of the report, go out all the same, or takes that back; with a reason, on
+    the record. The release is prepared again.
+    """
+
+    @extend_schema(
+        operation_id="public_release_decide_texts",
+        request=TextsRequestSerializer,
+        responses={202: PublicReleaseDetailSerializer},
+    )
+    def post(self, request: Request, **ids: Any) -> Response:
+        body = TextsRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return self.step(ids, actions.decide_public_texts, status=202, **body.validated_data)
 
 
 class PublicReleaseSign(PublicAPIView):

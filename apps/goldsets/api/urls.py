@@ -6,6 +6,7 @@ app_name = "goldsets-api"
 PUBLIC = [
     path("", public.PublicReleaseDetail.as_view(), name="public"),
     path("all/", public.PublicReleaseList.as_view(), name="public-list"),
+    path("texts-found/", public.PublicReleaseTexts.as_view(), name="public-decide"),
     path("ask/", public.PublicReleaseAsk.as_view(), name="public-ask"),
     path("sign/", public.PublicReleaseSign.as_view(), name="public-sign"),
     path("release/", public.PublicReleaseRelease.as_view(), name="public-release"),

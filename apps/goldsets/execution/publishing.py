@@ -109,8 +109,26 @@ def _report(selection: Selection, terms: Terms, found: tuple[str, str] | None) -
         "emptied": {name: number for name, number in sorted(selection.emptied.items()) if number},
         "people": len(selection.people),
         "words": terms.search.count,
+        "hits": _hits(selection),
         "forbidden": list(found) if found else None,
     }
+
+
+MOST_HITS, MOST_PLACES = 500, 3
+
+
+def _hits(selection: Selection) -> list[dict[str, Any]]:
+    """What was found and must not go out, what keeps most in first; with some of the places of each."""
+    hits = [
+        {
+            "text": found.word[:200],
+            "what": found.what,
+            "number": len(places),
+            "places": [list(one) for one in places[:MOST_PLACES]],
+        }
+        for found, places in selection.hits.items()
+    ]
+    return sorted(hits, key=lambda hit: (-hit["number"], hit["text"]))[:MOST_HITS]
 
 
 def _facts(

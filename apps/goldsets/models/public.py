@@ -85,6 +85,12 @@ class PublicRelease(models.Model):
         return self.state not in {PublicState.PREPARING, PublicState.FAILED}
 
     @property
+    def found_texts(self) -> list[str]:
+        """The texts that must not go out, as the last build found them."""
+        forbidden = self.report.get("forbidden")
+        return [*(hit["text"] for hit in self.report.get("hits", [])), *(forbidden[1:2] if forbidden else [])]
+
+    @property
     def open_job(self) -> Job | None:
         """The job that builds its files now, or waits to."""
         return self.job if self.job is not None and not self.job.is_ended else None

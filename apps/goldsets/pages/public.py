@@ -152,6 +152,17 @@ def stays(request: HttpRequest, project: Project, gold_set: str, number: int, ki
 
 @require_POST
 @member_view(Role.LEAD)
+def decide(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
+    """Let texts that were found go out all the same, or take that back."""
+    allowed = request.POST.get("allowed") == "yes"
+    done = "These texts may go out." if allowed else "These texts must not go out any more."
+    inputs = {"texts": request.POST.getlist("text"), "allowed": allowed, "reason": request.POST.get("reason", "")}
+    done = f"{done} Karat is preparing the release again."
+    return _step(request, _release(project, gold_set, number), actions.decide_public_texts, done, **inputs)
+
+
+@require_POST
+@member_view(Role.LEAD)
 def ask(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     chosen = request.POST.get("lead", "")
     if not chosen.isdecimal():

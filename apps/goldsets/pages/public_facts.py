@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from apps.accounts.selectors import Member
+from apps.accounts.selectors import Member, policy
 from apps.goldsets import rules
 from apps.goldsets.enums import PublicState, Split, StayKind
 from apps.goldsets.execution.publishing import labels_of, order_of
@@ -79,6 +79,8 @@ def public_facts(release: PublicRelease, member: Member, *, at: datetime) -> dic
         "leads": leads,
         "to_ask": asked,
         "check_failed": rules.check_failure(release),
+        "hits": release.report.get("hits", []),
+        "allowed": policy(release.version.gold_set.project, "allowed_public"),
         "has_opened": public.has_opened(release, member.user),
         "sign_refusal": rules.busy_refusal(release) or rules.sign_refusal(release, member.user),
         "publish_refusal": rules.publish_refusal(release) or rules.busy_refusal(release),
@@ -120,10 +122,12 @@ def _signature(release: PublicRelease) -> Check:
 def _words(release: PublicRelease) -> Check:
     count, found = release.report["words"], release.report["forbidden"]
     if found:
-        words = f"“{found[1]}” is in {found[0]}. Change the title, who is credited or the data card, or allow the word."
-        return Check("stop", "A word that must not go out is in a file.", words, f"1 of {count:,}")
-    words = f"{count:,} internal words and names searched for, in every text of every file."
-    return Check("pass", "No internal word is in any file.", words, f"0 of {count:,}")
+        words = f"“{found[1]}” is in {found[0]}. Change the title, who is credited or the data card, or let it go out."
+        return Check("stop", "A text that must not go out is in a file.", words, f"1 of {count:,}")
+    words = (
+        f"{count:,} internal words and names, addresses, numbers and tokens: searched for in every text of every file."
+    )
+    return Check("pass", "No internal word, name, address or token is in any file.", words, f"0 of {count:,}")
 
 
 def _emptied(release: PublicRelease) -> Check | None:
@@ -131,7 +135,9 @@ def _emptied(release: PublicRelease) -> Check | None:
     if not emptied:
         return None
     parts = [f"{number:,} {FIELD_WORDS[name][number != 1]}" for name, number in emptied.items()]
-    words = f"An internal word or a name was in {', '.join(parts)}. They go out empty, or without that heading."
+    words = (
+        f"An internal word, a name or an address was in {', '.join(parts)}. They go out empty, or without that heading."
+    )
     total = sum(emptied.values())
     return Check("warn", "Some fields go out empty.", words, f"{total:,} {'field' if total == 1 else 'fields'}")
 

@@ -9,6 +9,7 @@ PUBLIC: list[URLPattern | URLResolver] = [
     path("card/", public.card, name="public-card"),
     path("preview/<slug:kind>/<int:record>/", public.preview, name="public-preview"),
     path("stays-in/<slug:kind>/<slug:reason>/", public.stays, name="public-stays"),
+    path("texts-found/", public.decide, name="public-decide"),
     path("ask/", public.ask, name="public-ask"),
     path("sign/", public.sign, name="public-sign"),
     path("release/", public.publish, name="public-release"),

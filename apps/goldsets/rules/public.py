@@ -1,7 +1,7 @@
 """Reasons against steps with the public release of a version, or None."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from apps.accounts.models import User
 from apps.accounts.selectors import Member
@@ -62,6 +62,21 @@ def change_public_refusal(release: PublicRelease) -> str | None:
     return None
 
 
+def decide_texts_refusal(
+    release: PublicRelease, texts: Collection[str], known: Collection[str], reason: str
+) -> str | None:
+    """Why these texts cannot be let out, or that be taken back."""
+    if refusal := change_public_refusal(release):
+        return refusal
+    if not texts:
+        return "Choose at least one of the texts."
+    if unknown := sorted(set(texts) - set(known)):
+        return f"“{unknown[0]}” is not among the texts of this release. Load the page again."
+    if not reason.strip():
+        return "Give a reason: it stays on the record."
+    return None
+
+
 def ask_refusal(release: PublicRelease, lead: User) -> str | None:
     if release.state == PublicState.FAILED:
         return "It is not prepared. Prepare it again first."
@@ -79,7 +94,7 @@ def sign_refusal(release: PublicRelease, user: User) -> str | None:
     if release.prepared_by_id == user.pk:
         return "You prepared it, so somebody else has to sign. Ask another lead."
     if found := release.report.get("forbidden"):
-        return f"“{found[1]}” is in {found[0]} and must not go out. Take it out first."
+        return f"“{found[1]}” is in {found[0]} and must not go out. Take it out first, or let it go out under “What was found”."
     if not has_opened(release, user):
         return "Open the preview first: whoever signs has read what goes out."
     return texts_refusal(release.version)

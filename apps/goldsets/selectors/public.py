@@ -251,6 +251,7 @@ def _words(project: Project, sources: Collection[_KnownSource], terms: Mapping[i
         inside=tuple(_lines(policy(project, "internal_words"))),
         whole=tuple(sorted(whole - public)),
         names=tuple(word for pair in found["people"] for word in pair if word),
+        allowed=tuple(one["text"] for one in policy(project, "allowed_public")),
     )
 
 

@@ -141,7 +141,7 @@ def _quoted(text: str) -> str:
 
 
 def first_forbidden(folder: Path, labels: Labels, search: WordSearch) -> tuple[str, str] | None:
-    """The first file with a forbidden word in a text of the project, as it reads once decoded, and the word.
+    """The first file with a text that must not go out, as it reads once decoded, and that text.
 
     Karat's own words, which are the same in every release, are not searched.
     """

@@ -7,7 +7,7 @@ field that an item can do without empties that field; a word in its id, question
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from apps.goldsets.formats.content import (
     SliceRow,
     TripleRow,
 )
-from apps.goldsets.formats.public.words import ForbiddenWords, WordSearch
+from apps.goldsets.formats.public.words import NAME, WORD, ForbiddenWords, Found, WordSearch
 
 QUERIES, TRIPLES, PASSAGES, PAIRS = "queries", "triples", "passages", "pairs"
 KINDS = (TRIPLES, QUERIES, PAIRS, PASSAGES)
@@ -60,9 +60,20 @@ class Terms:
         return WordSearch(self.words)
 
 
+class Place(NamedTuple):
+    """Where a text was found: in a field of an item. `field` is empty for what an item cannot do without."""
+
+    kind: str
+    name: str
+    field: str = ""
+
+
 @dataclass
 class Selection:
-    """What goes out: ids, and the pseudonym of each person. `emptied` counts fields that were emptied, by field."""
+    """What goes out: ids, and the pseudonym of each person. `emptied` counts fields that were emptied, by field.
+
+    `hits` are the texts that must not go out, each with the places where it was found.
+    """
 
     queries: set[str] = field(default_factory=set)
     triples: set[str] = field(default_factory=set)
@@ -72,6 +83,11 @@ class Selection:
     inside: Counter[str] = field(default_factory=Counter)
     going: Counter[str] = field(default_factory=Counter)
     emptied: Counter[str] = field(default_factory=Counter)
+    hits: dict[Found, list[Place]] = field(default_factory=dict)
+
+    def hit(self, found: Iterable[Found], kind: str, name: str, where: str) -> None:
+        for one in found:
+            self.hits.setdefault(one, []).append(Place(kind, name, where))
 
     def stay(self, kind: str, name: str, reason: StayReason, detail: str = "") -> None:
         self.stays.append(Stay(kind, name, reason, detail))
@@ -84,7 +100,7 @@ def select(content: Content, terms: Terms) -> Selection:
     """Decide on every item of a version: passages, then Q&As, then queries with the pairs that are left of them."""
     chosen = Selection()
     for block in content.blocks():
-        _choose(chosen, PASSAGES, block.block_id, _block_stays(block, terms), chosen.passages)
+        _choose(chosen, PASSAGES, block.block_id, _block_stays(block, terms, chosen), chosen.passages)
     for triple in content.triples():
         _choose(chosen, TRIPLES, triple.triple_id, _triple_stays(triple, terms, chosen), chosen.triples)
     may_go: Counter[str] = Counter()
@@ -92,7 +108,7 @@ def select(content: Content, terms: Terms) -> Selection:
         may_go[grade.query_id] += grade.block_id in chosen.passages
     asked = {row.query_id for row in content.triples() if row.triple_id in chosen.triples}
     for query in content.queries():
-        stay = _query_stays(query, terms) or _left(may_go[query.query_id], query.query_id in asked)
+        stay = _query_stays(query, terms, chosen) or _left(may_go[query.query_id], query.query_id in asked)
         _choose(chosen, QUERIES, query.query_id, stay, chosen.queries)
     for grade in content.grades():
         chosen.inside[PAIRS] += 1
@@ -110,14 +126,15 @@ def _choose(chosen: Selection, kind: str, name: str, stay: tuple[StayReason, str
         chosen.going[kind] += 1
 
 
-def _block_stays(row: FrozenBlock, terms: Terms) -> tuple[StayReason, str] | None:
+def _block_stays(row: FrozenBlock, terms: Terms, chosen: Selection) -> tuple[StayReason, str] | None:
     if row.redacted:
         return StayReason.REDACTED, ""
-    return _worded(terms, row.block_id, row.document_id, row.text)
+    return _worded(terms, chosen, PASSAGES, row.block_id, row.document_id, row.text)
 
 
-def _query_stays(row: FrozenQuery, terms: Terms) -> tuple[StayReason, str] | None:
-    return _permitted(row.split, terms.queries.get(row.query_id), terms) or _worded(terms, row.query_id, row.text)
+def _query_stays(row: FrozenQuery, terms: Terms, chosen: Selection) -> tuple[StayReason, str] | None:
+    stay = _permitted(row.split, terms.queries.get(row.query_id), terms)
+    return stay or _worded(terms, chosen, QUERIES, row.query_id, row.text)
 
 
 def _triple_stays(row: TripleRow, terms: Terms, chosen: Selection) -> tuple[StayReason, str] | None:
@@ -125,7 +142,7 @@ def _triple_stays(row: TripleRow, terms: Terms, chosen: Selection) -> tuple[Stay
     if stay is None and any(block.block_id not in chosen.passages for block in row.blocks):
         stay = StayReason.PASSAGE, ""
     evidence = [text for block in row.blocks for text in block.evidence]
-    return stay or _worded(terms, row.triple_id, row.question, row.expected_answer, *evidence)
+    return stay or _worded(terms, chosen, TRIPLES, row.triple_id, row.question, row.expected_answer, *evidence)
 
 
 def _permitted(split: str, source: SourceTerms | None, terms: Terms) -> tuple[StayReason, str] | None:
@@ -136,11 +153,14 @@ def _permitted(split: str, source: SourceTerms | None, terms: Terms) -> tuple[St
     return None if split in terms.splits else (StayReason.SEALED, "")
 
 
-def _worded(terms: Terms, *texts: str) -> tuple[StayReason, str] | None:
-    found = terms.search.find_in(texts)
-    if found is None:
-        return None
-    return (StayReason.NAME if found.is_name else StayReason.WORD), found.word
+REASONS = {NAME: StayReason.NAME, WORD: StayReason.WORD}
+
+
+def _worded(terms: Terms, chosen: Selection, kind: str, name: str, *texts: str) -> tuple[StayReason, str] | None:
+    """Why an item stays in: what is first among all that its id and texts have and must not go out."""
+    found = list(dict.fromkeys(one for text in (name, *texts) for one in terms.search.finds(text)))
+    chosen.hit(found, kind, name, "")
+    return (REASONS.get(found[0].what, StayReason.PERSONAL), found[0].word) if found else None
 
 
 def _left(pairs: int, is_asked: bool) -> tuple[StayReason, str] | None:
@@ -154,19 +174,35 @@ def _name_and_empty(chosen: Selection, content: Content, terms: Terms) -> None:
         if before.triple_id in chosen.triples:
             for name in (before.added_by, *before.reviewed_by):
                 chosen.pseudonym(name)
-            _count_emptied(chosen, before, public.triple(before), ("domain", "difficulty"))
+            _count_emptied(chosen, terms, TRIPLES, before.triple_id, before, public.triple(before), TRIPLE_FIELDS)
     for query in content.queries():
         if query.query_id in chosen.queries:
-            fields = ("intent", "description", "difficulty", "domain", "query_type")
-            _count_emptied(chosen, query, public.query(query), fields)
+            _count_emptied(chosen, terms, QUERIES, query.query_id, query, public.query(query), QUERY_FIELDS)
     for block in content.blocks():
         if block.block_id in chosen.passages:
-            _count_emptied(chosen, block, public.block(block), ("title", "document_title", "section"))
+            _count_emptied(chosen, terms, PASSAGES, block.block_id, block, public.block(block), PASSAGE_FIELDS)
 
 
-def _count_emptied(chosen: Selection, before: NamedTuple, after: NamedTuple, fields: tuple[str, ...]) -> None:
-    for name in fields:
-        chosen.emptied[name] += getattr(before, name) != getattr(after, name)
+TRIPLE_FIELDS = ("domain", "difficulty")
+QUERY_FIELDS = ("intent", "description", "difficulty", "domain", "query_type")
+PASSAGE_FIELDS = ("title", "document_title", "section")
+
+
+def _count_emptied(
+    chosen: Selection,
+    terms: Terms,
+    kind: str,
+    name: str,
+    before: NamedTuple,
+    after: NamedTuple,
+    fields: tuple[str, ...],
+) -> None:
+    for of_item in fields:
+        value = getattr(before, of_item)
+        if value != getattr(after, of_item):
+            chosen.emptied[of_item] += 1
+            for text in [value] if isinstance(value, str) else value:
+                chosen.hit(terms.search.finds(text), kind, name, of_item)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,27 @@
+"""An item of a version can stay in because a detector found an address, a number or a token in it."""
+
+from django.db import migrations, models
+
+REASONS = [
+    ("no_source", "No source is recorded"),
+    ("no_permission", "Its source has no permission"),
+    ("revoked", "Permission was revoked"),
+    ("expired", "Permission has run out"),
+    ("internal", "Permission says internal"),
+    ("customer", "Customer’s material"),
+    ("sealed", "It is in the test split"),
+    ("passage", "Its passage stays in"),
+    ("name", "A person’s name cannot be taken out"),
+    ("word", "An internal word cannot be taken out"),
+    ("personal", "An address, a number or a token cannot be taken out"),
+    ("redacted", "Its text was redacted"),
+    ("nothing_left", "None of its passages goes out"),
+]
+
+
+class Migration(migrations.Migration):
+    dependencies = [("goldsets", "0011_deleted_projects")]
+
+    operations = [
+        migrations.AlterField("publicstay", "reason", models.CharField(choices=REASONS, max_length=16)),
+    ]
