@@ -81,9 +81,8 @@ def decide_public_texts(
     kept = [one for one in policy(project, "allowed_public") if one["text"] not in texts]
     added = [{"text": text, "reason": reason.strip()} for text in sorted(texts)] if allowed else []
     change_project(project_id=project.pk, policies={"allowed_public": [*kept, *added]}, actor=actor, at=at)
-    _log(
-        release, "public_release.texts_decided", actor, at, texts=sorted(texts), allowed=allowed, reason=reason.strip()
-    )
+    decided = {"texts": sorted(texts), "allowed": allowed, "reason": reason.strip()}
+    _log(release, "public_release.texts_decided", actor, at, **decided)
     return prepare_again(release_id=release_id, order=order_of(release), actor=actor, at=at)
 
 

@@ -124,9 +124,7 @@ def _words(release: PublicRelease) -> Check:
     if found:
         words = f"“{found[1]}” is in {found[0]}. Change the title, who is credited or the data card, or let it go out."
         return Check("stop", "A text that must not go out is in a file.", words, f"1 of {count:,}")
-    words = (
-        f"{count:,} internal words and names, addresses, numbers and tokens: searched for in every text of every file."
-    )
+    words = f"{count:,} internal words and names, and addresses, numbers and tokens: searched for in every text."
     return Check("pass", "No internal word, name, address or token is in any file.", words, f"0 of {count:,}")
 
 
@@ -135,9 +133,7 @@ def _emptied(release: PublicRelease) -> Check | None:
     if not emptied:
         return None
     parts = [f"{number:,} {FIELD_WORDS[name][number != 1]}" for name, number in emptied.items()]
-    words = (
-        f"An internal word, a name or an address was in {', '.join(parts)}. They go out empty, or without that heading."
-    )
+    words = f"A word, name or address that must not go out was in {', '.join(parts)}. They go out without it."
     total = sum(emptied.values())
     return Check("warn", "Some fields go out empty.", words, f"{total:,} {'field' if total == 1 else 'fields'}")
 

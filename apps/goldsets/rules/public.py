@@ -94,7 +94,7 @@ def sign_refusal(release: PublicRelease, user: User) -> str | None:
     if release.prepared_by_id == user.pk:
         return "You prepared it, so somebody else has to sign. Ask another lead."
     if found := release.report.get("forbidden"):
-        return f"“{found[1]}” is in {found[0]} and must not go out. Take it out first, or let it go out under “What was found”."
+        return f"“{found[1]}” is in {found[0]} and must not go out. Take it out, or let it go out."
     if not has_opened(release, user):
         return "Open the preview first: whoever signs has read what goes out."
     return texts_refusal(release.version)
