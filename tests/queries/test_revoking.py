@@ -24,6 +24,7 @@ from tests.goldsets.factories import make_bench
 from tests.goldsets.public.factories import make_public_release, make_publishable
 from tests.queries.factories import make_permission, make_query, make_source
 from tests.review.factories import answer, make_triple, reload, reviewers_of
+from tests.review.parts import make_cast
 from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +85,19 @@ def test_nobody_goes_on_with_drafts_reviews_and_disputes_of_a_revoked_source(cli
         reopen_as_draft(snapshot=dropped.snapshot, **again)
     make_permission(source)
     assert reopen_as_draft(snapshot=dropped.snapshot, **again).state == State.DRAFT
+
+
+def test_a_candidate_of_a_revoked_source_is_withdrawn_since_nobody_has_adopted_it():
+    cast = make_cast("candidate", State.DRAFT)
+    source = make_source(cast.project)
+    permission = make_permission(source)
+    Triple.objects.filter(pk=cast.triple.pk).update(source=source)
+
+    lead = lead_of(cast.project)
+    revoked = revoke_permission(permission_id=permission.pk, reason="Contract ended.", actor=lead, at=AT)
+
+    assert reload(cast.triple).state == State.WITHDRAWN
+    assert revoked.sentence == "The permission is revoked. 1 candidate: is withdrawn."
 
 
 def test_a_draft_that_began_after_the_revocation_is_not_submitted():
@@ -149,6 +163,29 @@ def test_the_dialog_names_a_public_release_that_is_not_out_yet(state):
         "the public release of Handbook v1",
         "marked, and can no longer go out as it is",
     )
+
+
+@pytest.mark.parametrize("left", ["nothing", "an internal permission"])
+def test_a_public_release_is_marked_wherever_it_is_shown_after_a_revocation(client, left):
+    """Also when an internal permission is left, so that nothing is retired and the version itself is not marked."""
+    bench = make_bench()
+    make_public_release(PublicState.RELEASED, make_publishable(bench))
+    client.force_login(bench.lead)
+    slug, gold_set = bench.project.slug, bench.project.gold_sets.get().slug
+    pages = [reverse("goldsets:list", args=[slug]), reverse("goldsets:version", args=[slug, gold_set, 1])]
+    pages += [reverse("goldsets:public", args=[slug, gold_set, 1]), reverse("dashboard:home", args=[slug])]
+    words = "may not be published any more", "Withdraw the public release of"
+
+    def marked() -> list[bool]:
+        texts = [client.get(page).content.decode() for page in pages]
+        return [any(one in text for one in words) for text in texts]
+
+    assert marked() == [False] * 4
+    for permission in bench.source.permissions.filter(scope=PermissionScope.PUBLIC):
+        revoke_permission(permission_id=permission.pk, reason="Contract ended.", actor=bench.lead, at=AT)
+    if left == "nothing":
+        revoke(bench)
+    assert marked() == [True] * 4
 
 
 def test_the_list_of_versions_marks_those_that_are_public_and_those_that_rest_on_a_revoked_permission():

@@ -122,7 +122,7 @@ ALLOWED: dict[tuple[str, bool], dict[str, set[str]]] = {
     ("withdrawn", False): {},
 }
 # A draft that a machine wrote and nobody has adopted is adopted, or turned down, by anybody who writes.
-ALLOWED_OF_CANDIDATES = {"adopt": ALL_WRITERS, "withdraw": ALL_WRITERS, "revoke": {KARAT}}
+ALLOWED_OF_CANDIDATES = {"adopt": ALL_WRITERS, "withdraw": ALL_WRITERS}
 # The first seat, which has answered, may change its mind; that moves nothing.
 CHANGES_ITS_MIND = {"first seat", "first seat who leads"}
 
@@ -271,7 +271,8 @@ def prepare(cast: Cast, step: Step) -> None:
     if step == Step.MARK_STALE:
         make_snapshot(cast.project, CHANGED_LAST, corpus=triple.snapshot.corpus)
     if step == Step.REVOKE:
-        Triple.objects.filter(pk=triple.pk).update(source=make_source(cast.project, slug="asked-back"))
+        source = make_source(cast.project, slug="asked-back")
+        Triple.objects.filter(pk=triple.pk, is_machine_written=False).update(source=source)
     if step == Step.ADD_BLOCK and triple.state == State.ACCEPTED and not triple.is_stale:
         candidate = propose(triple, make_member(cast.project, Role.LEAD, name="Proposer"))
         say(candidate, make_member(cast.project, Role.REVIEWER, name="Further"))

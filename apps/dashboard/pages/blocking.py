@@ -1,6 +1,7 @@
 """What blocks the next result of a project, as rows for its leads: gates, scores, rounds, missing grades."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, Subquery
@@ -77,15 +78,18 @@ def next_version(project: Project, version: Version | None, steps: FirstSteps) -
     return [Task(GOALS["version"], f"Release {version.label}", small, 1, "", url, verb)]
 
 
-def public_releases(member: Member) -> list[Task]:
-    """Public releases that wait for this lead: to be signed, or, once another has signed, to be let out."""
+def public_releases(member: Member, *, at: datetime) -> list[Task]:
+    """Public releases that wait for this lead: to be signed, to be let out, or to be withdrawn."""
     rows = []
-    for release in waiting_for(member.project, member.user):
+    for release in waiting_for(member.project, member.user, at=at):
         version = release.version
         url = path("goldsets:public", member.project, gold_set=version.gold_set.slug, number=version.number)
         if release.is_prepared:
             small = f"{release.prepared_by} prepared it: read the preview and sign"
             rows.append(Task("1", f"Sign the public release of {version}", small, 1, "", url, "Read it"))
+        elif release.released_at is not None:
+            small = "it has material whose permission has ended: read which, and withdraw it"
+            rows.append(Task("1", f"Withdraw the public release of {version}", small, 1, "", url, "Open it"))
         else:
             small = "a second lead has signed: let it out, or withdraw it"
             rows.append(Task("1", f"Release {version} to the public", small, 1, "", url, "Open it"))

@@ -107,7 +107,7 @@ def _for_lead(member: Member, found: HomeFacts, steps: checklist.FirstSteps, now
         *to_plan,
         *found.tasks,
         *blocking.goals(steps),
-        *blocking.public_releases(member),
+        *blocking.public_releases(member, at=now),
         *blocking.next_version(project, found.versions.unreleased, steps),
         *found.without_runs,
         *([] if any(row.key == "b" for row in to_plan) else found.without_grades),

@@ -27,7 +27,7 @@ from apps.goldsets.pages.drafts import draft_facts, type_rows
 from apps.goldsets.selectors import diffs, versions
 from apps.goldsets.selectors.assembly import former_of
 from apps.goldsets.selectors.losses import losses_as_csv, losses_facts
-from apps.goldsets.selectors.public import public_versions
+from apps.goldsets.selectors.public import ended_versions, public_versions
 from apps.goldsets.selectors.signing import current_key
 from apps.goldsets.selectors.training import leaks_in
 from apps.goldsets.selectors.version_now import version_now
@@ -44,12 +44,14 @@ def version_list(request: HttpRequest, project: Project) -> HttpResponse:
         (gold_set, [version for version in gold_set.versions.all() if is_lead or version.released_at])
         for gold_set in versions.gold_sets_of(project)
     ]
+    out = public_versions(project)
     context = {
         "section": SECTION,
         "sets": sets,
         "is_blind": rules.blind_refusal(member_of(request)) is not None,
         "revoked": versions.resting_on_revoked(project, at=timezone.now()),
-        "public": public_versions(project),
+        "public": out,
+        "ended": ended_versions(project, at=timezone.now()) if out else set(),
     }
     return render(request, "goldsets/list.html", context)
 
@@ -108,6 +110,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "section": SECTION,
         "version": version,
         "now": now,
+        "is_ended": now.is_public and version.pk in ended_versions(project, at=timezone.now()),
         "manifest": manifest,
         "signing_key": current_key(version.gold_set.project),
         "forms": offered_forms(version, member_of(request)),

@@ -51,16 +51,27 @@ def public_versions(project: Project) -> set[int]:
     return set(out.values_list("version", flat=True))
 
 
-def waiting_for(project: Project, user: User) -> list[PublicRelease]:
-    """Releases that wait for the signature of this lead, or for their own to be let out."""
+def waiting_for(project: Project, user: User, *, at: datetime) -> list[PublicRelease]:
+    """Releases that wait for the signature of this lead, for their own to be let out, or for any lead to withdraw
+    them, since they are out and have material that may not be published any more.
+    """
     found = PublicRelease.objects.filter(
-        version__gold_set__project=project, state__in=[PublicState.PREPARED, PublicState.SIGNED]
+        version__gold_set__project=project, state__in=[PublicState.PREPARED, PublicState.SIGNED, PublicState.RELEASED]
     )
-    releases = found.select_related("version__gold_set", "prepared_by", "asked").order_by("pk")
-    return [release for release in releases if _waits_for(release, user)]
+    releases = found.select_related("version__gold_set__project", "prepared_by", "asked").order_by("pk")
+    return [release for release in releases if _waits_for(release, user, at)]
 
 
-def _waits_for(release: PublicRelease, user: User) -> bool:
+def ended_versions(project: Project, *, at: datetime) -> set[int]:
+    """The versions of which a public release is out with material that may not be published any more."""
+    out = PublicRelease.objects.filter(version__gold_set__project=project, state=PublicState.RELEASED)
+    releases = out.select_related("version__gold_set__project").order_by("pk")
+    return {release.version_id for release in releases if no_longer_public(release, at=at)}
+
+
+def _waits_for(release: PublicRelease, user: User, at: datetime) -> bool:
+    if release.state == PublicState.RELEASED:
+        return bool(no_longer_public(release, at=at))
     if release.state == PublicState.SIGNED:
         return release.prepared_by_id == user.pk
     return release.prepared_by_id != user.pk and release.asked_id in {None, user.pk}

@@ -23,7 +23,7 @@ from apps.triples.core.warning_answers import as_drafted, stored_answers
 from apps.triples.enums import LIVE, RetireReason, State, Step
 from apps.triples.execution.jobs import MARK_STALE
 from apps.triples.execution.staleness import mark_changed
-from apps.triples.models import ExpectedBlock, Revision, Triple
+from apps.triples.models import CANDIDATE, ExpectedBlock, Revision, Triple
 from apps.triples.selectors.draft_checks import EMPTY, BlockChoice, Wording
 from apps.triples.selectors.sources import revoked_refusal
 from apps.triples.selectors.staleness import changed_in_window, compared, possibly_stale, windows
@@ -329,15 +329,23 @@ STATE_WORDS = {
 
 
 class TriplesOnPermissions:
-    """The triples that rest on a source, by themselves or by their query: work on them ends, and they are retired."""
+    """The triples that rest on a source, by themselves or by their query: work on them ends, and they are retired.
+
+    What a machine wrote and nobody has adopted has no author to leave draft with: it is withdrawn.
+    """
 
     def preview(self, source: Source) -> list[Resting]:
-        counts = dict(resting_on(source).order_by().values_list("state").annotate(Count("pk")))
+        candidates = resting_on(source).filter(CANDIDATE).count()
+        counts = dict(resting_on(source).exclude(CANDIDATE).order_by().values_list("state").annotate(Count("pk")))
         found = [(counts[state], words) for state, words in STATE_WORDS.items() if state in counts]
-        return [
+        rows = [
             Resting(f"{number:,} {words[number != 1]}", "is retired" if number == 1 else "are retired")
             for number, words in found
         ]
+        if candidates:
+            words = "1 candidate" if candidates == 1 else f"{candidates:,} candidates"
+            rows.append(Resting(words, "is withdrawn" if candidates == 1 else "are withdrawn"))
+        return rows
 
     def act(self, source: Source, *, actor: User, at: datetime) -> list[Resting]:
         """What was retired, in the words of the preview."""
@@ -345,11 +353,14 @@ class TriplesOnPermissions:
         keys = list(resting_on(source).order_by("pk").values_list("pk", flat=True))
         for part in chunks(keys, 500):
             live = Triple.objects.select_for_update(of=("self",)).filter(pk__in=part, state__in=LIVE)
-            by_state: dict[str, list[Triple]] = {}
+            alike: dict[tuple[str, bool], list[Triple]] = {}
             for triple in live.select_related("project").order_by("pk"):
-                by_state.setdefault(triple.state, []).append(triple)
+                alike.setdefault((triple.state, triple.is_candidate), []).append(triple)
             reason = RetireReason.PERMISSION_REVOKED
-            for triples in by_state.values():
+            for (_, is_candidate), triples in alike.items():
+                if is_candidate:
+                    move_all(triples, Step.WITHDRAW, actor=actor, at=at, reason=reason.label)
+                    continue
                 _discard_open_revisions(triples)
                 move_all(triples, Step.REVOKE, actor=actor, at=at, reason=reason.label, retire_reason=reason)
         return done
