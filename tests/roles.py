@@ -192,8 +192,8 @@ RIGHTS: dict[str, tuple[Right, ...]] = {
             "prepare a public release, record that texts may be published, ask for a signature, sign what another lead"
             " prepared, release it to the public, withdraw it",
             "goldsets:public goldsets:public-prepare goldsets:public-texts goldsets:public-card"
-            " goldsets:public-preview goldsets:public-stays goldsets:public-ask goldsets:public-sign"
-            " goldsets:public-release goldsets:public-withdraw",
+            " goldsets:public-preview goldsets:public-stays goldsets:public-ask"
+            " goldsets:public-decide goldsets:public-sign goldsets:public-release goldsets:public-withdraw",
         ),
         may("download a public release before it is released", "goldsets:public-file"),
     ),

@@ -102,6 +102,7 @@ REACHED = {
     "goldsets:discard": "goldsets-api:discard",
     "goldsets:public-prepare": "goldsets-api:public",
     "goldsets:public-ask": "goldsets-api:public-ask",
+    "goldsets:public-decide": "goldsets-api:public-decide",
     "goldsets:public-sign": "goldsets-api:public-sign",
     "goldsets:public-release": "goldsets-api:public-release",
     "goldsets:public-withdraw": "goldsets-api:public-withdraw",

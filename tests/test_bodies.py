@@ -291,6 +291,7 @@ WITHOUT_A_BODY = {
     "goldsets-api:release": "none is read",
     "goldsets-api:discard": "none is read",
     "goldsets-api:public-ask": "a lead, who leads both projects; see tests/goldsets/public/test_public_api.py",
+    "goldsets-api:public-decide": "texts, which both projects may have; see tests/goldsets/public/test_found_texts.py",
     "goldsets-api:public-sign": "none is read",
     "goldsets-api:public-release": "none is read",
     "goldsets-api:public-withdraw": "a reason; see tests/goldsets/public/test_public_api.py",
