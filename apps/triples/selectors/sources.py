@@ -10,5 +10,6 @@ REVOKED = "The permission of its source was revoked, so it cannot go on. Record 
 
 def revoked_refusal(triple: Triple, *, at: datetime) -> str | None:
     """Why nobody may submit or reopen this triple: its own source, or that of its query, may not be used any more."""
-    keys = {triple.source_id, triple.query.source_id if triple.query else None} - {None}
+    own = (triple.source_id, triple.query.source_id if triple.query else None)
+    keys = [key for key in own if key is not None]
     return REVOKED if keys and is_revoked(keys, at=at) else None
