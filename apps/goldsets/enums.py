@@ -31,10 +31,10 @@ class SplitBy(models.TextChoices):
 
 
 class GroupBy(models.TextChoices):
-    """What a split keeps together. Items with the same words are always together."""
+    """What a split keeps together. Items with the same or nearly the same words are always together."""
 
     GROUP = "group", "queries with the same group, such as one customer or one month"
-    DOCUMENT = "document", "Q&As on the same document"
+    DOCUMENT = "document", "queries and Q&As that one document answers, or nearly the same documents"
     SOURCE = "source", "queries and Q&As from the same source"
 
 

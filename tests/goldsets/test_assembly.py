@@ -1,10 +1,19 @@
-"""What a version gathers from its rounds: grades carried over say so, and give way to judgements of the pair itself."""
+"""What a version gathers from its rounds: the grades, those carried over among them, and what ties items to a split."""
+
+from collections import defaultdict
 
 import pytest
 
+from apps.corpus.models import Block, Document
+from apps.goldsets.actions import change_draft, freeze_version
+from apps.goldsets.execution.freezing import split_facts
 from apps.goldsets.selectors.assembly import gather
+from apps.goldsets.selectors.freeze_checks import find_blockers
+from tests.factories import AT, make_project
 from tests.goldsets.factories import Bench, draft, make_source
+from tests.judging.factories import judge_all, make_pool, make_round, people_of
 from tests.judging.same import carry, judged, judged_apart, make_same_pool
+from tests.triples.factories import make_corpus, make_snapshot
 
 pytestmark = pytest.mark.django_db
 
@@ -27,3 +36,67 @@ def test_grades_carried_over_say_so_and_give_way_to_judgements_of_the_pair_itsel
         "c": (0, "single"),
     }
     assert found.unresolved == []
+
+
+WORDS = ["keys", "doors", "gates", "guards", "lists", "yards", "fences", "lamps", "vaults", "floors", "stairs", "signs"]
+RULES = {
+    f"rules-{n}": " ".join(f"The {word} of hall {n} are counted by {name} {n}." for word in WORDS)
+    for n, name in enumerate(["Ada", "Ben", "Cleo", "Dora", "Emil"])
+}
+
+
+def make_apart(texts):
+    """A bench whose blocks are each a document of its own, and where query n is answered by text n of them alone."""
+    project = make_project()
+    corpus = make_corpus(project)
+    for name in texts:
+        document = Document.objects.create(corpus=corpus, outside_id=f"{name}.md", title="Rules")
+        Block.objects.create(corpus=corpus, outside_id=name, document=document)
+    snapshot = make_snapshot(project, texts, corpus=corpus)
+    pool = make_pool(project, queries=20, snapshot=snapshot)
+    names = sorted(texts)
+    round_ = make_round(project, pool=pool, annotators=1, overlap=0.0)
+    number = dict(
+        zip(pool.pool_queries.order_by("query_id").values_list("query_id", flat=True), range(20), strict=True)
+    )
+    judge_all(
+        round_,
+        people_of(round_)[0],
+        lambda seat: 3 * (names[number[seat.query_id] % len(names)] == seat.entry.version.block.outside_id),
+    )
+    return Bench(project, snapshot, pool, round_, make_source(project)), number
+
+
+def test_queries_that_one_document_answers_or_nearly_the_same_documents_are_never_in_both_splits():
+    copy = {"copy-of-0": f"{RULES['rules-0']} Ask at the gate."}
+    bench, number = make_apart({**RULES, **copy})
+    by_document = gather(draft(bench, group_by=["document"], test_share=0.5))
+    change = {"snapshot": bench.snapshot, "rounds": [bench.round], "actor": bench.lead, "at": AT, "note": ""}
+    by_hash = gather(
+        change_draft(version_id=by_document.version.pk, group_by=["group"], test_share=0.5, seed=7, **change)
+    )
+
+    names = ["copy-of-0", *RULES]
+    for found, is_whole in ((by_document, True), (by_hash, False)):
+        sides = defaultdict(set)
+        for query in found.queries.values():
+            answer = names[number[query.pk] % len(names)]
+            sides["rules-0" if answer == "copy-of-0" else answer].add(found.split_of_query(query))
+        assert any(len(held) == 2 for held in sides.values()) is not is_whole
+        assert set(found.splits.values()) == {"dev", "test"}
+        assert found.leaks == []
+
+
+def test_queries_of_one_document_that_a_version_had_in_both_splits_are_a_leak_once_documents_are_kept_together():
+    bench, number = make_apart(RULES)
+    frozen = freeze_version(version_id=draft(bench, test_share=0.5).pk, actor=bench.lead, at=AT)
+    later = gather(draft(bench, group_by=["document"], test_share=0.5))
+
+    sides = defaultdict(set)
+    for query, split in frozen.queries.values_list("query_id", "split"):
+        sides[f"rules-{number[query] % len(RULES)}.md"].add(split)
+    crossed = sorted(name for name, held in sides.items() if len(held) == 2)
+    assert crossed
+    assert sorted(leak.tie for leak in later.leaks) == [("document", name) for name in crossed]
+    assert split_facts(later)["leaks"] == len(crossed)
+    assert all("share the document “rules-" in blocker.sentence for blocker in find_blockers(later, [], at=AT))

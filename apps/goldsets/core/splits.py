@@ -1,8 +1,8 @@
 """Splits into dev and test without leakage: whole groups, chosen by a hash of the group and the seed, or by their time.
 
 Items are tied when they share a key: an entity group, a document, a source, or the same words apart from case, accents,
-punctuation and order of white space; and when their words are nearly the same. Items tied directly or through others
-are always in the same split.
+punctuation and order of white space; and when they ask nearly the same (`near_questions`). Items tied directly or
+through others are always in the same split.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 DEV, TEST = "dev", "test"
-NEAR_FROM = 0.6
-"""The share of their runs of three words from which two questions are nearly the same: one word of fourteen differs."""
 # In the metadata of a variant: the outside id of the original query.
 VARIANT_OF = "variant_of"
 NEAR_DOCUMENT_FROM = 0.8
@@ -75,15 +73,15 @@ def words_digest(text: str) -> str:
 
 
 def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
-    """The items, each with a key for every other that asks nearly the same."""
-    from apps.corpus.core.near_duplicates import near_pairs  # needs NumPy, and most of this module does not
+    """The items, with a key that those share which ask nearly the same, directly or through others."""
+    from apps.goldsets.core.near_questions import near_questions  # needs NumPy, and most of this module does not
 
-    keys: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
-    for pair in near_pairs([item.text for item in items], NEAR_FROM):
-        key = "near", f"{items[pair.one].name}, {items[pair.other].name}"
-        keys[pair.one].append(key)
-        keys[pair.other].append(key)
-    return [item._replace(keys=(*item.keys, *keys[place])) for place, item in enumerate(items)]
+    keys = {
+        place: (("near", items[group[0]].name),)
+        for group in near_questions([item.text for item in items])
+        for place in group
+    }
+    return [item._replace(keys=(*item.keys, *keys.get(place, ()))) for place, item in enumerate(items)]
 
 
 def near_documents(texts: Mapping[str, str]) -> dict[str, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,7 +35,7 @@ from apps.goldsets.selectors.losses import (
     kept_elsewhere,
     pairs_before,
 )
-from apps.goldsets.selectors.split_items import near_documents_of, query_keys, times_of, triple_keys
+from apps.goldsets.selectors.split_items import document_keys, query_keys, times_of, triple_keys
 from apps.goldsets.selectors.training import (
     NOTHING,
     known_in_draft,
@@ -226,24 +227,40 @@ def _split(gathered: Gathered) -> None:
 def _find_trained(gathered: Gathered) -> None:
     project = gathered.version.gold_set.project
     gathered.manifests = live_manifests(project)
-    lowest = lowest_relevant(project)
     gathered.known = known_in_draft(
         gathered.manifests,
         queries=gathered.queries.values(),
         triples=gathered.triples,
-        pairs=((p.query.outside_id, p.place.version_id) for p in gathered.pairs if p.grade >= lowest),
+        pairs=((p.query.outside_id, p.place.version_id) for p in _relevant(gathered)),
     )
+
+
+def _relevant(gathered: Gathered) -> list[JudgedPair]:
+    lowest = lowest_relevant(gathered.version.gold_set.project)
+    return [pair for pair in gathered.pairs if pair.grade >= lowest]
+
+
+def _document_keys(gathered: Gathered) -> dict[str, list[tuple[str, str]]]:
+    """For each item the documents that answer it: those of its relevant blocks, or of the blocks that it expects."""
+    answers: defaultdict[str, set[int]] = defaultdict(set)
+    for pair in _relevant(gathered):
+        answers[query_name(pair.query.outside_id)].add(pair.text.block_id)
+    for triple in gathered.triples:
+        expected = wording_of(triple).expected_blocks.all()
+        answers[triple_name(triple.label)].update(each.version.block_id for each in expected)
+    keys = document_keys(gathered.version.snapshot, (block for blocks in answers.values() for block in blocks))
+    return {name: sorted({key for block in blocks for key in keys.get(block, ())}) for name, blocks in answers.items()}
 
 
 def _items(gathered: Gathered) -> list[SplitItem]:
     former_queries, former_triples = _former_splits(gathered.version)
     group_by = set(gathered.version.group_by)
-    near = near_documents_of(gathered.version.snapshot, gathered.triples) if GroupBy.DOCUMENT in group_by else {}
+    documents = _document_keys(gathered) if GroupBy.DOCUMENT in group_by else {}
     items = [
         SplitItem(
             name=query_name(query.outside_id),
             text=query.text,
-            keys=tuple(query_keys(query, group_by)),
+            keys=(*query_keys(query, group_by), *documents.get(query_name(query.outside_id), ())),
             former=former_queries.get(query.pk, ""),
         )
         for query in gathered.queries.values()
@@ -252,7 +269,7 @@ def _items(gathered: Gathered) -> list[SplitItem]:
         item = SplitItem(
             name=triple_name(triple.label),
             text=wording_of(triple).question,
-            keys=tuple(triple_keys(triple, group_by, near)),
+            keys=(*triple_keys(triple, group_by), *documents.get(triple_name(triple.label), ())),
             former=former_triples.get(triple.pk, ""),
         )
         items.append(item)

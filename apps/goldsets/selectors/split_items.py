@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
+from apps.common.database.bulk import chunks
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.goldsets.core.item_times import ItemTime, query_time, triple_time
 from apps.goldsets.core.splits import VARIANT_OF, near_documents
@@ -12,6 +13,8 @@ from apps.goldsets.enums import GroupBy
 from apps.goldsets.selectors.training import query_name, triple_name
 from apps.queries.models import Query
 from apps.triples.models import Triple
+
+AT_ONCE = 5_000
 
 
 def times_of(queries: Iterable[Query], triples: Iterable[Triple]) -> dict[str, ItemTime]:
@@ -27,14 +30,26 @@ def times_of(queries: Iterable[Query], triples: Iterable[Triple]) -> dict[str, I
     return times
 
 
-def near_documents_of(snapshot: Snapshot, triples: Sequence[Triple]) -> dict[str, list[str]]:
-    """Pairs of documents with nearly the same text in the snapshot, among those that the triples expect."""
-    expected = {block.version.block.document_id for t in triples for block in t.revision.expected_blocks.all()}
-    rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__document__in=expected)
+def document_keys(snapshot: Snapshot, blocks: Iterable[int]) -> dict[int, list[tuple[str, str]]]:
+    """For each of the blocks in the snapshot its document, and a key for each other document with nearly its text.
+
+    Only the documents of these blocks are compared.
+    """
+    documents: dict[int, tuple[int, str]] = {}
+    for some in chunks(sorted(set(blocks)), AT_ONCE):
+        rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__in=some)
+        named = rows.values_list("block_id", "block__document_id", "block__document__outside_id")
+        documents |= {block: (document, name) for block, document, name in named}
     texts: defaultdict[str, list[str]] = defaultdict(list)
-    for document, text in rows.order_by("position").values_list("block__document__outside_id", "version__text"):
-        texts[document].append(text)
-    return near_documents({document: "\n".join(parts) for document, parts in texts.items()})
+    for some in chunks(sorted({document for document, _ in documents.values()}), AT_ONCE):
+        rows = SnapshotBlock.objects.filter(snapshot=snapshot, block__document__in=some)
+        for name, text in rows.order_by("position").values_list("block__document__outside_id", "version__text"):
+            texts[name].append(text)
+    near = near_documents({name: "\n".join(parts) for name, parts in texts.items()})
+    return {
+        block: [("document", name), *(("near_document", pair) for pair in near.get(name, ()))]
+        for block, (_, name) in documents.items()
+    }
 
 
 def query_keys(query: Query, group_by: set[str]) -> Iterable[tuple[str, str]]:
@@ -48,14 +63,8 @@ def query_keys(query: Query, group_by: set[str]) -> Iterable[tuple[str, str]]:
         yield "source", query.source.slug
 
 
-def triple_keys(triple: Triple, group_by: set[str], near: Mapping[str, list[str]]) -> Iterable[tuple[str, str]]:
+def triple_keys(triple: Triple, group_by: set[str]) -> Iterable[tuple[str, str]]:
     if triple.query:
         yield from query_keys(triple.query, group_by)
     if GroupBy.SOURCE in group_by and triple.source:
         yield "source", triple.source.slug
-    if GroupBy.DOCUMENT in group_by:
-        for expected in triple.revision.expected_blocks.all():
-            document = expected.version.block.document.outside_id
-            yield "document", document
-            for pair in near.get(document, ()):
-                yield "near_document", pair

@@ -1,0 +1,86 @@
+"""Questions that ask nearly the same in other words, other order or other endings. Does not use the database.
+
+The likeness of two questions is the Jaccard overlap of the runs of three letters in their content words, 0 to 1: order
+and repetition of words do not count, endings count little (Damashek 1995, "Gauging similarity with n-grams"). Small
+words of English and German are left out; of other languages they count little, since they are short. Questions with
+different numbers or single letters (AC-2 and AC-3) are not alike, whatever their words.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.goldsets.core.splits import normalised
+
+RUN = 3
+NEAR_FROM = 0.7
+"""From here on two questions are nearly the same: measured on the pairs of `tests/goldsets/test_near_questions.py`."""
+_SMALL = """
+a an and are as at be been being by can could did do does done for from get had has have having how i if in is it
+its may me might must my need needs of on or our please shall should that the their them there these they this
+those to us was we were what which will with would you your
+als am an auf aus bei bin das dem den der des die du ein eine einem einen einer eines er es fur hat hatte ich ihr
+ihre im in ist kann konnen mein meine meinem meinen meiner mit muss mussen oder sie sind soll sollen um und unser
+unsere vom von war waren was welche welchem welchen welcher welches werden wie wir wird wurde wurden zu zum zur
+"""
+SMALL_WORDS = frozenset(_SMALL.split())
+_INNER = re.compile(r"(?<=\w)[-'’](?=\w)")
+
+
+class Marks(NamedTuple):
+    """What of a question is compared: runs of letters that may differ a little, numbers that may not."""
+
+    runs: frozenset[str]
+    numbers: frozenset[str]
+
+
+def marks_of(question: str) -> Marks:
+    """Its runs of letters, each word with a mark of its beginning, and its numbers and single letters."""
+    words = set(normalised(_INNER.sub("", question)).split())
+    words = words - SMALL_WORDS or words
+    runs = {f"_{word}"[at : at + RUN] for word in words for at in range(max(1, len(word) + 2 - RUN))}
+    numbers = {part for word in words for part in (re.findall(r"\d+", word) or ([word] if len(word) == 1 else []))}
+    return Marks(frozenset(runs), frozenset(numbers))
+
+
+def likeness(one: str, other: str) -> float:
+    """How nearly two questions ask the same, 0 to 1; 0 where numbers differ or there are no words."""
+    left, right = marks_of(one), marks_of(other)
+    if left.numbers != right.numbers or not left.runs:
+        return 0.0
+    return len(left.runs & right.runs) / len(left.runs | right.runs)
+
+
+def near_questions(questions: Sequence[str], at_least: float = NEAR_FROM) -> list[list[int]]:
+    """The places of questions that are at least this alike, directly or through others: each group once, in order."""
+    marks = [marks_of(question) for question in questions]
+    comparable: defaultdict[frozenset[str], list[int]] = defaultdict(list)
+    for place, own in enumerate(marks):
+        if own.runs:
+            comparable[own.numbers].append(place)
+    alike: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for number, places in enumerate(comparable.values()):
+        for place, label in zip(places, _labels([marks[at].runs for at in places], at_least), strict=True):
+            alike[number, label].append(place)
+    return sorted(group for group in alike.values() if len(group) > 1)
+
+
+def _labels(runs: Sequence[frozenset[str]], at_least: float) -> list[int]:
+    """A label for each, equal for those that are alike."""
+    holding: defaultdict[str, list[int]] = defaultdict(list)
+    for place, own in enumerate(runs):
+        for run in own:
+            holding[run].append(place)
+    postings: dict[str, NDArray[np.int64]] = {run: np.array(places) for run, places in holding.items()}
+    sizes = np.array([len(own) for own in runs])
+    labels = np.arange(len(runs))
+    for place, own in enumerate(runs):
+        shared = np.bincount(np.concatenate([postings[run] for run in own]), minlength=len(runs))[:place]
+        near = np.flatnonzero(shared >= at_least * (sizes[:place] + sizes[place] - shared))
+        for label in np.unique(labels[near]).tolist():
+            labels[labels == label] = place
+    return labels.tolist()  # type: ignore[no-any-return]
