@@ -16,8 +16,6 @@ from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import versions
 from apps.judging.models import Round
 
-USUAL_TEST = 50
-FEWEST_TO_HOLD_OUT = 20
 MOST_QUESTIONS = 100_000
 LONGEST_WHY = 200
 
@@ -42,8 +40,8 @@ class VersionForm(KaratForm):
         label="Test split",
         min_value=0,
         max_value=100,
-        help_text="The share held back for the last comparison; the rest is dev, to work with. With few queries, 0. "
-        "A target: what is kept together is never divided.",
+        help_text="The share held back for the last comparison; the rest is dev, to work with. With fewer than "
+        f"{versions.FEWEST_TO_HOLD_OUT} questions, 0. A target: what is kept together is never divided.",
     )
     split_by = forms.ChoiceField(
         label="Choose for test",
@@ -59,7 +57,7 @@ class VersionForm(KaratForm):
         choices=GroupBy.choices,
         initial=[GroupBy.GROUP],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Questions with the same words always stay together.",
+        help_text="Questions that ask the same or nearly the same always stay together.",
     )
     seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=0, help_text="Same seed, same split.")
     note = forms.CharField(max_length=2_000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
@@ -73,8 +71,7 @@ class VersionForm(KaratForm):
         self._offer("rounds", [(pk, _round_words(round_)) for pk, round_ in self.known_rounds.items()])
 
     def _beginning(self, project: Project) -> dict[str, Any]:
-        is_small = versions.item_count(project) < FEWEST_TO_HOLD_OUT
-        return {"rounds": self._rounds_of_newest(), "test_percent": 0 if is_small else USUAL_TEST}
+        return {"rounds": self._rounds_of_newest(), "test_percent": round(versions.usual_test_share(project) * 100)}
 
     def _rounds_of_newest(self) -> list[int]:
         """Every round of the corpus that was frozen last, so that rounds are left out only by choice."""

@@ -242,7 +242,12 @@ class DraftChangeSerializer(serializers.Serializer):
         required=False,
         help_text="Ids of judging rounds. If two judged the same pair, the later one counts.",
     )
-    test_share = serializers.FloatField(min_value=0, max_value=1, required=False, help_text="A target, 0.5 at first.")
+    test_share = serializers.FloatField(
+        min_value=0,
+        max_value=1,
+        required=False,
+        help_text="A target. At first 0.5, or 0 where there are few questions.",
+    )
     seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, required=False)
     group_by = serializers.ListField(
         child=ChoiceField(choices=GroupBy.choices), max_length=len(GroupBy.values), required=False

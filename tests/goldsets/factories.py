@@ -17,7 +17,7 @@ from apps.queries.enums import PermissionScope, SourceKind
 from apps.queries.models import Permission, Query, Source
 from apps.retrieval.models import Pool
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import judge_all, make_pool, make_round
+from tests.judging.factories import judge_all, make_pool, make_round, people_of
 from tests.review.factories import make_accepted
 from tests.triples.factories import TEXTS, make_snapshot
 
@@ -87,6 +87,14 @@ def make_bench(
     for _ in range(triples):
         make_accepted(project, snapshot=snapshot)
     return Bench(project, snapshot, pool, round_, source)
+
+
+def make_bench_of(project: Project, snapshot: Snapshot, queries: int, grade: int = 2) -> Bench:
+    """One person's grades of each block for each query."""
+    pool = make_pool(project, queries=queries, snapshot=snapshot)
+    round_ = make_round(project, pool=pool, annotators=1, overlap=0.0)
+    judge_all(round_, people_of(round_)[0], lambda seat: grade)
+    return Bench(project, snapshot, pool, round_, make_source(project))
 
 
 def make_gold_set(project: Project, name: str = "Handbook") -> GoldSet:

@@ -7,17 +7,21 @@ from django.urls import reverse
 from apps.accounts.enums import Role
 from apps.accounts.models import Membership
 from apps.audit.models import Event
-from apps.goldsets import actions, forms
+from apps.goldsets import actions
 from apps.goldsets.enums import VersionState
+from apps.goldsets.execution.freezing import split_facts
 from apps.goldsets.models import GoldSet, Version
 from apps.goldsets.pages.drafts import draft_facts
+from apps.goldsets.selectors import versions
+from apps.goldsets.selectors.assembly import gather
 from apps.judging.actions import close_round
 from apps.queries.models import Permission
-from tests.factories import AT, lead_of, make_member
-from tests.goldsets.factories import draft, make_bench, make_gold_set, make_version, write_by_machine
+from tests.factories import AT, lead_of, make_member, make_project
+from tests.goldsets.factories import draft, make_bench, make_bench_of, make_gold_set, make_version, write_by_machine
 from tests.goldsets.reading import as_text
 from tests.judging.factories import judge_all, make_round, people_of
 from tests.review.factories import make_disputed, make_in_review
+from tests.triples.factories import TEXTS, make_snapshot
 
 pytestmark = pytest.mark.django_db
 
@@ -457,12 +461,42 @@ def test_a_draft_of_an_open_round_warns_that_it_is_open(client):
     assert "Round 1 is still open." in page
 
 
-@pytest.mark.parametrize(("fewest", "share"), [(99, 0), (2, 50)])
-def test_a_new_draft_of_few_queries_proposes_no_test_split(client, monkeypatch, fewest, share):
-    monkeypatch.setattr(forms, "FEWEST_TO_HOLD_OUT", fewest)
-    version = make_version(VersionState.RELEASED)
-    new = reverse("goldsets:new-version", args=[version.gold_set.project.slug, version.gold_set.slug])
+@pytest.mark.parametrize(("queries", "share"), [(29, 0), (50, 50)])
+def test_a_new_draft_proposes_a_test_split_by_its_size_and_keeps_what_is_chosen_until_it_is_frozen(
+    client, queries, share
+):
+    project = make_project()
+    bench = make_bench_of(project, make_snapshot(project, {"one": TEXTS["access"]}), queries)
+    client.force_login(bench.lead)
+    gold_set = make_gold_set(project)
 
-    page = at_home(client, version).get(new)
-
+    page = client.get(reverse("goldsets:new-version", args=[project.slug, gold_set.slug]))
     assert page.context["form"]["test_percent"].value() == share
+    assert f"With fewer than {versions.FEWEST_TO_HOLD_OUT} questions, 0." in page.content.decode()
+
+    api = f"/api/v1/projects/{project.slug}/versions/gold-sets/{gold_set.slug}/drafts/"
+    body = {"snapshot": bench.snapshot.reference, "rounds": [bench.round.pk]}
+    assert client.post(api, body, content_type="application/json").status_code == 201
+    version = Version.objects.get()
+    assert version.test_share == share / 100
+
+    form = client.get(url("change", version)).context["form"]
+    for percent in (30, 0, 100):
+        given = {**form.initial, "test_percent": percent}
+        assert client.post(url("change", version), given).url == url("version", version)
+        facts = split_facts(gather(Version.objects.get()))
+        assert facts["test"]["queries"] == round(queries * percent / 100)
+        assert f"{facts['dev']['queries']}</td>" in client.get(url("version", version)).content.decode()
+    assert client.post(url("freeze", version), {"changelog": ""}).status_code == 302
+    assert client.post(url("change", version), {**form.initial, "test_percent": 10}).status_code == 409
+
+
+@pytest.mark.parametrize(("share", "split"), [(0, "dev"), (0.5, "dev"), (1, "test")])
+def test_scores_open_on_the_split_that_has_questions(client, share, split):
+    version = make_version(VersionState.RELEASED, test_share=share)
+    overview = reverse("evaluation:overview", args=[version.gold_set.project.slug])
+
+    for hit in ("", "?hit=block"):
+        page = at_home(client, version).get(f"{overview}{hit}")
+        assert page.context["split"] == split
+        assert page.context["form"]["split"].value() == split

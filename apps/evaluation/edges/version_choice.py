@@ -48,13 +48,15 @@ def requested_hit(request: HttpRequest, version: Version) -> str:
 
 
 def requested_split(request: HttpRequest, version: Version, hit: str = BY_GRADES) -> str:
-    """The split named in the URL; else the dev split, unless only another one has scores."""
+    """The split named in the URL; else dev, unless only another one has scores, or the version has test items alone."""
     if "split" in request.GET:
         if request.GET["split"] not in rules.SPLITS:
             raise Http404("No such split.")
         return request.GET["split"]
-    scored = grounds_of(version).splits(hit)
-    return next((split for split in (Split.DEV, rules.EVERY_SPLIT, Split.TEST) if split in scored), Split.DEV)
+    grounds = grounds_of(version)
+    scored = next((split for split in (Split.DEV, rules.EVERY_SPLIT, Split.TEST) if split in grounds.splits(hit)), None)
+    unscored = Split.TEST if grounds.has_test_alone(hit) else Split.DEV
+    return unscored if scored is None else scored
 
 
 def ledger_grounds(request: HttpRequest, version: Version) -> list[tuple[str, str]]:

@@ -5,14 +5,22 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef, Q
 
 from apps.common.database.questions import once
+from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionTriple
+
+HAS = ("has_grades", "has_triples", "has_dev_grades", "has_dev_triples")
 
 
 class Grounds(NamedTuple):
-    """`scored` has the number of evaluations by each hit rule on each split; "" are grades, and both splits."""
+    """What is there, in any split and in dev, and what was scored.
+
+    `scored` has the number of evaluations by each hit rule on each split; "" are grades, and both splits.
+    """
 
     has_grades: bool
     has_triples: bool
+    has_dev_grades: bool
+    has_dev_triples: bool
     scored: dict[tuple[str, str], int]
 
     @property
@@ -24,6 +32,12 @@ class Grounds(NamedTuple):
         """The splits on which runs were scored by grades or by a hit rule."""
         return [split for by, split in self.scored if by == hit]
 
+    def has_test_alone(self, hit: str) -> bool:
+        """Whether all that runs can be scored on, by grades or by a hit rule, is in test."""
+        if hit:
+            return self.has_triples and not self.has_dev_triples
+        return self.has_grades and not self.has_dev_grades
+
 
 def grounds_of(version: Version) -> Grounds:
     """In one statement, and once for all parts of a page. Without the evaluations on slices."""
@@ -31,11 +45,15 @@ def grounds_of(version: Version) -> Grounds:
 
 
 def _grounds_of(version: Version) -> Grounds:
+    grades = VersionGrade.objects.filter(version=OuterRef("pk"))
+    triples = VersionTriple.objects.filter(version=OuterRef("pk"))
     scored = Version.objects.filter(pk=version.pk).values("evaluations__hit", "evaluations__split")
     rows = scored.annotate(
         n=Count("evaluations", filter=Q(evaluations__slice=None)),
-        has_grades=Exists(VersionGrade.objects.filter(version=OuterRef("pk"))),
-        has_triples=Exists(VersionTriple.objects.filter(version=OuterRef("pk"))),
-    ).values_list("evaluations__hit", "evaluations__split", "n", "has_grades", "has_triples")
+        has_grades=Exists(grades),
+        has_triples=Exists(triples),
+        has_dev_grades=Exists(grades.filter(query__split=Split.DEV)),
+        has_dev_triples=Exists(triples.filter(split=Split.DEV)),
+    ).values_list("evaluations__hit", "evaluations__split", "n", *HAS)
     found = list(rows)
-    return Grounds(found[0][3], found[0][4], {(hit, split): n for hit, split, n, *_ in found if n})
+    return Grounds(*found[0][3:], {(hit, split): n for hit, split, n, *_ in found if n})

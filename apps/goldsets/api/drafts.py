@@ -87,7 +87,7 @@ class DraftList(LeadAPIView):
         parent = versions.gold_set_in(self.project, gold_set)
         body = DraftRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        inputs = self.inputs(body.validated_data)
+        inputs = {"test_share": versions.usual_test_share(self.project), **self.inputs(body.validated_data)}
         draft = actions.draft_version(gold_set_id=parent.pk, actor=self.member.user, at=timezone.now(), **inputs)
         return self.facts(draft, status=201)
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+ALWAYS_TOGETHER = ("the same and nearly the same words", "variants of a query", "a query and its Q&As")
+TOGETHER_WORDS = {"group": "groups", "document": "documents that answer", "source": "sources"}
 MIDNIGHT = "T00:00:00Z"
 
 
@@ -12,6 +14,12 @@ def split_words(facts: Mapping[str, Any]) -> str:
         return "by group"
     boundary = boundary_words(facts)
     return f"by time, test from {boundary} on" if boundary else "by time, which put nothing new into test"
+
+
+def kept_together(facts: Mapping[str, Any]) -> str:
+    """By what no leak was found, from the facts of a manifest: what no split divides, always or by choice."""
+    chosen = facts.get("group_by", ())
+    return ", ".join([*ALWAYS_TOGETHER, *(words for key, words in TOGETHER_WORDS.items() if key in chosen)])
 
 
 def boundary_words(facts: Mapping[str, Any]) -> str:

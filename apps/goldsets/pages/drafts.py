@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.urls import reverse
 
 from apps.goldsets import rules
-from apps.goldsets.core.split_words import split_words
+from apps.goldsets.core.split_words import kept_together, split_words
 from apps.goldsets.enums import Answer, BlockerKind, Split
 from apps.goldsets.execution.freezing import query_types, split_facts
 from apps.goldsets.forms import ChangelogForm
@@ -64,6 +64,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "content": gathered,
         "splits": [(split, facts[split]) for split in Split.values],
         "split_words": split_words(facts),
+        "kept_together": kept_together(facts),
         "dates": _dates(gathered),
         "query_types": type_rows(query_types(gathered)),
         "blockers": _by_kind(version, blockers),

@@ -17,7 +17,7 @@ from apps.accounts.models import Project
 from apps.common.errors import Forbidden
 from apps.goldsets import actions, rules
 from apps.goldsets.core.blind import without_grades
-from apps.goldsets.core.split_words import split_words
+from apps.goldsets.core.split_words import kept_together, split_words
 from apps.goldsets.edges.exports import export_response, offered_forms
 from apps.goldsets.edges.panels import panels_of
 from apps.goldsets.enums import Split
@@ -118,6 +118,7 @@ def version_page(request: HttpRequest, project: Project, gold_set: str, number: 
         "blind_refusal": blind_refusal,
         "splits": [(split, version.manifest["splits"][split]) for split in Split.values],
         "split_words": split_words(version.manifest["splits"]),
+        "kept_together": kept_together(version.manifest["splits"]),
         "query_types": type_rows(manifest.get("query_types", {})),
         "waiting": now.waiting,
         "grades": sorted((int(grade), n) for grade, n in manifest["counts"].get("by_grade", {}).items()),

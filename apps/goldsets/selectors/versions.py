@@ -15,6 +15,7 @@ from apps.corpus.models import Snapshot
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version, VersionLoss, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import gather
+from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED
 from apps.goldsets.selectors.losses import Loss
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, Seat
@@ -27,6 +28,9 @@ from apps.triples.enums import State
 from apps.triples.models import Triple
 
 TEST_SEEN = "version.test_seen"
+USUAL_TEST = 0.5
+FEWEST_TO_HOLD_OUT = 2 * FEWEST_GRADED
+"""With fewer questions one of the sides has too few to tell systems apart, so all are dev."""
 
 
 def gold_sets_of(project: Project) -> QuerySet[GoldSet]:
@@ -44,6 +48,11 @@ def item_count(project: Project) -> int:
     done = Seat.objects.filter(round__project=project, state=SeatState.DONE, query__retired_at=None)
     judged = done.values("query").distinct()
     return judged.count() + Triple.objects.filter(project=project, state=State.ACCEPTED).count()
+
+
+def usual_test_share(project: Project) -> float:
+    """The share of test that a new draft begins with, by the number of questions that it could have."""
+    return USUAL_TEST if item_count(project) >= FEWEST_TO_HOLD_OUT else 0.0
 
 
 def gold_set_in(project: Project, slug: str) -> GoldSet:
