@@ -31,7 +31,7 @@ from apps.evaluation.serializers.drops import (
     NoteOut,
     UnjudgedPageOut,
 )
-from apps.goldsets.actions import log_test_look
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 
@@ -72,7 +72,7 @@ class PairView(ProjectAPIView):
     def log_look(self, candidate: Evaluation, splits: list[str], what: str) -> None:
         """Log the look where the answer names what is sealed to others."""
         if any(split != Split.DEV for split in splits):
-            log_test_look(version=candidate.version, actor=self.member.user, what=what, at=timezone.now())
+            open_test(candidate.version, self.member, what)
 
 
 class Drops(PairView):

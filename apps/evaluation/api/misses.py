@@ -17,7 +17,7 @@ from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors.evaluations import evaluations_with_values
 from apps.evaluation.selectors.misses import block_of_run
 from apps.evaluation.serializers.misses import MissPageOut, ProposalInput, ProposalOut
-from apps.goldsets.actions import log_test_look
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 
 WORKERS = (Role.ANNOTATOR, Role.REVIEWER, Role.LEAD)
@@ -45,7 +45,7 @@ class Misses(ProjectAPIView):
         page = cut_list(listed.missed, params)
         if any(one.row.split != Split.DEV for one in page.rows):
             version = listed.evaluation.version
-            log_test_look(version=version, actor=self.member.user, what="missed questions", at=timezone.now())
+            open_test(version, self.member, "missed questions")
         facts = {"evaluation": pk, "measure": listed.measure, "cutoff": listed.cutoff, "count": len(listed)}
         return Response(MissPageOut({**facts, "misses": listed.rows(page.rows), "next": page.next}).data)
 

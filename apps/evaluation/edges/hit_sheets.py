@@ -20,7 +20,7 @@ from apps.metrics.expected.rules import BLOCK, DOCUMENT, EVIDENCE, PAGES
 from apps.metrics.expected.summaries import hit_summaries
 from apps.metrics.measures import parse_measure
 from apps.metrics.statistics.significance import FEWEST_FOR_A_VERDICT, Difference, Summary, differences
-from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
+from apps.metrics.statistics.strata import open_strata
 from apps.triples.selectors.asked import asked_queries
 
 RULE_NAMES = {
@@ -158,11 +158,10 @@ def kind_rows(sheets: Sequence[HitSheet], measure: str) -> list[KindRow]:
     runs = [sheet.values[measure] for sheet in sheets]
     everything = _kind_row("", "All questions", runs, measure)
     rows = []
-    kinds = sheets[-1].kinds
-    for field, name in dict.fromkeys(kind for row in kinds for kind in row):
-        inside = np.array([(field, name) in row for row in kinds])
-        if inside.sum() >= FEWEST_IN_STRATUM:
-            rows.append(_kind_row(field, name, [run[inside] for run in runs], measure))
+    sheet = sheets[-1]
+    for field, name in open_strata(sheet.kinds, sheet.is_test, by_subtraction=bool(sheet.sealed)):
+        inside = np.array([(field, name) in row for row in sheet.kinds])
+        rows.append(_kind_row(field, name, [run[inside] for run in runs], measure))
     fields = list(FIELDS)
     return [everything, *sorted(rows, key=lambda row: (fields.index(row.field), -row.n, row.name))]
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from django.core.paginator import Page, Paginator
-from django.utils import timezone
 
 from apps.accounts.edges.access import MemberRequest
 from apps.evaluation import rules
@@ -18,7 +17,7 @@ from apps.evaluation.selectors import rankings, run_results
 from apps.evaluation.selectors.leaderboard import ranked_runs
 from apps.evaluation.selectors.rankings import PlacedBlock
 from apps.evaluation.selectors.run_results import QueryOfRun, QueryValues
-from apps.goldsets.actions import log_test_look
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery
 from apps.metrics.comparison import is_lower_better
@@ -273,7 +272,7 @@ class RunResults:
     def _log_look(self, seen: Iterable[VersionQuery]) -> None:
         if self.version and any(row.split == Split.TEST for row in seen):
             what = f"results of {self.run.tag}"
-            log_test_look(version=self.version, actor=self.request.user, what=what, at=timezone.now())
+            open_test(self.version, self.request.member, what)
 
 
 def _lines(top: list[PlacedBlock], blocks: dict[int, Named], grades: dict[int, int]) -> list[Result]:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from django.utils import timezone
-
 from apps.accounts.selectors import Member
 from apps.corpus.models import BlockVersion, Snapshot, SnapshotBlock
 from apps.corpus.selectors.naming import places_of_entries
@@ -15,7 +13,7 @@ from apps.evaluation import rules
 from apps.evaluation.models import Evaluation, Score
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.rankings import JUDGED_NAME, UNJUDGED_AT
-from apps.goldsets.actions import log_test_look
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import VersionQuery
 from apps.metrics.columns import Floats
@@ -60,6 +58,10 @@ class ScoredSheet:
     def _seen(self) -> list[bool]:
         """Whether the split of each item is open to this person."""
         return [rules.sees_split(self.member, split) for split in self.splits]
+
+    @property
+    def is_test(self) -> list[bool]:
+        return [split == Split.TEST for split in self.splits]
 
     @cached_property
     def hidden(self) -> list[str]:
@@ -130,7 +132,7 @@ def log_look(sheet: ScoredSheet, what: str) -> None:
     """Log the look if the page shows its reader scores that are sealed to others."""
     if sheet.shows_test:
         version = sheet.evaluation.version
-        log_test_look(version=version, actor=sheet.member.user, what=what, at=timezone.now())
+        open_test(version, sheet.member, what)
 
 
 def shallow_words(measures: Sequence[str], evaluation: Evaluation) -> str:

@@ -15,7 +15,7 @@ from apps.goldsets.core.splits import VARIANT_OF
 from apps.goldsets.models import VersionQuery
 from apps.metrics.columns import Floats
 from apps.metrics.statistics.significance import mean_of
-from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, ComparedStratum, compare_strata
+from apps.metrics.statistics.strata import FEWEST_IN_STRATUM, ComparedStratum, compare_strata, open_strata
 
 SPLIT, WORDING = "split", "wording"
 CLEAN = "clean"
@@ -32,8 +32,11 @@ def strata_context(
     queries, runs = sheets[-1].queries, [sheet.values[measure] for sheet in sheets]
     fields = fields_of(queries)
     field = field_name if field_name in fields else next(iter(fields), "")
-    strata, small = strata_of(queries, field, runs) if field else ([], 0)
-    judged = judged_inside(queries, field, strata, [sheet.values[JUDGED_NAME] for sheet in sheets])
+    labels = open_labels(sheets[-1])[field] if field else [""] * len(queries)
+    strata, _ = compare_strata(labels, runs)
+    strata = strata[:MULTIPLES]
+    small = len({stratum_of(query, field) for query in queries} - {"", *labels}) if field else 0
+    judged = judged_inside(labels, strata, [sheet.values[JUDGED_NAME] for sheet in sheets])
     bounds = stratum_bounds(strata)
     return {
         "strata_fields": fields,
@@ -63,15 +66,18 @@ def stratum_of(query: VersionQuery, field: str) -> str:
     return str(query.fields.get(field) or "")
 
 
-def strata_of(queries: Sequence[VersionQuery], field: str, runs: Sequence[Floats]) -> tuple[list[ComparedStratum], int]:
-    """The largest strata with the mean of each run, and how many were too small to show."""
-    strata, small = compare_strata([stratum_of(query, field) for query in queries], runs)
-    return strata[:MULTIPLES], small
+def open_labels(sheet: EvaluationSheet) -> dict[str, list[str]]:
+    """For each field the stratum of each query, "" for none and for those that would tell of single test queries."""
+    queries = sheet.queries
+    labels = {field: [stratum_of(query, field) for query in queries] for field in fields_of(queries)}
+    rows = [[(field, own[at]) for field, own in labels.items() if own[at]] for at in range(len(queries))]
+    shown = set(open_strata(rows, sheet.is_test, by_subtraction=bool(sheet.sealed)))
+    return {field: [label if (field, label) in shown else "" for label in own] for field, own in labels.items()}
 
 
 def judged_inside(
-    queries: Sequence[VersionQuery], field: str, strata: Sequence[ComparedStratum], judged: Sequence[Floats]
+    labels: Sequence[str], strata: Sequence[ComparedStratum], judged: Sequence[Floats]
 ) -> list[list[float | None]]:
     """For each stratum the mean share of judged blocks of each run, over the queries with results of the run."""
-    labels = np.array([stratum_of(query, field) for query in queries], dtype=object)
-    return [[mean_of(run[(labels == one.name) & ~np.isnan(run)]) for run in judged] for one in strata]
+    names = np.array(labels, dtype=object)
+    return [[mean_of(run[(names == one.name) & ~np.isnan(run)]) for run in judged] for one in strata]

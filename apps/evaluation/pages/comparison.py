@@ -36,7 +36,7 @@ from apps.evaluation.pages.evaluation import SECTION
 from apps.evaluation.pages.query_context import SideBySide
 from apps.evaluation.selectors import evaluations, rankings
 from apps.evaluation.selectors.comparisons import ComparisonRefused
-from apps.goldsets.actions import log_test_look
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.metrics import comparison
 from apps.metrics.comparison import MeasureComparison
@@ -233,7 +233,7 @@ def query_page(request: HttpRequest, project: Project, baseline: int, candidate:
         raise ComparisonRefused(reason, code="pairs_open")
     if query.split == Split.TEST:
         version = sheet.candidate.evaluation.version
-        log_test_look(version=version, actor=member.user, what=f"query {query.outside_id}", at=timezone.now())
+        open_test(version, member, f"query {query.outside_id}")
     tags = [(word, query.fields.get(field)) for field, word in STRATA.items() if query.fields.get(field)]
     side, decides = SideBySide(sheet, place), _decides(sheet)
     context = {**SECTION, "comparison": sheet, "query": query, "side": side, "decides": decides, "tags": tags}

@@ -20,7 +20,7 @@ from apps.evaluation.edges.misses import MissList, MissRefused, propose
 from apps.evaluation.models import Evaluation
 from apps.evaluation.selectors import evaluations
 from apps.evaluation.selectors.misses import Miss
-from apps.goldsets.actions import log_test_look
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.review.actions import note_miss, withdraw_candidate, withdraw_note
 from apps.review.enums import NoteKind
@@ -68,7 +68,7 @@ def miss(request: HttpRequest, project: Project, pk: int, place: int) -> HttpRes
         return redirect("evaluation:evaluation", slug=project.slug, pk=pk)
     found = listed.at(place, listed.read)
     if found.row.split != Split.DEV:
-        log_test_look(version=evaluation.version, actor=listed.member.user, what="a missed question", at=timezone.now())
+        open_test(evaluation.version, listed.member, "a missed question")
     return render(request, "evaluation/miss.html", _context(request, listed, found, place))
 
 

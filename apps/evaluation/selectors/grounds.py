@@ -8,8 +8,6 @@ from apps.common.database.questions import once
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionTriple
 
-HAS = ("has_grades", "has_triples", "has_dev_grades", "has_dev_triples")
-
 
 class Grounds(NamedTuple):
     """What is there, in any split and in dev, and what was scored.
@@ -54,6 +52,8 @@ def _grounds_of(version: Version) -> Grounds:
         has_triples=Exists(triples),
         has_dev_grades=Exists(grades.filter(query__split=Split.DEV)),
         has_dev_triples=Exists(triples.filter(split=Split.DEV)),
-    ).values_list("evaluations__hit", "evaluations__split", "n", *HAS)
+    ).values_list(
+        "evaluations__hit", "evaluations__split", "n", "has_grades", "has_triples", "has_dev_grades", "has_dev_triples"
+    )
     found = list(rows)
-    return Grounds(*found[0][3:], {(hit, split): n for hit, split, n, *_ in found if n})
+    return Grounds(*found[0][3:7], {(hit, split): n for hit, split, n, *_ in found if n})

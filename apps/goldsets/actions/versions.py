@@ -215,7 +215,7 @@ def _tell_webhooks(version: Version, at: datetime) -> None:
 def log_export(
     *, version: Version, actor: User | None, formats: Sequence[str], splits: Collection[str], at: datetime
 ) -> None:
-    """Record who exported which split of a version."""
+    """Record who exported which split of a version. A file with test items is a look at them."""
     record(
         project=version.gold_set.project,
         actor=actor,
@@ -224,6 +224,8 @@ def log_export(
         after={"formats": list(formats), "splits": sorted(splits)},
         at=at,
     )
+    if Split.TEST in splits:
+        log_test_look(version=version, actor=actor, what=f"export as {', '.join(formats)}", at=at)
 
 
 @transaction.atomic

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.goldsets import actions, rules
+from apps.goldsets.edges.sealed import log_names, names_told
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
@@ -129,6 +130,7 @@ class DraftBlockers(LeadAPIView):
         found = []
         if version.is_draft:
             gathered = gather(version)
+            log_names(version, self.member, names_told(gathered), "what blocks a freeze")
             found = find_blockers(gathered, find_lead_checks(gathered), at=timezone.now())
         return Response(BlockersSerializer({"blockers": found}).data)
 

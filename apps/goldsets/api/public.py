@@ -22,6 +22,7 @@ from apps.goldsets.edges.public import (
     public_release_of,
     public_zip_response,
 )
+from apps.goldsets.edges.sealed import log_names
 from apps.goldsets.enums import StayKind, StayReason
 from apps.goldsets.models import PublicRelease, Version
 from apps.goldsets.selectors import public, versions
@@ -160,7 +161,7 @@ class PublicReleasePreview(PublicAPIView):
     @extend_schema(operation_id="public_release_preview", responses=PreviewSerializer)
     def get(self, request: Request, kind: str, record: int, **ids: Any) -> Response:
         release = built_release_of(self.version(ids))
-        shown = open_preview(release, kind, record, actor=self.member.user, at=timezone.now())
+        shown = open_preview(release, kind, record, member=self.member, at=timezone.now())
         return Response(PreviewSerializer(shown).data)
 
 
@@ -183,10 +184,9 @@ class PublicReleaseStays(PublicAPIView):
     def get(self, request: Request, **ids: Any) -> Response:
         params = request.query_params
         only_known(params, {"kind", "reason", "after", "limit"})
-        rows = public.stays_in(
-            built_release_of(self.version(ids)), kind=params.get("kind", ""), reason=params.get("reason", "")
-        )
-        cut = cut_list(rows, params)
+        release = built_release_of(self.version(ids))
+        cut = cut_list(public.stays_in(release, kind=params.get("kind", ""), reason=params.get("reason", "")), params)
+        log_names(release.version, self.member, (row.name for row in cut.rows), "what stays in")
         return Response(StayPageSerializer({"results": cut.rows, "next": cut.next}).data)
 
 

@@ -16,6 +16,7 @@ from apps.common.web.paging import cut_list, only_known
 from apps.corpus.edges.import_api import import_urls
 from apps.goldsets import actions
 from apps.goldsets.edges.imports import FORMAT_NAMES, ID_KINDS, TrainingImport
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import KnownBy, Split
 from apps.goldsets.models import TrainingManifest
 from apps.goldsets.selectors import versions
@@ -115,7 +116,7 @@ class KnownItems(ProjectAPIView):
         found = training_leaks(version, is_blind=False)
         page = cut_list(found.items, request.query_params)
         if any(item.split == Split.TEST for item in page.rows):
-            actions.log_test_look(version=version, actor=self.member.user, what=LOOKED_AT, at=timezone.now())
+            open_test(version, self.member, LOOKED_AT)
         facts = {"sentence": found.sentence, "in_test": len(found.in_test), "in_dev": len(found.in_dev)}
         return Response(KnownItemPage({**facts, "results": page.rows, "next": page.next}).data)
 

@@ -14,6 +14,7 @@ from apps.common.web.negotiation import OneForm
 from apps.common.web.paging import cut_list, only_known
 from apps.goldsets import rules
 from apps.goldsets.edges.exports import export_response
+from apps.goldsets.edges.sealed import log_names
 from apps.goldsets.enums import Split
 from apps.goldsets.formats.folder import CHOICES
 from apps.goldsets.models import Version
@@ -65,7 +66,9 @@ class VersionLosses(VersionAPIView):
     )
     def get(self, request: Request, slug: str, gold_set: str, number: int) -> Response:
         only_known(request.query_params, {"after", "limit"})
-        cut = cut_list(versions.losses_of(self.version(gold_set, number)), request.query_params)
+        found = self.version(gold_set, number)
+        cut = cut_list(versions.losses_of(found), request.query_params)
+        log_names(found, self.member, (row.query_name for row in cut.rows), "what is left out")
         return Response(LossPageSerializer({"results": cut.rows, "next": cut.next}).data)
 
 

@@ -83,4 +83,4 @@ def _labels(runs: Sequence[frozenset[str]], at_least: float) -> list[int]:
         near = np.flatnonzero(shared >= at_least * (sizes[:place] + sizes[place] - shared))
         for label in np.unique(labels[near]).tolist():
             labels[labels == label] = place
-    return labels.tolist()  # type: ignore[no-any-return]
+    return labels.tolist()

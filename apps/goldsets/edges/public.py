@@ -11,6 +11,8 @@ from apps.accounts.selectors import Member
 from apps.common.errors import Forbidden
 from apps.goldsets import actions, rules
 from apps.goldsets.actions import PublicReleaseRefused
+from apps.goldsets.edges.sealed import log_names, open_test
+from apps.goldsets.enums import PublicState, Split
 from apps.goldsets.execution.public_files import stored_zip
 from apps.goldsets.execution.publishing import labels_of
 from apps.goldsets.formats.public.files import Order
@@ -44,12 +46,13 @@ def built_release_of(version: Version) -> PublicRelease:
     return release
 
 
-def open_preview(release: PublicRelease, kind: str, number: int, *, actor: User, at: datetime) -> PreviewRecord:
+def open_preview(release: PublicRelease, kind: str, number: int, *, member: Member, at: datetime) -> PreviewRecord:
     """One record as it goes out. Opening it is what a lead does before signing, and is on the record."""
     if kind not in PREVIEWED:
         raise Http404("No such records.")
     shown = preview_record(release, kind, number, at=at)
-    actions.log_public_look(release=release, actor=actor, at=at)
+    log_names(release.version, member, [shown.name], "preview of the public release")
+    actions.log_public_look(release=release, actor=member.user, at=at)
     return shown
 
 
@@ -57,6 +60,8 @@ def public_zip_response(release: PublicRelease, member: Member, *, at: datetime)
     """The stored bytes, with the download on the record. Raises Forbidden for who may not have them."""
     if reason := rules.download_refusal(member, release):
         raise Forbidden(reason, code="not_public")
+    if Split.TEST in release.splits and release.state != PublicState.RELEASED:
+        open_test(release.version, member, "files of the public release")
     stream = stored_zip(release)
     actions.log_public_download(release=release, actor=member.user, at=at)
     name = labels_of(release.version, release).file_name

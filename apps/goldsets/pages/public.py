@@ -25,6 +25,7 @@ from apps.goldsets.edges.public import (
     public_release_of,
     public_zip_response,
 )
+from apps.goldsets.edges.sealed import log_names
 from apps.goldsets.enums import PublicState, StayKind, StayReason
 from apps.goldsets.formats.public.files import Order
 from apps.goldsets.forms import CardForm, PublicForm, public_initial
@@ -120,7 +121,7 @@ def card(request: HttpRequest, project: Project, gold_set: str, number: int) -> 
 @member_view(Role.LEAD)
 def preview(request: HttpRequest, project: Project, gold_set: str, number: int, kind: str, record: int) -> HttpResponse:
     release = _built_release(project, gold_set, number)
-    shown = open_preview(release, kind, record, actor=member_of(request).user, at=timezone.now())
+    shown = open_preview(release, kind, record, member=member_of(request), at=timezone.now())
     context = {
         "section": SECTION,
         "version": release.version,
@@ -137,15 +138,15 @@ def stays(request: HttpRequest, project: Project, gold_set: str, number: int, ki
     release = _built_release(project, gold_set, number)
     if kind not in StayKind.values or reason not in StayReason.values:
         raise Http404("No such list.")
+    page = Paginator(public.stays_in(release, kind=kind, reason=reason), PER_PAGE).get_page(request.GET.get("page"))
+    log_names(release.version, member_of(request), (row.name for row in page), "what stays in")
     context = {
         "section": SECTION,
         "version": release.version,
         "release": release,
         "kind": StayKind(kind).label,
         "reason": StayReason(reason).label,
-        "page": Paginator(public.stays_in(release, kind=kind, reason=reason), PER_PAGE).get_page(
-            request.GET.get("page")
-        ),
+        "page": page,
     }
     return render(request, "goldsets/public_stays.html", context)
 

@@ -11,6 +11,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.goldsets import actions
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.training import manifest_in, manifests_of, training_leaks
 
@@ -45,7 +46,7 @@ def training_found(request: HttpRequest, project: Project, gold_set: str, number
         raise Http404("A draft names them on its own page.")
     found = training_leaks(version, is_blind=False)
     if found.in_test:
-        actions.log_test_look(version=version, actor=member_of(request).user, what=LOOKED_AT, at=timezone.now())
+        open_test(version, member_of(request), LOOKED_AT)
     page = Paginator(found.items, PER_PAGE).get_page(request.GET.get("page"))
     context = {"section": SECTION, "version": version, "found": found, "page": page}
     return render(request, "goldsets/training_found.html", context)

@@ -20,6 +20,7 @@ from apps.goldsets.core.blind import without_grades
 from apps.goldsets.core.split_words import kept_together, split_words
 from apps.goldsets.edges.exports import export_response, offered_forms
 from apps.goldsets.edges.panels import panels_of
+from apps.goldsets.edges.sealed import log_names, names_told, open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.forms import ChangelogForm, GoldSetForm, VersionForm
 from apps.goldsets.models import Version
@@ -102,7 +103,9 @@ def change_version(request: HttpRequest, project: Project, gold_set: str, number
 def version_page(request: HttpRequest, project: Project, gold_set: str, number: int) -> HttpResponse:
     version = _visible(request, project, gold_set, number)
     if version.is_draft:
-        return render(request, "goldsets/draft.html", {"section": SECTION, **draft_facts(version, at=timezone.now())})
+        facts = draft_facts(version, at=timezone.now())
+        log_names(version, member_of(request), names_told(facts["content"]), "a draft that names them")
+        return render(request, "goldsets/draft.html", {"section": SECTION, **facts})
     blind_refusal = rules.blind_refusal(member_of(request))
     manifest = without_grades(version.manifest) if blind_refusal else version.manifest
     now = version_now(version, at=timezone.now())
@@ -175,7 +178,7 @@ def items(request: HttpRequest, project: Project, gold_set: str, number: int, sp
     if version.is_draft or split not in Split.values or kind not in ITEMS:
         raise Http404("No such items.")
     if split == Split.TEST:
-        _log_look(request, version, f"{kind} of test")
+        open_test(version, member_of(request), f"{kind} of test")
     rows = ITEMS[kind](version, split)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -203,6 +206,7 @@ def left_out(request: HttpRequest, project: Project, gold_set: str, number: int)
     """
     version = versions.version_in(project, gold_set, number)
     rows = versions.losses_of(version)
+    log_names(version, member_of(request), (row.query_name for row in rows), "what is left out")
     if request.GET.get("format") == "csv":
         answer = HttpResponse(losses_as_csv(rows), content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = f'attachment; filename="{gold_set}-{version.label}-left-out.csv"'
@@ -227,7 +231,7 @@ def difference(request: HttpRequest, project: Project, gold_set: str, number: in
         raise Http404("There is no earlier version to compare with.")
     split = Split.TEST if request.GET.get("split") == Split.TEST else Split.DEV
     if split == Split.TEST:
-        _log_look(request, version, "difference in test")
+        open_test(version, member_of(request), "difference in test")
     diff = diffs.diff(former, version, splits=[split])
     context = {
         "section": SECTION,
@@ -282,9 +286,3 @@ def page_of(version: Version) -> str:
 
 def _visible(request: HttpRequest, project: Project, gold_set: str, number: int) -> Version:
     return versions.seen_by(member_of(request), versions.version_in(project, gold_set, number))
-
-
-def _log_look(request: HttpRequest, version: Version, what: str) -> None:
-    if reason := rules.sealed_refusal(member_of(request)):
-        raise Forbidden(reason, code="test_is_sealed")
-    actions.log_test_look(version=version, actor=member_of(request).user, what=what, at=timezone.now())

@@ -23,6 +23,7 @@ class PreviewRecord(NamedTuple):
     number: int
     total: int
     lines: list[PreviewLine]
+    name: str
 
 
 PREVIEWED = ("triples", "queries")
@@ -41,7 +42,8 @@ def preview_record(release: PublicRelease, kind: str, number: int, *, at: dateti
     number = max(1, min(number, total))
     pairs = _triple_pairs(triples, public) if kind == "triples" else _query_pairs(queries, public)
     before, after = next(islice(pairs, number - 1, None), ({}, {}))
-    return PreviewRecord(kind, number if total else 0, total, preview_lines(before, after))
+    name = str(before.get("id" if kind == "triples" else "query_id", ""))
+    return PreviewRecord(kind, number if total else 0, total, preview_lines(before, after), name)
 
 
 def _stored_selection(

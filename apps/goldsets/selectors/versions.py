@@ -12,7 +12,7 @@ from apps.accounts.selectors import Member
 from apps.audit.models import Event
 from apps.common.database.questions import CountOf, ListOf, Question, answer_to, once
 from apps.corpus.models import Snapshot
-from apps.goldsets.enums import VersionState
+from apps.goldsets.enums import Split, VersionState
 from apps.goldsets.models import GoldSet, Version, VersionLoss, VersionQuery, VersionTriple
 from apps.goldsets.selectors.assembly import gather
 from apps.goldsets.selectors.freeze_checks import FEWEST_GRADED
@@ -115,6 +115,13 @@ def looks_at_test(version: Version) -> Looks:
         action=TEST_SEEN, object_type=version._meta.label_lower, object_id=str(version.pk)
     ).aggregate(number=Count("pk"), last_at=Max("at"))
     return Looks(**seen)
+
+
+def names_in_test(version: Version) -> set[str]:
+    """The queries and triples that this version or an earlier one of its gold set has in test, by outside id."""
+    sealed = {"version__gold_set": version.gold_set_id, "version__number__lte": version.number, "split": Split.TEST}
+    queries = VersionQuery.objects.filter(**sealed).values_list("outside_id", flat=True)
+    return {*queries, *VersionTriple.objects.filter(**sealed).values_list("label", flat=True)}
 
 
 def scorable_versions(project: Project) -> QuerySet[Version]:

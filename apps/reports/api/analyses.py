@@ -12,7 +12,7 @@ from apps.accounts.enums import Role, Scope
 from apps.common.web.paging import cut_list, only_known
 from apps.evaluation.actions import EvaluationRefused
 from apps.evaluation.serializers.drops import ChosenPoolOut
-from apps.goldsets.actions import log_test_look
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.reports.actions.analyses import request_report
 from apps.reports.actions.judge_next import choose_first
@@ -133,8 +133,7 @@ class FirstToJudge(ProjectAPIView):
         first = report.result["first"]
         page = cut_list(first["pairs"], request.query_params)
         if page.rows and report.split != Split.DEV:
-            actor, at = self.member.user, timezone.now()
-            log_test_look(version=report.version, actor=actor, what="what to judge first", at=at)
+            open_test(report.version, self.member, "what to judge first")
         pairs = unjudged_pairs.named(report, page.rows)
         found = {"weighing": first["weighing"], "count": len(first["pairs"]), "results": pairs, "next": page.next}
         return Response(FirstPageOut(found).data)

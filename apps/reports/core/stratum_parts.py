@@ -15,7 +15,10 @@ from apps.reports.core.mean_parts import UNDEFINED, interval_head, summary_cells
 
 MOST_DRAWN = 40
 NAMED = 12
-TOO_FEW = f"Strata of fewer than {FEWEST_IN_STRATUM} questions are not scored; the known gaps name them."
+TOO_FEW = (
+    f"Strata are not scored where a mean would tell of fewer than {FEWEST_IN_STRATUM} questions of dev or of test; the"
+    " known gaps name the small ones."
+)
 
 
 class Stratum(NamedTuple):

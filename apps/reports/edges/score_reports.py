@@ -13,7 +13,7 @@ import numpy as np
 from apps.evaluation import rules
 from apps.evaluation.edges.comparison import ComparisonSheet
 from apps.evaluation.edges.sheets import EvaluationSheet
-from apps.evaluation.edges.strata import fields_of, stratum_of
+from apps.evaluation.edges.strata import fields_of, open_labels
 from apps.evaluation.models import Evaluation, RegressionNote
 from apps.gates.models import GateResult
 from apps.gates.selectors import gates
@@ -110,8 +110,9 @@ def _card(sheet: EvaluationSheet, measures: dict[str, Measure], runs: Sequence[S
 def _strata(sheet: EvaluationSheet, runs: Sequence[ScoredRun]) -> Iterator[StratumScores]:
     """The strata of every field that divides the queries, as on the pages."""
     values = [run.scores.values for run in runs]
+    labels = open_labels(sheet)
     for field, words in fields_of(sheet.queries).items():
-        division = QueryDivision(words.lower(), tuple(stratum_of(query, field) for query in sheet.queries))
+        division = QueryDivision(words.lower(), tuple(labels[field]))
         yield from stratum_scores(division, values, confidence=DEFAULT_CONFIDENCE, with_interval=True)
 
 

@@ -12,7 +12,7 @@ from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
 from apps.evaluation.edges.version_choice import requested_version
-from apps.goldsets.actions import log_test_look
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.reports.actions.judge_next import choose_first
@@ -56,7 +56,7 @@ def bias_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         return progress_page(request, PAGES, report)
     sheet = BiasSheet(report, request.GET.get("measure", ""))
     if member.is_lead and sheet.first_rows and report.split != Split.DEV:
-        log_test_look(version=report.version, actor=member.user, what="what to judge first", at=timezone.now())
+        open_test(report.version, member, "what to judge first")
     form = FirstForm(initial={"most": sheet.usual_first}) if member.is_lead else None
     return report_page(request, PAGES, sheet, form=form)
 

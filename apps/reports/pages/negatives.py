@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.edges.access import member_of, member_view
 from apps.accounts.enums import Role
 from apps.accounts.models import Project
-from apps.goldsets.actions import log_test_look
+from apps.goldsets.edges.sealed import open_test
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version
 from apps.reports.core.negative_parts import effect_table, found_table
@@ -46,7 +46,7 @@ def negatives(request: HttpRequest, project: Project, version_pk: int) -> HttpRe
         page = pages.get_page(request.GET.get("page", ""))
         rows = proposal.proposed(list(page.object_list))
         if any(row.query.split == Split.TEST for row in rows):
-            log_test_look(version=version, actor=member.user, what="negatives of test", at=proposal.at)
+            open_test(version, member, "negatives of test")
         context |= {
             "proposal": proposal,
             "page": page,

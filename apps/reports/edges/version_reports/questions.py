@@ -13,9 +13,10 @@ from apps.evaluation.core.question_kinds import FIELDS, KIND, kinds_of
 from apps.evaluation.edges.hit_sheets import source_of
 from apps.evaluation.edges.strata import SPLIT, fields_of, stratum_of
 from apps.evaluation.selectors.expected import version_triples
+from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.metrics.columns import Floats, Ints
-from apps.metrics.statistics.strata import FEWEST_IN_STRATUM
+from apps.metrics.statistics.strata import open_strata
 from apps.reports.core.stratum_parts import SmallStratum
 from apps.reports.selectors.version_facts import counted_queries
 
@@ -45,6 +46,12 @@ class VersionQuestions:
         """Field, as pages call it, and stratum of each question of a split, by the name that scores have of it."""
         return self._of_triples(split) if by_triples else self._of_queries(split)
 
+    @cached_property
+    def in_test(self) -> set[str]:
+        """The names of all questions in test; queries and triples have no name in common."""
+        queries = {query.outside_id for query in self.queries if query.split == Split.TEST}
+        return queries | {row.label for row in self.triples if row.split == Split.TEST}
+
     def _of_queries(self, split: str) -> dict[str, Kinds]:
         queries = [query for query in self.queries if split in ("", query.split)]
         fields = fields_of(queries)
@@ -68,15 +75,21 @@ class VersionQuestions:
         return {label: [(words[of], name) for of, name in own if of in divides] for label, own in kinds.items()}
 
 
-def divided(names: Sequence[str], kinds: Mapping[str, Kinds]) -> tuple[dict[tuple[str, str], Ints], list[SmallStratum]]:
-    """The places among `names` of each stratum, by field and largest first; and the strata too small to score."""
+def divided(
+    names: Sequence[str], kinds: Mapping[str, Kinds], test: Collection[str] = ()
+) -> tuple[dict[tuple[str, str], Ints], list[SmallStratum]]:
+    """The places among `names` of each stratum, by field and largest first; and the strata too small to score.
+
+    Too small is also what would tell of single questions of `test`: a report is read by people for whom it is sealed.
+    """
     places: dict[tuple[str, str], list[int]] = {}
     for place, name in enumerate(names):
         for kind in kinds.get(name, []):
             places.setdefault(kind, []).append(place)
     fields = list(dict.fromkeys(field for field, _ in places))
     ordered = sorted(places, key=lambda kind: (fields.index(kind[0]), -len(places[kind]), kind[1]))
-    large = {kind: np.array(places[kind]) for kind in ordered if len(places[kind]) >= FEWEST_IN_STRATUM}
+    shown = set(open_strata([kinds.get(name, []) for name in names], [name in test for name in names]))
+    large = {kind: np.array(places[kind]) for kind in ordered if kind in shown}
     return large, [SmallStratum(*kind, len(places[kind])) for kind in ordered if kind not in large]
 
 

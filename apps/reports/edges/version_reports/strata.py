@@ -57,7 +57,7 @@ def _section(questions: VersionQuestions, board: ScoredBoard, scores: Mapping[in
     runs, measure = best_and_baseline(board), parse_measure(board.measures[0])
     names, columns = _values_of([scores[ranked.scores[board.measures[0]].pk] for ranked in runs])
     kinds = questions.kinds(board.split, by_triples=bool(board.hit))
-    large, small = divided(names, kinds)
+    large, small = divided(names, kinds, questions.in_test)
     whole = Stratum(*ALL, len(names), list(_summaries(measure, columns, board.hit)))
     strata = [
         Stratum(*kind, len(places), list(_summaries(measure, [column[places] for column in columns], board.hit)))

@@ -1,0 +1,69 @@
+"""What names an item of test, or tells the score of one, is read by leads and counted, at whatever address it stands.
+
+Every address that is read is asked by a person of every role, in a project whose released version has a test split.
+Pages of queries, Q&As, judging and review do not know of splits; all that is above gold sets does.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+
+from apps.goldsets.models import VersionQuery, VersionTriple
+from apps.goldsets.selectors.versions import TEST_SEEN
+from tests import database
+from tests.asking import Asker, watching
+from tests.endpoints import ENDPOINTS
+from tests.test_matrix import MEMBERS, ROUTES
+from tests.world import World, build_world, sign_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+KNOW_OF_SPLITS = ("goldsets", "evaluation", "reports", "gates", "editions")
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker, database_cache) -> Iterator[World]:
+    with django_db_blocker.unblock(), database.world("two-demos", build_world, database_cache) as world:
+        sign_in(world)
+        yield world
+
+
+def unpacked(body: bytes) -> str:
+    """The text of an answer, with that of the files in a zip."""
+    if not body.startswith(b"PK\x03\x04"):
+        return body.decode(errors="replace")
+    with zipfile.ZipFile(io.BytesIO(body)) as folder:
+        return "\n".join(unpacked(folder.read(name)) for name in folder.namelist())
+
+
+def words_of(answer) -> str:
+    return unpacked(b"".join(answer.streaming_content) if answer.streaming else answer.content)
+
+
+def test_no_address_names_an_item_of_test_uncounted_or_to_others_than_leads(world):
+    sealed = set(VersionQuery.objects.filter(split="test").values_list("outside_id", flat=True))
+    sealed |= set(VersionTriple.objects.filter(split="test").values_list("label", flat=True))
+    named = re.compile(rf"(?<![\w-])({'|'.join(sorted(map(re.escape, sealed)))})(?![\w-])")
+    askers = {role: Asker(world.cookies[role]) for role in sorted(MEMBERS)}
+    told, counted = {}, set()
+
+    for name, route in sorted(ROUTES.items()):
+        if not name.startswith(KNOW_OF_SPLITS):
+            continue
+        for more in ({}, {"split": "test"}, {"split": ""}, {"format": "csv"}, {"test": "show"}):
+            for role in sorted((ENDPOINTS[name].get or frozenset()) & MEMBERS):
+                with watching() as written:
+                    answer = askers[role].answer("get", world.url(name, route), more, whole=True)
+                is_counted = any(TEST_SEEN in str(values) for _, values in written.statements)
+                if is_counted:
+                    counted.add(name)
+                if answer.status_code == 200 and (found := named.search(words_of(answer))):
+                    if not is_counted or role != "lead":
+                        told[f"{name} {more} as {role}"] = found[0]
+
+    assert sealed
+    assert told == {}
+    assert {"goldsets:export", "goldsets-api:export", "goldsets:items", "evaluation:evaluation"} <= counted
