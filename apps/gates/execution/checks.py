@@ -1,5 +1,6 @@
 """Check runs against the gates of their system, save each result once, and report changed states."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,7 +25,7 @@ from apps.gates.enums import GateState
 from apps.gates.execution import notifications
 from apps.gates.models import Gate, GateResult
 from apps.gates.selectors import gates
-from apps.goldsets.models import Version
+from apps.goldsets.models import Version, VersionQuery, VersionTriple
 from apps.goldsets.selectors import slices
 from apps.jobs.actions.jobs import enqueue
 from apps.jobs.execution.context import JobContext
@@ -159,11 +160,31 @@ def _verdict(
     if gate.baseline is not None:
         evidence = evidence._replace(baseline=values_of(gate.baseline))
     verdict = decisions.decide(rule, evidence)
-    if rule.slice is not None and not rule.slice.is_named and 0 < verdict.n < FEWEST_IN_STRATUM:
+    if (
+        rule.slice is not None
+        and not rule.slice.is_named
+        and (
+            0 < verdict.n < FEWEST_IN_STRATUM
+            or any(0 < n < FEWEST_IN_STRATUM for n in _sides(rule, evaluation, evidence))
+        )
+    ):
         # As on the score pages: the mean of so few would reveal scores of single queries, sealed ones too.
-        few = f"fewer than {FEWEST_IN_STRATUM} {items_of(rule.hit).many} where {rule.slice} have a figure here"
+        of_side = "" if verdict.n < FEWEST_IN_STRATUM else " of dev or of test"
+        many = items_of(rule.hit).many + of_side
+        few = f"fewer than {FEWEST_IN_STRATUM} {many} where {rule.slice} have a figure here"
         return decisions.not_known(rule, decisions.FEW_QUERIES, f"{few}; a slice needs at least that many.")
     return verdict
+
+
+def _sides(rule: GateRule, evaluation: Evaluation, evidence: decisions.RunEvidence) -> list[int]:
+    """How many questions of each split the stratum of a rule has; none where only one split is scored."""
+    if evaluation.split or rule.slice is None or rule.slice.field not in evidence.strata:
+        return []
+    labels = zip(evidence.query_ids, evidence.strata[rule.slice.field], strict=True)
+    inside = {name for name, label in labels if label == rule.slice.value}
+    model, column = (VersionTriple, "label") if rule.hit else (VersionQuery, "outside_id")
+    rows = model.objects.filter(version=evaluation.version_id).values_list(column, "split")
+    return list(Counter(split for name, split in rows if name in inside).values())
 
 
 def _gap(gate: Gate, rule: GateRule, evaluation: Evaluation) -> tuple[str, str] | None:

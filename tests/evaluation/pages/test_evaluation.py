@@ -1,5 +1,6 @@
 """What the page of one evaluation says of intervals, splits, wording and looks at test."""
 
+from collections import Counter
 from copy import deepcopy
 
 import pytest
@@ -28,13 +29,18 @@ def words(response) -> str:
     return " ".join(response.content.decode().split()).replace("\N{NO-BREAK SPACE}", " ")
 
 
+def make_worded(clean):
+    typos, lower = [f"{query}t" for query in clean], [f"{query}l" for query in clean]
+    qrels = {query: {"a": 3, "b": 1, "c": 0} for query in [*clean, *typos, *lower]}
+    results = {query: BAD if query.endswith("t") else GOOD for query in qrels}
+    metadata = {query: {"variant_of": query[:-1], "variant": "typos"} for query in typos}
+    metadata |= {query: {"variant_of": query[:-1], "variant": "lower case"} for query in lower}
+    return make_scene(qrels=qrels, runs={"r": results}, metadata=metadata)
+
+
 @pytest.fixture(scope="module")
 def _worded(module_rows):
-    qrels = {query: {"a": 3, "b": 1, "c": 0} for query in [*CLEAN, *TYPOS, *LOWER]}
-    results = {query: BAD if query.endswith("t") else GOOD for query in qrels}
-    metadata = {query: {"variant_of": query[:-1], "variant": "typos"} for query in TYPOS}
-    metadata |= {query: {"variant_of": query[:-1], "variant": "lower case"} for query in LOWER}
-    return make_scene(qrels=qrels, runs={"r": results}, metadata=metadata)
+    return make_worded(CLEAN)
 
 
 @pytest.fixture
@@ -172,15 +178,34 @@ def test_a_variant_goes_with_its_original_to_dev_or_test(worded):
     assert [query for query in TYPOS + LOWER if sides[query] != sides[query[:-1]]] == []
 
 
-def test_small_multiples_by_split_and_by_wording_show_how_much_was_judged(client, worded):
+def test_small_multiples_by_split_and_by_wording_show_how_much_was_judged(client):
+    worded = make_worded([f"q{n:02}" for n in range(12)])
     evaluation = score(worded, "r", measures="P@2")
 
     by_wording = open_page(client, worded, evaluation, by="wording")
 
     assert {"split": "Split", "wording": "Wording"}.items() <= by_wording.context["strata_fields"].items()
     strata = [(one.name, one.n, judged) for one, _, judged in by_wording.context["strata"]]
-    assert strata == [("clean", 6, [0.75]), ("lower case", 6, [0.75]), ("typos", 6, [0.75])]
-    assert "<b>clean</b> 6 queries, judged@10 75 %" in words(by_wording)
+    assert strata == [("clean", 12, [0.75]), ("lower case", 12, [0.75]), ("typos", 12, [0.75])]
+    assert "<b>clean</b> 12 queries, judged@10 75 %" in words(by_wording)
+
+
+def test_strata_with_few_queries_of_test_are_shown_to_nobody_where_dev_and_test_stand_together(client):
+    scene = make_scene(queries=16, test_share=0.5)
+    split = dict(scene.version.queries.values_list("outside_id", "split"))
+    viewer = make_member(scene.project, Role.VIEWER)
+    evaluation = score(scene, "base", split="", measures="P@2")
+
+    assert len(split) == 16
+    for person in (viewer, scene.lead):
+        by_domain = open_page(client, scene, evaluation, person, by="domain").context
+        by_split = open_page(client, scene, evaluation, person, by="split").context
+        sizes = Counter((row.fields["domain"], row.split) for row in scene.version.queries.all())
+        few = {domain for (domain, _), n in sizes.items() if n < 5}
+        assert few
+        assert not few & {one.name for one, *_ in by_domain["strata"]}
+        assert by_domain["small_strata"] == len(few)
+        assert [(one.name, one.n) for one, *_ in by_split["strata"]] == sorted(Counter(split.values()).items())
 
 
 def test_without_variants_the_page_shows_nothing_about_wording(client):
