@@ -66,4 +66,4 @@ def test_no_address_names_an_item_of_test_uncounted_or_to_others_than_leads(worl
 
     assert sealed
     assert told == {}
-    assert {"goldsets:export", "goldsets-api:export", "goldsets:items", "evaluation:evaluation"} <= counted
+    assert {"goldsets:export", "goldsets-api:export", "evaluation:evaluation"} <= counted

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.goldsets.core.splits import normalised
+from apps.goldsets.core.splits import SplitItem, normalised
 
 RUN = 3
 NEAR_FROM = 0.7
@@ -53,6 +53,16 @@ def likeness(one: str, other: str) -> float:
     if left.numbers != right.numbers or not left.runs:
         return 0.0
     return len(left.runs & right.runs) / len(left.runs | right.runs)
+
+
+def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
+    """The items, with a key that those share which ask nearly the same, directly or through others."""
+    keys = {
+        place: (("near", items[group[0]].name),)
+        for group in near_questions([item.text for item in items])
+        for place in group
+    }
+    return [item._replace(keys=(*item.keys, *keys.get(place, ()))) for place, item in enumerate(items)]
 
 
 def near_questions(questions: Sequence[str], at_least: float = NEAR_FROM) -> list[list[int]]:

@@ -72,18 +72,6 @@ def words_digest(text: str) -> str:
     return hashlib.sha256(words.encode()).hexdigest() if words else ""
 
 
-def with_near(items: Sequence[SplitItem]) -> list[SplitItem]:
-    """The items, with a key that those share which ask nearly the same, directly or through others."""
-    from apps.goldsets.core.near_questions import near_questions  # needs NumPy, and most of this module does not
-
-    keys = {
-        place: (("near", items[group[0]].name),)
-        for group in near_questions([item.text for item in items])
-        for place in group
-    }
-    return [item._replace(keys=(*item.keys, *keys.get(place, ()))) for place, item in enumerate(items)]
-
-
 def near_documents(texts: Mapping[str, str]) -> dict[str, list[str]]:
     """Of each document that is nearly the same as another, its pairs, as a name that both of a pair share."""
     from apps.corpus.core.near_duplicates import near_pairs
