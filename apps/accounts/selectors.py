@@ -240,7 +240,7 @@ class AccountCounts(NamedTuple):
 
 
 def account_counts(*, seen_since: datetime) -> AccountCounts:
-    """In one statement. Stand-ins for people of other servers are not counted."""
+    """In one statement. Stand-ins for names in imported files are not counted."""
     active = Q(is_active=True)
     people = User.objects.exclude(email__endswith=STAND_IN_DOMAIN).aggregate(
         active=Count("pk", filter=active),

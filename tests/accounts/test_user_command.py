@@ -5,9 +5,9 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.accounts.actions.people import add_stand_ins
+from apps.accounts.actions.people import stand_in
 from apps.accounts.models import Identity, User
-from tests.factories import AT, make_user
+from tests.factories import AT, make_project, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -44,9 +44,9 @@ def test_list_shows_everybody_with_their_standing():
 
 def test_list_leaves_out_names_of_imported_files_which_are_no_accounts():
     person = make_user("Bo")
-    add_stand_ins(names={1: "Ann"}, mark="a file", at=AT)
+    stand_in(project=make_project(lead=person), name="Ann", actor=person, at=AT)
 
-    assert output_of("list").splitlines() == [f"{person.email}\tBo\tperson"]
+    assert [line.split("\t")[1] for line in output_of("list").splitlines()] == ["Bo", "Operator"]
 
 
 def test_deactivate_closes_the_account():

@@ -1,7 +1,6 @@
 """Actions that create, change, deactivate and reopen people."""
 
 import hashlib
-from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
@@ -42,22 +41,6 @@ def stand_in(*, project: Project, name: str, actor: User, at: datetime) -> User:
         user.save()
         record(project=project, actor=actor, action="stand_in.named", obj=user, after={"name": user.name}, at=at)
     return user
-
-
-@transaction.atomic
-def add_stand_ins(*, names: Mapping[int, str], mark: str, at: datetime) -> dict[int, User]:
-    """A stand-in for each person of a project that another server wrote to a file, by their key there.
-
-    Two people of one name stay two. `mark` tells the projects apart, so that one has no stand-ins of another.
-    """
-    stand_ins = {}
-    for key, name in names.items():
-        digest = hashlib.sha256(f"{mark}\0{key}".encode()).hexdigest()[:24]
-        user = User(email=f"{digest}{STAND_IN_DOMAIN}", name=name, created_at=at, is_active=False, deactivated_at=at)
-        user.set_unusable_password()
-        user.save()
-        stand_ins[key] = user
-    return stand_ins
 
 
 @transaction.atomic

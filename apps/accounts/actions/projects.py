@@ -66,15 +66,6 @@ def set_roles(
 
 
 @transaction.atomic
-def appoint_lead(*, project: Project, user: User, at: datetime) -> None:
-    """Make somebody a lead of a project that was taken in from a file, whose own leads may have no account here."""
-    if reason := rules.entry_refusal(user):
-        raise Refusal(reason, code="no_entry")
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    _grant(project=project, user=user, role=Role.LEAD, granted_by=None, at=at)
-
-
-@transaction.atomic
 def change_project(*, project_id: int, policies: dict, actor: User, at: datetime, name: str | None = None) -> Project:
     """Rename a project and set its policies; what is not named stays. The same values again change nothing."""
     project = Project.objects.select_for_update().get(pk=project_id)

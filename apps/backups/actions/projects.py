@@ -29,7 +29,7 @@ def export_project(
     """
     if not isinstance(target, str) and (reason := target_refusal(target)):
         raise Refusal(reason, code="backup_not_written")
-    seal_all()  # what happened here is to be known as such on the server that takes it in
+    seal_all()  # what happened here is known as such on the server that it becomes
     written = write_to(
         target,
         f"{project.slug}-{at:%Y%m%d-%H%M%S}{ENDING}",

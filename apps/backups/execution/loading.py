@@ -35,12 +35,12 @@ def load_rows(archive: Archive, *, progress: Progress) -> None:
     if not {stored.table for stored in manifest.tables.values()} <= set(tables):
         raise NoBackup(f"{archive.path} has other tables than its version of Karat.", code="backup_damaged")
     _migrate(ends_of(manifest.migrations))
-    with unwatched([table.name for table in tables], beside_others=False):
+    with unwatched([table.name for table in tables]):
         _empty(tables)
         done = 0
         for stored in manifest.tables.values():
             for rows in chunks(archive.rows(stored.table.name), AT_ONCE):
-                insert(stored.table, rows)
+                _insert(stored.table, rows)
                 done += len(rows)
                 progress("rows restored", done, manifest.rows)
             _set_next_key(stored)
@@ -77,7 +77,7 @@ def _empty(tables: list[Table]) -> None:
             cursor.execute(f'DELETE FROM "{table.name}"')
 
 
-def insert(table: Table, rows: Iterable[list[Any]]) -> None:
+def _insert(table: Table, rows: Iterable[list[Any]]) -> None:
     """Insert rows in the common form."""
     names = ", ".join(f'"{column.name}"' for column in table.columns)
     with connection.cursor() as cursor:

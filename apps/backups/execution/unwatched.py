@@ -1,4 +1,4 @@
-"""A transaction in which rows are written that have passed the guards once, on this server or on another.
+"""A transaction in which rows are written that have passed the guards once, where they come from.
 
 Guards watch over what people do, and some write rows of their own, which come along. Nobody else sees the database
 without them: until the end of the transaction others read it as it was, and whoever writes to these tables waits.
@@ -16,22 +16,17 @@ SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid)
 
 
 @contextmanager
-def unwatched(tables: Sequence[str], *, beside_others: bool) -> Iterator[None]:
+def unwatched(tables: Sequence[str]) -> Iterator[None]:
     """The triggers on rows of these tables do not run within the block, and references are checked at its end.
 
-    PostgreSQL checks the references of rows that come `beside_others` one by one, and compares whole tables otherwise.
     Raises IntegrityError for a reference to nothing.
     """
     if connection.vendor == "sqlite":
         with _on_sqlite():
             yield
     else:
-        with transaction.atomic(), _without_triggers(tables):
-            if beside_others:
-                yield
-            else:
-                with _references_made_anew():
-                    yield
+        with transaction.atomic(), _without_triggers(tables), _references_made_anew():
+            yield
 
 
 @contextmanager
@@ -66,7 +61,7 @@ def _without_triggers(tables: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def _references_made_anew() -> Iterator[None]:
-    """Row by row it takes many times as long."""
+    """Whole tables are compared: row by row it takes many times as long."""
     with connection.cursor() as cursor:
         cursor.execute(REFERENCES)
         references = cursor.fetchall()

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from django.apps import apps
 from django.db import connection, models
 
-from apps.audit.core.numbering import PEOPLE, PROJECTS
-
+PEOPLE, PROJECTS = "accounts_user", "accounts_project"
 RECORD_OF_DELETION = "accounts_projectdeletion"
 LAST = ("audit_event", "audit_link", "audit_chain")
 """No key leads to events, and links name rows of all tables. What was sealed goes before its link: the sealer would

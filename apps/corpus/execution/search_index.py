@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import QuerySet
 
-from apps.accounts.models import Project
 from apps.corpus.models import Block, BlockVersion, Corpus, Snapshot
 from apps.corpus.selectors.search import LANGUAGE
 
@@ -56,19 +54,10 @@ def index_snapshot(snapshot: Snapshot) -> None:
 
 def index_everything() -> None:
     """Index all texts that can be searched: current ones, and those of snapshots."""
-    _index_corpora(Corpus.objects.order_by("pk"))
-
-
-def index_project(project: Project) -> None:
-    """As `index_everything`, of one project."""
-    _index_corpora(Corpus.objects.filter(project=project).order_by("pk"))
-
-
-def _index_corpora(corpora: QuerySet[Corpus]) -> None:
-    for corpus in corpora:
+    for corpus in Corpus.objects.order_by("pk"):
         for part in parts_of(corpus):
             index_part(part)
-    for snapshot in Snapshot.objects.filter(corpus__in=corpora).order_by("pk"):
+    for snapshot in Snapshot.objects.order_by("pk"):
         index_snapshot(snapshot)
 
 

@@ -1,4 +1,4 @@
-"""Names in imported files and projects, under which grades are here, and the members who they turned out to be."""
+"""Names in imported files, under which grades are here, and the members who they turned out to be."""
 
 from typing import NamedTuple
 
