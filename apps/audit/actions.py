@@ -12,7 +12,7 @@ from django.db import models, transaction
 from apps.accounts.models import Project, User
 from apps.audit.execution import heads
 from apps.audit.execution.heads import ChainHead
-from apps.audit.execution.verification import first_break, former_chains
+from apps.audit.execution.verification import first_break
 from apps.audit.execution.waking import seal_soon
 from apps.audit.models import Chain, Event
 from apps.common.web.current_work import current_request_id
@@ -102,23 +102,6 @@ def sign_heads(*, projects: Sequence[Project | None], at: datetime) -> list[str]
         transaction.on_commit(partial(heads.note, name, head))
         signed.append(project.slug if project else name)
     return signed
-
-
-@transaction.atomic
-def accept_former_chains(*, project: Project) -> list[str]:
-    """Sign the chains that came with a project from another server, each when all of it was verified.
-
-    Returns a sentence for each that is broken, which stays unsigned. The key that signed them there is not known here.
-    """
-    broken = []
-    for chain in former_chains(project).select_for_update():
-        if found := first_break(chain):
-            broken.append(f"Its history is broken at link {found.position:,}: {found.reason}.")
-            continue
-        heads.sign(chain)
-        chain.save(update_fields=["signature"])
-        transaction.on_commit(partial(heads.note, chain.name, ChainHead(chain.length, chain.digest)), robust=True)
-    return broken
 
 
 def _of(projects: Sequence[Project | None]) -> models.Q:

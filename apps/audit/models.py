@@ -39,8 +39,7 @@ class Event(models.Model):
 class Chain(models.Model):
     """The head of one hash chain: one for each project, and one (project empty) for records of none.
 
-    Only the sealer writes it, and locks this row; writers of records never wait for the chain. A project that came from
-    another server has the chains from there too, to which nothing is added.
+    Only the sealer writes it, and locks this row; writers of records never wait for the chain.
     """
 
     name = models.CharField(max_length=32, unique=True)
@@ -50,9 +49,6 @@ class Chain(models.Model):
     length = models.PositiveBigIntegerField(default=0)
     digest = models.CharField(max_length=64)
     signature = models.CharField(max_length=64, blank=True, default="", help_text="Of the head, with the audit key.")
-    moves = models.JSONField(
-        null=True, help_text="How keys were renumbered since it was sealed: one entry for each server, the last first."
-    )
 
     def __str__(self) -> str:
         return self.name

@@ -85,11 +85,6 @@ def chain_name(project_id: int | None) -> str:
     return SITE if project_id is None else f"project-{project_id}"
 
 
-def former_chain_name(project_id: int, number: int) -> str:
-    """The name of a chain that came with the project from another server; they are numbered from 1."""
-    return f"{chain_name(project_id)}-former-{number}"
-
-
 def _read(kind: SealedKind, after: int) -> list[SealedRecord]:
     """The next records, read as rows of values: to make a model of each would take longer than its digest."""
     rows = unsealed(kind, after=after).order_by("pk").annotate(sealed_in=F(f"{kind.project_path}_id"))

@@ -1,18 +1,14 @@
 """Verification of the chains from the first link: whether every sealed record is unchanged."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db.models import QuerySet
-
 from apps.accounts.models import Project
-from apps.audit.core.numbering import Numbering
 from apps.audit.execution import heads
-from apps.audit.execution.former_keys import digest_there, numberings_of
 from apps.audit.execution.heads import ChainHead
-from apps.audit.execution.sealing import GENESIS, chain_digest, chain_name, project_of, unsealed
+from apps.audit.execution.sealing import GENESIS, chain_digest, chain_name, project_of, record_digest, unsealed
 from apps.audit.models import Chain, Link
 from apps.audit.selectors.sealed_kinds import digest_checks, kind_named, kinds
 
@@ -61,16 +57,6 @@ def verify_chain(project: Project | None) -> ChainCheck:
     return replace(_checked(chain), unsealed=pending, faults=_faults_in(project))
 
 
-def verify_former_chains(project: Project) -> list[ChainCheck]:
-    """Recompute the digests of the chains that came with the project from other servers, under the keys from there."""
-    return [_checked(chain) for chain in former_chains(project)]
-
-
-def former_chains(project: Project) -> QuerySet[Chain]:
-    """The chains that came with the project from other servers, in the order of their names."""
-    return Chain.objects.filter(project=project, moves__isnull=False).order_by("pk")
-
-
 def _checked(chain: Chain) -> ChainCheck:
     links, digest, broken = _walked(chain)
     if broken is None and (fault := heads.fault_of(chain)):
@@ -117,19 +103,18 @@ def _is_expected(project: Project | None) -> bool:
 
 def _walk(chain: Chain) -> tuple[int, str, Break | None]:
     digest, position = GENESIS, 0
-    numberings = numberings_of(chain)
     for batch in _batches(chain):
         rows = _rows_of(batch)
         for link in batch:
             position += 1
             digest = chain_digest(digest, position, link.record_digest)
-            reason = _fault(chain, link, position, digest, rows, numberings)
+            reason = _fault(chain, link, position, digest, rows)
             if reason:
                 return position - 1, digest, Break(position, link.kind, link.record_id, reason)
     return position, digest, None
 
 
-def _fault(chain: Chain, link: Link, position: int, digest: str, rows: dict, numberings: Sequence[Numbering]) -> str:
+def _fault(chain: Chain, link: Link, position: int, digest: str, rows: dict) -> str:
     if link.position != position:
         return f"link {position:,} is missing"
     kind = kind_named(link.kind)
@@ -138,7 +123,7 @@ def _fault(chain: Chain, link: Link, position: int, digest: str, rows: dict, num
     row = rows[link.kind].get(link.record_id)
     if row is None:
         return "the record is gone"
-    if digest_there(kind, row, project_of(kind, row), numberings) != link.record_digest:
+    if record_digest(kind, row, project_of(kind, row)) != link.record_digest:
         return "the record has been changed"
     if project_of(kind, row) != chain.project_id:
         return "the record belongs to another project"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
-from apps.audit.core.numbering import PEOPLE, Numbering
-from apps.audit.selectors.moves import numberings_question
 from apps.common.database.questions import ListOf, Question
 from apps.common.text.wording import utc_second
 from apps.goldsets.formats.content import JudgementRow
@@ -56,30 +54,24 @@ class Judges(NamedTuple):
 
 
 def judges_question(version: Version) -> Question[Judges]:
-    """Who judged the version, each by a name that is the same at every export of it, and another one in another.
-
-    It is the same on another server too, to which the project may have moved since the version was frozen.
-    """
+    """Who judged the version, each by a name that is the same at every export of it, and another one in another."""
     columns = ("annotator", "round", "round__number", "round__pool", "guideline", "guideline__number")
     rows = ListOf(_given(version).order_by().values_list(*columns).distinct())
-    moves = numberings_question("version.frozen", version)
 
     def read(found: Mapping[str, Any]) -> Judges:
         known = found["judges"]
         return Judges(
-            _pseudonyms(version, {row[0] for row in known}, moves.read(found)),
+            _pseudonyms(version, {row[0] for row in known}),
             {row[1]: row[2] for row in known},
             {None: None, **{row[4]: row[5] for row in known}},
             frozenset(row[3] for row in known),
         )
 
-    return Question({"judges": rows, **moves.asks}, read)
+    return Question({"judges": rows}, read)
 
 
-def _pseudonyms(version: Version, people: Iterable[int], moves: Sequence[Numbering]) -> dict[int, str]:
+def _pseudonyms(version: Version, people: Iterable[int]) -> dict[int, str]:
     def place(pk: int) -> bytes:
-        for numbering in moves:
-            pk = numbering.there(PEOPLE, pk)
         return hashlib.sha256(f"{version.digest} {pk}".encode()).digest()
 
     return {pk: f"person {number}" for number, pk in enumerate(sorted(people, key=place), start=1)}

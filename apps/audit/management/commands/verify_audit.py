@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.accounts.models import Project
 from apps.audit.actions import sign_heads
 from apps.audit.execution.heads import OTHER_KEY, ChainHead
-from apps.audit.execution.verification import Break, ChainCheck, is_passed, verify_chain, verify_former_chains
+from apps.audit.execution.verification import Break, ChainCheck, is_passed, verify_chain
 
 BROKEN, USAGE = 1, 2
 ACCEPT = (
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         stored = stored_heads(options["heads"]) if options["heads"] else {}
         if options["sign"]:
             self._sign(projects)
-        checks = [check for project in projects for check in checks_of(project, stored)]
+        checks = [check_of(project, stored) for project in projects]
         if options["format"] == "json":
             self.stdout.write(json.dumps([asdict(check) for check in checks], indent=2))
         else:
@@ -81,19 +81,12 @@ def stored_heads(path: Path) -> dict[str, ChainHead]:
         raise CommandError(message, returncode=USAGE) from None
 
 
-def checks_of(project: Project | None, stored: dict[str, ChainHead]) -> Iterator[ChainCheck]:
-    """The result for the chain of a project, under the project's name, and for those that came with it."""
-    if project is None:
-        yield compared_with(verify_chain(None), stored)
-        return
-    for number, check in enumerate([verify_chain(project), *verify_former_chains(project)]):
-        shown = f"{project.slug}, former {number}" if number else project.slug
-        yield compared_with(check, stored, shown=shown)
-
-
-def compared_with(check: ChainCheck, stored: dict[str, ChainHead], *, shown: str = "") -> ChainCheck:
-    """The result under the name that people know, broken where the chain lacks the head that they stored."""
-    named = replace(check, name=shown or check.name)
+def check_of(project: Project | None, stored: dict[str, ChainHead]) -> ChainCheck:
+    """The result for the chain of a project, under the name that people know, broken where the chain lacks the head
+    that they stored.
+    """
+    check = verify_chain(project)
+    named = replace(check, name=project.slug) if project else check
     head = stored.get(named.name)
     if check.broken is not None or head is None or is_passed(check.name, head):
         return named
