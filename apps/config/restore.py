@@ -123,6 +123,7 @@ def _build(
     What `was_begun` in this folder may have been interrupted after the last row, and may be done again. Otherwise a
     database with this backup in it is one that people may have used since.
     """
+    _refuse_without_room(archive, wanted.data_dir if has_files or place is None else place.parent, place is not None)
     if place is not None:
         _remove(_beside(place))
         os.environ["DATABASE_URL"] = f"sqlite:///{_beside(place)}"
@@ -131,20 +132,36 @@ def _build(
     django.setup()
     from django.db import DatabaseError, connections
 
-    from apps.backups.actions.backups import restore_database, restore_files
+    from apps.backups.actions.backups import restore
     from apps.backups.edges.progress import ProgressLine
 
     progress = ProgressLine()
     try:
-        if has_files:
-            restore_files(archive=archive, progress=progress)
-        restore_database(archive=archive, progress=progress, is_searchable=wanted.is_searchable, may_be_there=was_begun)
+        restore(
+            archive=archive,
+            with_files=has_files,
+            progress=progress,
+            is_searchable=wanted.is_searchable,
+            may_be_there=was_begun,
+        )
+    except OSError as problem:
+        raise Refusal(f"{wanted.data_dir} cannot be written to: {problem.strerror}.", code="no_room") from None
     except DatabaseError as problem:
         raise Refusal(f"The database does not take it. Nothing was restored. {problem}", code="database_away") from None
     finally:
         progress.end()
         connections.close_all()
     os.sync()
+
+
+def _refuse_without_room(archive: Archive, folder: Path, with_rows: bool) -> None:
+    needs, free = archive.unpacked_bytes(with_rows=with_rows), shutil.disk_usage(folder).free
+    if needs > free:
+        raise Refusal(
+            f"The backup unpacks to {needs / 1e6:,.0f} MB, and {folder} has {free / 1e6:,.0f} MB free. Nothing was "
+            "restored: make room there, if the backup is one that you trust.",
+            code="no_room",
+        )
 
 
 def _put_in_place(place: Path) -> None:
@@ -226,9 +243,12 @@ def _keys(archive: Archive, wanted: Wanted) -> dict[str, str]:
             code="no_passphrase",
         )
     try:
-        return unseal_keys(archive.secrets(), passphrase)
+        keys = unseal_keys(archive.secrets(), passphrase)
     except WrongPassphrase:
         raise Refusal("The passphrase is wrong. Nothing was restored.", code="wrong_passphrase") from None
+    if not keys.keys() <= VARIABLES.keys():
+        raise archive.damaged("the keys of the server")
+    return keys
 
 
 def _what_about_keys(keys: dict[str, str], archive: Archive) -> list[str]:

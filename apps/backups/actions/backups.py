@@ -11,7 +11,7 @@ from apps.accounts.models import User
 from apps.backups import rules
 from apps.backups.enums import BACK_UP
 from apps.backups.execution.files import private_file, take_file
-from apps.backups.execution.loading import load_rows
+from apps.backups.execution.loading import load_rows, tables_of
 from apps.backups.execution.making import WrittenBackup, make_backup
 from apps.backups.execution.recording import note_backup
 from apps.backups.execution.verification import Verified, scratch_beside, verify_backup
@@ -61,22 +61,30 @@ def request_backup(*, actor: User, at: datetime) -> Job:
     return waiting or enqueue(kind=BACK_UP, params={}, project=None, actor=actor, at=at)
 
 
-def restore_database(
-    *, archive: Archive, progress: Progress = silently, is_searchable: bool = True, may_be_there: bool = False
+def restore(
+    *,
+    archive: Archive,
+    with_files: bool,
+    progress: Progress = silently,
+    is_searchable: bool = True,
+    may_be_there: bool = False,
 ) -> None:
-    """Fill the database of this process, which has to be empty, and upgrade it to this version.
+    """Write the uploaded files, fill the database of this process, which has to be empty, and upgrade it.
 
     On PostgreSQL in one transaction. With `may_be_there` one in which this very backup was restored is left as it is:
     for who was interrupted after its end, and knows that nobody has used it since. Raises Refusal for any other that is
-    not empty, for a damaged backup, and for one that a newer Karat wrote. Without `is_searchable` the search index is
-    left out.
+    not empty, for a damaged or forged backup before anything is written, and for one that a newer Karat wrote. Without
+    `is_searchable` the search index is left out.
     """
-    if tables := connection.introspection.table_names():
-        if may_be_there and "django_migrations" in tables and _restored_digest() == archive.manifest.digest:
+    tables = tables_of(archive)
+    if with_files:
+        _restore_files(archive, progress)
+    if there := connection.introspection.table_names():
+        if may_be_there and "django_migrations" in there and _restored_digest() == archive.manifest.digest:
             return
         raise Refusal("The database is not empty. Nothing was restored: choose an empty one.", code="target_not_empty")
     with transaction.atomic() if connection.vendor == "postgresql" else nullcontext():
-        load_rows(archive, progress=progress)
+        load_rows(archive, tables, progress=progress)
         if is_searchable:
             index_everything()
         if connection.vendor == "postgresql":
@@ -85,7 +93,7 @@ def restore_database(
                 cursor.execute(f"COMMENT ON TABLE django_migrations IS '{note}'")
 
 
-def restore_files(*, archive: Archive, progress: Progress = silently) -> None:
+def _restore_files(archive: Archive, progress: Progress) -> None:
     """Write the uploaded files, and the records of heads of audit chains that are not there yet.
 
     Raises NoBackup where one is damaged, and BucketAway where hosts share a store that does not take it.

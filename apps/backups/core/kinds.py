@@ -30,6 +30,9 @@ class Kind(StrEnum):
     UUID = "uuid"
 
 
+LARGEST_INTEGER = 2**63 - 1
+
+
 def from_json(text: str) -> list[Any]:
     return [json.loads(text)]
 
@@ -60,6 +63,19 @@ FROM_POSTGRESQL: Mapping[Kind, Converter] = {
     Kind.UUID: lambda value: value.hex,
 }
 """From what psycopg returns, JSON as text, to the common form."""
+
+FITS: Mapping[Kind, Callable[[Any], bool]] = {
+    Kind.INTEGER: lambda value: type(value) is int and abs(value) <= LARGEST_INTEGER,
+    Kind.REAL: lambda value: type(value) is float,
+    Kind.TEXT: lambda value: type(value) is str,
+    Kind.BOOLEAN: lambda value: type(value) is bool,
+    Kind.TIME: lambda value: value == str(datetime.fromisoformat(value)),
+    Kind.JSON: lambda value: type(value) is list and len(value) == 1,
+    Kind.BYTES: lambda value: type(value) is str,
+    Kind.DECIMAL: lambda value: type(value) is str and value == _decimal(Decimal(value)),
+    Kind.UUID: lambda value: type(value) is str and value == uuid.UUID(value).hex,
+}
+"""Whether a value has the common form. Some raise what their types raise for a value that has not."""
 
 TO_SQLITE: Mapping[Kind, Converter] = {
     Kind.JSON: lambda value: json.dumps(value[0]),

@@ -4,9 +4,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from apps.backups.core.kinds import Converter, Kind
+from apps.backups.core.kinds import FITS, Converter, Kind
 
 EXPONENT_FROM = 1e16
 """From here on Python writes a whole float with an exponent, and PostgreSQL without one, as an integer."""
@@ -24,6 +24,21 @@ _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _write_sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 _read = json.JSONDecoder(parse_float=number).decode
 ENCODING_ERRORS = "surrogatepass"
+PIECE = 1 << 20
+MOST_LINE = 64 << 20
+"""Bytes of a row. The largest that Karat writes, all grades of a million pairs, has a quarter of it."""
+MOST_VALUES = 5_000_000
+"""Of a row. Each may take many times as much memory as its bytes."""
+ROWS_AT_ONCE, BYTES_AT_ONCE = 1_000, 8 << 20
+NO_ROW = (ValueError, TypeError, ArithmeticError, RecursionError)
+"""What a line raises that is no row of its table."""
+
+Rows = list[list[Any]]
+
+
+def quoted(name: str) -> str:
+    """The name of a table or a column, in SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 class Column(NamedTuple):
@@ -98,10 +113,45 @@ def _converted(row: list[Any], how: Sequence[tuple[int, Converter]]) -> list[Any
     return row
 
 
-def read_lines(lines: Iterable[bytes]) -> Iterator[list[Any]]:
-    """The rows of lines that `Lines` has written. Raises ValueError for a line that is none."""
-    for line in lines:
-        row = json.loads(line.decode(errors=ENCODING_ERRORS))
-        if not isinstance(row, list):
-            raise ValueError("a line is no row")
-        yield row
+def read_rows(stream: BinaryIO, table: Table) -> Iterator[Rows]:
+    """The rows that `Lines` has written, some at a time: as many as fit into the memory that one may take.
+
+    Raises one of NO_ROW for a line that is no row of this table, or is longer than any.
+    """
+    rows: Rows = []
+    size = 0
+    for line in _lines_in(stream):
+        rows.append(_row(line, table))
+        size += len(line)
+        if len(rows) == ROWS_AT_ONCE or size > BYTES_AT_ONCE:
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows
+
+
+def _lines_in(stream: BinaryIO) -> Iterator[bytes]:
+    begun: list[bytes] = []
+    while piece := stream.read(PIECE):
+        first, *others = piece.split(b"\n")
+        begun.append(first)
+        if sum(map(len, begun)) > MOST_LINE:
+            raise ValueError("a line is longer than any row")
+        if others:
+            yield b"".join(begun)
+            yield from others[:-1]
+            begun = others[-1:]
+    if any(begun):
+        raise ValueError("the last line has no end")
+
+
+def _row(line: bytes, table: Table) -> list[Any]:
+    if line.count(b",") + line.count(b"[") + line.count(b"{") > MOST_VALUES:
+        raise ValueError("a line has more values than any row")
+    row = json.loads(line.decode(errors=ENCODING_ERRORS))
+    if type(row) is not list or len(row) != len(table.columns):
+        raise ValueError("a line is no row")
+    for column, value in zip(table.columns, row, strict=True):
+        if value is not None and not FITS[column.kind](value):
+            raise ValueError(f"{column.name} does not hold this")
+    return row

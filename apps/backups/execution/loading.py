@@ -5,67 +5,99 @@ passed them once. When the rows are there the triggers are too; every digest is 
 database with rows is never filled, so this is no way round them.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterator
 
 from django.db import connection
 
-from apps.backups.core.kinds import TO_POSTGRESQL, TO_SQLITE
-from apps.backups.core.rows import Lines, Table, converted, converters
+from apps.backups.core.kinds import TO_POSTGRESQL, TO_SQLITE, Kind
+from apps.backups.core.rows import Lines, Rows, Table, converted, converters, quoted
 from apps.backups.execution.unwatched import unwatched
 from apps.backups.execution.writing import Progress
-from apps.backups.formats.archive import Archive, Manifest, NoBackup, StoredTable
+from apps.backups.formats.archive import Archive, Manifest, NoBackup
 from apps.backups.selectors.reading import moment_within
-from apps.backups.selectors.tables import ends_of, tables_after
-from apps.common.database.bulk import chunks
+from apps.backups.selectors.tables import carried, ends_of, tables_after
 from apps.common.database.on_demand import Executor
 from apps.common.errors import Refusal
 
-AT_ONCE = 1_000
 
+def tables_of(archive: Archive) -> list[Table]:
+    """The tables of a database of the backup's version, as this one knows them.
 
-def load_rows(archive: Archive, *, progress: Progress) -> None:
-    """Create the tables as the backup had them, fill them, compare every digest, and upgrade them to this version.
-
-    On PostgreSQL within the transaction of the caller, on SQLite in a file that nobody else uses yet. Raises NoBackup
-    where the backup is damaged, and Refusal where a newer Karat wrote it.
+    Raises NoBackup where one of the backup's is another: its names would go into statements. Raises Refusal where a
+    newer Karat wrote it.
     """
     manifest = archive.manifest
-    tables = tables_after(manifest.migrations)
-    if not {stored.table for stored in manifest.tables.values()} <= set(tables):
-        raise NoBackup(f"{archive.path} has other tables than its version of Karat.", code="backup_damaged")
+    known = tables_after(manifest.migrations)
+    stored = {name: each.table for name, each in manifest.tables.items()}
+    others = stored.keys() - {table.name for table in known}
+    others |= {table.name for table in known if stored.get(table.name, table) != table}
+    others |= {table.name for table in carried(known)} - stored.keys()
+    if others:
+        raise NoBackup(
+            f"{archive.path} is damaged or forged: its table {min(others)} is not that of Karat {manifest.karat}. "
+            "Nothing was restored.",
+            code="backup_damaged",
+        )
+    return known
+
+
+def load_rows(archive: Archive, tables: list[Table], *, progress: Progress) -> None:
+    """Create `tables`, which are `tables_of` the backup, fill them, compare every digest, and upgrade to this version.
+
+    On PostgreSQL within the transaction of the caller, on SQLite in a file that nobody else uses yet. Raises NoBackup
+    where the backup is damaged.
+    """
+    manifest = archive.manifest
+    filled = [table for table in tables if table.name in manifest.tables]
     _migrate(ends_of(manifest.migrations))
     with unwatched([table.name for table in tables]):
         _empty(tables)
         done = 0
-        for stored in manifest.tables.values():
-            for rows in chunks(archive.rows(stored.table.name), AT_ONCE):
-                _insert(stored.table, rows)
-                done += len(rows)
+        for table in filled:
+            for rows in _fill(archive, table):
+                done += rows
                 progress("rows restored", done, manifest.rows)
-            _set_next_key(stored)
-    _compare(manifest, progress)
+    _compare(manifest, filled, progress)
     _migrate(Executor(connection).loader.graph.leaf_nodes())
+
+
+def _fill(archive: Archive, table: Table) -> Iterator[int]:
+    """Insert the rows of a table, and yield how many each time. Raises NoBackup for more than the manifest has."""
+    stored = archive.manifest.tables[table.name]
+    place = [column.name for column in table.columns].index(table.key)
+    done, next_key = 0, stored.next_key
+    for rows in archive.parts(table):
+        done += len(rows)
+        if done > stored.state.rows:
+            raise archive.damaged(f"the table {table.name}")
+        try:
+            _insert(table, rows)
+        except ValueError as problem:
+            raise archive.damaged(f"the table {table.name}") from problem
+        if table.columns[place].kind == Kind.INTEGER:
+            next_key = max(next_key, rows[-1][place] + 1)
+        yield len(rows)
+    _set_next_key(table, next_key)
 
 
 def _migrate(ends: list[tuple[str, str]]) -> None:
     Executor(connection).migrate(ends)
 
 
-def _compare(manifest: Manifest, progress: Progress) -> None:
+def _compare(manifest: Manifest, tables: list[Table], progress: Progress) -> None:
     """Read all rows again. Raises Refusal that names the first table whose rows are not those of the backup."""
     done = 0
     with moment_within() as seen:
-        for stored in manifest.tables.values():
-            lines = Lines(stored.table)
-            for rows in seen.parts(stored.table):
+        for table in tables:
+            lines, wanted = Lines(table), manifest.tables[table.name].state
+            for rows in seen.parts(table):
                 lines.of(rows)
                 done += len(rows)
                 progress("rows compared", done, manifest.rows)
-            if lines.state != stored.state:
+            if lines.state != wanted:
                 raise Refusal(
-                    f"The table {stored.table.name} has {lines.rows:,} rows that are not the {stored.state.rows:,} of "
-                    "the backup. Nothing was restored.",
+                    f"The table {table.name} has {lines.rows:,} rows that are not the {wanted.rows:,} of the backup. "
+                    "Nothing was restored.",
                     code="restored_differs",
                 )
 
@@ -74,35 +106,31 @@ def _empty(tables: list[Table]) -> None:
     """Delete what the migrations wrote."""
     with connection.cursor() as cursor:
         for table in tables:
-            cursor.execute(f'DELETE FROM "{table.name}"')
+            cursor.execute(f"DELETE FROM {quoted(table.name)}")
 
 
-def _insert(table: Table, rows: Iterable[list[Any]]) -> None:
-    """Insert rows in the common form."""
-    names = ", ".join(f'"{column.name}"' for column in table.columns)
+def _insert(table: Table, rows: Rows) -> None:
+    """Insert rows in the common form. Raises ValueError for a value that has not."""
+    name, columns = quoted(table.name), ", ".join(quoted(column.name) for column in table.columns)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             values = converted(rows, converters(table, TO_POSTGRESQL))
-            with (
-                connection.wrap_database_errors,
-                cursor.cursor.copy(f'COPY "{table.name}" ({names}) FROM STDIN') as copy,
-            ):
+            with connection.wrap_database_errors, cursor.cursor.copy(f"COPY {name} ({columns}) FROM STDIN") as copy:
                 for row in values:
                     copy.write_row(row)
             return
         places = ", ".join(["%s"] * len(table.columns))
         values = converted(rows, converters(table, TO_SQLITE))
-        cursor.executemany(f'INSERT INTO "{table.name}" ({names}) VALUES ({places})', values)
+        cursor.executemany(f"INSERT INTO {name} ({columns}) VALUES ({places})", values)
 
 
-def _set_next_key(stored: StoredTable) -> None:
-    name, key = stored.table.name, stored.table.key
+def _set_next_key(table: Table, next_key: int) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute("SELECT pg_get_serial_sequence(%s, %s)", [f'"{name}"', key])
+            cursor.execute("SELECT pg_get_serial_sequence(%s, %s)", [quoted(table.name), table.key])
             [sequence] = cursor.fetchone()
             if sequence:
-                cursor.execute("SELECT setval(%s::regclass, %s, false)", [sequence, stored.next_key])
-        elif stored.next_key > 1:
-            cursor.execute("DELETE FROM sqlite_sequence WHERE name = %s", [name])
-            cursor.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", [name, stored.next_key - 1])
+                cursor.execute("SELECT setval(%s::regclass, %s, false)", [sequence, next_key])
+        elif next_key > 1:
+            cursor.execute("DELETE FROM sqlite_sequence WHERE name = %s", [table.name])
+            cursor.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", [table.name, next_key - 1])

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 from django.db import connection, transaction
 
+from apps.backups.core.rows import quoted
+
 REFERENCES = """
 SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint
  WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY conname
@@ -37,7 +39,7 @@ def _on_sqlite() -> Iterator[None]:
             cursor.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
             triggers = cursor.fetchall()
             for name, _ in triggers:
-                cursor.execute(f'DROP TRIGGER "{name}"')
+                cursor.execute(f"DROP TRIGGER {quoted(name)}")
             yield
             for _, statement in triggers:
                 cursor.execute(statement)
@@ -51,11 +53,11 @@ def _on_sqlite() -> Iterator[None]:
 def _without_triggers(tables: Sequence[str]) -> Iterator[None]:
     with connection.cursor() as cursor:
         for name in tables:
-            cursor.execute(f'ALTER TABLE "{name}" DISABLE TRIGGER USER')
+            cursor.execute(f"ALTER TABLE {quoted(name)} DISABLE TRIGGER USER")
         yield
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a table with checks to come is not altered
         for name in tables:
-            cursor.execute(f'ALTER TABLE "{name}" ENABLE TRIGGER USER')
+            cursor.execute(f"ALTER TABLE {quoted(name)} ENABLE TRIGGER USER")
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 

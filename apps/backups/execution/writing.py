@@ -8,6 +8,7 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db import connection
 
+from apps.backups.core.rows import quoted
 from apps.backups.core.secrets import seal_keys
 from apps.backups.formats.archive import ArchiveWriter, Manifest, StoredTable
 from apps.backups.selectors.reading import Moment, moment
@@ -72,7 +73,7 @@ def database_name() -> str:
 
 def _write_rows(archive: ArchiveWriter, manifest: Manifest, seen: Moment, progress: Progress) -> None:
     tables = carried(tables_after(manifest.migrations))
-    counts = {table.name: seen.values(f'SELECT COUNT(*) FROM "{table.name}"')[0][0] for table in tables}
+    counts = {table.name: seen.values(f"SELECT COUNT(*) FROM {quoted(table.name)}")[0][0] for table in tables}
     done, total = 0, sum(counts.values())
     for table in tables:
         with archive.table(table) as writer:

@@ -5,16 +5,18 @@ The manifest is written last and the list of a zip's members after it, so half a
 
 import hashlib
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from apps.backups.core.kinds import Kind
-from apps.backups.core.rows import Column, Lines, Table, TableState, read_lines
+from apps.backups.core.kinds import LARGEST_INTEGER, Kind
+from apps.backups.core.rows import NO_ROW, Column, Lines, Rows, Table, TableState, read_rows
 from apps.common.digests import canonical_json
 from apps.common.errors import Refusal
 
@@ -26,8 +28,14 @@ FASTEST = 1
 """Of the levels of compression. The best takes many times as long and saves little more."""
 
 
-UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotImplementedError, RuntimeError)
-"""What Python's reader of zips raises for bytes that are not what was written."""
+MOST_MANIFEST, MOST_MANIFEST_A_MEMBER = 16 << 20, 512
+"""Bytes of a manifest: it names each member, and files that were missing."""
+MOST_SMALL = 100_000
+"""Bytes of the server's keys, and of a record of a head."""
+OWN_HEAD = re.compile(r"[a-z0-9-]+\.json")
+DIGEST = re.compile(r"[0-9a-f]{64}")
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, *NO_ROW)
+"""What Python's reader of zips raises for bytes that are not what was written, and ours for lines that are no rows."""
 
 
 class NoBackup(Refusal):
@@ -142,7 +150,8 @@ class Archive:
         self.path = path
         try:
             self._zip = zipfile.ZipFile(stream or path)
-            content = json.loads(self._zip.read(MANIFEST))
+            most = MOST_MANIFEST + MOST_MANIFEST_A_MEMBER * len(self._zip.infolist())
+            content = json.loads(self._small(MANIFEST, most) if MANIFEST in self._zip.namelist() else b"")
         except OSError as problem:
             raise NoBackup(f"{path} cannot be read: {problem.strerror}.", code="backup_unreadable") from None
         except UNREADABLE:
@@ -160,8 +169,19 @@ class Archive:
 
     def rows(self, name: str) -> Iterator[list[Any]]:
         """The rows of a table in the common form. Raises NoBackup where they are damaged."""
-        with self._member(f"{ROWS}/{name}.jsonl") as member:
-            yield from read_lines(member)
+        for rows in self.parts(self.manifest.tables[name].table):
+            yield from rows
+
+    def parts(self, table: Table) -> Iterator[Rows]:
+        """The same, some at a time."""
+        with self._member(f"{ROWS}/{table.name}.jsonl") as member:
+            yield from read_rows(member, table)
+
+    def unpacked_bytes(self, *, with_rows: bool) -> int:
+        """The size of the uploaded files, and of the rows, when they are unpacked: no more of them is read."""
+        rows = [f"{ROWS}/{name}.jsonl" for name in self.manifest.tables] if with_rows else []
+        there = {info.filename: info.file_size for info in self._zip.infolist()}
+        return sum(file.size for file in self.manifest.files.values()) + sum(there.get(name, 0) for name in rows)
 
     def is_of_one_project(self) -> bool:
         """Whether `karat project export` wrote it: it has no operator of the server, and no history of its own."""
@@ -177,62 +197,119 @@ class Archive:
 
     def copy_file(self, path: str, target: BinaryIO) -> None:
         """Write an uploaded file to `target`. Raises NoBackup where it is damaged."""
-        digest = hashlib.sha256()
+        digest, stored = hashlib.sha256(), self.manifest.files[path]
+        left = stored.size
         with self._member(f"{FILES}/{path}") as member:
-            while piece := member.read(PIECE):
+            while left >= 0 and (piece := member.read(PIECE)):
+                left -= len(piece)
                 target.write(piece)
                 digest.update(piece)
-        if digest.hexdigest() != self.manifest.files[path].sha256:
-            raise self._damaged(f"{FILES}/{path}")
+        if (left, digest.hexdigest()) != (0, stored.sha256):
+            raise self.damaged(f"{FILES}/{path}")
 
     def heads(self) -> dict[str, bytes]:
         """The records of heads of audit chains, by file name."""
-        paths = [PurePosixPath(name) for name in self._zip.namelist()]
-        return {path.name: self._zip.read(str(path)) for path in paths if path.parent == PurePosixPath(HEADS)}
+        names = [name.removeprefix(f"{HEADS}/") for name in self._zip.namelist() if name.startswith(f"{HEADS}/")]
+        return {name: self._small(f"{HEADS}/{name}") for name in names if OWN_HEAD.fullmatch(name)}
 
     def secrets(self) -> bytes:
-        with self._member(SECRETS) as member:
-            content: bytes = member.read()
+        return self._small(SECRETS)
+
+    def _small(self, name: str, most: int = MOST_SMALL) -> bytes:
+        with self._member(name) as member:
+            content: bytes = member.read(most + 1)
+        if len(content) > most:
+            raise NoBackup(
+                f"{self.path} is no backup of Karat: its {name} is longer than any that Karat writes.",
+                code="backup_damaged",
+            )
         return content
 
     @contextmanager
     def _member(self, name: str) -> Iterator[Any]:
         try:
+            if self._zip.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise zipfile.BadZipFile("packed in another way than Karat does")
             with self._zip.open(name) as member:
                 yield member
         except UNREADABLE as problem:
-            raise self._damaged(name) from problem
+            raise self.damaged(name) from problem
 
-    def _damaged(self, name: str) -> NoBackup:
+    def damaged(self, name: str) -> NoBackup:
         return NoBackup(
             f"{self.path} is damaged: {name} is not what was written. Use another backup.", code="backup_damaged"
         )
 
 
-def _manifest(path: Path | str, content: dict[str, Any]) -> Manifest:
-    if content.get("format") != FORMAT:
+def _manifest(path: Path | str, content: Any) -> Manifest:
+    if isinstance(content, dict) and content.get("format") not in (None, FORMAT):
+        karat = "".join(filter(str.isprintable, str(content.get("karat"))))
         raise NoBackup(
-            f"{path} was written by Karat {content.get('karat')} in a format that this version does not know. "
-            "Install that version, or a newer one.",
+            f"{path} was written by Karat {karat[:40]} in a format that this version does not "
+            "know. Install that version, or a newer one.",
             code="backup_newer",
         )
-    content.pop("format")
-    digest = content.pop("digest")
-    content["migrations"] = [(app, name) for app, name in content["migrations"]]
-    content["tables"] = {name: _stored_table(table) for name, table in content["tables"].items()}
-    content["files"] = {name: StoredFile(**file) for name, file in content["files"].items()}
-    manifest = Manifest(**content)
-    if manifest.digest != digest or not all(map(_stays_inside, manifest.files)):
+    try:
+        manifest = Manifest(
+            karat=_text(content["karat"]),
+            made_at=datetime.fromisoformat(content["made_at"]).isoformat(),
+            database=_text(content["database"]),
+            migrations=[(_text(app), _text(name)) for app, name in content["migrations"]],
+            tables={_text(name): _stored_table(name, table) for name, table in content["tables"].items()},
+            files={_path(name): _stored_file(file) for name, file in content["files"].items()},
+            missing=[_path(name) for name in content["missing"]],
+            has_secrets=_of(bool, content["has_secrets"]),
+        )
+        names = {each.name for each in fields(Manifest)}
+        is_whole = content.keys() == {"format", "digest", *names} and manifest.digest == content["digest"]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        is_whole = False
+    if not (is_whole and manifest.migrations):
         raise NoBackup(f"{path} is damaged: its manifest was changed. Use another backup.", code="backup_damaged")
     return manifest
 
 
-def _stays_inside(path: str) -> bool:
-    parts = PurePosixPath(path)
-    return not parts.is_absolute() and ".." not in parts.parts and "\\" not in path and path != "."
+def _of(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise TypeError(kind)
+    return value
 
 
-def _stored_table(content: dict[str, Any]) -> StoredTable:
-    name, key, columns = content["table"]
-    table = Table(name, key, tuple(Column(column, Kind(kind)) for column, kind in columns))
-    return StoredTable(table, TableState(*content["state"]), content["next_key"])
+def _text(value: Any) -> str:
+    """Raises ValueError for what would do something on a terminal."""
+    if not (_of(str, value).isprintable() and value):
+        raise ValueError("no text")
+    return str(value)
+
+
+def _count(value: Any) -> int:
+    if not 0 <= _of(int, value) <= LARGEST_INTEGER:
+        raise ValueError("no number of things")
+    return int(value)
+
+
+def _digest(value: Any) -> str:
+    if not DIGEST.fullmatch(value):
+        raise ValueError("no digest")
+    return str(value)
+
+
+def _path(value: Any) -> str:
+    """Raises ValueError for one that leads out of the folder of files."""
+    parts = PurePosixPath(_text(value))
+    if parts.is_absolute() or ".." in parts.parts or "\\" in value or value == ".":
+        raise ValueError("leads out")
+    return str(value)
+
+
+def _stored_file(content: dict[str, Any]) -> StoredFile:
+    return StoredFile(**{**content, "size": _count(content["size"]), "sha256": _digest(content["sha256"])})
+
+
+def _stored_table(name: str, content: dict[str, Any]) -> StoredTable:
+    stored, key, columns = content["table"]
+    rows, sha256 = content["state"]
+    if stored != name:
+        raise ValueError("a table under the name of another")
+    table = Table(name, _text(key), tuple(Column(_text(column), Kind(kind)) for column, kind in columns))
+    return StoredTable(table, TableState(_count(rows), _digest(sha256)), _count(content["next_key"]))

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from django.db import connection
 
 from apps.backups.core.kinds import FROM_POSTGRESQL, FROM_SQLITE, Kind
-from apps.backups.core.rows import Column, Table, converted, converters
+from apps.backups.core.rows import Column, Table, converted, converters, quoted
 
 if TYPE_CHECKING:
     import psycopg
@@ -82,7 +82,7 @@ class SqliteMoment:
 
     def parts(self, table: Table, where: str = "") -> Iterator[list[list[Any]]]:
         how = converters(table, FROM_SQLITE)
-        cursor = self._own.execute(_select(table, [_name(column) for column in table.columns], where))
+        cursor = self._own.execute(_select(table, [quoted(column.name) for column in table.columns], where))
         while rows := cursor.fetchmany(AT_ONCE):
             yield converted(rows, how)
 
@@ -107,7 +107,7 @@ class PostgresqlMoment:
                 yield converted(rows, how)
 
     def next_key(self, table: Table) -> int:
-        place = [f'"{table.name}"', table.key]
+        place = [quoted(table.name), table.key]
         [(sequence,)] = self._own.execute("SELECT pg_get_serial_sequence(%s, %s)", place).fetchall()
         if sequence is None:
             return 1
@@ -120,13 +120,9 @@ class PostgresqlMoment:
 
 def _select(table: Table, columns: list[str], where: str) -> str:
     condition = f" WHERE {where}" if where else ""
-    return f'SELECT {", ".join(columns)} FROM "{table.name}"{condition} ORDER BY "{table.key}"'
-
-
-def _name(column: Column) -> str:
-    return f'"{column.name}"'
+    return f"SELECT {', '.join(columns)} FROM {quoted(table.name)}{condition} ORDER BY {quoted(table.key)}"
 
 
 def _read(column: Column) -> str:
     """JSON as text: its numbers are read in our own way."""
-    return f"{_name(column)}::text" if column.kind == Kind.JSON else _name(column)
+    return f"{quoted(column.name)}::text" if column.kind == Kind.JSON else quoted(column.name)

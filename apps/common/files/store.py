@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from django.conf import settings
@@ -45,7 +45,9 @@ def bucket() -> Bucket | None:
 
 
 def path_of(name: str) -> Path:
-    """Where this host has a file, or would have it."""
+    """Where this host has a file, or would have it. Raises FileGone for a name that leads out of the folder."""
+    if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+        raise FileGone(f"The file {name} is not one that Karat has written.", code="file_gone")
     return Path(settings.MEDIA_ROOT) / name
 
 

@@ -1,12 +1,15 @@
 import json
+from contextlib import suppress
 from decimal import Decimal
+from io import BytesIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.backups.core.kinds import Kind
-from apps.backups.core.rows import Column, Lines, Table, TableState, read_lines
+from apps.backups.core import rows
+from apps.backups.core.kinds import FITS, Kind
+from apps.backups.core.rows import Column, Lines, Table, TableState, read_rows
 
 PLAIN = Table("plain", "id", (Column("id", Kind.INTEGER), Column("name", Kind.TEXT)))
 WITH_JSON = Table("with_json", "id", (Column("id", Kind.INTEGER), Column("data", Kind.JSON)))
@@ -14,18 +17,18 @@ NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
 def test_rows_are_read_back_from_their_lines():
-    rows = [[1, "a\nb"], [2, None], [3, "\ud800 blå"]]
+    given = [[1, "a\nb"], [2, None], [3, "\ud800 blå"]]
 
-    text = Lines(PLAIN).of(rows)
+    text = Lines(PLAIN).of(given)
 
-    assert [*read_lines(text.splitlines(keepends=True))] == rows
+    assert [*read_rows(BytesIO(text), PLAIN)] == [given]
 
 
 def test_a_digest_is_the_same_however_the_rows_come():
-    rows = [[n, str(n)] for n in range(10)]
+    given = [[n, str(n)] for n in range(10)]
     at_once, one_by_one = Lines(PLAIN), Lines(PLAIN)
-    at_once.of(rows)
-    for row in rows:
+    at_once.of(given)
+    for row in given:
         one_by_one.of([row])
 
     assert at_once.state == one_by_one.state
@@ -65,7 +68,52 @@ def test_a_table_without_rows_has_the_digest_of_nothing():
     assert Lines(PLAIN).state == TableState(0, NOTHING)
 
 
-@pytest.mark.parametrize("line", [b"{}\n", b"7\n", b"[1\n", b"\n"])
-def test_a_line_that_is_no_row_is_refused(line):
-    with pytest.raises(ValueError):
-        [*read_lines([line])]
+NO_ROWS = (
+    b"{}", b"7", b"[1", b"", b"[1]", b'[1,"a",2]', b'["1","a"]', b"[true,null]", b"[1,2]", b'[1,"a"]\n[2,"b"',
+    b"[9223372036854775808,null]", b"[" * 200_000, b'[1,"' + b"a" * 5_000 + b'"]', b"[" + b"[]," * 200 + b"1]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NO_ROWS, ids=range(len(NO_ROWS)))
+def test_a_line_that_is_no_row_of_the_table_is_refused(line, monkeypatch):
+    monkeypatch.setattr(rows, "MOST_LINE", 5_000 if len(line) < 100_000 else 1_000_000)
+    monkeypatch.setattr(rows, "MOST_VALUES", 200 if len(line) < 100_000 else 1_000_000)
+
+    with pytest.raises(rows.NO_ROW):
+        [*read_rows(BytesIO(line + b"\n"), PLAIN)]
+
+
+def test_a_line_without_an_end_is_no_row():
+    with pytest.raises(ValueError, match="no end"):
+        [*read_rows(BytesIO(b'[1,"a"]'), PLAIN)]
+
+
+VALUES = {
+    Kind.INTEGER: (-3, [True, 2**63, 1.0, "1"]),
+    Kind.REAL: (1.5, [1, "1", None.__class__]),
+    Kind.TEXT: ("a", [1, ["a"], b"a"]),
+    Kind.BOOLEAN: (True, [1, "true"]),
+    Kind.TIME: ("2026-11-26 23:36:29.123456", ["2026-11-26T23:36:29", "now", "'; --", 5, "2026-11-26 23:36:29+02:00 "]),
+    Kind.JSON: ([{"a": 1}], [[], [1, 2], {"a": 1}, "[]"]),
+    Kind.BYTES: ("AAE=", [1, ["AAE="]]),
+    Kind.DECIMAL: ("1.5", ["1.50", "x", 1.5]),
+    Kind.UUID: ("12345678123456781234567812345678", ["1234", 5, "12345678-1234-5678-1234-567812345678"]),
+}
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_each_kind_of_value_has_one_form(kind):
+    fitting, others = VALUES[kind]
+
+    assert FITS[kind](fitting)
+    for other in others:
+        with suppress(*rows.NO_ROW):
+            assert not FITS[kind](other), other
+
+
+def test_rows_are_read_in_parts_that_fit_into_memory():
+    large = [[n, "a" * (rows.BYTES_AT_ONCE // 2)] for n in range(5)]
+    small = [[n, "a"] for n in range(2_500)]
+
+    assert [len(part) for part in read_rows(BytesIO(Lines(PLAIN).of(large)), PLAIN)] == [2, 2, 1]
+    assert [len(part) for part in read_rows(BytesIO(Lines(PLAIN).of(small)), PLAIN)] == [1_000, 1_000, 500]
