@@ -250,6 +250,7 @@ def _manifest(path: Path | str, content: Any) -> Manifest:
             code="backup_newer",
         )
     try:
+        _of(int, content["format"])
         manifest = Manifest(
             karat=_text(content["karat"]),
             made_at=datetime.fromisoformat(content["made_at"]).isoformat(),
