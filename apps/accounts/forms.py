@@ -10,6 +10,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.core.guests import MOST_GUESTS, PASTED, Guest, read_guests, sentence
 from apps.accounts.enums import Role, Scope
 from apps.accounts.models import User
@@ -27,8 +28,19 @@ MOST_LIST_BYTES = 100_000
 PASSWORD_HELP = "At least 10 characters. A few plain words are good."
 
 
+class AddressField(forms.EmailField):
+    """An e-mail address, in its one form."""
+
+    def clean(self, value: Any) -> str:
+        address = super().clean(value)
+        try:
+            return plain_address(address) if address else ""
+        except NoAddress as wrong:
+            raise forms.ValidationError(wrong.sentence) from wrong
+
+
 class SignInForm(KaratForm):
-    email = forms.EmailField(
+    email = AddressField(
         label="E-mail",
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
@@ -41,9 +53,7 @@ class SignInForm(KaratForm):
 class NewPersonForm(KaratForm):
     """Name and password of a new person; `email` is omitted when the invitation names it."""
 
-    email = forms.EmailField(
-        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username"})
-    )
+    email = AddressField(label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username"}))
     name = forms.CharField(
         max_length=120,
         help_text="How colleagues see it.",
@@ -241,7 +251,7 @@ def _text_of(file: UploadedFile) -> str:
 
 
 class ForgottenForm(KaratForm):
-    email = forms.EmailField(
+    email = AddressField(
         label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True})
     )
 

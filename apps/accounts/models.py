@@ -3,7 +3,8 @@ from django.contrib.auth.hashers import check_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.db import DatabaseError, models, transaction
 from django.db.models import F, Q
-from django.db.models.functions import Lower
+from django.db.models.functions import Cast, Length, Lower
+from django.db.models.lookups import Exact
 
 from apps.accounts.enums import Role
 from apps.common.web.outages import outage_of
@@ -11,9 +12,14 @@ from apps.common.web.outages import outage_of
 STAND_IN_DOMAIN = "@raters.invalid"
 
 
+def is_small_ascii(name: str) -> Q:
+    """Whether a text has small letters only, and as many bytes as letters, which is the same for either database."""
+    return Q(Exact(F(name), Lower(name))) & Q(Exact(Length(name), Length(Cast(name, models.BinaryField()))))
+
+
 class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> "User":
-        return self.get(email__iexact=username)
+        return self.get(email=username)
 
 
 class User(AbstractBaseUser):
@@ -38,7 +44,7 @@ class User(AbstractBaseUser):
                 name="user_deactivated_at_goes_with_is_active",
                 condition=Q(is_active=True, deactivated_at=None) | Q(is_active=False, deactivated_at__isnull=False),
             ),
-            models.UniqueConstraint(Lower("email"), name="user_email_is_unique_in_any_case"),
+            models.CheckConstraint(name="user_email_is_small_ascii", condition=is_small_ascii("email")),
         ]
 
     def __str__(self) -> str:
@@ -218,6 +224,7 @@ class Invitation(models.Model):
                 name="invitation_used_by_goes_with_used_at",
                 condition=Q(used_by=None, used_at=None) | Q(used_by__isnull=False, used_at__isnull=False),
             ),
+            models.CheckConstraint(name="invitation_email_is_small_ascii", condition=is_small_ascii("email")),
             models.CheckConstraint(
                 name="invitation_expires_after_it_is_made", condition=Q(expires_at__gt=F("created_at"))
             ),

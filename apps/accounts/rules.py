@@ -73,7 +73,7 @@ def password_refusal(email: str, *, is_operator: bool) -> str | None:
     single_sign_on = settings.SINGLE_SIGN_ON
     if single_sign_on is None or not single_sign_on.passwords_only_for:
         return None
-    if is_operator and email.strip().lower() == single_sign_on.passwords_only_for:
+    if is_operator and email == single_sign_on.passwords_only_for:
         return None
     return f"Passwords are switched off here. Sign in with {single_sign_on.name}."
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.http import Http404
 
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.enums import Role
 from apps.accounts.models import (
     STAND_IN_DOMAIN,
@@ -41,6 +42,14 @@ class Member:
     def holds(self, *roles: str) -> bool:
         """Whether the person has any of `roles`. No roles named: any member."""
         return not roles or bool(self.roles.intersection(roles))
+
+
+def with_address(people: QuerySet[User], address: str) -> QuerySet[User]:
+    """Of these people who has this address, however it is written; nobody for what cannot be an address."""
+    try:
+        return people.filter(email=plain_address(address))
+    except NoAddress:
+        return people.none()
 
 
 def membership_in(user: User, slug: str) -> Member:
@@ -116,7 +125,7 @@ def open_invitations(project: Project, at: datetime) -> QuerySet[Invitation]:
 
 def open_links_of(user: User) -> QuerySet[Invitation]:
     """Invitations that nobody has used, by the person or to their address; those that have expired too."""
-    theirs = Q(created_by=user) | Q(email__iexact=user.email)
+    theirs = Q(created_by=user) | Q(email=user.email)
     return Invitation.objects.filter(theirs, used_at=None, revoked_at=None).order_by("pk")
 
 

@@ -7,6 +7,7 @@ import subprocess
 import zipfile
 from functools import cache
 from pathlib import Path
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -22,7 +23,7 @@ from apps.backups.formats.archive import Archive, NoBackup, StoredTable
 from apps.common.digests import canonical_json
 from apps.common.errors import Refusal
 from apps.common.files import store
-from tests.backups.running import command, done, empty_target, environment, karat
+from tests.backups.running import command, done, empty_postgresql, empty_target, environment, karat
 from tests.conftest import REPO
 from tests.factories import make_project
 
@@ -201,6 +202,27 @@ def test_a_path_in_a_forged_row_leads_to_no_file_of_the_server():
     for name in ("../secret-key", "/etc/passwd", "uploads/../../secret-key"):
         with pytest.raises(store.FileGone, match="is not one that Karat has written"):
             store.path_of(name)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("file", KINDS[:1], indirect=True)
+def test_an_account_that_is_no_superuser_restores_and_writes(file, tmp_path):
+    name = f"karat_plain_{uuid4().hex[:12]}"
+    with empty_postgresql() as address, psycopg.connect(address, autocommit=True) as server:
+        database = address.rpartition("/")[2]
+        server.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'plain'")
+        server.execute(f"ALTER DATABASE {database} OWNER TO {name}")
+        try:
+            host = address.partition("@")[2]
+            env = environment(tmp_path / "data", f"postgres://{name}:plain@{host}")
+            done("restore", file, env=env)
+
+            assert "new@example.org" in done("user", "add", "new@example.org", "--name", "New", env=env)
+        finally:
+            server.execute(f"ALTER DATABASE {database} OWNER TO CURRENT_USER")
+            server.execute(f"REASSIGN OWNED BY {name} TO CURRENT_USER")
+            server.execute(f"DROP OWNED BY {name}")
+            server.execute(f"DROP ROLE {name}")
 
 
 BOMB = 3_000_000_000

@@ -40,6 +40,19 @@ def test_every_setting_in_env_reaches_web_and_worker(compose):
     assert [service["env_file"] for service in services] == [".env"] * 4
 
 
+def test_karats_account_owns_its_database_and_is_no_superuser(compose):
+    script = compose["configs"]["own-account"]["content"]
+    database = compose["services"]["postgres"]
+
+    assert compose["services"]["web"]["environment"]["DATABASE_URL"].startswith("postgres://karat:")
+    assert database["environment"].keys() == {"POSTGRES_PASSWORD"}  # so the superuser is postgres
+    assert database["configs"] == [{"source": "own-account", "target": "/docker-entrypoint-initdb.d/karat.sh"}]
+    assert "CREATE ROLE karat LOGIN PASSWORD" in script
+    assert "CREATE DATABASE karat OWNER karat" in script
+    assert "ALTER ROLE postgres PASSWORD NULL" in script
+    assert "SUPERUSER" not in script
+
+
 def test_redis_persists_its_data(compose):
     assert compose["services"]["redis"]["command"][1:3] == ["--appendonly", "yes"]
 

@@ -115,7 +115,7 @@ def _first_sign_in(claims: Claims, configuration: SingleSignOn, invitation: str,
     if Identity.objects.filter(issuer=claims.issuer, subject=claims.subject).exists():
         raise _Twice  # the other sign-in held the invitation, and has used it
     email = claims.address if invitations else _verified_address(claims, configuration)
-    user = User.objects.select_for_update().filter(email__iexact=email).first()
+    user = User.objects.select_for_update().filter(email=email).first()
     if user is not None:
         _refuse_to_link(user, claims, configuration)
         _link(user, claims, at)
@@ -150,7 +150,7 @@ def _open_invitations(claims: Claims, token: str, at: datetime) -> list[Invitati
     found = (
         Invitation.objects.select_for_update(of=("self",))
         .select_related("project")
-        .filter(email__iexact=claims.address, makes_operator=False, used_at=None, revoked_at=None, expires_at__gt=at)
+        .filter(email=claims.address, makes_operator=False, used_at=None, revoked_at=None, expires_at__gt=at)
         .order_by("pk")
     )
     return list(found if claims.email else found.filter(token_digest=token_digest(token)))

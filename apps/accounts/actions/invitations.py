@@ -10,6 +10,7 @@ from apps.accounts import rules
 from apps.accounts.actions.memberships import _grant
 from apps.accounts.actions.people import create_user
 from apps.accounts.actions.projects import create_project
+from apps.accounts.core.addresses import plain_address
 from apps.accounts.core.guests import Guest
 from apps.accounts.models import Invitation, Project, User
 from apps.accounts.rules import FormSent, PeopleRefused
@@ -67,7 +68,7 @@ def invite(
         raise Refusal(reason, code="roles")
     if by_token and (reason := rules.token_roles_refusal(roles)):
         raise PeopleRefused(reason, code="token_makes_lead")
-    email, roles = email.strip().lower(), sorted(set(roles))
+    email, roles = plain_address(email) if email else "", sorted(set(roles))
     name = name.strip()
     about = [email, roles, name] if name else [email, roles]
     token = new_link_token(key, "invitation", project.pk, actor.pk, *about)

@@ -9,6 +9,7 @@ from apps.accounts import rules
 from apps.accounts.actions.people import change_password
 from apps.accounts.models import LoginAttempt, PasswordReset, User
 from apps.accounts.rules import PeopleRefused
+from apps.accounts.selectors import with_address
 from apps.common.errors import Refusal
 from apps.common.trail import record
 from apps.common.web.post import has_mail_server, post_secret_mail
@@ -47,7 +48,7 @@ def request_reset(*, email: str, link_of: Callable[[str], str], at: datetime) ->
     """
     if not has_mail_server():
         raise ResetRefused("This server sends no mail. An operator can create a link for you.", code="no_mail_server")
-    user = User.objects.select_for_update().filter(email__iexact=email.strip()).first()
+    user = with_address(User.objects.select_for_update(), email).first()
     person = user or User(pk=NOBODY, email=email.strip())
     with transaction.atomic():
         recent = PasswordReset.objects.filter(user=person, created_by=None, created_at__gt=at - MAILED_LASTS)

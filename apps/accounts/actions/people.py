@@ -7,6 +7,7 @@ from django.db import transaction
 
 from apps.accounts import rules
 from apps.accounts.actions.visits import end_visits
+from apps.accounts.core.addresses import plain_address
 from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, PasswordReset, Project, User
 from apps.accounts.rules import PeopleRefused
 from apps.common.errors import Refusal
@@ -15,9 +16,9 @@ from apps.common.trail import record
 
 @transaction.atomic
 def create_user(*, email: str, name: str, password: str | None, at: datetime, is_operator: bool = False) -> User:
-    """Create a person. Without a password nobody can sign in as them until one is set."""
-    email = email.strip().lower()
-    if User.objects.filter(email__iexact=email).exists():
+    """Create a person. Without a password nobody can sign in as them until one is set. Raises NoAddress."""
+    email = plain_address(email)
+    if User.objects.filter(email=email).exists():
         raise Refusal(f"{email} has an account already. Sign in with it.", code="email_taken")
     user = User(email=email, name=name.strip(), is_operator=is_operator, created_at=at)
     user.set_password(password)
@@ -86,6 +87,22 @@ def _close(user: User, actor: User | None, at: datetime) -> None:
     user.is_active, user.deactivated_at = False, at
     user.save(update_fields=["is_active", "deactivated_at"])
     record(project=None, actor=actor, action="user.deactivated", obj=user, at=at)
+
+
+@transaction.atomic
+def change_address(*, user_id: int, email: str, at: datetime) -> User:
+    """Give an account another e-mail address, from the command line. Raises Refusal for one that somebody has."""
+    user = User.objects.select_for_update().get(pk=user_id)
+    before, user.email = user.email, plain_address(email)
+    if user.is_stand_in or before.endswith(STAND_IN_DOMAIN):
+        raise Refusal(f"{user} is a name in an imported file and has no address.", code="no_account")
+    if User.objects.filter(email=user.email).exclude(pk=user.pk).exists():
+        raise Refusal(f"{user.email} is the address of another account.", code="email_taken")
+    user.save(update_fields=["email"])
+    PasswordReset.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)
+    changed = {"before": {"email": before}, "after": {"email": user.email}}
+    record(project=None, actor=None, action="user.address_changed", obj=user, **changed, at=at)
+    return user
 
 
 @transaction.atomic

@@ -18,6 +18,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from apps.accounts import rules
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.models import LoginAttempt, UsedState, User
 from apps.common.errors import Refusal
 from apps.common.web.outages import outage_of
@@ -30,6 +31,8 @@ MOST_PER_ACCOUNT = 8
 MOST_PER_ADDRESS = 40
 MOST_REMEMBERED = 10_000
 KEPT = timedelta(days=1)
+NOBODYS = "no address"
+"""Stands in for the account of an attempt with what is no address."""
 SINGLE_SIGN_ON = "single sign-on"
 """Stands in for the account of an attempt that comes back from the provider, which has not said yet who it is."""
 
@@ -49,7 +52,7 @@ def sign_in(
     address, both from unknown browsers, or after 8 from the known device; with code `unknown` when address and password
     do not match or the account is closed.
     """
-    account = email.strip().lower()[:254]
+    account = _counted(email)
     attempt = LoginAttempt(account=account, address=address, device=device, at=at)
     is_written = _write(attempt)
     if _are_too_many(attempt) or not (is_written or memory.has_room(attempt)):
@@ -62,6 +65,14 @@ def sign_in(
     if is_written:
         LoginAttempt.objects.filter(Q(account=account, device=device) | Q(at__lt=at - KEPT)).delete()
     return user
+
+
+def _counted(email: str) -> str:
+    """What attempts are counted under: the address in its one form, so that no spelling has a limit of its own."""
+    try:
+        return plain_address(email)
+    except NoAddress:
+        return NOBODYS
 
 
 @transaction.atomic

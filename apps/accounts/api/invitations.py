@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from apps.accounts import selectors
 from apps.accounts.actions import invitations
 from apps.accounts.api.people import PAGES
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.core.guests import LONGEST_NAME, MOST_GUESTS, Guest
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
@@ -28,6 +29,12 @@ class GuestInput(serializers.Serializer):
     email = serializers.EmailField(required=False, allow_blank=True, default="", max_length=254)
     roles = serializers.ListField(child=ChoiceField(choices=Role.choices), min_length=1, max_length=len(Role))
 
+    def validate_email(self, email: str) -> str:
+        try:
+            return plain_address(email) if email else ""
+        except NoAddress as wrong:
+            raise serializers.ValidationError(wrong.sentence) from wrong
+
 
 class InviteInput(serializers.Serializer):
     """Whom to invite; everybody is invited or nobody. With a key, the same request again invites nobody twice."""
@@ -39,7 +46,7 @@ class InviteInput(serializers.Serializer):
     idempotency_key = serializers.CharField(required=False, default="", max_length=64)
 
     def validate_people(self, people: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        addresses = [guest["email"].lower() for guest in people if guest["email"]]
+        addresses = [guest["email"] for guest in people if guest["email"]]
         if twice := next((one for number, one in enumerate(addresses) if one in addresses[:number]), ""):
             raise serializers.ValidationError(f"{twice} is invited twice. Name each address once.")
         return people
@@ -47,7 +54,7 @@ class InviteInput(serializers.Serializer):
     def guests(self) -> list[Guest]:
         """The validated people, for the action."""
         return [
-            Guest(each["name"], each["email"].lower(), tuple(sorted(set(each["roles"]))))
+            Guest(each["name"], each["email"], tuple(sorted(set(each["roles"]))))
             for each in self.validated_data["people"]
         ]
 

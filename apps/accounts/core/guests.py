@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import NamedTuple
 
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.enums import Role
 from apps.common.errors import InputError
 
@@ -93,7 +94,10 @@ def _read(line: str, roles: tuple[str, ...]) -> Guest:
                 raise _Wrong("e-mail", part, f"“{part}” is a second address")
             if not _ADDRESS.fullmatch(part):
                 raise _Wrong("e-mail", part, f"“{part}” is not an e-mail address")
-            email = part.lower()
+            try:
+                email = plain_address(part)
+            except NoAddress as wrong:
+                raise _Wrong("e-mail", part, wrong.sentence.rstrip(".")) from None
         elif set(words) <= set(Role.values):
             named = tuple(sorted({*named, *words}))
         elif name:

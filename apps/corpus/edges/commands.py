@@ -16,7 +16,7 @@ from django.utils import timezone
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.rules import archive_refusal
-from apps.accounts.selectors import members_of
+from apps.accounts.selectors import members_of, with_address
 from apps.common.errors import InputError, InputErrors, Refusal
 from apps.common.files.faults import as_line
 from apps.common.files.linefiles import name_of
@@ -76,7 +76,7 @@ class ProjectCommand(BaseCommand):
             if lead is None:
                 raise CommandError(f"{project.name} has no lead. Name one with --user.", returncode=BAD_INPUT)
             return lead
-        user = members_of(project, Role.LEAD).filter(email__iexact=email).first()
+        user = with_address(members_of(project, Role.LEAD), email).first()
         if user is None:
             raise CommandError(f"{email} is not a lead of {project.name}.", returncode=BAD_INPUT)
         return user

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from apps.accounts.core.addresses import NoAddress, plain_address, plain_domain
 from apps.common.web.addresses import BadAddress, parse_url
 
 ROLES = ("annotator", "reviewer", "lead", "viewer")
@@ -50,7 +51,7 @@ class SingleSignOn:
         return f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
 
     def trusts_domain_of(self, email: str) -> bool:
-        return email.rpartition("@")[2].lower() in self.domains
+        return email.rpartition("@")[2] in self.domains
 
     def rules_by_project(self) -> dict[str, list[GroupRole]]:
         """The table of roles for each project that it names, in the order of their slugs."""
@@ -141,9 +142,13 @@ def _scopes(scopes: Iterable[str]) -> tuple[str, ...]:
 
 
 def _domain(domain: str) -> str:
-    if not _DOMAIN.fullmatch(domain.lower()):
+    try:
+        plain = plain_domain(domain)
+    except NoAddress:
+        plain = ""
+    if not _DOMAIN.fullmatch(plain):
         raise BadConfiguration(f"KARAT_OIDC_DOMAINS: {domain!r} is no domain. Write what follows the @: example.org.")
-    return domain.lower()
+    return plain
 
 
 def _rule(text: str) -> GroupRole:
@@ -156,7 +161,12 @@ def _rule(text: str) -> GroupRole:
 
 
 def _address(email: str) -> str:
-    email = email.strip().lower()
-    if email and not _ADDRESS.fullmatch(email):
+    if not email.strip():
+        return ""
+    try:
+        plain = plain_address(email)
+    except NoAddress:
+        plain = ""
+    if not _ADDRESS.fullmatch(plain):
         raise BadConfiguration(f"KARAT_PASSWORDS_ONLY_FOR={email!r} is no e-mail address. Name that of one operator.")
-    return email
+    return plain

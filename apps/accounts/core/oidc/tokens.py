@@ -10,6 +10,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
+from apps.accounts.core.addresses import NoAddress, plain_address
 from apps.accounts.core.oidc.claims import Claims
 from apps.accounts.core.oidc.configuration import SingleSignOn
 from apps.accounts.core.oidc.metadata import ALGORITHMS
@@ -115,7 +116,7 @@ def _read(claims: Mapping[str, Any], configuration: SingleSignOn) -> Claims:
     subject = claims["sub"]
     if not (0 < len(subject) <= LONGEST_SUBJECT and subject.isascii() and subject.isprintable()):
         raise AnswerRefused("sub")
-    address = _text(claims.get("email")).strip().lower()
+    address = _address(_text(claims.get("email")))
     left_out = claims.get("_claim_names")
     return Claims(
         issuer=claims["iss"],
@@ -126,6 +127,14 @@ def _read(claims: Mapping[str, Any], configuration: SingleSignOn) -> Claims:
         groups=_groups(claims.get(configuration.groups_claim)),
         has_too_many_groups=isinstance(left_out, dict) and configuration.groups_claim in left_out,
     )
+
+
+def _address(text: str) -> str:
+    """In its one form; "" for what cannot be the address of an account or an invitation."""
+    try:
+        return plain_address(text)
+    except NoAddress:
+        return ""
 
 
 def _text(value: Any) -> str:

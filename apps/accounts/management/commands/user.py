@@ -12,7 +12,7 @@ from apps.accounts.actions import identities, invitations, people
 from apps.accounts.actions.leaving import leave
 from apps.accounts.execution.leaving import held_by
 from apps.accounts.models import User
-from apps.accounts.selectors import everybody
+from apps.accounts.selectors import everybody, with_address
 from apps.common.errors import Refusal
 from apps.common.templatetags.karat import plural
 
@@ -38,6 +38,9 @@ class Command(BaseCommand):
         ):
             one = steps.add_parser(step, help=summary)
             one.add_argument("email")
+        address = steps.add_parser("address", help="give an account another e-mail address")
+        address.add_argument("email")
+        address.add_argument("new")
         leaving = steps.add_parser("leave", help="take all that a person holds, and close their account")
         leaving.add_argument("email")
         leaving.add_argument("--heir", metavar="E-MAIL", help="who leads the projects that only this person leads")
@@ -78,6 +81,10 @@ class Command(BaseCommand):
         people.reopen_account(user_id=self._person(email).pk, actor=None, at=timezone.now())
         self.stdout.write(f"The account of {email} is open again. `karat user password {email}` sets a password.")
 
+    def _address(self, *, email: str, new: str, **options: Any) -> None:
+        user = people.change_address(user_id=self._person(email).pk, email=new, at=timezone.now())
+        self.stdout.write(f"{email} is {user.email} now. Sign in with that.")
+
     def _leave(self, *, email: str, heir: str | None, yes: bool, dry_run: bool, **options: Any) -> None:
         user, at = self._person(email), timezone.now()
         for holding in held_by(user, at):
@@ -94,7 +101,7 @@ class Command(BaseCommand):
         self.stdout.write(f"/setup/{token}/")
 
     def _person(self, email: str) -> User:
-        user = User.objects.filter(email__iexact=email).first()
+        user = with_address(User.objects, email).first() or User.objects.filter(email=email).first()
         if user is None:
             raise CommandError(f"No person has the address {email}. `karat user list` shows all.", returncode=2)
         return user

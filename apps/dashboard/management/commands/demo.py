@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.accounts.selectors import with_address
 from apps.common.errors import Refusal
 from apps.dashboard.actions.demo import NAME, request_demo
 from apps.dashboard.execution.demo.stage import finish
@@ -22,7 +23,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, project: str, host: str, **options: Any) -> None:
         operators = User.objects.filter(is_operator=True, is_active=True).order_by("pk")
-        user = operators.filter(email__iexact=host).first() if host else operators.first()
+        user = with_address(operators, host).first() if host else operators.first()
         if user is None:
             cure = "`karat user add EMAIL --name NAME --operator` creates one."
             who = f"There is no operator with the address {host}." if host else "There is no operator yet."
