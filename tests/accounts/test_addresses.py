@@ -111,8 +111,8 @@ def test_forms_and_the_api_say_which_letter_they_do_not_take(client):
     client.force_login(lead)
     line = "Isa, ısa.kis@example.org, viewer"
 
-    page = client.post(reverse("accounts:invite", kwargs={"slug": project.slug}), {"people": line, "roles": ["viewer"]})
-    signed_out = Client().post(reverse("accounts:sign-in"), {"email": "ısa@example.org", "password": "x"})
+    page = client.post(f"/p/{project.slug}/people/invite/", {"people": line, "roles": ["viewer"]})
+    signed_out = Client().post(reverse("accounts:login"), {"email": "ısa@example.org", "password": "x"})
 
     assert "not one of a to z" in page.content.decode()
     assert "not one of a to z" in signed_out.content.decode()

@@ -3,16 +3,18 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import zipfile
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from apps.backups.formats.archive import Archive
-from tests.backups.running import DATA, KEY, done, empty_postgresql, environment, karat, on
+from tests.backups.running import DATA, KEY, done, empty_postgresql, empty_target, environment, karat, on
 from tests.conftest import REPO
 
 
@@ -39,6 +41,37 @@ def test_a_backup_of_the_first_schema_is_restored_and_upgraded(older, tmp_path):
 @pytest.mark.once
 def test_a_backup_does_not_change_an_older_database(older):
     assert karat("migrate", "--check", env=on(older / "data")).returncode == 1
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_accounts_that_would_share_an_address_are_refused_by_name_until_one_has_another(older, tmp_path):
+    """On the way to either database, and at the upgrade."""
+    data = Path(shutil.copytree(older / "data", tmp_path / "data"))
+    with closing(sqlite3.connect(data / "karat.sqlite3")) as own:
+        people = [pk for (pk,) in own.execute("SELECT id FROM accounts_user ORDER BY id LIMIT 3")]
+        for pk, email in zip(
+            people, ["Isa@bücher.example", "isa@xn--bcher-kva.example", "ısa@example.org"], strict=True
+        ):
+            own.execute("UPDATE accounts_user SET email = ? WHERE id = ?", [email, pk])
+        own.commit()
+
+    with empty_target(tmp_path) as address:
+        to = address or f"sqlite:///{tmp_path}/moved.sqlite3"
+        for words in (("move", "--to", to), ("upgrade",)):
+            refused = karat(*words, env=on(data))
+            assert (refused.returncode, "Traceback" in refused.stderr) == (2, False), refused.stderr
+            assert "(ısa@example.org)" in refused.stderr
+            assert "Run `karat user address OLD NEW`" in refused.stderr
+        done("user", "address", "ısa@example.org", "isa@example.org", env=on(data))
+        refused = karat("upgrade", env=on(data))
+        assert "(Isa@bücher.example)" in refused.stderr
+        assert "(isa@xn--bcher-kva.example)" in refused.stderr
+        done("user", "address", "Isa@bücher.example", "isa@bucher.example", env=on(data))
+
+        done("upgrade", env=on(data))
+        done("move", "--to", to, env=on(data))
+        assert "isa@bucher.example" in done("user", "list", env=on(data, to))
 
 
 @pytest.mark.postgres
