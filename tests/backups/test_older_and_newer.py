@@ -54,6 +54,12 @@ def test_accounts_that_would_share_an_address_are_refused_by_name_until_one_has_
             people, ["Isa@bücher.example", "isa@xn--bcher-kva.example", "ısa@example.org"], strict=True
         ):
             own.execute("UPDATE accounts_user SET email = ? WHERE id = ?", [email, pk])
+        for email in ("ısb@example.org", "Bo@Bücher.example"):
+            own.execute(
+                "INSERT INTO accounts_invitation (email, roles, makes_operator, token_digest, created_at, expires_at)"
+                " VALUES (?, '[]', 0, ?, '2026-01-01 00:00:00', '2099-01-01 00:00:00')",
+                [email, email],
+            )
         own.commit()
 
     with empty_target(tmp_path) as address:
@@ -70,6 +76,9 @@ def test_accounts_that_would_share_an_address_are_refused_by_name_until_one_has_
         done("user", "address", "Isa@bücher.example", "isa@bucher.example", env=on(data))
 
         done("upgrade", env=on(data))
+        with closing(sqlite3.connect(data / "karat.sqlite3")) as own:
+            invited = own.execute("SELECT email, revoked_at IS NULL FROM accounts_invitation ORDER BY id").fetchall()
+        assert invited == [("", 0), ("bo@xn--bcher-kva.example", 1)]
         done("move", "--to", to, env=on(data))
         assert "isa@bucher.example" in done("user", "list", env=on(data, to))
 

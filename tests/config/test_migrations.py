@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.migration import Migration
@@ -17,9 +18,11 @@ from apps.accounts.actions import invitations, passwords
 from apps.accounts.actions.projects import archive_project
 from apps.accounts.enums import Role
 from apps.accounts.models import PasswordReset, Project
+from apps.audit.execution.sealing import seal_all
 from apps.common.database.on_demand import StateOnDemand
 from apps.common.database.replacement_guards import EVENTS, PREFIX, trigger_name
 from apps.common.database.triggers import Guard, GuardReplacement
+from apps.common.errors import Refusal
 from apps.corpus.actions import imports
 from apps.corpus.models import FormerVersion, Import
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
@@ -252,3 +255,21 @@ def test_what_contradicts_itself_is_refused_by_the_database(db, statement, name)
 
     with pytest.raises(IntegrityError, match=name), transaction.atomic():
         statement()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_history_that_came_from_another_server_is_not_upgraded_and_its_project_named():
+    project = make_project("Elsewhere")
+    seal_all()
+    call_command("migrate", "audit", "0005", verbosity=0)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE audit_chain SET moves = '[{}]' WHERE project_id = %s", [project.pk])
+
+        with pytest.raises(Refusal, match="The history of Elsewhere came from another server"):
+            call_command("migrate", "audit", verbosity=0)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE audit_chain SET moves = NULL")
+        call_command("migrate", "audit", verbosity=0)
