@@ -123,7 +123,10 @@ def _build(
     What `was_begun` in this folder may have been interrupted after the last row, and may be done again. Otherwise a
     database with this backup in it is one that people may have used since.
     """
-    _refuse_without_room(archive, wanted.data_dir if has_files or place is None else place.parent, place is not None)
+    if has_files:
+        _refuse_without_room(wanted.data_dir, archive.manifest.bytes_of_files)
+    if place is not None:
+        _refuse_without_room(place.parent, archive.bytes_of_rows)
     if place is not None:
         _remove(_beside(place))
         os.environ["DATABASE_URL"] = f"sqlite:///{_beside(place)}"
@@ -154,8 +157,8 @@ def _build(
     os.sync()
 
 
-def _refuse_without_room(archive: Archive, folder: Path, with_rows: bool) -> None:
-    needs, free = archive.unpacked_bytes(with_rows=with_rows), shutil.disk_usage(folder).free
+def _refuse_without_room(folder: Path, needs: int) -> None:
+    free = shutil.disk_usage(folder).free if folder.is_dir() else needs
     if needs > free:
         raise Refusal(
             f"The backup unpacks to {needs / 1e6:,.0f} MB, and {folder} has {free / 1e6:,.0f} MB free. Nothing was "

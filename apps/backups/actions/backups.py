@@ -106,7 +106,7 @@ def _restore_files(archive: Archive, progress: Progress) -> None:
     if folder is None:
         return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name, content in archive.heads().items():
+    for name, content in archive.heads():
         if not (folder / name).exists():
             with private_file(folder / name) as stream:
                 stream.write(content)

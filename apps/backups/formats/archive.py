@@ -27,10 +27,9 @@ PIECE = 1 << 20
 FASTEST = 1
 """Of the levels of compression. The best takes many times as long and saves little more."""
 
-
 MOST_MANIFEST, MOST_MANIFEST_A_MEMBER = 16 << 20, 512
 """Bytes of a manifest: it names each member, and files that were missing."""
-MOST_SMALL = 100_000
+MOST_SECRETS, MOST_HEAD = 100_000, 1_000
 """Bytes of the server's keys, and of a record of a head."""
 OWN_HEAD = re.compile(r"[a-z0-9-]+\.json")
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -79,6 +78,11 @@ class Manifest:
     def rows(self) -> int:
         """The number of rows of all tables."""
         return sum(stored.state.rows for stored in self.tables.values())
+
+    @property
+    def bytes_of_files(self) -> int:
+        """The size of all uploaded files: no more of them is written."""
+        return sum(file.size for file in self.files.values())
 
     @property
     def digest(self) -> str:
@@ -177,11 +181,11 @@ class Archive:
         with self._member(f"{ROWS}/{table.name}.jsonl") as member:
             yield from read_rows(member, table)
 
-    def unpacked_bytes(self, *, with_rows: bool) -> int:
-        """The size of the uploaded files, and of the rows, when they are unpacked: no more of them is read."""
-        rows = [f"{ROWS}/{name}.jsonl" for name in self.manifest.tables] if with_rows else []
-        there = {info.filename: info.file_size for info in self._zip.infolist()}
-        return sum(file.size for file in self.manifest.files.values()) + sum(there.get(name, 0) for name in rows)
+    @property
+    def bytes_of_rows(self) -> int:
+        """The size of all rows as lines: no more of them is read."""
+        rows = {f"{ROWS}/{name}.jsonl" for name in self.manifest.tables}
+        return sum(info.file_size for info in self._zip.infolist() if info.filename in rows)
 
     def is_of_one_project(self) -> bool:
         """Whether `karat project export` wrote it: it has no operator of the server, and no history of its own."""
@@ -207,15 +211,17 @@ class Archive:
         if (left, digest.hexdigest()) != (0, stored.sha256):
             raise self.damaged(f"{FILES}/{path}")
 
-    def heads(self) -> dict[str, bytes]:
-        """The records of heads of audit chains, by file name."""
-        names = [name.removeprefix(f"{HEADS}/") for name in self._zip.namelist() if name.startswith(f"{HEADS}/")]
-        return {name: self._small(f"{HEADS}/{name}") for name in names if OWN_HEAD.fullmatch(name)}
+    def heads(self) -> Iterator[tuple[str, bytes]]:
+        """The records of heads of audit chains, each with its file name."""
+        for path in self._zip.namelist():
+            folder, _, name = path.partition("/")
+            if folder == HEADS and OWN_HEAD.fullmatch(name):
+                yield name, self._small(path, MOST_HEAD)
 
     def secrets(self) -> bytes:
-        return self._small(SECRETS)
+        return self._small(SECRETS, MOST_SECRETS)
 
-    def _small(self, name: str, most: int = MOST_SMALL) -> bytes:
+    def _small(self, name: str, most: int) -> bytes:
         with self._member(name) as member:
             content: bytes = member.read(most + 1)
         if len(content) > most:

@@ -58,8 +58,7 @@ class Command(BaseCommand):
 
 def contents(backup: WrittenBackup) -> str:
     manifest = backup.manifest
-    files = sum(file.size for file in manifest.files.values())
     return (
         f"{backup.size / 1e6:,.1f} MB with {manifest.rows:,} rows of {len(manifest.tables)} tables and "
-        f"{len(manifest.files):,} files of {files / 1e6:,.1f} MB, digest {manifest.digest[:12]}"
+        f"{len(manifest.files):,} files of {manifest.bytes_of_files / 1e6:,.1f} MB, digest {manifest.digest[:12]}"
     )
