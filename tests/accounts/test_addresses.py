@@ -56,12 +56,12 @@ def test_one_account_answers_to_each_spelling_and_to_no_look_alike():
 
     assert user.email == PLAIN
     for each in SPELLINGS:
-        assert with_address(User.objects, each).get() == user
+        assert with_address(User.objects.all(), each).get() == user
         assert sign_in(request=None, email=each, password=PASSWORD, address=None, at=AT) == user
         with pytest.raises(Exception, match="has an account already"):
             create_user(email=each, name="Isa", password=PASSWORD, at=AT)
     for each in LOOK_ALIKES:
-        assert not with_address(User.objects, each).exists()
+        assert not with_address(User.objects.all(), each).exists()
         with pytest.raises(SignInRefused):
             sign_in(request=None, email=each, password=PASSWORD, address=None, at=AT)
         with pytest.raises(NoAddress):

@@ -100,8 +100,8 @@ def change_address(*, user_id: int, email: str, at: datetime) -> User:
         raise Refusal(f"{user.email} is the address of another account.", code="email_taken")
     user.save(update_fields=["email"])
     PasswordReset.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)
-    changed = {"before": {"email": before}, "after": {"email": user.email}}
-    record(project=None, actor=None, action="user.address_changed", obj=user, **changed, at=at)
+    old, new = {"email": before}, {"email": user.email}
+    record(project=None, actor=None, action="user.address_changed", obj=user, before=old, after=new, at=at)
     return user
 
 

@@ -101,7 +101,7 @@ class Command(BaseCommand):
         self.stdout.write(f"/setup/{token}/")
 
     def _person(self, email: str) -> User:
-        user = with_address(User.objects, email).first() or User.objects.filter(email=email).first()
+        user = with_address(User.objects.all(), email).first() or User.objects.filter(email=email).first()
         if user is None:
             raise CommandError(f"No person has the address {email}. `karat user list` shows all.", returncode=2)
         return user
