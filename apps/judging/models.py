@@ -77,6 +77,9 @@ class RoundAnnotator(models.Model):
     round = models.ForeignKey(Round, models.PROTECT, related_name="annotators")
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     cursor = models.BigIntegerField(default=0)
+    share = models.PositiveIntegerField(
+        null=True, help_text="How many first grades were planned for them when the round opened."
+    )
     only = models.JSONField(null=True, help_text="What they may judge; empty: every pair of the round.")
 
     class Meta:
@@ -151,8 +154,9 @@ class KeyMap(models.Model):
 class Seat(models.Model):
     """One place for one judgement of one pair. A pair has exactly the seats that the plan requires.
 
-    open: anybody of the round may lease it, or only `reserved_for`, where that is set; leased: to `annotator` until
-    `lease_expires_at`; done: judged, final. The next claim of anybody opens a seat whose lease has lapsed.
+    open: `meant_for` gets it, and anybody else of the round once their own share is done; or only `reserved_for`, where
+    that is set. leased: to `annotator` until `lease_expires_at`; done: judged, final. The next claim of anybody opens a
+    seat whose lease has lapsed.
     """
 
     # Those without an index of their own stand first in one of the indexes below.
@@ -168,6 +172,14 @@ class Seat(models.Model):
     lease_expires_at = models.DateTimeField(null=True)
     reserved_for = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+", db_index=False
+    )
+    meant_for = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        db_index=False,
+        help_text="In whose share it is. Empty: in nobody's.",
     )
     due_after = models.PositiveIntegerField(
         null=True, help_text="A reserved seat is offered once its person has judged so many pairs of the round."
@@ -199,6 +211,9 @@ class Seat(models.Model):
                 fields=["round", "reserved_for", "state"],
                 condition=Q(reserved_for__isnull=False),
                 name="judging_seat_reserved",
+            ),
+            models.Index(
+                fields=["round", "meant_for", "query"], condition=Q(state="open"), name="judging_seat_meant"
             ),
         ]
 

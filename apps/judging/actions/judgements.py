@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, Q, Subquery
+from django.db.models import BooleanField, Exists, ExpressionWrapper, Q, Subquery
 
 from apps.accounts.models import User
 from apps.accounts.selectors import locked_roles
@@ -92,7 +92,8 @@ def _own_seat(place: RoundAnnotator, seat: Seat) -> Seat:
     if not may_lease(place, seat.query_id):
         raise JudgementRefused("This pair is not assigned to you. Continue with your own pairs.", code="seat_not_open")
     theirs = Q(reserved_for=None) | Q(reserved_for=place.annotator_id)
-    free = pair.filter(theirs, state=SeatState.OPEN).order_by("pk")
+    is_mine = ExpressionWrapper(Q(meant_for=place.annotator_id), output_field=BooleanField())
+    free = pair.filter(theirs, state=SeatState.OPEN).order_by(is_mine.desc(nulls_last=True), "pk")
     if open_seat := free.select_for_update(skip_locked=True).first():
         return open_seat
     raise JudgementRefused(

@@ -5,7 +5,7 @@ is given in such a round, for a pair that its person has leased and never graded
 ones do then (a property test compares every row), ask the same rules, and take their locks in the same order. They end
 without effect wherever anything is not plain, and the full step goes on from there.
 
-On PostgreSQL each step is a function of the database (`apps/judging/migrations/0007_plain_steps.py`): one trip, and a
+On PostgreSQL each step is a function of the database (`apps/judging/migrations/0007_plain_steps.py`, 0012): one trip, and a
 transaction of its own. The statements here are those of SQLite, which has one writer at a time and therefore no locks.
 """
 
@@ -57,14 +57,14 @@ UPDATE judging_seat SET lease_expires_at = %(expires)s
  WHERE round_id = %(round)s AND annotator_id = %(person)s AND state = 'leased' AND lease_expires_at < %(renewed)s
 """
 
-IS_FREE = """f.round_id = %(round)s AND f.state = 'open' AND f.reserved_for_id IS NULL
+IS_FREE = """f.meant_for_id = %(person)s AND f.round_id = %(round)s AND f.state = 'open' AND f.reserved_for_id IS NULL
       AND NOT EXISTS (
           SELECT 1 FROM judging_seat m
            WHERE m.round_id = f.round_id AND m.annotator_id = %(person)s AND m.entry_id = f.entry_id
              AND m.pass_number = f.pass_number)"""
 
-# The free pairs of the first query from the cursor on that has one for this person, in their own order; most often it
-# is the query they are at. A pair is leased through its open seat with the lowest number, never twice to one person.
+# The free pairs of the first query from the cursor on that has one of this person's share, in their own order; most
+# often it is the query they are at. A pair is never leased twice to one person.
 LEASE = f"""
 WITH reached AS (
   SELECT coalesce(
@@ -81,10 +81,7 @@ UPDATE judging_seat SET state = 'leased', annotator_id = %(person)s, lease_expir
               SELECT m.entry_id, m.pass_number FROM judging_seat m
                WHERE m.query_id = (SELECT query_id FROM reached)
                  AND m.round_id = %(round)s AND coalesce(m.annotator_id, 0) = %(person)s)
-          AND (s.number = 1 OR NOT EXISTS (
-              SELECT 1 FROM judging_seat l
-               WHERE l.round_id = s.round_id AND l.entry_id = s.entry_id AND l.number < s.number
-                 AND l.pass_number = s.pass_number AND l.state = 'open'))
+          AND s.meant_for_id = %(person)s
         ORDER BY (((s.entry_id %% %(prime)s) * %(factor)s + %(shift)s) %% %(prime)s)
                * (((s.entry_id %% %(prime)s) * %(factor)s + %(shift)s) %% %(prime)s) %% %(prime)s, s.entry_id
         LIMIT %(n)s)
@@ -116,7 +113,7 @@ ON CONFLICT DO NOTHING RETURNING id
 def lease_plainly(*, round_: Round, annotator_id: int, n: int, at: datetime) -> int | None:
     """Lease pairs to a person, query by query, until they have `n`; return the query they have reached.
 
-    None where the full step has to go on: fewer pairs than wanted were free, somebody's lease has lapsed, the person
+    None where the full step has to go on: fewer pairs than wanted were free in their share, somebody's lease has lapsed, the person
     has a remit or reserved pairs, or they are no annotator of this round. What was leased by then stays leased.
 
     The commit does not wait for the disk: who loses a lease in a power cut is given the pair again, or another one.

@@ -46,7 +46,8 @@ def lease_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> int:
     """Lease seats to a person until they have `n`, at most 20; return the query they have reached.
 
     A person goes through the queries one after another, from their own starting point, and sees the pairs of a query in
-    their own order. What is reserved for them (a repeated pair or a check) is assigned once it is due, and before that
+    their own order: first those of their share, and once no pair of it is left or leased, those of others. What is
+    reserved for them (a repeated pair or a check) is assigned once it is due, and before that
     only when nothing else is left. Lapsed leases of others are returned to the queue first; leases that the person has
     are extended once they are a minute old.
 
@@ -132,8 +133,11 @@ def _lease_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tu
     if room > 0 and standing.has_reserved:
         room -= _lease_reserved(place, queries, room, expires, is_due=True)
     if room > 0:
-        added, met_others = _lease_from_queries(place, queries, room, expires)
+        added, met_others = _lease_from_queries(place, queries, room, expires, own=True)
         room -= added
+        if room > 0 and not met_others and not leased_to(place).filter(meant_for=place.annotator_id).exists():
+            added, met_others = _lease_from_queries(place, queries, room, expires, own=False)
+            room -= added
     if room > 0 and standing.has_reserved and not met_others and queries is None:
         _lease_reserved(place, queries, room, expires, is_due=False)
     return place, met_others
@@ -179,20 +183,21 @@ def _return_lapsed(place: RoundAnnotator, at: datetime) -> None:
 
 
 def _lease_from_queries(
-    place: RoundAnnotator, queries: list[int] | None, n: int, expires: datetime
+    place: RoundAnnotator, queries: list[int] | None, n: int, expires: datetime, *, own: bool
 ) -> tuple[int, bool]:
     """Lease up to `n` seats, query by query from the cursor on, and set the cursor to the last of these queries.
+
+    `own`: those of this person's share only.
 
     Returns how many they were, and whether it ended at a query whose free seats others had locked. The step ends there
     and does not retry, since two such people would each keep locked what the other needs.
     """
     count, began, waits_at = 0, place.cursor, None
     while count < n:
-        reached = _lease(place, _next_query(place, queries), n - count, expires)
+        following = _next_query(place, queries, own=own)
+        reached = _lease(place, following, n - count, expires, own=own)
         if not reached:
-            waits_at = (
-                RoundAnnotator.objects.filter(pk=place.pk).values_list(_next_query(place, queries), flat=True).get()
-            )
+            waits_at = RoundAnnotator.objects.filter(pk=place.pk).values_list(following, flat=True).get()
             break
         count += len(reached)
         place.cursor = reached[0]
@@ -211,10 +216,13 @@ def leased_to(place: RoundAnnotator) -> QuerySet[Seat]:
 def lease_of_query(place: RoundAnnotator, query_id: int, n: int, expires: datetime) -> None:
     """Lease up to `n` pairs of a query, in this person's order; none where they may not judge it now.
 
-    Fewer when others were faster.
+    Of their share, while any of it is left to them. Fewer when others were faster.
     """
     if may_lease(place, query_id):
-        _lease(place, Value(query_id), n, expires)
+        mine = Seat.objects.filter(round=place.round, meant_for=place.annotator_id)
+        leased = Q(state=SeatState.LEASED, annotator=place.annotator_id)
+        own = mine.filter(leased | Q(state=SeatState.OPEN)).exists()
+        _lease(place, Value(query_id), n, expires, own=own)
 
 
 def may_lease(place: RoundAnnotator, query_id: int) -> bool:
@@ -229,25 +237,29 @@ def _judged(round_: Round, annotator_id: int) -> QuerySet[Seat]:
     return Seat.objects.filter(round=round_, annotator=annotator_id, state=SeatState.DONE)
 
 
-def _free_for(place: RoundAnnotator) -> QuerySet[Seat]:
-    """Open seats of pairs on which this person has no seat in the same pass, reserved for nobody."""
+def _free_for(place: RoundAnnotator, *, own: bool) -> QuerySet[Seat]:
+    """Open seats of pairs on which this person has no seat in the same pass, reserved for nobody.
+
+    `own`: those of this person's share only.
+    """
     mine = Seat.objects.filter(
         round=OuterRef("round"),
         entry=OuterRef("entry"),
         pass_number=OuterRef("pass_number"),
         annotator=place.annotator_id,
     )
-    return Seat.objects.filter(~ExistsForEach(mine), round=place.round, state=SeatState.OPEN, reserved_for=None)
+    free = Seat.objects.filter(~ExistsForEach(mine), round=place.round, state=SeatState.OPEN, reserved_for=None)
+    return free.filter(meant_for=place.annotator_id) if own else free
 
 
-def _next_query(place: RoundAnnotator, queries: list[int] | None) -> Coalesce:
+def _next_query(place: RoundAnnotator, queries: list[int] | None, *, own: bool) -> Coalesce:
     """For the database: the first query from the cursor on, going round once, with a pair for this person.
 
     With a remit the queries are checked one by one, for most seats on the way would be outside it.
     """
-    free: QuerySet[Seat] | QuerySet[PoolQuery] = _free_for(place).order_by("query_id")
+    free: QuerySet[Seat] | QuerySet[PoolQuery] = _free_for(place, own=own).order_by("query_id")
     if place.only:
-        free_here = _free_for(place).filter(query=OuterRef("query"))
+        free_here = _free_for(place, own=own).filter(query=OuterRef("query"))
         within = PoolQuery.objects.filter(query_in_remit(place.only), pool=place.round.pool_id)
         free = within.filter(Exists(free_here)).order_by("query_id")
     if queries is not None:
@@ -257,8 +269,8 @@ def _next_query(place: RoundAnnotator, queries: list[int] | None) -> Coalesce:
     return Coalesce(Subquery(on[:1]), Subquery(before[:1]))
 
 
-def _lease(place: RoundAnnotator, query: Value | Coalesce, n: int, expires: datetime) -> list[int]:
-    """Lease the free seats of up to `n` pairs of a query: of each pair the seat with the lowest number.
+def _lease(place: RoundAnnotator, query: Value | Coalesce, n: int, expires: datetime, *, own: bool) -> list[int]:
+    """Lease the free seats of up to `n` pairs of a query: of each pair their own, or the seat with the lowest number.
 
     Return the key of the query for each.
     """
@@ -269,9 +281,9 @@ def _lease(place: RoundAnnotator, query: Value | Coalesce, n: int, expires: date
         state=SeatState.OPEN,
         number__lt=OuterRef("number"),
     )
-    own = own_order(place.round.seed, place.annotator_id)
-    free = _free_for(place).filter(~ExistsForEach(lower), query=query).order_by(_rank(own), "entry_id")
-    return _take(place, free, n, expires)
+    order = own_order(place.round.seed, place.annotator_id)
+    free = _free_for(place, own=own).filter(query=query).order_by(_rank(order), "entry_id")
+    return _take(place, free if own else free.filter(~ExistsForEach(lower)), n, expires)
 
 
 def _lease_reserved(

@@ -1,8 +1,10 @@
 """Jobs of judging: creating the seats of a round."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
+
+from django.db.models import Count
 
 from apps.accounts.models import User
 from apps.audit.actions import record
@@ -12,6 +14,7 @@ from apps.jobs.selectors.job_kinds import job_kind
 from apps.judging.core.plan import seat_number
 from apps.judging.core.remits import Remit, fits
 from apps.judging.core.seeded_order import seeded_number
+from apps.judging.core.shares import Shares
 from apps.judging.enums import RoundState, SeatState
 from apps.judging.models import KeptPair, KnownAnswer, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import (
@@ -28,7 +31,7 @@ from apps.queries.models import Query
 
 CHUNK = 5_000
 ROWS = 500
-SEAT_COLUMNS = ("round_id", "entry_id", "query_id", "number", "pass_number", "state")
+SEAT_COLUMNS = ("round_id", "entry_id", "query_id", "number", "pass_number", "state", "meant_for_id")
 KEPT_COLUMNS = ("round_id", "entry_id", "kept_from_id")
 
 
@@ -84,30 +87,42 @@ def create_seats(round_: Round, counts: list[int], start: int = 0, end: int | No
     entries = pairs_of_round(round_).values_list("pk", "query_id")
     # Read before writing: no other statement can run during a COPY.
     rows = list(entries[start:end])
-    insert_rows(Seat, SEAT_COLUMNS, _seats(round_, rows, counts, start))
+    remits, of_share = _remits(round_), shares_of(round_)
+    judges = judges_by_query(Query.objects.filter(pk__in={query for _, query in rows}), remits)
+    shares = Shares(remits, seed=round_.seed, left=sum(counts) - sum(of_share.values()), before=of_share)
+    insert_rows(Seat, SEAT_COLUMNS, list(_seats(round_, rows, counts[start:end], shares, judges)))
+
+
+def shares_of(round_: Round) -> dict[int, int]:
+    """How many seats are in the share of each person, by key."""
+    meant = Seat.objects.filter(round=round_, meant_for__isnull=False).order_by()
+    return dict(meant.values_list("meant_for").annotate(n=Count("pk")))
 
 
 def _seats(
-    round_: Round, rows: Iterable[tuple[int, int]], counts: list[int], start: int
-) -> Iterator[tuple[int, int, int, int, int, str]]:
-    for position, (entry_id, query_id) in enumerate(rows, start):
-        for number in range(1, counts[position] + 1):
-            yield round_.pk, entry_id, query_id, number, FIRST_PASS, SeatState.OPEN.value
+    round_: Round,
+    rows: Iterable[tuple[int, int]],
+    counts: Iterable[int],
+    shares: Shares,
+    judges: Mapping[int, list[int]],
+) -> Iterator[tuple[int, int, int, int, int, str, int]]:
+    for (entry_id, query_id), count in zip(rows, counts, strict=True):
+        for number, person in enumerate(shares.judges_of(query_id, entry_id, count, judges[query_id]), 1):
+            yield round_.pk, entry_id, query_id, number, FIRST_PASS, SeatState.OPEN.value, person
 
 
-def create_checks(round_: Round, shared: int) -> None:
-    """Reserve the known pairs for everybody who may judge them, spread over an even share of the `shared` seats."""
+def create_checks(round_: Round, shares: Mapping[int, int]) -> None:
+    """Reserve the known pairs for everybody who may judge them, spread over their share."""
     known = KnownAnswer.objects.filter(round=round_).order_by("entry")
     query_of: dict[int, int] = dict(known.values_list("entry_id", "entry__query_id"))
     if not query_of:
         return
     facts = facts_of(Query.objects.filter(pk__in=query_of.values()))
     remits = _remits(round_)
-    share = shared // len(remits)
     seats = []
     for place, (person, remit) in enumerate(sorted(remits.items()), 1):
         own = [entry for entry, query in query_of.items() if fits(remit, facts[query])]
-        for entry, due in plan_of(round_).checks_after(own, person, share).items():
+        for entry, due in plan_of(round_).checks_after(own, person, shares.get(person, 0)).items():
             number, query = seat_number(0, place), query_of[entry]
             seats.append(
                 Seat(
@@ -119,13 +134,15 @@ def create_checks(round_: Round, shared: int) -> None:
 
 
 def finish_opening(round_: Round, *, actor: User | None, at: datetime) -> None:
-    """Give everybody their first query and their checks, and open the round."""
+    """Give everybody their first query, their share and their checks, and open the round."""
     queries = list(Seat.objects.filter(round=round_).order_by("query_id").values_list("query_id", flat=True).distinct())
     shared = Seat.objects.filter(round=round_).count()
-    create_checks(round_, shared)
+    shares = shares_of(round_)
+    create_checks(round_, shares)
     for place in RoundAnnotator.objects.filter(round=round_):
         place.cursor = first_query(queries, round_.seed, place.annotator_id)
-        place.save(update_fields=["cursor"])
+        place.share = shares.get(place.annotator_id, 0)
+        place.save(update_fields=["cursor", "share"])
     round_.state = RoundState.OPEN
     round_.opened_at = at
     kept_pairs = KeptPair.objects.filter(round=round_).count()
