@@ -212,9 +212,7 @@ class Seat(models.Model):
                 condition=Q(reserved_for__isnull=False),
                 name="judging_seat_reserved",
             ),
-            models.Index(
-                fields=["round", "meant_for", "query"], condition=Q(state="open"), name="judging_seat_meant"
-            ),
+            models.Index(fields=["round", "meant_for", "query"], condition=Q(state="open"), name="judging_seat_meant"),
         ]
 
     def __str__(self) -> str:

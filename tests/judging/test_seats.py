@@ -65,26 +65,41 @@ def test_queries_come_one_after_another_and_pairs_in_an_order_of_ones_own():
 
 
 def test_a_lapsed_lease_goes_to_somebody_else():
-    round_ = make_round(queries=1, blocks=2, overlap=0.0)
+    round_ = make_round(queries=1, blocks=4, overlap=0.0)
     mara, sef = people_of(round_)
     held = claim(round_, mara)
+    judge_all(round_, sef)
 
     assert claim(round_, sef, at=later(29)) == []
     assert {seat.pk for seat in claim(round_, sef, at=later(31))} == {seat.pk for seat in held}
     assert claim(round_, mara, at=later(31)) == []
 
 
+def test_seats_of_others_follow_once_nothing_of_ones_own_share_is_left_or_leased():
+    round_ = make_round(queries=1, blocks=4, overlap=0.0)
+    mara, _ = people_of(round_)
+
+    own = claim(round_, mara)
+    give(own[0], mara)
+    assert [seat.pk for seat in claim(round_, mara)] == [own[1].pk]
+    give(own[1], mara)
+
+    assert {seat.meant_for_id for seat in own} == {mara.pk}
+    assert [seat.meant_for_id == mara.pk for seat in claim(round_, mara)] == [False, False]
+
+
 def test_requesting_again_extends_the_lease():
-    round_ = make_round(queries=1, blocks=2, overlap=0.0)
+    round_ = make_round(queries=1, blocks=4, overlap=0.0)
     mara, sef = people_of(round_)
     claim(round_, mara)
     claim(round_, mara, at=later(20))
+    judge_all(round_, sef)
 
     assert claim(round_, sef, at=later(40)) == []
 
 
 def test_released_seats_are_open_again():
-    round_ = make_round(queries=1, blocks=2, overlap=0.0)
+    round_ = make_round(queries=1, blocks=4, overlap=0.0)
     mara, sef = people_of(round_)
     claim(round_, mara)
 
@@ -122,7 +137,7 @@ def test_every_seat_is_filled_and_none_twice():
 
 
 def test_a_graded_pair_leaves_the_pile():
-    round_ = make_round(queries=1, blocks=2, overlap=0.0)
+    round_ = make_round(queries=1, blocks=4, overlap=0.0)
     mara = people_of(round_)[0]
     seat, other = claim(round_, mara)
 

@@ -5,7 +5,7 @@ is given in such a round, for a pair that its person has leased and never graded
 ones do then (a property test compares every row), ask the same rules, and take their locks in the same order. They end
 without effect wherever anything is not plain, and the full step goes on from there.
 
-On PostgreSQL each step is a function of the database (`apps/judging/migrations/0007_plain_steps.py`, 0012): one trip, and a
+On PostgreSQL each step is a function of the database (`apps/judging/migrations/`, 0007 and 0012): one trip, and a
 transaction of its own. The statements here are those of SQLite, which has one writer at a time and therefore no locks.
 """
 
@@ -113,8 +113,9 @@ ON CONFLICT DO NOTHING RETURNING id
 def lease_plainly(*, round_: Round, annotator_id: int, n: int, at: datetime) -> int | None:
     """Lease pairs to a person, query by query, until they have `n`; return the query they have reached.
 
-    None where the full step has to go on: fewer pairs than wanted were free in their share, somebody's lease has lapsed, the person
-    has a remit or reserved pairs, or they are no annotator of this round. What was leased by then stays leased.
+    None where the full step has to go on: fewer pairs of their share than wanted were free, somebody's lease has
+    lapsed, the person has a remit or reserved pairs, or they are no annotator of this round. What was leased by then
+    stays leased.
 
     The commit does not wait for the disk: who loses a lease in a power cut is given the pair again, or another one.
     """

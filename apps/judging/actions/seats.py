@@ -46,9 +46,9 @@ def lease_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> int:
     """Lease seats to a person until they have `n`, at most 20; return the query they have reached.
 
     A person goes through the queries one after another, from their own starting point, and sees the pairs of a query in
-    their own order: first those of their share, and once no pair of it is left or leased, those of others. What is
-    reserved for them (a repeated pair or a check) is assigned once it is due, and before that
-    only when nothing else is left. Lapsed leases of others are returned to the queue first; leases that the person has
+    their own order. What is reserved for them (a repeated pair or a check) is assigned once it is due, and before that
+    only when nothing else of their share is left. Pairs of others' shares follow once nothing is left or leased of
+    theirs. Lapsed leases of others are returned to the queue first; leases that the person has
     are extended once they are a minute old.
 
     Each step is a transaction that locks the person's row and leases the seats of a query in one statement: two tabs
@@ -135,12 +135,16 @@ def _lease_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tu
     if room > 0:
         added, met_others = _lease_from_queries(place, queries, room, expires, own=True)
         room -= added
-        if room > 0 and not met_others and not leased_to(place).filter(meant_for=place.annotator_id).exists():
-            added, met_others = _lease_from_queries(place, queries, room, expires, own=False)
-            room -= added
     if room > 0 and standing.has_reserved and not met_others and queries is None:
-        _lease_reserved(place, queries, room, expires, is_due=False)
+        room -= _lease_reserved(place, queries, room, expires, is_due=False)
+    if room > 0 and not met_others and not leased_to(place).filter(_of_share(place)).exists():
+        _, met_others = _lease_from_queries(place, queries, room, expires, own=False)
     return place, met_others
+
+
+def _of_share(place: RoundAnnotator) -> Q:
+    """The seats that are this person's own: in their share, or reserved for them."""
+    return Q(meant_for=place.annotator_id) | Q(reserved_for=place.annotator_id)
 
 
 class _Standing(NamedTuple):
@@ -219,7 +223,7 @@ def lease_of_query(place: RoundAnnotator, query_id: int, n: int, expires: dateti
     Of their share, while any of it is left to them. Fewer when others were faster.
     """
     if may_lease(place, query_id):
-        mine = Seat.objects.filter(round=place.round, meant_for=place.annotator_id)
+        mine = Seat.objects.filter(_of_share(place), round=place.round)
         leased = Q(state=SeatState.LEASED, annotator=place.annotator_id)
         own = mine.filter(leased | Q(state=SeatState.OPEN)).exists()
         _lease(place, Value(query_id), n, expires, own=own)

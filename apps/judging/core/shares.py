@@ -17,8 +17,10 @@ class Shares:
     everybody may judge everything, the shares are as even as that allows.
     """
 
-    def __init__(self, people: Collection[int], *, seed: int, left: int, before: Mapping[int, int] | None = None) -> None:
-        """`left` judgements are to be assigned. `before` is what people have already, in a round that goes on."""
+    def __init__(
+        self, people: Collection[int], *, seed: int, left: int, before: Mapping[int, int] | None = None
+    ) -> None:
+        """`left` judgements are to be assigned. `before` is what people have already, where a job goes on."""
         self.seed, self.left, self.people = seed, left, len(people)
         self.loads = {person: (before or {}).get(person, 0) for person in people}
         self.together: Counter[tuple[int, int]] = Counter()
@@ -53,4 +55,5 @@ class Shares:
         ahead = self.loads[person] - least
         met = sum(self.together[person, other] for other in chosen)
         is_further = ahead > slack or person not in self.of_query
-        return is_further, ahead // (slack + 1), met, ahead, seeded_number(self.seed, "share", person, self.query, entry)
+        drawn = seeded_number(self.seed, "share", person, self.query, entry)
+        return is_further, ahead // (slack + 1), met, ahead, drawn

@@ -38,6 +38,7 @@ class PersonRow(NamedTuple):
     overlap: Overlap | None
     lately: int
     steadiness: Steadiness | None = None
+    to_go: int = 0
 
 
 class BoardQuery(NamedTuple):
@@ -60,15 +61,17 @@ def round_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     lately, of_person = board.lately(round_, at=now, answers=answers)
     is_blind = round_.state != RoundState.CLOSED and board.is_asked(round_, user_of(request))
     is_put_off = totals.done > COUNTED_AT_ONCE and "differ" not in request.GET
-    stuck = selectors.stuck(round_) if round_.state == RoundState.OPEN else 0
+    is_open = round_.state == RoundState.OPEN
+    stuck = selectors.stuck(round_) if is_open else 0
     plan = round_.pool.plan or {}
     context = {
-        "is_full": round_.state == RoundState.OPEN and totals.planned > 0 and not totals.to_go,
+        "is_full": is_open and totals.planned > 0 and not totals.to_go,
         "section": "Rounds",
         "round": round_,
         "totals": totals,
         "meter": charts.meter("Judgements given", totals.done, totals.planned),
         "stuck": stuck,
+        "left_over": selectors.left_over(round_) if is_open else None,
         "waiting": undecided if _has_disputes(round_) else 0,
         "left": left_words(round_, user_of(request)),
         "is_asked": board.is_asked(round_, user_of(request)),
@@ -110,6 +113,7 @@ def _rows(
     by_query, by_person = Overlaps({}, {}) if is_hidden else board.overlaps(round_)
     steady = {} if is_hidden else steadiness(round_)
     shown = queries[:SHOWN_QUERIES]
+    to_go = selectors.to_go_by_person(round_) if round_.state == RoundState.OPEN else {}
     return {
         "is_hidden": is_hidden,
         "shows_steadiness": bool(steady),
@@ -120,6 +124,7 @@ def _rows(
                 None if is_hidden else by_person.get(each.person.pk, Overlap()),
                 of_person.get(each.person.pk, 0),
                 steady.get(each.person.pk),
+                to_go.get(each.person.pk, 0),
             )
             for each in people
         ],

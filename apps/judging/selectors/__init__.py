@@ -34,8 +34,10 @@ from apps.judging.selectors.progress import (
     by_person,
     by_query,
     leased_now,
+    left_over,
     seat_counts,
     stuck,
+    to_go_by_person,
     totals,
 )
 from apps.judging.selectors.reading import PairReading, earlier_answers, own_answer, reading, readings
@@ -88,6 +90,7 @@ __all__ = [
     "label_matrix",
     "latest_guideline",
     "leased_now",
+    "left_over",
     "left_to_another_lead",
     "live_judgements",
     "open_rounds_of",
@@ -119,6 +122,7 @@ __all__ = [
     "share_question",
     "steadiness",
     "stuck",
+    "to_go_by_person",
     "totals",
     "waiting_for",
     "wants_first_round",

@@ -22,9 +22,9 @@ PACE_OF = 200
 
 
 class OwnProgress(NamedTuple):
-    """An annotator's own work in a round; `total` is their share, or less where fewer pairs can be assigned to them.
+    """An annotator's own work in a round; `total` is their share, or less where others took pairs of it.
 
-    After their share they may continue: `beyond` pairs of others' shares are open to them.
+    After their share they may continue: `beyond` more pairs are open to them.
     """
 
     done: int
@@ -54,12 +54,12 @@ class OwnProgress(NamedTuple):
 
 
 def own_progress(round_: Round, annotator: User) -> OwnProgress:
-    """An annotator's own work. The goal is an even share of the round, of its expected repeated pairs, and the checks.
+    """An annotator's own work. The goal is the pairs of their share, the expected repeated ones, and the checks.
 
     Repeated pairs are counted as the plan expects them, never as sampled: a goal that grew with a grade would reveal
-    that its pair is repeated. The goal shrinks to what can still be assigned to them when that is less, and does not
-    change once it is reached. At most 200 pairs are counted beyond it, so that the page takes no longer in a larger
-    round.
+    that its pair is repeated. The goal shrinks when others take pairs of the share, and to what is left once none of it
+    is; it does not change once it is reached. At most 200 pairs are counted beyond it, and 400 of the share, so that
+    the page takes no longer in a larger round.
     """
     return own_progress_in([round_], annotator)[round_.pk]
 
@@ -118,29 +118,43 @@ def _place(row: RoundAnnotator, round_: Round, *, is_decided: bool) -> OwnPlace:
 
 def _question(round_: Round, place: OwnPlace | None, annotator: int) -> Question[OwnProgress]:
     seats = Seat.objects.filter(round=round_).order_by()
-    mine = seats.filter(annotator=annotator)
+    done = seats.filter(annotator=annotator, state=SeatState.DONE)
     asks = {
-        "done": CountOf(mine.filter(state=SeatState.DONE).values("pk")),
+        "done": CountOf(done.values("pk")),
         "checks": CountOf(seats.filter(reserved_for=annotator, pass_number=0).values("pk")),
-        "people": CountOf(RoundAnnotator.objects.filter(round=round_).values("pk")),
         "usual": _usual_time(round_, annotator),
-        **_shared_seats(round_),
         **(_left(round_, place, annotator) if place else {}),
     }
-    return Question(asks, lambda found: _progress(round_, found, is_placed=place is not None))
+    if place is None or place.row.share is None:
+        asks |= {"people": CountOf(RoundAnnotator.objects.filter(round=round_).values("pk")), **_shared_seats(round_)}
+    else:
+        asks |= {
+            "checked": CountOf(done.filter(pass_number=0).values("pk")),
+            "repeated": CountOf(done.filter(pass_number__gt=1).values("pk")),
+        }
+    return Question(asks, lambda found: _progress(round_, found, place))
 
 
-def _progress(round_: Round, found: Mapping[str, Any], *, is_placed: bool) -> OwnProgress:
-    done, first = found["done"], even_share(round_, found["people"], found.get("shared"))
-    share = first + int(plan_of(round_).again * first + 0.5) + found["checks"]
-    left = _left_of(found) if is_placed else 0
-    to_go = max(0, share - done) if left is None else min(max(0, share - done), left)
-    beyond = MOST_EXTRA if left is None else min(left - to_go, MOST_EXTRA)
-    return OwnProgress(done, done + to_go if done < share else share, found["usual"], beyond)
+def _progress(round_: Round, found: Mapping[str, Any], place: OwnPlace | None) -> OwnProgress:
+    share = place.row.share if place else None
+    first = even_share(round_, found["people"], found.get("shared")) if share is None else share
+    again, done = int(plan_of(round_).again * first + 0.5), found["done"]
+    goal = first + again + found["checks"]
+    left = _left_of(found) if place else 0
+    to_go = max(0, goal - done)
+    if share is None:
+        to_go = to_go if left is None else min(to_go, left)
+    elif found["own"] < LOOK:
+        own = found["own"] + found["own_leased"]
+        to_go = own + found["checks"] - found["checked"] + max(0, again - found["repeated"])
+        if place and (place.is_pilot or not own):
+            to_go = min(to_go, own + found["own_reserved"])
+    beyond = MOST_EXTRA if left is None else min(max(0, left - to_go), MOST_EXTRA)
+    return OwnProgress(done, done + to_go if to_go else min(done, goal), found["usual"], beyond)
 
 
 def even_share(round_: Round, people: int, shared: int | None = None) -> int:
-    """How many pairs each person would judge in equal shares of the seats at opening.
+    """How many pairs each person would judge in equal shares, in a round from before shares were planned.
 
     `shared` counts the seats of a round from before that was stored.
     """
@@ -156,7 +170,10 @@ def _shared_seats(round_: Round) -> dict[str, CountOf]:
 
 
 def _left(round_: Round, place: OwnPlace, annotator: int) -> dict[str, CountOf]:
-    """Seats and pairs that can still be assigned to this person, those from their cursor on and those before it."""
+    """Seats and pairs that can still be assigned to this person, those from their cursor on and those before it.
+
+    And those of their share among them; `own_reserved` are repeated pairs and checks.
+    """
     seats = Seat.objects.filter(round=round_).order_by()
     own = seats.filter(entry=OuterRef("entry"), pass_number=OuterRef("pass_number"), annotator=annotator)
     ready = seats.filter(state=SeatState.OPEN)
@@ -168,12 +185,15 @@ def _left(round_: Round, place: OwnPlace, annotator: int) -> dict[str, CountOf]:
     free = ready.filter(~Exists(own), reserved_for=None).order_by("query_id")
     cursor = place.row.cursor
     counted = {"on": free.filter(query_id__gte=cursor)[:LOOK], "before": free.filter(query_id__lt=cursor)[:LOOK]}
-    leased = seats.filter(annotator=annotator, state=SeatState.LEASED)
+    leased, reserved = seats.filter(annotator=annotator, state=SeatState.LEASED), ready.filter(reserved_for=annotator)
     return {
         **{f"seats_{part}": CountOf(rows.values("entry")) for part, rows in counted.items()},
         **{f"pairs_{part}": DistinctOf(rows.values("entry")) for part, rows in counted.items()},
         "leased": CountOf(leased.values("pk")),
-        "reserved": CountOf(ready.filter(reserved_for=annotator).values("pk")),
+        "reserved": CountOf(reserved.values("pk")),
+        "own": CountOf(free.filter(meant_for=annotator).order_by().values("pk")[:LOOK]),
+        "own_leased": CountOf(leased.filter(meant_for=annotator).values("pk")),
+        "own_reserved": CountOf((reserved | leased.filter(reserved_for=annotator)).values("pk")),
     }
 
 

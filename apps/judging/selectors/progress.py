@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet, Sum
+from django.db.models import Avg, Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -13,10 +13,13 @@ from apps.accounts.enums import Role
 from apps.accounts.models import User
 from apps.accounts.selectors import members_of
 from apps.common.database.questions import CountOf, Question, answer_to, once
+from apps.judging.core.remits import Remit
 from apps.judging.enums import SeatState
 from apps.judging.models import Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
+from apps.judging.selectors.plans import judges_by_query, query_in_remit
 from apps.judging.selectors.round_plan import plan_of, seats_at_opening
+from apps.queries.models import Query
 
 
 def minutes(milliseconds: float | None) -> str:
@@ -155,10 +158,12 @@ def people_in(round_: Round) -> list[User]:
 
 
 class Place(NamedTuple):
-    """An annotator of a round. `is_able`: they still judge in the project."""
+    """An annotator of a round. `is_able`: they still judge in the project. `only` is their remit."""
 
     person: User
     is_able: bool
+    share: int | None
+    only: Remit | None
 
 
 def places_in(round_: Round) -> list[Place]:
@@ -169,7 +174,8 @@ def places_in(round_: Round) -> list[Place]:
 def _places(round_: Round) -> list[Place]:
     able = members_of(round_.project, Role.ANNOTATOR).order_by().filter(pk=OuterRef("annotator"))
     rows = RoundAnnotator.objects.filter(round=round_).select_related("annotator").annotate(is_able=Exists(able))
-    return [Place(row.annotator, row.is_able) for row in rows.order_by("annotator__name", "annotator")]
+    rows = rows.order_by("annotator__name", "annotator")
+    return [Place(row.annotator, row.is_able, row.share, row.only) for row in rows]
 
 
 def by_query(round_: Round) -> list[QueryProgress]:
@@ -204,21 +210,59 @@ def planned_pairs(rounds: QuerySet[Round]) -> list[PlannedPairs]:
 def stuck(round_: Round) -> int:
     """How many open seats nobody can fill.
 
-    Every person of the round who still judges has had the pair, or the person they are reserved for no longer judges.
+    Every person of the round who still judges, and may judge the query, has had the pair; or the person they are
+    reserved for no longer judges.
     """
-    places = places_in(round_)
-    able = {place.person.pk for place in places if place.is_able}
-    if len(able) == len(places) >= round_.judges:
+    able = _able(round_)
+    if able is None:
         return 0
-    seats = Seat.objects.filter(round=round_)
-    full = (
-        seats.filter(reserved_for=None)
-        .values("entry", "pass_number")
-        .annotate(
-            taken=Count("pk", filter=Q(annotator__in=able)),
-            open=Count("pk", filter=Q(state=SeatState.OPEN)),
+    open_ = Count("pk", filter=Q(state=SeatState.OPEN))
+    pairs = Seat.objects.filter(round=round_, reserved_for=None).order_by().values("entry", "pass_number", "query")
+    counted = pairs.annotate(open=open_, taken=Count("pk", filter=Q(annotator__in=able)))
+    queries = Query.objects.filter(pk__in=round_.pool.pool_queries.values("query"))
+    may = {pk: len(people) for pk, people in judges_by_query(queries, able).items()}
+    short = counted.filter(open__gt=0).filter(open__gt=min(may.values(), default=0) - F("taken"))
+    full = sum(max(0, row["open"] - max(0, may[row["query"]] - row["taken"])) for row in short)
+    left_behind = Seat.objects.filter(round=round_, state=SeatState.OPEN, reserved_for__isnull=False)
+    return full + left_behind.exclude(reserved_for__in=able).count()
+
+
+def to_go_by_person(round_: Round) -> Counter[int]:
+    """How many judgements are still to be given by each person, by key: leased to them, theirs alone, or their share.
+
+    Those of nobody's share are under 0.
+    """
+    rest = Seat.objects.filter(round=round_).exclude(state=SeatState.DONE).order_by()
+    whose = Coalesce("annotator", "reserved_for", "meant_for", 0)
+    return Counter(dict(rest.annotate(whose=whose).values_list("whose").annotate(n=Count("pk"))))
+
+
+class LeftOver(NamedTuple):
+    """The open seats that are in the share of nobody who still judges, and who may fill how many of them, by name."""
+
+    number: int
+    may: list[tuple[User, int]]
+
+
+def left_over(round_: Round) -> LeftOver:
+    """What people who left have not judged of their shares. Others may, once their own share is done."""
+    able = _able(round_)
+    if able is None:
+        return LeftOver(0, [])
+    seats = Seat.objects.filter(round=round_, state=SeatState.OPEN, reserved_for=None)
+    seats = seats.exclude(meant_for__in=able).exclude(meant_for=None)
+    may = []
+    for person in (place.person for place in places_in(round_) if place.person.pk in able):
+        own = Seat.objects.filter(
+            round=round_, entry=OuterRef("entry"), pass_number=OuterRef("pass_number"), annotator=person
         )
-        .filter(taken__gte=len(able), open__gt=0)
-    )
-    left_behind = seats.filter(state=SeatState.OPEN, reserved_for__isnull=False).exclude(reserved_for__in=able)
-    return sum(row["open"] for row in full) + left_behind.count()
+        if n := seats.filter(~Exists(own), query_in_remit(able[person.pk])).count():
+            may.append((person, n))
+    return LeftOver(seats.count(), may)
+
+
+def _able(round_: Round) -> dict[int, Remit | None] | None:
+    """The remits of those of the round who still judge, by key; None where everybody does."""
+    places = places_in(round_)
+    able = {place.person.pk: place.only for place in places if place.is_able}
+    return None if len(able) == len(places) >= round_.judges else able

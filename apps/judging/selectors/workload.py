@@ -11,12 +11,12 @@ from apps.judging.core.eta import LOOKS_BACK, Lately
 from apps.judging.models import Round
 from apps.judging.selectors.own_share import even_share
 from apps.judging.selectors.pairs import live_judgements
-from apps.judging.selectors.progress import minutes, people_in
+from apps.judging.selectors.progress import minutes, places_in
 from apps.judging.selectors.round_plan import plan_of
 
 
 class Workload(NamedTuple):
-    """One annotator's work: pairs done of their even share, those timed with their mean, those below a limit, lately.
+    """One annotator's work: pairs done of their share, those timed with their mean, those below a limit, lately.
 
     `lately` counts those of the last `days` days.
     """
@@ -103,14 +103,15 @@ def paces_in(round_: Round, *, fast_ms: int, at: datetime) -> Paces:
 
 
 def workloads(round_: Round, paces: Paces) -> list[Workload]:
-    """Every annotator of the round, by name, with their pace and their even share."""
-    people = people_in(round_)
-    first = even_share(round_, len(people))
-    share = first + int(plan_of(round_).again * first + 0.5)
-    rows = [(person, paces.by_person.get(person.pk)) for person in people]
-    return [
-        Workload(person, pace.done, share, pace.timed, pace.mean_ms, pace.fast, pace.lately, paces.days)
-        if pace
-        else Workload(person, 0, share, 0, None, 0, 0, paces.days)
-        for person, pace in rows
-    ]
+    """Every annotator of the round, by name, with their pace and their share."""
+    places, again = places_in(round_), plan_of(round_).again
+    rows = []
+    for place in places:
+        first = even_share(round_, len(places)) if place.share is None else place.share
+        share, pace = first + int(again * first + 0.5), paces.by_person.get(place.person.pk)
+        rows.append(
+            Workload(place.person, pace.done, share, pace.timed, pace.mean_ms, pace.fast, pace.lately, paces.days)
+            if pace
+            else Workload(place.person, 0, share, 0, None, 0, 0, paces.days)
+        )
+    return rows
