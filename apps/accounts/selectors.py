@@ -1,5 +1,6 @@
 """Reads people, memberships, invitations, tokens and secrets. Pages load their project with `membership_in`."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -68,6 +69,17 @@ def members_of(project: Project, *roles: str) -> QuerySet[User]:
     if roles:
         live = live.filter(role__in=roles)
     return User.objects.filter(pk__in=live.values("user"), is_active=True).order_by("name", "pk")
+
+
+def stand_in_email(project: Project, name: str) -> str:
+    """What is kept as the address of the stand-in for a name in a project's files; no mail is ever sent there."""
+    mark = hashlib.sha256(f"{project.pk}\0{name}".encode()).hexdigest()[:24]
+    return f"{mark}{STAND_IN_DOMAIN}"
+
+
+def stand_in_named(project: Project, name: str) -> User | None:
+    """The stand-in for this name in the project's files, where there is one."""
+    return User.objects.filter(email=stand_in_email(project, name)).first()
 
 
 def roles_of(user: User, project: Project) -> frozenset[str]:

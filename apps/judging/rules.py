@@ -1,6 +1,6 @@
 """Who may do what in judging. Each rule returns the reason against it, or None."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
@@ -214,3 +214,48 @@ def words_on_closing(missing: int) -> str:
 
 
 USUAL_PAIRS = 8
+
+
+def unnamed_refusal(graded: int, people: Sequence[str]) -> str:
+    """Why a file that does not say who gave its grades cannot be imported on pairs that have a grade."""
+    pairs = "1 pair of this file has a grade" if graded == 1 else f"{graded:,} pairs of this file have a grade"
+    return f"{pairs} already, by {_and(people)}. Enter who gave the grades of this file, or say that they are yours."
+
+
+def own_grades_refusal(own: int) -> str:
+    """Why grades that a person gave before cannot be replaced without a word."""
+    pairs = "1 pair has" if own == 1 else f"{own:,} pairs have"
+    return (
+        f"{pairs} another grade by the same person already. Say that the grades of this file replace the earlier ones."
+    )
+
+
+def being_judged_refusal(pairs: int) -> str:
+    """Why grades cannot be imported for pairs that people are judging now."""
+    are = "1 pair of this file is" if pairs == 1 else f"{pairs:,} pairs of this file are"
+    it = "it" if pairs == 1 else "them"
+    return f"{are} being judged in an open round. Close that round first, or leave {it} out."
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+def words_on_earlier(graded: int, people: Mapping[str, int], rounds: Collection[str], *, own: int) -> str:
+    """What happens to pairs of a file that have a grade already, `own` of them another one by the same person."""
+    pairs = "1 pair has" if graded == 1 else f"{graded:,} pairs have"
+    by = _and([f"{name} ({count:,})" for name, count in people.items()])
+    words = (
+        f"{pairs} a grade already, by {by} in {_and(list(rounds))}. The grades of this file stand beside those of other"
+        " people, and a lead decides where they differ."
+    )
+    if not own:
+        return words
+    replaced = "1 earlier grade is" if own == 1 else f"{own:,} earlier grades are"
+    return f"{words} {replaced} replaced by the same person's grade in this file; the earlier rounds stay on record."
+
+
+def words_on_left_out(left_out: int) -> str:
+    """What happens to pairs that are left out because they have a grade already, or are being judged."""
+    stay = "1 pair stays" if left_out == 1 else f"{left_out:,} pairs stay"
+    return f"{stay} out: graded already, or being judged in an open round."

@@ -10,6 +10,7 @@ from apps.accounts.actions.visits import end_visits
 from apps.accounts.core.addresses import plain_address
 from apps.accounts.models import STAND_IN_DOMAIN, ApiToken, PasswordReset, Project, User
 from apps.accounts.rules import PeopleRefused
+from apps.accounts.selectors import stand_in_email, stand_in_named
 from apps.common.errors import Refusal
 from apps.common.trail import record
 
@@ -33,11 +34,11 @@ def stand_in(*, project: Project, name: str, actor: User, at: datetime) -> User:
 
     Nobody can sign in as them, they belong to no project, and no list of people shows them.
     """
-    mark = hashlib.sha256(f"{project.pk}\0{name}".encode()).hexdigest()[:24]
-    email = f"{mark}{STAND_IN_DOMAIN}"
-    user = User.objects.filter(email=email).first()
+    user = stand_in_named(project, name)
     if user is None:
-        user = User(email=email, name=name[:120], created_at=at, is_active=False, deactivated_at=at)
+        user = User(
+            email=stand_in_email(project, name), name=name[:120], created_at=at, is_active=False, deactivated_at=at
+        )
         user.set_unusable_password()
         user.save()
         record(project=project, actor=actor, action="stand_in.named", obj=user, after={"name": user.name}, at=at)

@@ -16,9 +16,10 @@ from apps.corpus.models import Snapshot
 from apps.judging.actions.rounds import next_number
 from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
 from apps.judging.execution.graded_rows import GradedRows, SeatedGrade
-from apps.judging.execution.judgement_import import JudgementDraft
+from apps.judging.execution.judgement_import import JudgementDraft, Standing, beside_earlier, open_questions
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import FIRST_PASS
+from apps.judging.selectors.resting import BESIDE
 from apps.retrieval.actions import lock_queries
 from apps.retrieval.enums import PoolKind, PoolState
 from apps.retrieval.models import Pool, PoolEntry, PoolQuery
@@ -39,10 +40,14 @@ class ImportRefused(Refusal):
 
 
 class ImportedRound(NamedTuple):
-    """The round of the judgements; `is_new` is False when they were imported before."""
+    """The round of the judgements; `is_new` is False when they were imported before.
+
+    `draft` is what was imported, with what was here already on its pairs.
+    """
 
     round: Round
     is_new: bool
+    draft: JudgementDraft
 
 
 @transaction.atomic
@@ -56,6 +61,7 @@ def import_judgements(
     name: str = "",
     origin: str = "",
     skip_unknown: bool = False,
+    graded: str = "",
     prepared: PreparedWrites | None = None,
 ) -> ImportedRound:
     """Import judgements made elsewhere, all or none, as a closed round on a pool of their pairs.
@@ -64,6 +70,10 @@ def import_judgements(
     grades that the ratings do not resolve to become decisions. `origin` names the file's source. The same judgements on
     the same snapshot again change nothing. Rows with an unknown query or block stop the import, unless `skip_unknown`
     leaves them out. Raises InputErrors with every fault. `prepared` has the rows of `prepare_rows`.
+
+    Grades that other people gave these pairs before are in the round too, so that each pair has the grade of every
+    person who judged it: agreement, decisions and versions read them as of one round. `graded` says what happens to
+    pairs that the same person graded before (see `judgement_import.REPLACE`).
     """
     if draft.is_spoilt or (draft.unknown and not skip_unknown):
         raise InputErrors(list(draft.errors), capped=draft.errors.unlisted > 0)
@@ -72,26 +82,38 @@ def import_judgements(
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     mark = draft.mark
     if same := Round.objects.in_force().filter(project=project, kind=RoundKind.IMPORTED, origin__endswith=mark).first():
-        return ImportedRound(same, is_new=False)
+        return ImportedRound(same, is_new=False, draft=draft)
+    draft = beside_earlier(draft, project=project, snapshot=snapshot, importer=actor, choice=graded)
+    standing = draft.standing or Standing()
+    if reason := next(iter(open_questions(standing)), None):
+        raise ImportRefused(reason, code="grades_are_here")
+    if not draft.rows:
+        raise ImportRefused("There is nothing to import: every pair is graded already.", code="import_empty")
     origin = f"{origin[: 290 - len(mark)]}, {mark}" if origin else mark
     round_ = _add_round(project, snapshot, draft.rows, name.strip() or "Imported judgements", origin, actor, at)
     rows = draft.rows
     people = {rater: stand_in(project=project, name=rater, actor=actor, at=at) for rater in rows.raters}
-    annotators = list(people.values()) or [actor]
-    RoundAnnotator.objects.bulk_create(RoundAnnotator(round=round_, annotator=person) for person in annotators)
-    if prepared is None:
+    annotators = {person.pk for person in people.values()} or {actor.pk}
+    annotators |= rows.people
+    RoundAnnotator.objects.bulk_create(RoundAnnotator(round=round_, annotator_id=pk) for pk in sorted(annotators))
+    if prepared is None or rows.people or standing.left_out:
         raters = {rater: person.pk for rater, person in people.items()} or {"": actor.pk}
         _store_rows(round_.pool_id, round_.pk, rows, raters, at, Writes())
     else:
         prepared.make()
     _decide(round_, rows, actor, at)
+    if rows.people:
+        round_.plan = {BESIDE: sorted(standing.rounds)}
+        round_.save(update_fields=["plan"])
     _complete(round_, rows.pairs, at)
     lock_queries(rows.queries, at=at)
     after = {"judgements": len(rows), "skipped": draft.skipped, "origin": origin}
+    if standing.graded:
+        after |= {"graded": standing.graded, "beside": sorted(standing.rounds), "choice": graded}
     if people:
         after |= {"raters": rows.raters, "decisions": draft.rulings}
     record(project=project, actor=actor, action="judgements.imported", obj=round_, after=after, at=at)
-    return ImportedRound(round_, is_new=True)
+    return ImportedRound(round_, is_new=True, draft=draft)
 
 
 def prepare_rows(draft: JudgementDraft, writes: PreparedWrites, *, actor: User, at: datetime) -> None:
@@ -140,7 +162,7 @@ def _store_rows(
         ]
         writes.insert(PoolEntry, ENTRY_COLUMNS, values)
         rows.enter([(entry, pair) for entry, (pair, _, _) in zip(entries, pairs, strict=True)])
-    given_at = Judgement._meta.get_field("given_at").get_db_prep_save(at, connection)
+    given_at = _stored_time(at)
     for part in chunks(rows.seated(), AT_ONCE):
         placed = list(zip(writes.reserve(Seat, len(part)), part, strict=True))
         # Before their seats: with its seat judged, the database would look at the pair of each of them. It looks at all
@@ -148,9 +170,11 @@ def _store_rows(
         writes.insert(
             Judgement,
             JUDGEMENT_COLUMNS,
-            (_judgement(round_id, seat, row, raters[row.rater], given_at) for seat, row in placed),
+            (_judgement(round_id, seat, row, row.person or raters[row.rater], given_at) for seat, row in placed),
         )
-        writes.insert(Seat, SEAT_COLUMNS, (_seat(round_id, seat, row, raters[row.rater]) for seat, row in placed))
+        writes.insert(
+            Seat, SEAT_COLUMNS, (_seat(round_id, seat, row, row.person or raters[row.rater]) for seat, row in placed)
+        )
 
 
 def _seat(round_id: int, seat: int, row: SeatedGrade, person: int) -> tuple[Any, ...]:
@@ -159,19 +183,33 @@ def _seat(round_id: int, seat: int, row: SeatedGrade, person: int) -> tuple[Any,
 
 def _judgement(round_id: int, seat: int, row: SeatedGrade, person: int, given_at: Any) -> tuple[Any, ...]:
     key = f"import-{round_id}-{seat}-{row.line}"
-    return round_id, seat, row.entry_id, person, FIRST_PASS, row.grade, "", row.note, "[]", key, given_at
+    if row.given_at is not None:
+        given_at = _stored_time(datetime.fromisoformat(row.given_at))
+    return round_id, seat, row.entry_id, person, FIRST_PASS, row.grade, row.cant_judge, row.note, "[]", key, given_at
+
+
+def _stored_time(at: datetime) -> Any:
+    return Judgement._meta.get_field("given_at").get_db_prep_save(at, connection)
 
 
 def _decide(round_: Round, rows: GradedRows, actor: User, at: datetime) -> None:
-    """Store the final grades of the file where the ratings do not resolve to them."""
+    """Store the final grades of the file, and earlier decisions, where the ratings do not resolve to them."""
     reason = f"The final grade that came with the ratings. {round_.origin}"
     given_at = Adjudication._meta.get_field("given_at").get_db_prep_save(at, connection)
     insert_rows(
         Adjudication,
         ["round_id", "entry_id", "adjudicator_id", "grade", "reason", "error_type", "given_at"],
         (
-            (round_.pk, entry, actor.pk, grade, reason, ErrorType.NOT_RECORDED.value, given_at)
-            for entry, grade in rows.rulings()
+            (
+                round_.pk,
+                each.entry_id,
+                each.person or actor.pk,
+                each.grade,
+                each.reason or reason,
+                ErrorType.NOT_RECORDED.value,
+                given_at,
+            )
+            for each in rows.rulings()
         ),
     )
 

@@ -5,7 +5,7 @@ from rest_framework import serializers
 from apps.accounts.enums import Scope
 from apps.common.web.choices import ChoiceField
 from apps.corpus.edges.import_api import import_urls
-from apps.judging.edges.imports import FORMAT_NAMES, JudgementImport
+from apps.judging.edges.imports import FORMAT_NAMES, GRADED, JudgementImport
 
 
 class JudgementOptionsInput(serializers.Serializer):
@@ -20,7 +20,18 @@ class JudgementOptionsInput(serializers.Serializer):
         required=False, allow_blank=True, max_length=500, help_text="Such as relevant=3,partly=1,-1=skip."
     )
     sheet = serializers.CharField(required=False, allow_blank=True, max_length=200)
-    person = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    person = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=120,
+        help_text="Who gave the grades of a file that does not say it.",
+    )
+    graded = ChoiceField(
+        choices=[*GRADED],
+        required=False,
+        allow_blank=True,
+        help_text="Of pairs with a grade already: replace the same person's earlier grades, or leave the pairs out.",
+    )
     name = serializers.CharField(required=False, allow_blank=True, max_length=100)
     skip_unknown = serializers.BooleanField(required=False)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from django import forms
@@ -18,17 +19,28 @@ from apps.common.files.tabular import TableFile
 from apps.common.web.forms import offer
 from apps.corpus.core.columns import SKIP, TableChoice
 from apps.corpus.core.import_plans import Fix, ImportPlan
-from apps.corpus.core.table_plans import show_table
+from apps.corpus.core.table_plans import DONE, STOP, WARN, TableMessage, show_table
 from apps.corpus.execution import document_reading
 from apps.corpus.forms import PastedImportForm
 from apps.corpus.models import Import, Snapshot
 from apps.corpus.selectors.corpora import snapshot_in, snapshots_in
 from apps.corpus.selectors.import_kinds import FormatExample, ImportKind, Progress, SampleFile, register
+from apps.judging import rules
 from apps.judging.actions import import_judgements, undoing
 from apps.judging.actions.imports import ImportedRound, prepare_rows
 from apps.judging.core.table_roles import parse_table_columns
 from apps.judging.execution import judgement_readings
-from apps.judging.execution.judgement_import import QUERIES, JudgementDraft, queries_digest, read_draft
+from apps.judging.execution.judgement_import import (
+    LEAVE,
+    QUERIES,
+    REPLACE,
+    JudgementDraft,
+    Standing,
+    beside_earlier,
+    open_questions,
+    queries_digest,
+    read_draft,
+)
 from apps.judging.execution.table_import import TableDraft, read_table
 from apps.judging.formats.judgements import FORMATS, QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.judging.formats.recognition import AUTO, TABLE, recognise
@@ -50,6 +62,11 @@ FORMAT_NAMES = list(CHOICES)
 TABLES = frozenset({TABLE, *TOOLS})
 """The formats whose columns and grades are chosen on the page."""
 NEW_QUERIES = "new queries"
+GRADED = {
+    "": "Ask me, where the same person gave another grade",
+    REPLACE: "Replace the grades that the same person gave before",
+    LEAVE: "Leave these pairs out",
+}
 
 
 class JudgementImportForm(PastedImportForm):
@@ -75,15 +92,28 @@ class JudgementImportForm(PastedImportForm):
     )
     name = forms.CharField(max_length=100, required=False, help_text="Name of the new round.")
     sheet = forms.CharField(max_length=200, required=False, widget=forms.HiddenInput)
-    person = forms.CharField(max_length=120, required=False, widget=forms.HiddenInput)
+    person = forms.CharField(
+        label="Who gave the grades",
+        max_length=120,
+        required=False,
+        help_text="Their name, if the file does not say it. Nobody can sign in with it. Empty: you.",
+    )
+    graded = forms.ChoiceField(
+        label="Pairs that have a grade already",
+        choices=list(GRADED.items()),
+        required=False,
+        help_text="Grades of other people always stay: each person counts once, and a lead decides where they differ.",
+    )
     skip_unknown = forms.BooleanField(
         label="Leave out rows with an unknown query or passage",
         required=False,
         help_text="Otherwise such rows block the import and are listed.",
     )
-    folded = ("grades", "columns", "name", "skip_unknown")
+    folded = ("grades", "columns", "name", "graded", "skip_unknown")
     folded_title = "For qrels and files with columns of their own names; the round's name."
-    field_order = ["file", "pasted", "format", "snapshot", "grades", "columns", "name", "skip_unknown"]
+    field_order = [
+        "file", "pasted", "format", "snapshot", "person", "grades", "columns", "name", "graded", "skip_unknown",
+    ]  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -187,10 +217,13 @@ class JudgementImport(ImportKind):
 
     def preview(self, project: Project, source: TableFile, options: dict[str, Any], progress: Progress) -> ImportPlan:
         if _format(source, options) in TABLES:
-            return _table_plan(project, source, _table(project, source, options))
+            return _table_plan(project, source, _table(project, source, options), options)
         draft = _draft(project, source, options, for_later=True)
         progress(len(draft.rows))
-        return plan_of_draft(draft, options, HERE if is_imported(project, draft) else NEW)
+        if is_imported(project, draft):
+            return plan_of_draft(draft, options, HERE)
+        draft = _beside(project, draft, options)
+        return _with_questions(plan_of_draft(draft, options, NEW), draft, source)
 
     @contextmanager
     def prepared(
@@ -229,7 +262,7 @@ class JudgementImport(ImportKind):
             raise InputErrors(list(plan.errors), capped=plan.errors.unlisted > 0)
         writes = prepared.writes if prepared else None
         imported = _import(project, source, options, draft, writes, actor=actor, at=at)
-        return plan if imported.is_new else plan_of_draft(draft, options, HERE)
+        return plan_of_draft(imported.draft, options, NEW if imported.is_new else HERE)
 
     def undo_refusal(self, item: Import) -> str | None:
         return undoing.undo_refusal(item)
@@ -290,18 +323,25 @@ def _import(
         name=options.get("name", ""),
         origin=source.name,
         skip_unknown=bool(options.get("skip_unknown")),
+        graded=options.get("graded", ""),
         prepared=writes,
         actor=actor,
         at=at,
     )
 
 
-def _table_plan(project: Project, source: TableFile, table: TableDraft) -> ImportPlan:
-    draft = table.draft
+def _table_plan(
+    project: Project, source: TableFile, table: TableDraft, options: dict[str, Any], draft: JudgementDraft | None = None
+) -> ImportPlan:
+    """`draft` is what was imported of the table, once it is."""
+    is_here = bool(table.draft.rows) and draft is None and is_imported(project, table.draft)
+    draft = draft or (table.draft if is_here else _beside(project, table.draft, options))
     plan = ImportPlan([NEW, NEW_QUERIES, HERE])
     plan.rows = len(draft.rows)
-    plan.counts[HERE if draft.rows and is_imported(project, draft) else NEW] = len(draft.rows)
+    plan.counts[HERE if is_here else NEW] = len(draft.rows)
     plan.counts[NEW_QUERIES] = len(table.new_queries)
+    if draft.standing:
+        table.view.messages += _standing_messages(draft)
     plan.notes += [message.title for message in table.view.messages]
     if draft.rows.raters:
         plan.notes += _raters_notes(draft)
@@ -314,7 +354,7 @@ def _apply_table(
 ) -> ImportPlan:
     """Create the new queries of the table, then import its grades. Raises InputErrors for a column that is missing."""
     table = _table(project, source, options)
-    plan = _table_plan(project, source, table)
+    plan = _table_plan(project, source, table, options)
     if plan.errors:
         raise InputErrors(list(plan.errors))
     draft = table.draft
@@ -338,7 +378,8 @@ def _draft(project: Project, source: TableFile, options: dict[str, Any], *, for_
     written, format = options.get("grades", ""), _format(source, options)
     snapshot = _snapshot(project, options)
     basis = {
-        "options": {name: options.get(name, "") for name in ("columns", "grades", "match")} | {"format": format},
+        "options": {name: options.get(name, "") for name in ("columns", "grades", "match", "person")}
+        | {"format": format},
         "matched": [snapshot.digest, snapshot.pk, project.grades, queries_digest(project)],
     }
     if draft := judgement_readings.load(source, basis):
@@ -355,6 +396,7 @@ def _draft(project: Project, source: TableFile, options: dict[str, Any], *, for_
         columns=columns,
         grades=parse_grade_map(written) if written else None,
         match=options.get("match", ()),
+        person=options.get("person", ""),
     )
     if for_later:
         judgement_readings.store(source, draft, basis)
@@ -371,6 +413,9 @@ def plan_of_draft(draft: JudgementDraft, options: dict[str, Any], word: str) -> 
         plan.notes.append(f"{len(draft.rows.queries):,} queries; {grades}.")
     if word == NEW and draft.rows.raters:
         plan.notes += _raters_notes(draft)
+    if word == NEW and draft.standing:
+        plan.notes += _standing_notes(draft)
+        plan.fixes += _standing_fixes(draft.standing)
     if draft.skipped:
         plan.notes.append(f"{draft.skipped:,} rows are left out by the grade map.")
     errors = ErrorList()
@@ -407,6 +452,68 @@ def without_unknown(others: int, unknown: int) -> Fix:
     return Fix(
         "skip-unknown", words, f"Leave out {unknown:,} {'row' if unknown == 1 else 'rows'}", {"skip_unknown": True}
     )
+
+
+def _beside(project: Project, draft: JudgementDraft, options: dict[str, Any]) -> JudgementDraft:
+    """The draft beside the grades that are here. Who confirms the import is not known yet."""
+    return beside_earlier(
+        draft,
+        project=project,
+        snapshot=_snapshot(project, options),
+        importer=None,
+        choice=options.get("graded", ""),
+    )
+
+
+def _with_questions(plan: ImportPlan, draft: JudgementDraft, source: TableFile) -> ImportPlan:
+    """The plan with what has to be decided about grades that are here already, as mistakes."""
+    for reason in open_questions(draft.standing) if draft.standing else []:
+        plan.errors.add(source.error(None, "", "", reason))
+    return plan
+
+
+def _standing_notes(draft: JudgementDraft) -> list[str]:
+    standing = draft.standing or Standing()
+    if standing.left_out:
+        return [rules.words_on_left_out(standing.left_out)]
+    if not standing.graded or open_questions(standing):
+        return []
+    notes = [rules.words_on_earlier(standing.graded, standing.people, standing.rounds.values(), own=standing.own)]
+    if not draft.rows.raters and draft.unsettled:
+        notes.append(f"{draft.unsettled:,} pairs have no majority then; a lead decides them.")
+    return notes
+
+
+def _standing_messages(draft: JudgementDraft) -> list[TableMessage]:
+    """The same for the page of a table, a message for each button."""
+    standing = draft.standing or Standing()
+    fixes = _standing_fixes(standing)
+    if questions := open_questions(standing):
+        first, *others = questions
+        stops = [TableMessage(STOP, first, fixes[0].words, (), fixes[0])]
+        stops += [TableMessage(STOP, question) for question in others]
+        return [*stops, *(TableMessage(WARN, fix.words, "", (), fix) for fix in fixes[1:])]
+    notes = _standing_notes(draft)
+    return [TableMessage(DONE, note, "", (), fix) for note, fix in zip_longest(notes, fixes[: len(notes)])]
+
+
+def _standing_fixes(standing: Standing) -> list[Fix]:
+    """What can be chosen about pairs that have a grade already, or the way back from what was chosen."""
+    if standing.choice and (standing.left_out or standing.graded):
+        return [Fix("ask-graded", f"Chosen: {GRADED[standing.choice].lower()}.", "Undo", {"graded": ""})]
+    if not open_questions(standing):
+        return []
+    fixes = []
+    if standing.graded and not standing.is_named:
+        words = (
+            "You gave the grades of this file: they replace your own earlier ones, and stand beside those of others."
+        )
+        fixes.append(Fix("replace-graded", words, "They are mine", {"graded": REPLACE}))
+    elif standing.own:
+        words = "The grades of this file replace what the same person gave before. The earlier rounds stay on record."
+        fixes.append(Fix("replace-graded", words, "Replace the earlier grades", {"graded": REPLACE}))
+    words = "Only pairs that nobody has judged, and that no open round asks about, are imported."
+    return [*fixes, Fix("leave-graded", words, "Leave these pairs out", {"graded": LEAVE})]
 
 
 def _raters_notes(draft: JudgementDraft) -> list[str]:

@@ -10,28 +10,33 @@ from typing import NamedTuple
 from apps.common.database.bulk import chunks
 from apps.common.database.scratch import AT_ONCE, Scratch
 from apps.judging.core.resolution import resolve
+from apps.judging.selectors.second_opinions import EarlierAnswer, EarlierDecision
 
 TABLES = """
 CREATE TABLE graded (
-  id INTEGER PRIMARY KEY, line INTEGER, query INTEGER, version INTEGER, grade INTEGER, note TEXT, rater TEXT, words TEXT
+  id INTEGER PRIMARY KEY, line INTEGER, query INTEGER, version INTEGER, grade INTEGER, note TEXT, rater TEXT, words TEXT,
+  person INTEGER, cant_judge TEXT NOT NULL DEFAULT '', given_at TEXT
 );
-CREATE TABLE final (query INTEGER, version INTEGER, grade INTEGER, words TEXT, PRIMARY KEY (query, version));
+CREATE INDEX graded_pair ON graded (query, version);
+CREATE TABLE final (
+  query INTEGER, version INTEGER, grade INTEGER, words TEXT, person INTEGER, reason TEXT, PRIMARY KEY (query, version)
+);
 CREATE TABLE pair (id INTEGER PRIMARY KEY, query INTEGER, version INTEGER, ratings INTEGER, entry INTEGER);
 CREATE UNIQUE INDEX pair_once ON pair (query, version);
 CREATE TABLE ruling (pair INTEGER PRIMARY KEY, grade INTEGER);
 """
 PAIRS = """INSERT INTO pair (query, version, ratings)
 SELECT query, version, COUNT(*) FROM graded GROUP BY query, version ORDER BY MIN(id)"""
-ANSWERS = """SELECT pair.id, final.grade, graded.grade FROM pair
+ANSWERS = """SELECT pair.id, final.query IS NOT NULL, final.grade, graded.grade FROM pair
 JOIN graded ON graded.query = pair.query AND graded.version = pair.version
 LEFT JOIN final ON final.query = pair.query AND final.version = pair.version
-WHERE pair.ratings > 1 OR final.grade IS NOT NULL ORDER BY pair.id"""
-SEATED = """SELECT line, graded.query, pair.entry, seat, grade, note, rater FROM (
-  SELECT id, line, query, version, grade, note, rater,
+WHERE pair.ratings > 1 OR final.query IS NOT NULL ORDER BY pair.id"""
+SEATED = """SELECT line, graded.query, pair.entry, seat, grade, note, rater, person, cant_judge, given_at FROM (
+  SELECT id, line, query, version, grade, note, rater, person, cant_judge, given_at,
     ROW_NUMBER() OVER (PARTITION BY query, version ORDER BY id) AS seat FROM graded
 ) AS graded JOIN pair ON pair.query = graded.query AND pair.version = graded.version ORDER BY graded.id"""
 
-SEATED_ONCE = """SELECT line, graded.query, pair.entry, 1, grade, note, rater FROM graded
+SEATED_ONCE = """SELECT line, graded.query, pair.entry, 1, grade, note, rater, NULL, '', NULL FROM graded
 JOIN pair ON pair.query = graded.query AND pair.version = graded.version ORDER BY graded.id"""
 """The same where no pair has a second judgement: nothing has to be sorted."""
 
@@ -53,15 +58,30 @@ class Graded(NamedTuple):
 
 
 class SeatedGrade(NamedTuple):
-    """One judgement with the pair it is of: the key of its pool entry, and its number among those of the pair."""
+    """One judgement with the pair it is of: the key of its pool entry, and its number among those of the pair.
+
+    `person` and `given_at` of one that was here already and stands beside those of the file.
+    """
 
     line: int
     query_id: int
     entry_id: int
     seat: int
-    grade: int
+    grade: int | None
     note: str
     rater: str
+    person: int | None
+    cant_judge: str
+    given_at: str | None
+
+
+class Ruling(NamedTuple):
+    """A decision to store; of a lead, `person`, who made it here, or without one as the final grade of the file."""
+
+    entry_id: int
+    grade: int | None
+    person: int | None
+    reason: str | None
 
 
 class GradedRows:
@@ -85,29 +105,63 @@ class GradedRows:
 
     def add_finals(self, finals: Iterable[tuple[int, int, int, str]]) -> None:
         """Add final grades: query, block version, grade, line of the digest. The first one of a pair counts."""
-        self._scratch.write("INSERT OR IGNORE INTO final VALUES (?, ?, ?, ?)", finals)
+        self._scratch.write("INSERT OR IGNORE INTO final (query, version, grade, words) VALUES (?, ?, ?, ?)", finals)
+
+    def given(self) -> Iterator[tuple[int, int, str, int]]:
+        """Query, block version, rater and grade of the judgements of the file, pair by pair."""
+        statement = "SELECT query, version, rater, grade FROM graded WHERE person IS NULL ORDER BY query, version"
+        return self._scratch.read(statement)
+
+    def leave_out(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Leave out all judgements of these pairs; call `settle` again."""
+        pairs = list(pairs)
+        self._count -= self._scratch.write("DELETE FROM graded WHERE query = ? AND version = ?", pairs)
+        self._scratch.write("DELETE FROM final WHERE query = ? AND version = ?", pairs)
+
+    def join(self, answers: Iterable[EarlierAnswer], decisions: Iterable[EarlierDecision]) -> None:
+        """Add what is here already on the pairs; call `settle` again. A final grade of the file comes first."""
+        self._scratch.write(
+            "INSERT INTO graded (line, query, version, grade, note, rater, person, cant_judge, given_at)"
+            " VALUES (0, ?, ?, ?, ?, '', ?, ?, ?)",
+            (
+                (*each.pair, each.grade, each.note, each.annotator_id, each.cant_judge, each.given_at.isoformat())
+                for each in answers
+            ),
+        )
+        self._scratch.write(
+            "INSERT OR IGNORE INTO final (query, version, grade, person, reason) VALUES (?, ?, ?, ?, ?)",
+            ((*each.pair, each.grade, each.adjudicator_id, each.reason) for each in decisions),
+        )
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Graded]:
-        rows = self._scratch.read("SELECT line, query, version, grade, note, rater FROM graded ORDER BY id")
+        rows = self._scratch.read(
+            "SELECT line, query, version, grade, note, rater FROM graded WHERE person IS NULL ORDER BY id"
+        )
         return map(Graded._make, rows)
 
     def digest_lines(self) -> Iterator[str]:
         """Ids and grades, sorted, so that the same grades in another file are the same import."""
-        statement = "SELECT words FROM graded UNION ALL SELECT words FROM final ORDER BY words"
+        all_words = "SELECT words FROM graded UNION ALL SELECT words FROM final"
+        statement = f"SELECT words FROM ({all_words}) WHERE words IS NOT NULL ORDER BY words"
         return map(itemgetter(0), self._scratch.read(statement))
 
     @cached_property
     def by_grade(self) -> dict[int, int]:
-        return dict(self._scratch.read("SELECT grade, COUNT(*) FROM graded GROUP BY grade ORDER BY grade"))
+        return dict(self._scratch.read("SELECT grade, COUNT(*) FROM graded WHERE person IS NULL GROUP BY 1 ORDER BY 1"))
 
     @cached_property
     def raters(self) -> list[str]:
         """The raters of the file, by name; none where the importer is the annotator of all."""
         rows = self._scratch.read("SELECT DISTINCT rater FROM graded WHERE rater <> '' ORDER BY rater")
         return [rater for (rater,) in rows]
+
+    @property
+    def people(self) -> set[int]:
+        """Who gave the grades that were here already and stand beside those of the file, by key."""
+        return {pk for (pk,) in self._scratch.read("SELECT DISTINCT person FROM graded WHERE person IS NOT NULL")}
 
     @cached_property
     def queries(self) -> list[int]:
@@ -131,23 +185,32 @@ class GradedRows:
     def settle(self) -> tuple[int, int]:
         """Find the pairs, and the final grades that their judgements do not resolve to.
 
-        Call it once, after all were added. Returns the number of these rulings, and of pairs that nothing settles.
+        Call it after all were added. Returns the number of these rulings, and of pairs that nothing settles.
         """
+        self._scratch.write("DELETE FROM pair")
+        self._scratch.write("DELETE FROM ruling")
         self._scratch.write(PAIRS)
         rulings = unsettled = 0
         for part in chunks(self._resolved(), AT_ONCE):
-            unsettled += sum(grade is None and final is None for _, final, grade in part)
+            unsettled += sum(grade is None and not is_final for _, is_final, _, grade in part)
             rulings += self._scratch.write(
                 "INSERT INTO ruling VALUES (?, ?)",
-                [(pair, final) for pair, final, grade in part if final is not None and final != grade],
+                [
+                    (pair, final)
+                    for pair, is_final, final, grade in part
+                    if is_final and (final is None or final != grade)
+                ],
             )
         return rulings, unsettled
 
-    def _resolved(self) -> Iterator[tuple[int, int | None, int | None]]:
-        """Pairs of several judgements or with a final grade: number, final grade, what the judgements resolve to."""
-        for (pair, final), answers in groupby(self._scratch.read(ANSWERS), key=itemgetter(0, 1)):
-            grades = [grade for _, _, grade in answers]
-            yield pair, final, resolve(grades, planned=len(grades)).grade
+    def _resolved(self) -> Iterator[tuple[int, bool, int | None, int | None]]:
+        """Pairs of several judgements or with a final grade: number, whether and which, what the judgements resolve to.
+
+        A final grade that is None: a lead has decided that the pair can't be judged.
+        """
+        for (pair, is_final, final), answers in groupby(self._scratch.read(ANSWERS), key=itemgetter(0, 1, 2)):
+            grades = [grade for _, _, _, grade in answers]
+            yield pair, bool(is_final), final, resolve(grades, planned=len(grades)).grade
 
     def new_pairs(self) -> Iterator[tuple[int, int, int]]:
         """Each pair in the order of its first judgement: number, query, block version."""
@@ -161,8 +224,10 @@ class GradedRows:
         """The judgements in file order, with the pool entries of their pairs."""
         return map(SeatedGrade._make, self._scratch.read(SEATED if self.shared_pairs else SEATED_ONCE))
 
-    def rulings(self) -> Iterator[tuple[int, int]]:
-        """Pool entry and final grade of what the judgements do not resolve to, by query and block version."""
-        return self._scratch.read(
-            "SELECT pair.entry, ruling.grade FROM ruling JOIN pair ON pair.id = ruling.pair ORDER BY query, version"
+    def rulings(self) -> Iterator[Ruling]:
+        """The final grades that the judgements do not resolve to, by query and block version."""
+        rows = self._scratch.read(
+            "SELECT pair.entry, ruling.grade, final.person, final.reason FROM ruling JOIN pair ON pair.id = ruling.pair"
+            " JOIN final ON final.query = pair.query AND final.version = pair.version ORDER BY pair.query, pair.version"
         )
+        return map(Ruling._make, rows)

@@ -1,13 +1,15 @@
 """Reading judgements made elsewhere: from rows to pairs of a snapshot, with every fault."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from django.db.models import Q
 
-from apps.accounts.models import Project
+from apps.accounts.models import Project, User
 from apps.common.database.bulk import chunks
 from apps.common.database.scratch import Scratch
 from apps.common.digests import canonical_text, digest_of_lines
@@ -16,17 +18,43 @@ from apps.common.files.near_ids import Proposal, propose_fit
 from apps.common.files.tabular import TableFile
 from apps.corpus.core.import_plans import until_broken
 from apps.corpus.models import Snapshot, SnapshotBlock
+from apps.judging import rules
 from apps.judging.execution.graded_rows import Graded, GradedRows
 from apps.judging.formats.judgements import QRELS_COLUMNS, Columns, GradeMap, JudgementRow, read_judgements
 from apps.judging.formats.ratings import RatingColumns
+from apps.judging.models import Round
+from apps.judging.selectors.second_opinions import EarlierAnswer, earlier_grades, has_grades, people_behind
 from apps.queries.models import Query
 
 AT_ONCE = 2_000
 DOUBTFUL = 0
 """Instead of a query's key: its text is that of two."""
 QUERIES, PASSAGES = "queries", "passages"
+REPLACE, LEAVE = "replace", "leave"
+"""What happens to pairs that are graded already: the same person's earlier grades are replaced, or the pairs left out.
+
+Without either, grades of other people stand beside the earlier ones, and a person's second grade is asked about.
+"""
 Fits = Mapping[str, Mapping[str, str]]
 """Known ids by ids of a file, for queries and for passages."""
+
+
+class Standing(NamedTuple):
+    """What is here already on the pairs of a file, and what happens to it.
+
+    `graded` pairs have a grade, by `people` (name: pairs), in `rounds`; on `own` of them the same person gave another
+    one before. `being_judged` pairs are in an open round. `is_named`: the file or the form says who gave its grades.
+    `choice` is REPLACE, LEAVE or "" for none; `left_out` pairs are left out by it.
+    """
+
+    graded: int = 0
+    own: int = 0
+    being_judged: int = 0
+    people: Mapping[str, int] = {}
+    rounds: Mapping[int, str] = {}
+    is_named: bool = True
+    choice: str = ""
+    left_out: int = 0
 
 
 class JudgementDraft(NamedTuple):
@@ -35,7 +63,8 @@ class JudgementDraft(NamedTuple):
     `rows` are on disk. `skipped` counts rows that the grade map leaves out, `unknown` rows whose query or block does
     not exist here; the errors name each such row. `digest` covers ids, grades and the snapshot, not the file's form.
     `rulings` counts the final grades that are not the grade of more than half of a pair's raters, `unsettled` the pairs
-    that have neither. `near` has a rule for unknown ids that nearly fit, by QUERIES and PASSAGES.
+    that have neither. `near` has a rule for unknown ids that nearly fit, by QUERIES and PASSAGES. `standing` is what is
+    here already on these pairs, once `beside_earlier` has read it.
     """
 
     rows: GradedRows
@@ -47,6 +76,7 @@ class JudgementDraft(NamedTuple):
     rulings: int
     unsettled: int
     near: dict[str, Proposal] = {}
+    standing: Standing | None = None
 
     @property
     def mark(self) -> str:
@@ -67,11 +97,13 @@ class JudgementReader:
         source: TableFile,
         columns: Columns = QRELS_COLUMNS,
         fits: Fits | None = None,
+        person: str = "",
     ) -> None:
         """Without a snapshot `blocks_named` has to know the passages in another way."""
         self.project = project
         self.scale = set(project.grades)
         self.fits: Fits = fits or {}
+        self.person = person
         self.strange: dict[str, dict[str, None]] = {QUERIES: {}, PASSAGES: {}}
         self.query_column = "query_id"
         self.by_text = False
@@ -103,7 +135,8 @@ class JudgementReader:
             elif off := [grade for grade in (row.grade, row.final) if grade is not None and grade not in self.scale]:
                 self._fault(row, "grade", str(off[0]), "is not on the scale of this project; map it")
             else:
-                kept.append((row, Graded(row.line, query, version, row.grade, row.notes, row.rater)))
+                rater = row.rater or self.person
+                kept.append((row, Graded(row.line, query, version, row.grade, row.notes, rater)))
         self._keep(kept)
 
     def _fitted(self, row: JudgementRow) -> JudgementRow:
@@ -113,7 +146,7 @@ class JudgementReader:
         )
 
     def _keep(self, kept: list[tuple[JudgementRow, Graded]]) -> None:
-        self.rows.add((graded, digest_line(row.query_id, row.doc_id, row.rater, row.grade)) for row, graded in kept)
+        self.rows.add((graded, digest_line(row.query_id, row.doc_id, graded.rater, row.grade)) for row, graded in kept)
         self.rows.add_finals(
             (*graded.pair, row.final, final_line(row.query_id, row.doc_id, row.final))
             for row, graded in kept
@@ -198,13 +231,18 @@ def read_draft(
     columns: Columns = QRELS_COLUMNS,
     grades: GradeMap | None = None,
     match: Collection[str] = (),
+    person: str = "",
 ) -> JudgementDraft:
     """Read a file of judgements against a snapshot. Raises nothing: faults are in the draft's errors.
+
+    `person` gave the grades of a file that names nobody; without one it was the importer.
 
     `match` names what to read by the rule for ids that nearly fit: QUERIES, PASSAGES or both. The file is then read
     twice.
     """
-    read = partial(_read, source, project=project, snapshot=snapshot, format=format, columns=columns, grades=grades)
+    read = partial(
+        _read, source, project=project, snapshot=snapshot, format=format, columns=columns, grades=grades, person=person
+    )
     draft = read(fits={})
     if matched := {kind: near for kind, near in draft.near.items() if kind in match}:
         source.rewind()
@@ -222,8 +260,9 @@ def _read(
     columns: Columns,
     grades: GradeMap | None,
     fits: Fits,
+    person: str,
 ) -> JudgementDraft:
-    reader = JudgementReader(project, snapshot, source, columns, fits)
+    reader = JudgementReader(project, snapshot, source, columns, fits, person)
     draft = drafted(reader, snapshot.digest, format=format, columns=columns, grades=grades)
     return draft._replace(near=reader.near())
 
@@ -267,3 +306,74 @@ def draft_of(
         rulings=rulings,
         unsettled=unsettled,
     )
+
+
+def open_questions(standing: Standing) -> list[str]:
+    """What a person has to decide before the grades of a file can be imported, as sentences."""
+    if standing.choice == LEAVE:
+        return []
+    questions = []
+    if standing.being_judged:
+        questions.append(rules.being_judged_refusal(standing.being_judged))
+    if standing.graded and not standing.is_named and standing.choice != REPLACE:
+        questions.append(rules.unnamed_refusal(standing.graded, list(standing.people)))
+    elif standing.own and standing.choice != REPLACE:
+        questions.append(rules.own_grades_refusal(standing.own))
+    return questions
+
+
+def beside_earlier(
+    draft: JudgementDraft, *, project: Project, snapshot: Snapshot, importer: User | None, choice: str
+) -> JudgementDraft:
+    """The draft with the grades that are here already on its pairs, and what happens to them in `standing`.
+
+    Each person counts once: of who is in the file, the grade of the file. Without an importer, of a file that names
+    nobody, all earlier grades are another person's.
+    """
+    rows = draft.rows
+    if not rows or not has_grades(snapshot):
+        return draft._replace(standing=Standing(choice=choice))
+    selves = people_behind(project, rows.raters, importer)
+    pairs = [(pair, {rater: grade for *_, rater, grade in given}) for pair, given in groupby(rows.given(), _pair)]
+    beside: list[EarlierAnswer] = []
+    people: Counter[int] = Counter()
+    rounds, graded, own, being_judged, decisions = set(), set(), set(), set(), []
+    for part in chunks(pairs, EARLIER_AT_ONCE):
+        of_file = dict(part)
+        found = earlier_grades(snapshot, of_file)
+        being_judged |= found.being_judged
+        decisions += found.decisions
+        for answer in found.answers:
+            graded.add(answer.pair)
+            people[answer.annotator_id] += 1
+            rounds.add(answer.round_id)
+            theirs = [grade for rater, grade in of_file[answer.pair].items() if answer.annotator_id in selves[rater]]
+            if not theirs:
+                beside.append(answer)
+            elif answer.grade not in theirs:
+                own.add(answer.pair)
+    left_out = graded | being_judged if choice == LEAVE else set()
+    if left_out:
+        rows.leave_out(left_out)
+    else:
+        rows.join(beside, decisions)
+    rulings, unsettled = rows.settle() if graded or left_out else (draft.rulings, draft.unsettled)
+    names = dict(User.objects.filter(pk__in=people).values_list("pk", "name"))
+    counts: Counter[str] = Counter()
+    for person, count in people.most_common():
+        counts[names[person]] += count
+    standing = Standing(
+        graded=len(graded),
+        own=len(own),
+        being_judged=len(being_judged),
+        people=counts,
+        rounds=dict(Round.objects.filter(pk__in=rounds).order_by("number").values_list("pk", "name")),
+        is_named=bool(rows.raters),
+        choice=choice,
+        left_out=len(left_out),
+    )
+    return draft._replace(rulings=rulings, unsettled=unsettled, standing=standing)
+
+
+EARLIER_AT_ONCE = 500
+_pair = itemgetter(0, 1)

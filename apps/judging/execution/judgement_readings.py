@@ -22,7 +22,7 @@ from apps.jobs.actions.uploads import FOLDER
 from apps.judging.execution.graded_rows import GradedRows
 from apps.judging.execution.judgement_import import JudgementDraft
 
-FORMAT = 1
+FORMAT = 2
 """Goes up when readers change what they make of a file, so that older readings are not used."""
 WORTH_STORING_ROWS = 2_000
 PIECE = 1024 * 1024

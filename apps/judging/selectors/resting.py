@@ -11,6 +11,8 @@ from apps.retrieval.models import PoolQuery
 RestingCheck = Callable[[Round], str | None]
 """What of another app rests on the grades of a round, as a sentence with what to do; None for nothing."""
 
+BESIDE = "beside"
+"""In the plan of an imported round, the rounds whose grades stand in it beside those of its file, by key."""
 _checks: list[RestingCheck] = []
 
 
@@ -39,6 +41,10 @@ def _rounds(round_: Round) -> str | None:
     """Other rounds that left pairs out, checked people or carried grades over because of this one."""
     if other := Round.objects.filter(pool=round_.pool_id).exclude(pk=round_.pk).order_by("number").first():
         return f"{other.name} is a round on the same pairs."
+    imported = Round.objects.in_force().filter(project=round_.project_id, kind=RoundKind.IMPORTED, plan__isnull=False)
+    for other in imported.order_by("number"):
+        if round_.pk in (other.plan or {}).get(BESIDE, []):
+            return f"{other.name} has a second opinion beside its grades. Undo that import first."
     opening = Round.objects.filter(state=RoundState.OPENING, pool__snapshot__corpus=round_.pool.snapshot.corpus_id)
     if other := opening.order_by("number").first():
         return f"{other.name} is being opened, and reads which pairs have a grade. Wait until it is open."

@@ -14,7 +14,7 @@ from apps.corpus.edges.commands import BAD_INPUT, ImportCommand, packed
 from apps.corpus.selectors.import_kinds import kind_named
 from apps.judging.core.grade_values import is_same_grade
 from apps.judging.core.table_roles import parse_table_columns
-from apps.judging.edges.imports import CHOICES, TABLES, named_choice
+from apps.judging.edges.imports import CHOICES, GRADED, TABLES, named_choice
 from apps.judging.execution.judgement_import import PASSAGES, QUERIES
 from apps.judging.formats.judgements import QRELS_COLUMNS, columns_of, parse_grade_map
 from apps.judging.formats.recognition import AUTO
@@ -43,7 +43,14 @@ class Command(ImportCommand):
         )
         parser.add_argument("--grades", default="", help="grade map, such as 1=3,2=2,3=1,-1=skip")
         parser.add_argument("--sheet", default="", help="sheet of a workbook (default: the largest one)")
-        parser.add_argument("--person", default="", help="who gave the grades of a table (default: the importer)")
+        parser.add_argument("--person", default="", help="who gave the grades, if the file does not say it")
+        parser.add_argument(
+            "--graded",
+            default="",
+            choices=[choice for choice in GRADED if choice],
+            help="of pairs that have a grade already: replace the grades that the same person gave before, or leave the"
+            " pairs out (default: stop where that is to be decided; grades of others always stay)",
+        )
         parser.add_argument("--name", default="", help="name of the round")
         parser.add_argument(
             "--skip-unknown", action="store_true", help="leave out rows that name an unknown query or block"
@@ -68,7 +75,7 @@ class Command(ImportCommand):
             except ValueError as fault:
                 raise CommandError(f"--{name}: {fault}.", returncode=BAD_INPUT) from fault
         snapshot = chosen_snapshot(project, options["snapshot"])
-        chosen = ("format", "columns", "grades", "name", "skip_unknown")
+        chosen = ("format", "columns", "grades", "name", "skip_unknown", "person", "graded")
         values = {"snapshot": str(snapshot.pk), **{name: options[name] for name in chosen}}
         if options["match_ids"]:
             values["match"] = [QUERIES, PASSAGES]
@@ -85,5 +92,9 @@ class Command(ImportCommand):
         for fix in plan.fixes:
             if fix.name.startswith("match-"):
                 self.stderr.write(f"note: {fix.words} Import with --match-ids to read them so.")
+            if graded := fix.options.get("graded"):
+                self.stderr.write(f"note: with --graded {graded}: {fix.words}")
+        if any("graded" in fix.options for fix in plan.fixes) and not chosen["person"]:
+            self.stderr.write("note: with --person NAME the grades of the file are theirs.")
         source.rewind()
         return super().apply(project, source, chosen, actor)
