@@ -225,9 +225,7 @@ def unnamed_refusal(graded: int, people: Sequence[str]) -> str:
 def own_grades_refusal(own: int) -> str:
     """Why grades that a person gave before cannot be replaced without a word."""
     pairs = "1 pair has" if own == 1 else f"{own:,} pairs have"
-    return (
-        f"{pairs} another grade by the same person already. Say that the grades of this file replace the earlier ones."
-    )
+    return f"{pairs} another grade by the same person already. Say whether this file replaces the earlier grades."
 
 
 def being_judged_refusal(pairs: int) -> str:

@@ -62,7 +62,7 @@ def test_two_raters_in_two_files_make_two_judgements_a_pair(shell, project, pool
     ]  # fmt: skip
     round_ = Round.objects.order_by("number").last()
     assert [pair.answers for pair in adjudicable(round_, lead_of(project))] == [[1, 2]]
-    assert [(pair.n, pair.people) for pair in grade_agreement(project).pairs][0][0] == 4
+    assert [pair.kappa.n_items for pair in grade_agreement(project).pairs] == [4]
     assert {each.user.name: each.grades for each in placeholders_in(project)} == {"Ann": 4, "Bob": 5}
 
 
@@ -137,7 +137,7 @@ def test_an_import_on_whose_grades_a_second_opinion_rests_is_not_undone(client, 
 
 
 def upload(client, project, pool, grades, **more):
-    data = {"pasted": lines(pool, grades), "format": "trec", "snapshot": pool.snapshot_id, **more}
+    data = {"pasted": lines(pool, grades), "format": "qrels", "snapshot": pool.snapshot_id, **more}
     response = client.post(reverse("corpus:import-new", args=[project.slug, "judgements"]), data)
     assert response.status_code == 302, response.content.decode()
     return Import.objects.latest("pk")

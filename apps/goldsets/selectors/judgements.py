@@ -83,7 +83,9 @@ def judgements_of(
     """Those on the queries given, which are the version's: in the order of its grades, of one pair by round and person.
 
     People judged what is in force for the freeze: what was given or superseded later is not in the version. Grades
-    that were carried over to a text are nobody's answer on it and have no row. With `noted` only answers with a note.
+    that were carried over to a text are nobody's answer on it and have no row. One that stands in a later round too,
+    beside a second opinion, is listed once, under the round in which it was given. With `noted` only answers with a
+    note.
     """
     given = _given(version)
     chosen = given.filter(~Q(note="") | Q(supersedes__isnull=False)) if noted else given
@@ -99,7 +101,10 @@ def judgements_of(
             place = places.get((query, block, digest))
             if place is not None and pk not in superseded:
                 rows.append((place, _row(place, rest, judges)))
-        yield from (row for _, row in sorted(rows, key=_order) if row.note or not noted)
+        once: dict[JudgementRow, JudgementRow] = {}
+        for _, row in sorted(rows, key=_order):
+            once.setdefault(row._replace(round=0, active_ms=None, away_ms=None, guideline=None), row)
+        yield from (row for row in once.values() if row.note or not noted)
 
 
 def _given(version: Version) -> QuerySet[Judgement]:

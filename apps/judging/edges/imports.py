@@ -505,9 +505,7 @@ def _standing_fixes(standing: Standing) -> list[Fix]:
         return []
     fixes = []
     if standing.graded and not standing.is_named:
-        words = (
-            "You gave the grades of this file: they replace your own earlier ones, and stand beside those of others."
-        )
+        words = "You gave the grades of this file. They replace your earlier ones, and stand beside those of others."
         fixes.append(Fix("replace-graded", words, "They are mine", {"graded": REPLACE}))
     elif standing.own:
         words = "The grades of this file replace what the same person gave before. The earlier rounds stay on record."

@@ -14,8 +14,8 @@ from apps.judging.selectors.second_opinions import EarlierAnswer, EarlierDecisio
 
 TABLES = """
 CREATE TABLE graded (
-  id INTEGER PRIMARY KEY, line INTEGER, query INTEGER, version INTEGER, grade INTEGER, note TEXT, rater TEXT, words TEXT,
-  person INTEGER, cant_judge TEXT NOT NULL DEFAULT '', given_at TEXT
+  id INTEGER PRIMARY KEY, line INTEGER, query INTEGER, version INTEGER, grade INTEGER, note TEXT, rater TEXT,
+  words TEXT, person INTEGER, cant_judge TEXT NOT NULL DEFAULT '', given_at TEXT
 );
 CREATE INDEX graded_pair ON graded (query, version);
 CREATE TABLE final (
@@ -119,7 +119,12 @@ class GradedRows:
         self._scratch.write("DELETE FROM final WHERE query = ? AND version = ?", pairs)
 
     def join(self, answers: Iterable[EarlierAnswer], decisions: Iterable[EarlierDecision]) -> None:
-        """Add what is here already on the pairs; call `settle` again. A final grade of the file comes first."""
+        """Add what is here already on the pairs, in place of what was added before; call `settle` again.
+
+        A final grade of the file comes before an earlier decision.
+        """
+        self._scratch.write("DELETE FROM graded WHERE person IS NOT NULL")
+        self._scratch.write("DELETE FROM final WHERE person IS NOT NULL")
         self._scratch.write(
             "INSERT INTO graded (line, query, version, grade, note, rater, person, cant_judge, given_at)"
             " VALUES (0, ?, ?, ?, ?, '', ?, ?, ?)",

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from apps.accounts.models import STAND_IN_DOMAIN, Project, User
@@ -31,10 +31,13 @@ class SharedPairs(NamedTuple):
 
 
 def placeholders_in(project: Project) -> list[Placeholder]:
-    """The placeholders with grades in force, by name."""
+    """The placeholders with grades in force, by name.
+
+    A grade that stands in a later round too, beside a second opinion, is counted where it was given.
+    """
     counted = (
         Judgement.objects.filter(round__project=project, round__kind__in=GIVEN, round__withdrawn_at=None)
-        .filter(annotator__email__endswith=STAND_IN_DOMAIN)
+        .filter(annotator__email__endswith=STAND_IN_DOMAIN, given_at__gte=F("round__created_at"))
         .order_by()
         .values("annotator")
         .annotate(grades=Count("pk"), rounds=Count("round", distinct=True))
