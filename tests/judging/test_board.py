@@ -93,7 +93,7 @@ def test_seats_with_an_expired_lease_or_of_somebody_who_left_are_stuck():
 
 
 def test_a_lead_releases_the_leases_of_a_person_and_the_event_is_recorded():
-    round_ = make_round(queries=1, blocks=4, overlap=0.0)
+    round_ = make_round(queries=1, blocks=8, overlap=0.0)
     mara, sef = people_of(round_)
     claim_seats(round_=round_, annotator=mara, n=4, at=AT)
 
@@ -115,7 +115,7 @@ def test_releasing_no_lease_records_no_event_and_strangers_have_none(round_):
 
 
 def test_the_board_offers_to_give_back_and_does(client):
-    round_ = make_round(queries=1, blocks=4, overlap=0.0)
+    round_ = make_round(queries=1, blocks=8, overlap=0.0)
     mara = people_of(round_)[0]
     claim_seats(round_=round_, annotator=mara, n=4, at=AT)
     client.force_login(lead_of(round_.project))
@@ -176,7 +176,7 @@ def test_the_board_runs_as_many_queries_for_many_as_for_few(queries, annotators,
         claim_seats(round_=round_, annotator=person, n=1, at=AT)
     client.force_login(lead_of(project))
 
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         client.get(url("round", round_))
 
 

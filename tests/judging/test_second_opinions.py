@@ -62,7 +62,7 @@ def test_two_raters_in_two_files_make_two_judgements_a_pair(shell, project, pool
     ]  # fmt: skip
     round_ = Round.objects.order_by("number").last()
     assert [pair.answers for pair in adjudicable(round_, lead_of(project))] == [[1, 2]]
-    assert [pair.kappa.n_items for pair in grade_agreement(project).pairs] == [4]
+    assert [pair.n for pair in grade_agreement(project).pairs] == [4]
     assert {each.user.name: each.grades for each in placeholders_in(project)} == {"Ann": 4, "Bob": 5}
 
 

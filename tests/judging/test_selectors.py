@@ -13,7 +13,7 @@ from apps.corpus.actions.corpora import freeze_snapshot
 from apps.judging.actions import claim_seats, close_round
 from apps.judging.core.progress_strip import ticks
 from apps.judging.core.resolution import Resolution
-from apps.judging.models import Seat
+from apps.judging.models import RoundAnnotator, Seat
 from apps.judging.selectors import (
     adjudicable,
     by_person,
@@ -143,19 +143,18 @@ def test_progress_counts_by_person_and_by_query():
     assert [q.planned for q in by_query(round_)] == [4, 4]
 
 
-def test_ones_own_goal_is_an_even_share_as_long_as_it_can_be_reached():
-    round_ = make_round(queries=1, blocks=9, overlap=0.0)
+def test_ones_own_goal_is_ones_share_without_what_others_took_of_it():
+    round_ = make_round(queries=1, blocks=10, overlap=0.0)
     mara, sef = people_of(round_)
 
     assert own_progress(round_, mara)[:2] == (0, 5)
-    seats = claim_seats(round_=round_, annotator=sef, n=7, at=AT)
-    for seat in seats:
-        give(seat, sef)
-    assert own_progress(round_, mara)[:2] == (0, 2)
+    for _ in range(7):
+        give(claim_seats(round_=round_, annotator=sef, n=1, at=AT)[0], sef)
+    assert own_progress(round_, mara)[:2] == (0, 3)
     assert own_progress(round_, sef)[:2] == (7, 5)
-    assert (own_progress(round_, sef).beyond, own_progress(round_, sef).to_go) == (2, 0)
+    assert (own_progress(round_, sef).beyond, own_progress(round_, sef).to_go) == (3, 0)
     judge_all(round_, mara)
-    assert own_progress(round_, mara)[:2] == (2, 2)
+    assert own_progress(round_, mara)[:2] == (3, 3)
     assert own_progress(round_, sef) == (7, 5, None, 0)
 
 
@@ -182,6 +181,8 @@ def test_ones_own_goal_takes_in_what_is_reserved_and_leaves_out_what_may_not_be_
 def test_a_round_from_before_its_seats_were_written_down_is_counted():
     round_ = make_round(queries=1, blocks=9, overlap=0.0)
     mara = people_of(round_)[0]
+    RoundAnnotator.objects.update(share=None)
+    Seat.objects.update(meant_for=None)
     round_.plan = None
 
     assert totals(round_)[:3] == (9, 0, 0)
@@ -204,12 +205,12 @@ def test_ones_own_progress_counts_nothing_but_ones_own(django_assert_num_queries
 
 
 def test_people_beyond_their_share_continue_as_long_as_there_are_pairs(monkeypatch):
-    round_ = make_round(queries=1, blocks=9, overlap=0.0)
+    round_ = make_round(queries=1, blocks=10, overlap=0.0)
     mara = people_of(round_)[0]
-    for seat in claim_seats(round_=round_, annotator=mara, n=6, at=AT):
-        give(seat, mara)
+    for _ in range(6):
+        give(claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0], mara)
 
-    assert own_progress(round_, mara) == (6, 5, None, 3)
+    assert own_progress(round_, mara) == (6, 5, None, 4)
     monkeypatch.setattr("apps.judging.selectors.own_share.LOOK", 2)
     monkeypatch.setattr("apps.judging.selectors.own_share.MOST_EXTRA", 1)
     assert own_progress(round_, mara) == (6, 5, None, 1)
@@ -230,15 +231,15 @@ def test_the_goal_of_a_person_does_not_move_with_their_grades():
 
 
 def test_the_counter_stays_at_the_share_when_somebody_goes_on(client):
-    round_ = make_round(queries=1, blocks=9, overlap=0.0)
+    round_ = make_round(queries=1, blocks=10, overlap=0.0)
     mara = people_of(round_)[0]
     client.force_login(mara)
     url = reverse("judging:judge", args=[round_.project.slug, round_.pk])
     told = []
-    for place, seat in enumerate(claim_seats(round_=round_, annotator=mara, n=6, at=AT), 1):
+    for place in range(1, 7):
         page = client.get(url, {"more": "1"} if place == 6 else {}).content.decode()
         told.append(re.sub("<[^>]+>", "", re.search(r"data-count>(.*)\n", page).group(1)))
-        give(seat, mara)
+        give(claim_seats(round_=round_, annotator=mara, n=1, at=AT)[0], mara)
 
     assert told == [*(f"pair {place} of 5" for place in range(1, 6)), "pair 6 past your 5"]
 

@@ -37,7 +37,7 @@ def mara(client, round_):
 
 
 def test_at_the_end_of_the_share_one_chooses_whether_to_go_on(client):
-    round_ = make_round(queries=1, blocks=9, overlap=0.0)
+    round_ = make_round(queries=1, blocks=10, overlap=0.0)
     mara = people_of(round_)[0]
     client.force_login(mara)
     for seat in claim_seats(round_=round_, annotator=mara, n=5, at=AT):
@@ -45,7 +45,7 @@ def test_at_the_end_of_the_share_one_chooses_whether_to_go_on(client):
 
     stop = page(client, "judge", round_).content.decode()
     assert "Your share of Round 1 is done" in stop
-    assert "4 more pairs of others’ shares are open to you" in stop
+    assert "5 more pairs are open to you" in stop
     assert not Seat.objects.filter(round=round_, state=SeatState.LEASED).exists()
 
     last = re.search(r"judge/\?seat=(\d+)", stop).group(1)
@@ -113,7 +113,7 @@ def test_the_query_view_costs_the_same_for_few_and_for_many_pairs(client, django
         round_ = make_round(queries=1, blocks=blocks, annotators=1, overlap=0.0)
         client.force_login(people_of(round_)[0])
         page(client, "pairs", round_, view="query")
-        with django_assert_num_queries(15 + (connection.vendor == "postgresql")):
+        with django_assert_num_queries(16 + (connection.vendor == "postgresql")):
             assert len(seats_in(page(client, "pairs", round_, view="query"))) == blocks
 
 
