@@ -32,7 +32,7 @@ class Shares:
             raise ValueError(f"{number} judges of a pair, and {len(able)} people who may judge it")
         if query != self.query:
             self.query, self.of_query = query, set()
-        slack = min(MOST_SLACK, self.left // (2 * self.people))
+        slack = min(MOST_SLACK, self.left // (2 * self.people * number))
         least = min(self.loads[person] for person in able)
         chosen: list[int] = []
         while len(chosen) < number:
