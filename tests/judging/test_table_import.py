@@ -206,7 +206,7 @@ def test_a_column_for_each_rater_and_final_grades(snapshot):
 
     assert draft.rows.raters == ["agent_1_rating", "agent_2_rating", "agent_3_rating"]
     assert len(draft.rows) == 6
-    assert [grade for _, grade in draft.rows.rulings()] == [2]
+    assert [each.grade for each in draft.rows.rulings()] == [2]
 
 
 def upload(client, snapshot, data: bytes, name: str = "searches-checked.xlsx", **form) -> Import:

@@ -42,9 +42,10 @@ Fits = Mapping[str, Mapping[str, str]]
 class Standing(NamedTuple):
     """What is here already on the pairs of a file, and what happens to it.
 
-    `graded` pairs have a grade, by `people` (name: pairs), in `rounds`; on `own` of them the same person gave another
-    one before. `being_judged` pairs are in an open round. `is_named`: the file or the form says who gave its grades.
-    `choice` is REPLACE, LEAVE or "" for none; `left_out` pairs are left out by it.
+    `graded` pairs have a grade, by `people` (name: pairs), in `rounds`, without those that the same person gave alike;
+    on `own` of them the same person gave another one before. `being_judged` pairs are in an open round. `is_named`: the
+    file or the form says who gave its grades. `choice` is REPLACE, LEAVE or "" for none; `left_out` pairs are left out
+    by it.
     """
 
     graded: int = 0
@@ -344,20 +345,23 @@ def beside_earlier(
         being_judged |= found.being_judged
         decisions += found.decisions
         for answer in found.answers:
+            theirs = [grade for rater, grade in of_file[answer.pair].items() if answer.annotator_id in selves[rater]]
+            if answer.grade in theirs:
+                continue
             graded.add(answer.pair)
             people[answer.annotator_id] += 1
             rounds.add(answer.round_id)
-            theirs = [grade for rater, grade in of_file[answer.pair].items() if answer.annotator_id in selves[rater]]
-            if not theirs:
-                beside.append(answer)
-            elif answer.grade not in theirs:
+            if theirs:
                 own.add(answer.pair)
+            else:
+                beside.append(answer)
     left_out = graded | being_judged if choice == LEAVE else set()
     if left_out:
         rows.leave_out(left_out)
     else:
         rows.join(beside, decisions)
-    rulings, unsettled = rows.settle() if graded or left_out else (draft.rulings, draft.unsettled)
+    is_new = graded or left_out or decisions
+    rulings, unsettled = rows.settle() if is_new else (draft.rulings, draft.unsettled)
     names = dict(User.objects.filter(pk__in=people).values_list("pk", "name"))
     counts: Counter[str] = Counter()
     for person, count in people.most_common():
