@@ -69,7 +69,7 @@ def test_two_raters_in_two_files_make_two_judgements_a_pair(shell, project, pool
 def test_a_file_that_names_nobody_is_asked_about_pairs_that_have_a_grade(shell, project, pool):
     shell([3, 2, 0], "--person", "Ann")
 
-    with pytest.raises(CommandError, match="3 pairs of this file have a grade already, by Ann. Enter who gave"):
+    with pytest.raises(CommandError, match=r"3 pairs of this file have a grade already, by Ann\. Enter who gave"):
         shell([1, 1, 1, 1])
 
     assert Round.objects.count() == 1
@@ -103,7 +103,7 @@ def test_the_same_grades_of_the_same_person_again_ask_nothing(shell, pool):
 def test_a_decision_on_the_earlier_grades_stands(shell, project, pool):
     shell([3], "--person", "Ann")
     shell([1], "--person", "Bob")
-    first, second = Round.objects.order_by("number")
+    _, second = Round.objects.order_by("number")
     Adjudication.objects.create(
         round=second, entry=second.pool.entries.get(), adjudicator=lead_of(project), grade=2, reason="Between.",
         error_type="slip", given_at=second.created_at,
@@ -118,7 +118,7 @@ def test_a_decision_on_the_earlier_grades_stands(shell, project, pool):
 def test_pairs_that_people_are_judging_are_not_overtaken(shell, project, pool):
     round_ = make_round(project, pool=pool, annotators=1, overlap=0.0)
 
-    with pytest.raises(CommandError, match="2 pairs of this file are being judged in an open round. Close that"):
+    with pytest.raises(CommandError, match=r"2 pairs of this file are being judged in an open round\. Close that"):
         shell([3, 2], "--person", "Ann")
 
     judge_all(round_, people_of(round_)[0])
