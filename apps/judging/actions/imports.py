@@ -16,7 +16,7 @@ from apps.corpus.models import Snapshot
 from apps.judging.actions.rounds import next_number
 from apps.judging.enums import ErrorType, RoundKind, RoundState, SeatState
 from apps.judging.execution.graded_rows import GradedRows, SeatedGrade
-from apps.judging.execution.judgement_import import JudgementDraft, Standing, beside_earlier, open_questions
+from apps.judging.execution.judgement_import import GradesHere, JudgementDraft, beside_earlier, open_questions
 from apps.judging.models import Adjudication, Judgement, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import FIRST_PASS
 from apps.judging.selectors.resting import BESIDE
@@ -84,7 +84,7 @@ def import_judgements(
     if same := Round.objects.in_force().filter(project=project, kind=RoundKind.IMPORTED, origin__endswith=mark).first():
         return ImportedRound(same, is_new=False, draft=draft)
     draft = beside_earlier(draft, project=project, snapshot=snapshot, importer=actor, choice=graded)
-    standing = draft.standing or Standing()
+    standing = draft.standing or GradesHere()
     if reason := next(iter(open_questions(standing)), None):
         raise ImportRefused(reason, code="grades_are_here")
     if not draft.rows:

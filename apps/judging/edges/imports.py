@@ -34,8 +34,8 @@ from apps.judging.execution.judgement_import import (
     LEAVE,
     QUERIES,
     REPLACE,
+    GradesHere,
     JudgementDraft,
-    Standing,
     beside_earlier,
     open_questions,
     queries_digest,
@@ -473,7 +473,7 @@ def _with_questions(plan: ImportPlan, draft: JudgementDraft, source: TableFile) 
 
 
 def _standing_notes(draft: JudgementDraft) -> list[str]:
-    standing = draft.standing or Standing()
+    standing = draft.standing or GradesHere()
     if standing.left_out:
         return [rules.words_on_left_out(standing.left_out)]
     if not standing.graded or open_questions(standing):
@@ -486,7 +486,7 @@ def _standing_notes(draft: JudgementDraft) -> list[str]:
 
 def _standing_messages(draft: JudgementDraft) -> list[TableMessage]:
     """The same for the page of a table, a message for each button."""
-    standing = draft.standing or Standing()
+    standing = draft.standing or GradesHere()
     fixes = _standing_fixes(standing)
     if questions := open_questions(standing):
         first, *others = questions
@@ -497,7 +497,7 @@ def _standing_messages(draft: JudgementDraft) -> list[TableMessage]:
     return [TableMessage(DONE, note, "", (), fix) for note, fix in zip_longest(notes, fixes[: len(notes)])]
 
 
-def _standing_fixes(standing: Standing) -> list[Fix]:
+def _standing_fixes(standing: GradesHere) -> list[Fix]:
     """What can be chosen about pairs that have a grade already, or the way back from what was chosen."""
     if standing.choice and (standing.left_out or standing.graded):
         return [Fix("ask-graded", f"Chosen: {GRADED[standing.choice].lower()}.", "Undo", {"graded": ""})]

@@ -39,7 +39,7 @@ Fits = Mapping[str, Mapping[str, str]]
 """Known ids by ids of a file, for queries and for passages."""
 
 
-class Standing(NamedTuple):
+class GradesHere(NamedTuple):
     """What is here already on the pairs of a file, and what happens to it.
 
     `graded` pairs have a grade, by `people` (name: pairs), in `rounds`, without those that the same person gave alike;
@@ -77,7 +77,7 @@ class JudgementDraft(NamedTuple):
     rulings: int
     unsettled: int
     near: dict[str, Proposal] = {}
-    standing: Standing | None = None
+    standing: GradesHere | None = None
 
     @property
     def mark(self) -> str:
@@ -309,7 +309,7 @@ def draft_of(
     )
 
 
-def open_questions(standing: Standing) -> list[str]:
+def open_questions(standing: GradesHere) -> list[str]:
     """What a person has to decide before the grades of a file can be imported, as sentences."""
     if standing.choice == LEAVE:
         return []
@@ -333,7 +333,7 @@ def beside_earlier(
     """
     rows = draft.rows
     if not rows or not has_grades(snapshot):
-        return draft._replace(standing=Standing(choice=choice))
+        return draft._replace(standing=GradesHere(choice=choice))
     selves = people_behind(project, rows.raters, importer)
     pairs = [(pair, {rater: grade for *_, rater, grade in given}) for pair, given in groupby(rows.given(), _pair)]
     beside: list[EarlierAnswer] = []
@@ -366,7 +366,7 @@ def beside_earlier(
     counts: Counter[str] = Counter()
     for person, count in people.most_common():
         counts[names[person]] += count
-    standing = Standing(
+    standing = GradesHere(
         graded=len(graded),
         own=len(own),
         being_judged=len(being_judged),
