@@ -1,6 +1,5 @@
 """Actions that create, change, deactivate and reopen people."""
 
-import hashlib
 from datetime import datetime
 
 from django.db import transaction
