@@ -119,16 +119,16 @@ MOST_HITS, MOST_PLACES = 500, 3
 
 def _hits(selection: Selection) -> list[dict[str, Any]]:
     """What was found and must not go out, what keeps most in first; with some of the places of each."""
-    hits = [
+    most_first = sorted(selection.hits.items(), key=lambda hit: (-len(hit[1]), hit[0].word))
+    return [
         {
             "text": found.word[:200],
             "what": found.what,
             "number": len(places),
             "places": [list(one) for one in places[:MOST_PLACES]],
         }
-        for found, places in selection.hits.items()
+        for found, places in most_first[:MOST_HITS]
     ]
-    return sorted(hits, key=lambda hit: (-hit["number"], hit["text"]))[:MOST_HITS]
 
 
 def _facts(
