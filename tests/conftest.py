@@ -118,15 +118,25 @@ BOTH = {"actions", "concurrency", "execution", "freezing", "guards", "heads", "i
 BOTH |= {"locks", "migrations", "queues", "races", "search", "sealing", "seats", "selectors", "submitting", "verdicts"}
 BOTH |= {"worlds", "workflow", "jobs", "blindness", "exporting", "statements", "oidc"}
 """What is tested on both: what they refuse and lock, jobs, what is written and read, two promises, and who gets in."""
-FILLED = {"arriving", "jobs", "restoring"}
+FILLED = {"jobs", "restoring"}
 """Of those whose database is filled for all tests of a module, which are tested on both."""
 EDGES = {"pages", "page", "views", "api", "openapi"}
 """Pages and the API stand on what is tested on both databases by itself."""
 
 
+def words_of(item: pytest.Item) -> set[str]:
+    """What its file and folders are called."""
+    return {*item.path.parent.parts[-2:], *item.path.stem.split("_")}
+
+
+def is_of_an_edge(item: pytest.Item) -> bool:
+    """Whether it looks at the pages or the API of one app. The matrix asks every endpoint, as everybody."""
+    return item.path.parent.name != "tests" and bool(words_of(item) & EDGES)
+
+
 def depends_on_database(item: pytest.Item) -> bool:
     """Whether the test could turn out differently on the other database: its subject does, or it commits."""
-    words = {*item.path.parent.parts[-2:], *item.path.stem.split("_")}
+    words = words_of(item)
     if item.get_closest_marker("postgres"):
         return True
     if words & EDGES:
@@ -148,6 +158,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not depends_on_database(item):
             item.add_marker(pytest.mark.once)
+        if is_of_an_edge(item):
+            item.add_marker(pytest.mark.slow)
 
     skip = pytest.mark.skip(reason="needs PostgreSQL: set DATABASE_URL=postgres://…")
     if connection.vendor != "postgresql":
@@ -167,8 +179,8 @@ LEFT_OUT = pytest.StashKey[int]()
 
 
 def leaves_slow_ones_out(config: pytest.Config) -> bool:
-    """Whoever names a test or a mark gets what they name."""
-    return not (config.option.all or config.option.markexpr or any("::" in argument for argument in config.args))
+    """Whoever names a file, a test or a mark gets what they name."""
+    return not (config.option.all or config.option.markexpr or any(".py" in argument for argument in config.args))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -195,7 +195,6 @@ def pages_of_others(world, django_db_blocker) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.slow
 def test_every_page_has_help(read, pages_of_others):
     """Whoever adds a page says in `apps/dashboard/edges/page_help.py` what it is for and what to do there."""
     words = {name: words for name, (_, words) in read.items()} | pages_of_others
@@ -206,7 +205,6 @@ def test_every_page_has_help(read, pages_of_others):
     assert sorted(HELP.keys() - ROUTES.keys()) == []
 
 
-@pytest.mark.slow
 def test_no_endpoint_returns_the_value_of_a_secret(world, read):
     assert reveal(world.project, "search-key") == SECRET
 
@@ -220,7 +218,6 @@ def may_be_cached(answer: HttpResponseBase) -> bool:
     return not told & {"no-store", "private"}
 
 
-@pytest.mark.slow
 def test_a_caching_proxy_never_answers_one_person_with_what_another_read(read):
     kept = [name for name, (answer, _) in read.items() if may_be_cached(answer)]
 
@@ -230,7 +227,6 @@ def test_a_caching_proxy_never_answers_one_person_with_what_another_read(read):
         assert not is_page or "Cookie" in answer.get("Vary", ""), name
 
 
-@pytest.mark.slow
 def test_every_answer_forbids_foreign_scripts_frames_and_guesses_at_its_kind(read):
     for name, (answer, _) in read.items():
         policy = answer["Content-Security-Policy"]
@@ -239,7 +235,6 @@ def test_every_answer_forbids_foreign_scripts_frames_and_guesses_at_its_kind(rea
         assert (answer["X-Frame-Options"], answer["X-Content-Type-Options"]) == ("DENY", "nosniff"), name
 
 
-@pytest.mark.slow
 def test_every_file_that_a_page_links_is_there(read, client):
     pages = [body.decode() for answer, body in read.values() if answer.get("Content-Type", "").startswith("text/html")]
     files = {file for page in pages for file in re.findall(r'(?:src|href)="(/(?:assets|static)/[^"]+)"', page)}
