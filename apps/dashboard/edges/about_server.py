@@ -40,6 +40,7 @@ LIBRARIES = (
     "cryptography",
     "joserfc",
     "obstore",
+    "rapidfuzz",
     "beautifulsoup4",
     "markdownify",
     "docutils",
