@@ -11,7 +11,7 @@ Span = tuple[int, int]
 FEWEST, MOST = 2, 6
 FEWEST_WORDS = 2
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\s”’\"')]*\s(?=\s*[\[(“‘\"']?[A-Z0-9])|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])(?:[”’\"')]*+\s++)++(?=[\[(“‘\"']?[A-Z0-9])|\n+")
 _SEAM = re.compile(r"(?<=[.!?])\s+(?=[A-Z“])|\s*;\s+|,\s+and\s+(?:also\s+)?")
 
 

@@ -23,7 +23,7 @@ MOST_LETTERS = 20_000_000
 MOVED = {"incorporated-into": "Incorporated into", "moved-to": "Moved to"}
 _PARAMETER = re.compile(r"\{\{\s*(?:insert:\s*param,\s*)?([\w.-]+)\s*\}\}")
 _BLANKS = re.compile(r"[ \t]+")
-_LINK = re.compile(r"\[([^\]\[]*)\]\(#[^)\s]*\)")
+_LINK = re.compile(r"\[([^\]\[]*)\]\(#[^)\s\[]*\)")
 
 
 def read_oscal(source: SourceFile) -> Iterator[BlockRow]:

@@ -6,6 +6,7 @@ reading. Importing docutils takes a while, so this module is imported by those w
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from docutils import nodes
@@ -29,14 +30,14 @@ WORDS = frozenset({"ref", "doc", "term", "guilabel", "menuselection", "kbd", "ab
 MOST_SUBSTITUTED = 3_000_000
 """Letters and elements that all substitutions of a file may become."""
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?([A-Za-z][\w+.:-]*?)::(?:\s|$)", re.MULTILINE)
-_ROLE = re.compile(r":([A-Za-z][\w+.:-]*?):`|`:([A-Za-z][\w+.:-]*?):")
-_TITLE_AND_TARGET = re.compile(r"(.+?)\s*<[^<>]+>\s*$", re.DOTALL)
+_WORD = re.compile(r"[\w+.:-]++")
+_ROLE = re.compile(r":([A-Za-z].*):")
 
 
 def know_names_in(text: str) -> None:
     """Register the directives and roles of a text that docutils does not know, and those that are read otherwise."""
     named = {name.lower() for name in _DIRECTIVE.findall(text)}
-    roles_named = {(first or second).lower() for first, second in _ROLE.findall(text)}
+    roles_named = set(_roles_in(text))
     unknown = named - en.directives.keys() - directives._directive_registry.keys()  # type: ignore[attr-defined]
     unknown_roles = roles_named - en.roles.keys() - roles._role_registry.keys()  # type: ignore[attr-defined]
     if len(unknown) + len(unknown_roles) > MOST_NAMES:
@@ -51,10 +52,22 @@ def know_names_in(text: str) -> None:
         roles.register_local_role(name, _words_of_role)
 
 
+def _roles_in(text: str) -> Iterator[str]:
+    """The names of roles: the words between colons that stand before a backtick, or right after one."""
+    for word in _WORD.finditer(text):
+        if text.startswith("`", word.end()):
+            role = _ROLE.search(word[0]) if word[0].endswith(":") else None
+        else:
+            role = _ROLE.match(word[0]) if text.endswith("`", 0, word.start()) else None
+        if role:
+            yield role[1].lower()
+
+
 def _words_of_role(role: str, raw: str, text: str, *_: Any, **__: Any) -> tuple[list[Any], list[Any]]:
     """The words of a reference: of `title <target>` the title."""
-    found = _TITLE_AND_TARGET.match(text)
-    words = nodes.unescape(found[1] if found else text.lstrip("~!"))
+    title, _, target = text.rstrip().rpartition("<")
+    is_titled = title.strip() and target.find(">") == len(target) - 1 > 0
+    words = nodes.unescape(title.rstrip() if is_titled else text.lstrip("~!"))
     is_code = role.rpartition(":")[2] not in WORDS
     return [nodes.literal(raw, words) if is_code else nodes.inline(raw, words)], []
 
