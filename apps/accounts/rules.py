@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.conf import settings
+from django.db import connection
 
 from apps.accounts.core.oidc.configuration import SingleSignOn
 from apps.accounts.enums import Role
-from apps.accounts.models import Invitation, PasswordReset, Project, User
+from apps.accounts.models import Invitation, Membership, PasswordReset, Project, User
 from apps.accounts.selectors import roles_of
 from apps.common.errors import Forbidden, Refusal
 
@@ -183,3 +184,18 @@ class ProjectArchived(Refusal):
 
 class PeopleRefused(Forbidden):
     """Not for this person to decide who belongs."""
+
+
+def locked_roles(user: User, project: Project) -> frozenset[str]:
+    """The roles by which this person works, locked until the transaction ends.
+
+    Raises ProjectArchived when the project is archived by then; archiving locks the same rows.
+    """
+    live = Membership.objects.live().filter(user=user, project=project)
+    if connection.features.has_select_for_update:
+        # A separate statement: a project joined to a role that was waited for is as it was before the wait.
+        list(live.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+    found = list(live.select_related("project"))
+    for membership in found:
+        ProjectArchived.unless_open(membership.project)
+    return frozenset(membership.role for membership in found)

@@ -97,12 +97,6 @@ def has_role(user: User, project: Project, role: str) -> Exists:
     return Exists(Membership.objects.live().filter(user=user, project=project, role=role))
 
 
-def locked_roles(user: User, project: Project) -> frozenset[str]:
-    """The roles of this person, locked until the transaction ends."""
-    live = Membership.objects.live().filter(user=user, project=project).select_for_update(no_key=True).order_by("pk")
-    return frozenset(live.values_list("role", flat=True))
-
-
 def has_operator() -> bool:
     return User.objects.filter(is_operator=True, is_active=True).exists()
 

@@ -71,6 +71,24 @@ def grade_of(version, entry):
 
 
 @pytest.mark.postgres
+@pytest.mark.parametrize("act", ["freeze", "discard", "change"])
+def test_what_meets_a_discarded_draft_is_refused(act):
+    bench = make_bench(queries=1)
+    version = draft(bench)
+    asked = {"version_id": version.pk, "actor": bench.lead, "at": AT}
+    inputs = {"snapshot": version.snapshot, "rounds": [bench.round], "test_share": 0.5, "seed": 0, "group_by": []}
+    acts = {
+        "freeze": lambda: actions.freeze_version(**asked),
+        "discard": lambda: actions.discard_draft(**asked),
+        "change": lambda: actions.change_draft(**asked, **inputs, note=""),
+    }
+
+    _, refused = overlapping(lambda: actions.discard_draft(**asked), acts[act])
+
+    assert str(refused) == "This draft was discarded in the meantime. Nothing was done."
+
+
+@pytest.mark.postgres
 def test_a_freeze_that_meets_a_decision_copies_it():
     bench = make_bench(queries=1)
     entry, version = split(bench), draft(bench)

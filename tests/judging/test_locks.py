@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.accounts.actions.projects import set_roles
+from apps.accounts.actions.projects import archive_project, set_roles
 from apps.accounts.enums import Role
 from apps.audit.models import Event
 from apps.common.errors import Refusal
@@ -64,6 +64,19 @@ def test_a_grade_that_meets_a_closing_round_is_refused():
 
     assert (closed.state, grade.code) == (RoundState.CLOSED, "grade_not_possible")
     assert (counted(round_), Judgement.objects.count()) == (0, 0)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_grade_and_an_archive_of_the_project_come_one_after_the_other(is_first):
+    round_ = make_round(queries=1, blocks=2)
+    mara, project = people_of(round_)[0], round_.project
+    seat = claimed(round_, mara)[0]
+    acts = [lambda: give(seat, mara), lambda: archive_project(project_id=project.pk, actor=lead_of(project), at=AT)]
+
+    first, second = overlapping(*(acts if is_first else reversed(acts)))
+
+    assert (second.archived_at if is_first else second.code) == (AT if is_first else "archived")
+    assert list(live_judgements(round_)) == ([first] if is_first else [])
 
 
 def test_a_round_that_closes_on_a_grade_counts_it():

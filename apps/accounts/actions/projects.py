@@ -89,10 +89,17 @@ def archive_project(*, project_id: int, actor: User, at: datetime) -> Project:
     if reason := rules.people_refusal(actor, project):
         raise PeopleRefused(reason)
     ProjectArchived.unless_open(project)
+    _wait_for_members(project)
     project.archived_at, project.archived_by = at, actor
     project.save(update_fields=["archived_at", "archived_by"])
     record(project=project, actor=actor, action="project.archived", obj=project, at=at)
     return project
+
+
+def _wait_for_members(project: Project) -> None:
+    """Lock the roles that grades and verdicts are given by: those under way end first, later ones see what changed."""
+    roles = Membership.objects.filter(project=project).select_for_update(no_key=True).order_by("pk")
+    list(roles.values_list("pk", flat=True))
 
 
 @transaction.atomic

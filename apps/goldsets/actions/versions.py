@@ -249,7 +249,8 @@ def _versions() -> QuerySet[Version]:
 
 def _locked(version_id: int) -> Version:
     """The version, read after its row is locked: a joined read that waits for the lock returns rows from before it."""
-    list(Version.objects.select_for_update().filter(pk=version_id).values_list("pk", flat=True))
+    if not list(Version.objects.select_for_update().filter(pk=version_id).values_list("pk", flat=True)):
+        raise VersionRefused("This draft was discarded in the meantime. Nothing was done.", code="discarded")
     return _versions().get(pk=version_id)
 
 

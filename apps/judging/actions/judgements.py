@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import BooleanField, Exists, ExpressionWrapper, Q, Subquery
 
 from apps.accounts.models import User
-from apps.accounts.selectors import locked_roles
+from apps.accounts.rules import locked_roles
 from apps.common.database.questions import Question, first_with
 from apps.common.errors import Refusal
 from apps.judging import rules

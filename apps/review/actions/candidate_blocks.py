@@ -7,7 +7,7 @@ from django.db import transaction
 from django.http import Http404
 
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import locked_roles
+from apps.accounts.rules import locked_roles
 from apps.audit.actions import record
 from apps.common.errors import Refusal
 from apps.corpus.models import BlockVersion, SnapshotBlock

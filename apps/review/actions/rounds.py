@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import locked_roles
+from apps.accounts.rules import locked_roles
 from apps.common.errors import Refusal
 from apps.review.actions import notices
 from apps.review.actions.seats import open_seats

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts.models import Project, User
-from apps.accounts.selectors import locked_roles
+from apps.accounts.rules import locked_roles
 from apps.common.errors import Refusal
 from apps.review import rules
 from apps.review.actions import notices
