@@ -677,7 +677,8 @@ def test_no_filter_and_no_order_reaches_along_a_relation(world):
     for name in read:
         url = world.url(name, ROUTES[name])
         plain, asked = (lead.answer("get", url, query, whole=True) for query in ({}, PATHS))
-        assert asked.status_code in {plain.status_code, 400}, name
+        is_page = plain.get("Content-Type") == "application/json" and b'"next":' in plain.content
+        assert asked.status_code == 400 if is_page else asked.status_code in {plain.status_code, 400}, name
         if asked.status_code == 200 and not asked.streaming:
             assert asked.content == plain.content, name
 

@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from contextlib import suppress
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 OK, FAULT, STOPPED = 0, 2, 130
 CLOSED = 141
 """The exit code when the reader of the output, such as `head`, has closed it (128 + SIGPIPE)."""
+SQLITE_FULL, DISK_FULL = 13, "53100"
+"""What SQLite and PostgreSQL answer when the disk is full."""
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 KEPT_BYTES = 1 << 28
 SPELLING = "spelt"
@@ -306,6 +309,7 @@ def run_own(words: tuple[str, ...], rest: list[str]) -> int:
     Django's checks are of our code, and they load every page: `karat check` and the tests run them, these commands not.
     """
     from django.core.management import CommandError, get_commands, load_command_class
+    from django.db import DatabaseError
 
     module = MANAGED[words].module
     if words[0] == "export":
@@ -325,7 +329,22 @@ def run_own(words: tuple[str, ...], rest: list[str]) -> int:
     except CommandError as refusal:
         print(refusal, file=sys.stderr)
         return refusal.returncode
+    except (OSError, DatabaseError) as fault:
+        if not is_disk_full(fault):
+            raise
+        print(
+            f"karat {' '.join(words)}: the disk is full, so it stopped. Make room, then run the command again.",
+            file=sys.stderr,
+        )
+        return FAULT
     return OK
+
+
+def is_disk_full(fault: Exception) -> bool:
+    """Whether the system, SQLite or PostgreSQL had no room left. The driver's own error is the cause of Django's."""
+    own = fault.__cause__ or fault
+    of_system = isinstance(own, OSError) and own.errno in {ENOSPC, EDQUOT}
+    return of_system or getattr(own, "sqlite_errorcode", 0) == SQLITE_FULL or getattr(own, "sqlstate", "") == DISK_FULL
 
 
 def run_managed(arguments: list[str]) -> int:

@@ -1,14 +1,19 @@
 """The front door of the command line: what is answered without Django, and what is refused."""
 
+import errno
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.management import BaseCommand
+from django.db import OperationalError
+from psycopg.errors import DiskFull
 
 from apps.config import commandline
 from apps.config.commandline import CLOSED, FAULT, MANAGED, OK, PURE, STOPPED, main
@@ -45,6 +50,26 @@ def test_a_refusal_is_its_sentence_and_nothing_else(capsys):
 
     assert main(words) == FAULT
     assert capsys.readouterr().err == "There is no project nowhere. There are: none yet.\n"
+
+
+def sqlite_is_full() -> Exception:
+    fault = sqlite3.OperationalError("database or disk is full")
+    fault.sqlite_errorcode = sqlite3.SQLITE_FULL
+    return fault
+
+
+@pytest.mark.parametrize("cause", [OSError(errno.ENOSPC, "No space left on device"), sqlite_is_full(), DiskFull()])
+def test_a_full_disk_is_reported_in_a_sentence(monkeypatch, capsys, cause):
+    def execute(*_, **__):
+        if isinstance(cause, OSError):
+            raise cause
+        raise OperationalError(str(cause)) from cause
+
+    monkeypatch.setattr(BaseCommand, "execute", execute)
+
+    assert main(["import", "corpus", "blocks.csv", "--project", "p", "--corpus", "c"]) == FAULT
+    said = "karat import corpus: the disk is full, so it stopped. Make room, then run the command again.\n"
+    assert capsys.readouterr().err == said
 
 
 def test_help_speaks_of_the_words_people_type_and_of_karat_s_options_only(capsys):

@@ -47,6 +47,12 @@ def test_links_keep_their_address_and_send_no_referrer():
     assert "noreferrer" in html
 
 
+@pytest.mark.parametrize("address", ["//evil.example", "///evil.example", "<//evil.example>"])
+def test_a_link_to_another_site_that_looks_like_one_here_has_no_address(address):
+    assert "href" not in to_html(f"[x]({address})")
+    assert 'href="/account/"' in to_html("[x](/account/)")
+
+
 def test_grades_with_few_examples_are_named():
     grades = [
         {"grade": 0, "name": "No", "definition": "d", "examples": ["e"] * 5},

@@ -11,8 +11,14 @@ _TAGS = {
 }
 
 
+def _inside_or_named(tag: str, attribute: str, value: str) -> str | None:
+    """An address with a scheme, or one on this site. Browsers read `//host` and `/\\host` as another site."""
+    return None if value.lstrip().replace("\\", "/").startswith("//") else value
+
+
 def to_html(markdown: str) -> str:
-    """Render a guideline's Markdown. Raw HTML is shown as text; links leave without a referrer.
+    """Render a guideline's Markdown. Raw HTML is shown as text; links leave without a referrer, and
+    only to addresses that name their scheme.
 
     Each paragraph and heading has the direction of its own letters.
     """
@@ -22,6 +28,7 @@ def to_html(markdown: str) -> str:
         html,
         tags=_TAGS,
         attributes={"a": {"href"}},
+        attribute_filter=_inside_or_named,
         url_schemes={"http", "https", "mailto"},
         set_tag_attribute_values={tag: {"dir": "auto"} for tag in _DIRECTED},
     )

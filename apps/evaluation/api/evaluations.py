@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.accounts.selectors import Member
+from apps.common.web.paging import only_known
 from apps.evaluation import actions
 from apps.evaluation.edges.hit_sheets import kind_facts
 from apps.evaluation.models import Evaluation
@@ -37,6 +38,7 @@ class EvaluationList(ProjectAPIView):
         responses=EvaluationListSerializer,
     )
     def get(self, request: Request, **ids: Any) -> Response:
+        only_known(request.query_params, {"before"})
         rows = evaluations.every_evaluation_in(self.project)
         if before := request.query_params.get("before"):
             if not (before.isascii() and before.isdecimal()) or int(before) > evaluations.LARGEST_KEY:

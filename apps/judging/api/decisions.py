@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
 from apps.common.web.choices import ChoiceField
+from apps.common.web.paging import only_known
 from apps.judging import selectors
 from apps.judging.actions import adjudicate
 from apps.judging.actions.carrying import carry_over, mark_of
@@ -158,6 +159,7 @@ class UndecidedView(LeadView):
 
     @extend_schema(operation_id="judging_undecided", parameters=[AfterInput], responses=UndecidedPageOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
+        only_known(request.query_params, set(AfterInput().fields))
         wanted = self.given(AfterInput, request.query_params)
         round_ = selectors.round_in(self.project, pk)
         pairs = sorted(selectors.adjudicable(round_, self.member.user), key=lambda pair: pair.entry_id)

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.paging import only_known
 from apps.corpus.models import Snapshot
 from apps.jobs.models import Job
 from apps.retrieval import actions, selectors
@@ -113,6 +114,7 @@ class RunDetail(ProjectAPIView):
 
 def newest_first(request: Request, rows: Any, serializer: Any) -> Response:
     """One page, newest first, and the cursor of the next page: `{"results": [...], "next": id or null}`."""
+    only_known(request.query_params, {"before"})
     before = request.query_params.get("before", "")
     if before:
         if not before.isdecimal() or len(before) > 18:

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.paging import only_known
 from apps.retrieval import actions, selectors
 from apps.retrieval.models import System
 from apps.retrieval.selectors import QueryChoice
@@ -48,6 +49,7 @@ class SystemList(SystemView):
 
     @extend_schema(operation_id="systems_list", parameters=[KIND], responses=SystemSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, {"kind"})
         systems = selectors.systems_in(self.project)
         if kind := request.query_params.get("kind"):
             systems = systems.filter(kind=kind)

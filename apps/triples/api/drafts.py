@@ -17,6 +17,7 @@ from apps.accounts.models import Project
 from apps.common.web.choices import ChoiceField
 from apps.common.web.form_bodies import checked
 from apps.common.web.idempotency import body_with_key
+from apps.common.web.paging import only_known
 from apps.corpus.models import Snapshot, SnapshotBlock
 from apps.queries.enums import Difficulty
 from apps.queries.models import Query, Source
@@ -251,6 +252,7 @@ class MachineWrittenList(WriterView):
 
     @extend_schema(operation_id="triples_candidates", parameters=[TripleListInput], responses=TriplePageOut)
     def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, set(TripleListInput().fields))
         wanted = TripleListInput(data=request.query_params)
         wanted.is_valid(raise_exception=True)
         limit = wanted.validated_data["limit"]

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from apps.accounts.edges.api import ProjectAPIView
 from apps.accounts.enums import Role, Scope
+from apps.common.web.paging import only_known
 from apps.triples.selectors.triples import WITH_BLOCKS, visible_triples
 from apps.triples.serializers import TripleListInput, TripleOut, TriplePageOut, triple_out
 
@@ -21,6 +22,7 @@ class TripleList(ProjectAPIView):
 
     @extend_schema(operation_id="triples_list", parameters=[TripleListInput], responses=TriplePageOut)
     def get(self, request: Request, slug: str) -> Response:
+        only_known(request.query_params, set(TripleListInput().fields))
         filters = TripleListInput(data=request.query_params)
         filters.is_valid(raise_exception=True)
         triples = visible_triples(self.member).filter(number__gt=filters.validated_data["after"])
