@@ -76,13 +76,13 @@ def test_nobody_is_added_when_nobody_is_left_or_a_lead_has_decided():
     settled = low_round(blocks=2)
     one, two = people_of(settled)[:2]
     judge_all(settled, one, lambda seat: 0)
-    first, second = claim_seats(round_=settled, annotator=two, n=2, at=AT)
+    first = claim_seats(round_=settled, annotator=two, n=1, at=AT)[0]
     give(first, two, 3)
     adjudicate(
         round_=settled, entry=first.entry, adjudicator=lead_of(settled.project), grade=1, reason="Both go too far.",
         error_type="slip", at=AT,
     )  # fmt: skip
-    give(second, two, 2)
+    judge_all(settled, two, lambda seat: 2)
 
     assert sorted(len(numbers) for numbers in judges_of(settled)) == [2, 3]
 
@@ -92,11 +92,11 @@ def test_nobody_is_added_when_nobody_is_left_or_a_lead_has_decided():
 def test_the_last_two_grades_of_a_query_at_once_add_one_judge_each(_):
     round_ = low_round(blocks=2)
     one, two = people_of(round_)[:2]
-    held = {person: claim_seats(round_=round_, annotator=person, n=2, at=AT) for person in (one, two)}
     for person, grade in ((one, 0), (two, 3)):
-        give(held[person][0], person, grade)
+        give(claim_seats(round_=round_, annotator=person, n=1, at=AT)[0], person, grade)
+    last = {person: claim_seats(round_=round_, annotator=person, n=1, at=AT)[0] for person in (one, two)}
 
-    each_at_once(lambda person: give(held[person][1], person, 0 if person == one else 2), [one, two])
+    each_at_once(lambda person: give(last[person], person, 0 if person == one else 2), [one, two])
 
     assert judges_of(round_) == [[1, 2, 3]] * 2
 

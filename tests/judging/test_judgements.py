@@ -12,14 +12,14 @@ from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Seat
 from apps.judging.selectors import live_judgements
 from tests.factories import AT, lead_of, make_member
-from tests.judging.factories import give, later, make_round, people_of
+from tests.judging.factories import give, judge_all, later, make_round, people_of
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def round_():
-    return make_round(queries=1, blocks=3, overlap=0.0)
+    return make_round(queries=1, blocks=4, overlap=0.0)
 
 
 @pytest.fixture
@@ -151,8 +151,7 @@ def test_a_grade_after_the_lease_still_counts_while_the_seat_is_free(round_, mar
 
 def test_a_grade_after_the_seat_went_to_somebody_else_is_refused(round_, mara, seat):
     sef = people_of(round_)[1]
-    for other in claim_seats(round_=round_, annotator=sef, n=3, at=later(31)):
-        give(other, sef, at=later(31))
+    judge_all(round_, sef, at=later(31))
 
     assert refused("seat_lapsed", seat, mara, at=later(32))
     assert round_.judgements.filter(entry=seat.entry).count() == 1

@@ -126,7 +126,7 @@ def test_a_plan_that_cannot_be_is_refused_by_field(ask, more, field):
 
 
 def test_leased_pairs_are_returned_by_their_holder_and_by_a_lead(ask):
-    round_ = make_round(queries=1, blocks=4, annotators=2, overlap=0.0)
+    round_ = make_round(queries=1, blocks=6, annotators=2, overlap=0.0)
     project, holder = round_.project, people_of(round_)[0]
 
     ask(holder, project, "pairs", None, round_.pk, n=2)
