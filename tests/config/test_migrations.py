@@ -25,9 +25,14 @@ from apps.common.database.triggers import Guard, GuardReplacement
 from apps.common.errors import Refusal
 from apps.corpus.actions import imports
 from apps.corpus.models import FormerVersion, Import
+from apps.judging.actions import claim_seats
+from apps.judging.actions.plain_rounds import lease_plainly
+from apps.judging.enums import SeatState
+from apps.judging.models import RoundAnnotator, Seat
+from apps.judging.selectors import own_progress
 from tests.corpus.factories import make_document_import, make_snapshot, zipped
 from tests.factories import AT, PASSWORD, lead_of, make_project, make_user
-from tests.judging.factories import judge_all, make_pool, make_round, people_of
+from tests.judging.factories import give, judge_all, make_pool, make_round, people_of
 from tests.judging.test_undoing import applied as import_grades
 from tests.judging.test_undoing import undo as undo_grades
 
@@ -273,3 +278,28 @@ def test_a_history_that_came_from_another_server_is_not_upgraded_and_its_project
         with connection.cursor() as cursor:
             cursor.execute("UPDATE audit_chain SET moves = NULL")
         call_command("migrate", "audit", verbosity=0)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_round_that_is_open_loses_its_shares_on_the_way_back_and_is_judged_to_its_end_without_them():
+    round_ = make_round(queries=2, blocks=3, overlap=1.0)
+    one, two = people_of(round_)
+    give(claim_seats(round_=round_, annotator=one, n=2, at=AT)[0], one)
+    assert not Seat.objects.filter(meant_for=None).exists()
+
+    call_command("migrate", "judging", "0011", verbosity=0)
+    try:
+        if connection.vendor == "postgresql":  # where leasing is a function of the database, which goes back too
+            assert lease_plainly(round_=round_, annotator_id=two.pk, n=2, at=AT) is not None
+        with connection.cursor() as cursor:
+            assert "meant_for_id" not in rows_of(cursor, "judging_seat")[0]
+    finally:
+        call_command("migrate", verbosity=0)
+
+    assert not Seat.objects.exclude(meant_for=None).exists()
+    assert not RoundAnnotator.objects.exclude(share=None).exists()
+    assert [own_progress(round_, person).total for person in (one, two)] == [6, 6]
+    for person in (one, two):
+        judge_all(round_, person)
+    assert set(Seat.objects.values_list("annotator", "state")) == {(one.pk, SeatState.DONE), (two.pk, SeatState.DONE)}

@@ -100,7 +100,7 @@ def test_only_different_wording_is_a_change():
     two, one, zero = changes(before, after)
 
     assert [change.is_touched for change in (two, one, zero)] == [True, False, False]
-    assert [piece for piece in two.definition if piece.kind != "same"] == [("ins", " narrow")]
+    assert [piece for piece in two.definition if piece.kind != "same"] == [("ins", "narrow ")]
     assert two.examples == [[("ins", "“c”")]]
     assert one.examples == []
 
