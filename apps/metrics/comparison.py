@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from apps.common.text.wording import number, signed
+from apps.common.text.wording import number, percent, signed
 from apps.metrics.columns import Floats, Ints
 from apps.metrics.estimate import BCA, PERCENTILE, Estimate
 from apps.metrics.expected.measures import YES_OR_NO
 from apps.metrics.items import QUERIES, Items
 from apps.metrics.measures import parse_measure
+from apps.metrics.scoring import JUDGED_AT_10
 from apps.metrics.statistics.paired_tests import Paired, paired_tests
 from apps.metrics.statistics.power import detectable_difference, needed_words, queries_needed
 from apps.metrics.statistics.significance import (
@@ -21,6 +22,7 @@ from apps.metrics.statistics.significance import (
     DEFAULT_SEED,
     EQUAL,
     FEWEST_FOR_A_VERDICT,
+    LEVEL,
     NO_INTERVAL,
     Difference,
     WinTally,
@@ -31,7 +33,9 @@ from apps.metrics.statistics.significance import (
 )
 
 DROP_BAR = 0.1
-LEVEL = 0.05
+JUDGED = str(JUDGED_AT_10)
+CLEARLY_FEWER = 0.05
+"""The least difference of judged@10 that a verdict names; smaller ones are within what few unjudged results change."""
 
 
 class SupplementaryTests(NamedTuple):
@@ -168,7 +172,10 @@ class QueryChange(NamedTuple):
 
 
 class RunValues(NamedTuple):
-    """A run by its name, with a value for each query by measure; NaN is "no value"."""
+    """A run by its name, with a value for each query by measure; NaN is "no value".
+
+    With values of `JUDGED`, verdicts say where one of two runs has clearly fewer judged results.
+    """
 
     name: str
     values: Mapping[str, Floats]
@@ -215,7 +222,29 @@ class RunComparison:
 
     def verdict_lines(self, measure: MeasureComparison, fell: Regressions | None = None) -> tuple[str, str]:
         """The sentence for everybody, and the line below it, as in the function `verdict_lines`."""
-        return verdict_lines(*self.names, measure, self.family, fell, self.confidence, self.items)
+        sentence, method = verdict_lines(*self.names, measure, self.family, fell, self.confidence, self.items)
+        return " ".join(filter(None, [sentence, self.judged_words])), method
+
+    @property
+    def judged_words(self) -> str:
+        """The sentence of a verdict where one run has clearly fewer judged results in its first ten; else empty.
+
+        Clearly: by `CLEARLY_FEWER` or more, and the interval of the paired difference excludes zero.
+        """
+        sides = [run.values.get(JUDGED) for run in (self.baseline, self.candidate)]
+        if sides[0] is None or sides[1] is None:
+            return ""
+        both = ~np.isnan(sides[0] + sides[1])
+        if not both.any():
+            return ""
+        (gap,) = differences(sides[0][both, None], sides[1][both, None], confidence=self.confidence, resamples=0)
+        if not gap.is_settled or abs(gap.mean) < CLEARLY_FEWER:
+            return ""
+        names, shares = self.names, [float(side[both].mean()) for side in sides]
+        fewer, more = (1, 0) if gap.mean < 0 else (0, 1)
+        few, many = (percent(shares[at], 0) for at in (fewer, more))
+        first = f"Only {few} of the first 10 results of {names[fewer]} are judged, against {many} of {names[more]}"
+        return f"{first}; unjudged results count as not relevant."
 
 
 def compare_runs(

@@ -19,7 +19,7 @@ class RunScores(NamedTuple):
     """`values` has a row for each judged query and a column for each measure.
 
     `judged_at_10` is the share of judged blocks in the first ten, over the queries with results; None without any.
-    `answered` counts the judged queries with results.
+    `answered` counts the judged queries with results; `judged` is the share of each query, NaN without results.
     """
 
     values: Floats
@@ -27,10 +27,12 @@ class RunScores(NamedTuple):
     judged_at_10: float | None
     answered: int
     missing: int
+    judged: Floats | None = None
 
     def columns(self, names: Iterable[str]) -> dict[str, Floats]:
-        """The values by measure; `names` are in the order of the columns."""
-        return {name: self.values[:, place] for place, name in enumerate(names)}
+        """The values by measure, with judged@10 where it is known; `names` are in the order of the columns."""
+        columns = {} if self.judged is None else {str(JUDGED_AT_10): self.judged}
+        return columns | {name: self.values[:, place] for place, name in enumerate(names)}
 
 
 def score_run(
@@ -58,6 +60,7 @@ def score_run(
         judged_at_10=mean_of(defined),
         answered=len(defined),
         missing=len(judged.queries) - len(defined),
+        judged=share,
     )
 
 

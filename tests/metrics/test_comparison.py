@@ -3,7 +3,18 @@ import pytest
 from scipy import stats
 from statsmodels.stats import contingency_tables
 
-from apps.metrics.comparison import MeasureComparison, Regressions, changes, handfuls, tally, verdict, verdict_lines
+from apps.metrics.comparison import (
+    JUDGED,
+    MeasureComparison,
+    Regressions,
+    RunValues,
+    changes,
+    compare_runs,
+    handfuls,
+    tally,
+    verdict,
+    verdict_lines,
+)
 from apps.metrics.items import QUESTIONS
 from apps.metrics.statistics.paired_tests import paired_tests
 from apps.metrics.statistics.significance import EQUAL, Difference, WinTally, change_of, sign_test_p
@@ -216,6 +227,41 @@ def test_the_sign_test_is_that_of_scipy(better, worse):
 
 def test_a_sign_test_of_no_query_is_undefined():
     assert WinTally(0, 5, 0).sign_p is None
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "words"),
+    [
+        (
+            0.42,
+            0.31,
+            "Only 31 % of the first 10 results of new are judged, against 42 % of base; unjudged results count",
+        ),
+        (
+            0.31,
+            0.42,
+            "Only 31 % of the first 10 results of base are judged, against 42 % of new; unjudged results count",
+        ),
+        (0.42, 0.39, ""),
+        (0.42, None, ""),
+    ],
+)
+def test_a_verdict_says_in_its_sentence_where_a_run_has_clearly_fewer_judged_results(base, new, words):
+    """Of forty queries, two without results; a difference of three points is not named, nor one that is not known."""
+    spread = np.tile([0.1, -0.1], 20)
+    shares = [None if share is None else share + spread for share in (base, new)]
+    values = [{"RR": np.linspace(0, 0.7, 40) + lead} for lead in (0.0, 0.2)]
+    for columns, share in zip(values, shares, strict=True):
+        if share is not None:
+            columns[JUDGED] = np.where(np.arange(40) < 2, np.nan, share)
+    first, second = RunValues("base", values[0]), RunValues("new", values[1])
+
+    (compared,) = compare_runs(first, [second], ["RR"], [str(query) for query in range(40)])
+
+    sentence, _ = (with_plain_spaces(line) for line in compared.verdict_lines(compared.measures[0]))
+    assert sentence.startswith("new is better than base by 0.200 RR; the difference could be ")
+    assert ("Only" in sentence) is bool(words)
+    assert words in sentence
 
 
 def test_one_query_is_too_few():

@@ -24,7 +24,8 @@ from apps.common.drawing.charts import (
 from apps.common.text.wording import interval, number
 from apps.evaluation.edges.score_charts import CELL_HEIGHT, CELL_WIDTH, Bounds, bounds_of
 from apps.evaluation.models import Score
-from apps.metrics.statistics.rank_intervals import Ends, RankRange
+from apps.metrics.statistics.bootstrap import Interval
+from apps.metrics.statistics.places import RankRange
 
 LINE, CHARACTER = 15.0, 7.0
 MOST_NAME = 30
@@ -36,16 +37,12 @@ COST_WIDTH, COST_BOTTOM = 640.0, 280.0
 CAP = 4.0
 
 
-def place_cell(name: str, score: Score, place: RankRange, bounds: Bounds, edge: float | None) -> SafeString:
-    """A mean with its interval, and the line where the best run's interval begins; hollow: tied with the best."""
-    is_tied = place.best == 1 and place.is_tied
+def place_cell(name: str, score: Score, place: RankRange, bounds: Bounds) -> SafeString:
+    """A mean with its interval; hollow: it may be first, and others may too."""
+    may_be_first = place.best == 1 and place.is_tied
     row = DrawnEstimate(name, score.mean, score.ci_low, score.ci_high, score.n, score.measure)
-    parts = []
-    if edge is not None:
-        words = title("Where the best run’s interval ends, on the side of worse values")
-        parts.append(tag("path", words, class_="limit", d=f"M{bounds.place(edge):.1f} -8V32"))
-    parts.append(whisker(row, bounds.place, CELL_HEIGHT / 2, class_="open" if is_tied else "point"))
-    return svg(CELL_WIDTH, CELL_HEIGHT, f"{row.words}, place {place.words}", parts)
+    mark = whisker(row, bounds.place, CELL_HEIGHT / 2, class_="open" if may_be_first else "point")
+    return svg(CELL_WIDTH, CELL_HEIGHT, f"{row.words}, place {place.words}", [mark])
 
 
 class TrendPoint(NamedTuple):
@@ -55,7 +52,7 @@ class TrendPoint(NamedTuple):
     run: str
     at: datetime
     mean: float
-    ends: Ends | None
+    ends: Interval | None
     n: int
 
     @property
@@ -137,7 +134,7 @@ def _systems(runs: Sequence[TrendPoint], xs: Sequence[float], up: Scale, right: 
     return parts
 
 
-def _upright(words: str, x: float, mean: float, ends: Ends | None, up: Scale, class_: str) -> str:
+def _upright(words: str, x: float, mean: float, ends: Interval | None, up: Scale, class_: str) -> str:
     """A dot with a vertical interval and end caps 8 px wide."""
     parts = [title(words)]
     if ends:
@@ -188,7 +185,7 @@ class Worth(NamedTuple):
     run: str
     price: float
     mean: float
-    ends: Ends | None
+    ends: Interval | None
     n: int
     on_front: bool
 

@@ -1,5 +1,6 @@
 """Data of the leaderboard and the trend, from stored scores."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -19,20 +20,25 @@ from apps.evaluation.selectors.leaderboard import LeaderboardLine, RankedRun, Ve
 from apps.goldsets.models import Version
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected import BY_GRADES, parse_hit_rule
-from apps.metrics.statistics import rank_intervals
-from apps.metrics.statistics.rank_intervals import RankRange
+from apps.metrics.statistics.places import Places, RankRange, places
 from apps.retrieval.models import Run
 
 RUNS_A_PAGE = 50
 MOST_CHOICES = 200
+MOST_NAMED = 4
 
 
 class BoardRow(NamedTuple):
-    """A run on a leaderboard; `place` is None where the main measure was not scored."""
+    """A run on a leaderboard, with its letter; `place` is None where the main measure was not scored.
 
+    `in_pairs` says, by their letters, which runs it is told apart from, and then which not.
+    """
+
+    letter: str
     ranked: RankedRun
     main: Score | None
     place: RankRange | None
+    in_pairs: tuple[str, str]
     drawing: str
     others: list[tuple[str, Score | None]]
 
@@ -76,24 +82,43 @@ class LeaderboardPage:
         return charts.bounds_of(ends)
 
     @cached_property
-    def _places(self) -> dict[int | None, RankRange]:
-        scored = [line for line in self.lines if line.mean is not None]
-        ends = [_turned(interval_of(line)) if self.is_lower_better else interval_of(line) for line in scored]
-        return dict(zip((line.score_id for line in scored), rank_intervals.places(ends), strict=True))
+    def scored(self) -> list[LeaderboardLine]:
+        """The runs that have a value by the main measure; all others are behind them."""
+        return [line for line in self.lines if line.mean is not None]
+
+    @cached_property
+    def places(self) -> Places:
+        keys = [line.score_id for line in self.scored if line.score_id is not None]
+        return places(leaderboard.values_by_run(keys), is_lower_better=self.is_lower_better)
+
+    @cached_property
+    def _at(self) -> dict[int | None, int]:
+        """The index of each scored run, by the key of its score."""
+        return {line.score_id: at for at, line in enumerate(self.scored)}
 
     @property
     def is_lower_better(self) -> bool:
         return is_lower_better(self.main)
 
     @property
-    def edge(self) -> float | None:
-        """The worse end of the best run's interval: runs that reach it are tied with the best."""
-        best = self.lines[0]
-        return best.ci_high if self.is_lower_better else best.ci_low
+    def finding(self) -> str:
+        """Which runs the best one is better than, and which cannot be told apart from it; empty for fewer than two."""
+        if len(self.scored) < 2:
+            return ""
+        names = leaderboard.names_on_board(self.scored)
+        behind, level = self.places.worse_than(0), self.places.not_told_apart_from(0)
+        near = f"{_some(names[at] for at in level)} cannot be told apart from" if level else ""
+        if not behind:
+            return f"{near} {names[0]}."
+        lead = f"{names[0]} is better than {_some(names[at] for at in behind)}"
+        return f"{lead}; {near} it." if near else f"{lead}."
 
     @property
-    def tied_with_best(self) -> int:
-        return sum(place.best == 1 for place in self._places.values()) - 1
+    def first_words(self) -> str:
+        """Which runs may be first, as the end of a sentence."""
+        names = leaderboard.names_on_board(self.scored)
+        first = [name for name, place in zip(names, self.places.ranges, strict=True) if place.best == 1]
+        return f"first place may be {_some(first, 'or')}" if len(first) > 1 else f"first place is {first[0]}"
 
     @property
     def head(self) -> str:
@@ -103,14 +128,26 @@ class LeaderboardPage:
     def rows(self) -> list[BoardRow]:
         return [self._row(ranked) for ranked in self.runs]
 
+    @cached_property
+    def _order(self) -> dict[int, int]:
+        return {line.run_id: at for at, line in enumerate(self.lines)}
+
     def _row(self, ranked: RankedRun) -> BoardRow:
+        letter = letter_of(self._order[ranked.run.pk])
         main = ranked.scores.get(self.main)
-        place = self._places.get(main.pk) if main else None
-        drawing = ""
-        if main and place:
-            drawing = board_charts.place_cell(ranked.run.tag, main, place, self.bounds, self.edge)
         others = [(name, ranked.scores.get(name)) for name in self.measures[1:]]
-        return BoardRow(ranked, main, place, drawing, others)
+        at = self._at.get(main.pk) if main else None
+        if main is None or at is None:
+            return BoardRow(letter, ranked, main, None, ("", ""), "", others)
+        place = self.places.ranges[at]
+        drawing = board_charts.place_cell(ranked.run.tag, main, place, self.bounds)
+        return BoardRow(letter, ranked, main, place, self._in_pairs(at), drawing, others)
+
+    def _in_pairs(self, at: int) -> tuple[str, str]:
+        sides = {"better than": self.places.worse_than(at), "worse than": self.places.better_than(at)}
+        apart = ", ".join(f"{words} {_letters(runs)}" for words, runs in sides.items() if runs)
+        level = self.places.not_told_apart_from(at)
+        return apart, f"not told apart from {_letters(level)}" if level else ""
 
     @property
     def conventions(self) -> str:
@@ -130,9 +167,41 @@ def board(
     return LeaderboardPage(measures, lines, shown, ranked, hit)
 
 
-def _turned(ends: tuple[float, float] | None) -> tuple[float, float] | None:
-    """The interval of the negative value, so that more is better."""
-    return (-ends[1], -ends[0]) if ends else None
+def letter_of(at: int) -> str:
+    """A to Z, then AA, AB and so on, as columns of a spreadsheet are named."""
+    letters = ""
+    at += 1
+    while at:
+        at, rest = divmod(at - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def _letters(places: Sequence[int]) -> str:
+    """The letters of ascending places; three or more in a row as `C to F`."""
+    rows: list[list[int]] = []
+    for at in places:
+        if rows and rows[-1][-1] == at - 1:
+            rows[-1].append(at)
+        else:
+            rows.append([at])
+    words: list[str] = []
+    for row in rows:
+        ends = [letter_of(at) for at in row]
+        words += [f"{ends[0]} to {ends[-1]}"] if len(row) > 2 else ends
+    return _joined(words)
+
+
+def _some(names: Iterable[str], last: str = "and") -> str:
+    """The first of them by name, and the number of the others."""
+    named = list(names)
+    if len(named) > MOST_NAMED:
+        named = [*named[: MOST_NAMED - 1], f"{len(named) - MOST_NAMED + 1:,} more"]
+    return _joined(named, last)
+
+
+def _joined(words: Sequence[str], last: str = "and") -> str:
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
 def interval_of(score: Score | LeaderboardLine) -> tuple[float, float] | None:

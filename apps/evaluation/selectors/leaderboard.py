@@ -1,13 +1,16 @@
 """Reads for leaderboards, trends, costs and the ledger: runs with their latest scores on one split of a version."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
 from django.db.models import Max, QuerySet
 
 from apps.accounts.models import Project
+from apps.evaluation.core import packing
 from apps.evaluation.models import Evaluation, RunNote, Score
 from apps.evaluation.selectors.evaluations import (
     SlicePart,
@@ -19,6 +22,7 @@ from apps.evaluation.selectors.evaluations import (
 from apps.evaluation.selectors.rankings import JUDGED_NAME
 from apps.goldsets.enums import VersionState
 from apps.goldsets.models import GoldSet, Version
+from apps.metrics.columns import Floats
 from apps.metrics.comparison import is_lower_better
 from apps.metrics.expected import BY_GRADES
 from apps.retrieval.enums import RunState
@@ -99,6 +103,7 @@ class LeaderboardLine(NamedTuple):
     mean: float | None = None
     ci_low: float | None = None
     ci_high: float | None = None
+    system: str = ""
 
 
 def lines_on(
@@ -109,10 +114,25 @@ def lines_on(
     lines = {one.run_id: LeaderboardLine(one.run_id, one.tag, one.pk) for one in requested}
     evaluations = on_ground(version, split, hit, part).filter(scored_at__isnull=False)
     scores = Score.objects.filter(evaluation__in=evaluations, measure=measure).order_by("evaluation_id")
-    for run_id, pk, mean, low, high in scores.values_list("evaluation__run_id", "pk", "mean", "ci_low", "ci_high"):
-        lines[run_id] = lines[run_id]._replace(score_id=pk, mean=mean, ci_low=low, ci_high=high)
+    columns = ("evaluation__run_id", "pk", "mean", "ci_low", "ci_high", "evaluation__run__system__name")
+    for run_id, *figures in scores.values_list(*columns):
+        line = lines[run_id]
+        lines[run_id] = LeaderboardLine(run_id, line.tag, line.evaluation_id, *figures)
     sign = 1 if is_lower_better(measure) else -1
     return sorted(lines.values(), key=lambda line: (math.inf if line.mean is None else sign * line.mean, line.tag))
+
+
+def values_by_run(score_ids: Sequence[int]) -> Floats:
+    """The values of these scores, which are of the same queries: a row for each query, a column for each score."""
+    packed = dict(Score.objects.filter(pk__in=score_ids).values_list("pk", "values"))
+    columns = [packing.unpack(bytes(packed[pk])) for pk in score_ids]
+    return np.column_stack(columns) if columns else np.zeros((0, 0))
+
+
+def names_on_board(lines: Sequence[LeaderboardLine]) -> list[str]:
+    """The systems of the runs; the tags of those whose system has several."""
+    systems = Counter(line.system for line in lines)
+    return [line.system if systems[line.system] == 1 else line.tag for line in lines]
 
 
 def measures_on(

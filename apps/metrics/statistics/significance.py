@@ -29,6 +29,7 @@ from apps.metrics.statistics.bootstrap import (
 from apps.metrics.statistics.exact_bootstrap import every_draw
 from apps.metrics.statistics.exact_sums import on_grid
 
+LEVEL = 0.05
 EQUAL = 1e-9
 """Values of a query that differ by no more are equal: the one rule for better, equal and worse."""
 NO_VALUE, NO_INTERVAL = "There is no value.", "One value is too few for an interval."

@@ -50,7 +50,7 @@ def verdict_of(card: Scorecard, compared: RunComparison) -> str:
             comparison.p_words(row.difference.holm, card.family),
             comparison.handful_words(row.difference.tally, card.items),
         )
-        return f"{words}, {p}{few}; {_regressions(fell)}."
+        return " ".join(filter(None, [f"{words}, {p}{few}; {_regressions(fell)}.", compared.judged_words]))
     if card.decisions is None:
         return f"{compared.verdict(row).removesuffix('.')}; {_regressions(fell)}."
     open_ones = sum((row.measure, query) not in card.decisions for query in fell)

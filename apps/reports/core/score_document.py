@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from apps.common.text.wording import number
 from apps.evaluation.core.charts import stratum_bounds, stratum_dots, stratum_legend
 from apps.metrics.measures import Measure
 from apps.metrics.scorecard import Scorecard, notes_of
 from apps.metrics.scoring import JUDGED_AT_10
+from apps.metrics.statistics.places import places
 from apps.metrics.statistics.significance import Summary
 from apps.metrics.statistics.strata import ComparedStratum
 from apps.reports.core.comparison_parts import difference_parts, lead_of_comparisons
@@ -38,7 +41,7 @@ def scored_document(
 
 
 def lead_of_means(card: Scorecard) -> str:
-    """The first measure in one sentence: of the only run, or of the best one and those whose intervals overlap it."""
+    """The first measure in one sentence: of the only run, or of the best one and those not told apart from it."""
     name, best = next(iter(card.measures)), _best(card)
     if best is None:
         return f"{name} is not defined for any {card.items.one}."
@@ -49,8 +52,9 @@ def lead_of_means(card: Scorecard) -> str:
     entry = card.measures[name].entry
     side = "lowest" if entry.is_lower_better else "highest"
     words = f"Of {len(card.runs)} runs {tag} has the {side} {name}, {figure}"
-    close = [run.tag for at, run in enumerate(card.runs) if at != place and _overlap(run.scores.summaries[0], summary)]
-    return f"{words}; its interval overlaps that of {', '.join(close)}." if close else f"{words}."
+    first = np.column_stack([run.scores.values[:, 0] for run in card.runs])
+    close = places(first, is_lower_better=entry.is_lower_better).not_told_apart_from(place)
+    return f"{words}; not told apart from {', '.join(card.runs[at].tag for at in close)}." if close else f"{words}."
 
 
 def _best(card: Scorecard) -> tuple[int, Summary] | None:
@@ -66,12 +70,6 @@ def _bracket(card: Scorecard, summary: Summary) -> str:
         return ""
     low, high = summary.interval
     return f", {card.confidence * 100:g} % [{number(low, PLACES)}, {number(high, PLACES)}]"
-
-
-def _overlap(one: Summary, other: Summary) -> bool:
-    if one.interval is None or other.interval is None:
-        return False
-    return one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
 
 
 def means_part(card: Scorecard) -> ReportSection:

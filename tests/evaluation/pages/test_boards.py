@@ -11,7 +11,7 @@ from apps.common.templatetags.karat import day
 from apps.evaluation.actions import write_ledger
 from apps.evaluation.models import Evaluation, RunNote
 from apps.evaluation.pages.costs_context import Costs
-from apps.evaluation.pages.leaderboard_context import Trend
+from apps.evaluation.pages.leaderboard_context import Trend, letter_of
 from apps.evaluation.selectors.leaderboard import scored_runs
 from apps.goldsets.enums import VersionState
 from tests.evaluation import hits
@@ -77,28 +77,66 @@ def test_a_version_without_scores_says_so(client, scene, page):
     assert "Nothing has been scored on v1 yet, dev split." in read(client, scene, page)
 
 
-def test_runs_that_clearly_differ_are_not_tied(client, scored):
+def test_the_board_begins_with_what_its_pairs_tell_apart(client, scored):
     said = read(client, scored, "overview")
 
-    assert "there is one clear best run" in said
-    assert "tied</small>" not in said
+    assert "better is better than base." in said
+    assert "first place is better. 1 pair, paired t-test over queries by nDCG@10, Holm over all of them." in said
+    assert "<span>better than B</span>" in said
+    assert "<span>worse than A</span>" in said
 
 
 def test_the_share_judged_has_its_interval(client, scored):
     assert "75 %<small>75 to 75 %</small>" in read(client, scored, "overview")
 
 
-def test_a_tie_is_shown_at_both_runs(client, scored):
-    scored.runs["third"] = add_run(scored, "third", dict.fromkeys([f"Q{n:02}" for n in range(1, 7)], GOOD))
-    score(scored, "third", measures="nDCG@10 RR")
+def test_runs_that_are_not_told_apart_share_their_places(client):
+    names = [f"Q{n:02}" for n in range(1, 13)]
+    ranked = {"base": BAD, "better": GOOD, "third": GOOD}
+    scene = make_scene(test_share=0.0, runs={tag: dict.fromkeys(names, found) for tag, found in ranked.items()})
+    for tag in ranked:
+        score(scene, tag, measures="nDCG@10 RR")
 
-    said = read(client, scored, "overview")
+    said = read(client, scene, "overview")
 
-    assert said.count("1 to 2<small>tied</small>") == 2
-    assert (
-        "1 run is tied with the best (hollow dots): its interval reaches the dashed line, the lower end of the best"
-        " run’s interval. A place" in said
-    )
+    assert "better is better than base; third cannot be told apart from it." in said
+    assert "first place may be better or third (hollow dots). 3 pairs" in said
+
+    assert said.count("1 to 2<small>of 3</small>") == 2
+    assert said.count("3<small>of 3</small>") == 1
+    assert said.count("<small>not told apart from") == 2
+
+
+def test_a_board_says_what_the_comparisons_of_its_runs_say(client):
+    """Runs that are better query by query are told apart, though queries differ so much that the intervals overlap."""
+    ranked = {}
+    for tag, mended in (("low", 0), ("middle", 12), ("high", 24)):
+        ranks = {n: max(1, 4 - n % 4 - (n <= mended)) for n in range(1, 25)}
+        ranked[tag] = {f"Q{n:02}": _with_first_right_at(rank) for n, rank in ranks.items()}
+    scene = make_scene(queries=24, test_share=0.0, runs=ranked)
+    evaluations = {tag: score(scene, tag, measures="RR") for tag in ranked}
+    ends = [one.scores.get(measure="RR") for one in evaluations.values()]
+    assert max(one.ci_low for one in ends) < min(one.ci_high for one in ends), "by intervals all would be tied"
+
+    said = read(client, scene, "overview")
+
+    pair = (evaluations["low"].pk, evaluations["middle"].pk)
+    verdict = read(client, scene, "compare", *pair)
+    assert "middle is better than low by" in verdict
+    assert "high is better than middle and low." in said
+    assert said.count("<small>of 3</small>") == 3
+    assert "1 to" not in said
+
+
+def _with_first_right_at(rank):
+    """A result list whose first relevant block, a, is at this rank; b, relevant at grade 1, is not returned."""
+    blocks = ["c", "d", "é"]
+    blocks.insert(rank - 1, "a")
+    return {block: 9.0 - at for at, block in enumerate(blocks)}
+
+
+def test_the_letters_of_a_board_go_on_after_z():
+    assert [letter_of(at) for at in (0, 25, 26, 51, 52, 701, 702)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
 
 
 def test_a_trend_is_in_the_order_runs_were_made(scored):

@@ -1,0 +1,96 @@
+"""The places of runs on a leaderboard, from their paired comparisons with each other."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.metrics.statistics.bootstrap import Floats
+from apps.metrics.statistics.significance import LEVEL, change_of, holm
+
+
+class RankRange(NamedTuple):
+    """The possible places of a run, counted from 1. More than one: it is not told apart from others."""
+
+    best: int
+    worst: int
+
+    @property
+    def is_tied(self) -> bool:
+        return self.best < self.worst
+
+    @property
+    def words(self) -> str:
+        return f"{self.best} to {self.worst}" if self.is_tied else str(self.best)
+
+
+class Places(NamedTuple):
+    """The comparisons of all runs with each other; `better[i, j]`: run i is clearly better than run j.
+
+    `pairs` is the number of comparisons that p was corrected over.
+    """
+
+    better: NDArray[np.bool_]
+    pairs: int
+
+    @property
+    def ranges(self) -> list[RankRange]:
+        ahead, behind = self.better.sum(axis=0), self.better.sum(axis=1)
+        return [RankRange(1 + int(a), len(ahead) - int(b)) for a, b in zip(ahead, behind, strict=True)]
+
+    def worse_than(self, run: int) -> list[int]:
+        """The runs that this run is clearly better than."""
+        return np.flatnonzero(self.better[run]).tolist()
+
+    def better_than(self, run: int) -> list[int]:
+        """The runs that are clearly better than this run."""
+        return np.flatnonzero(self.better[:, run]).tolist()
+
+    def not_told_apart_from(self, run: int) -> list[int]:
+        apart = self.better[run] | self.better[:, run]
+        apart[run] = True
+        return np.flatnonzero(~apart).tolist()
+
+
+def places(values: Floats, *, is_lower_better: bool = False) -> Places:
+    """Compare each column of a (queries, runs) array with each other: paired t-test, Holm over all pairs.
+
+    A pair in which a query has no value (NaN) is not compared, as in a comparison of two runs. The p of a pair is never
+    below that of the exact sign test if all queries that differ went one way: on a handful of queries the t-test would
+    claim too much. Of fewer than six queries nothing is told apart.
+    """
+    n, runs = values.shape
+    better = np.zeros((runs, runs), dtype=np.bool_)
+    tested: list[tuple[int, int, float]] = []
+    p_values: list[float] = []
+    for run in range(runs - 1):
+        change = change_of(values[:, [run]], values[:, run + 1 :])
+        complete = np.flatnonzero(~np.isnan(change).any(axis=0)) if n else np.array([], dtype=np.int64)
+        change = change[:, complete]
+        tested += [
+            (run, run + 1 + other, gain)
+            for other, gain in zip(complete.tolist(), change.mean(axis=0).tolist() if n else [], strict=True)
+        ]
+        p_values += _paired_p(change).tolist()
+    for (run, other, gain), p in zip(tested, holm(p_values), strict=True):
+        if p < LEVEL:
+            other_leads = (gain > 0) != is_lower_better
+            better[(other, run) if other_leads else (run, other)] = True
+    return Places(better, len(tested))
+
+
+def _paired_p(change: Floats) -> Floats:
+    """Two-sided p of the mean of each column, by Student's t, and at least that of the sign test at its clearest."""
+    from scipy.special import stdtr  # loaded on use: `karat score` starts without SciPy
+
+    n = len(change)
+    if n < 2:
+        return np.ones(change.shape[1])
+    mean, spread = change.mean(axis=0), change.std(axis=0, ddof=1)
+    flat = spread <= 1e-12 * np.abs(change).max(axis=0)
+    t = np.divide(mean, spread / math.sqrt(n), out=np.full_like(mean, np.inf), where=~flat)
+    clearest = 2.0 ** (1.0 - (change != 0).sum(axis=0))
+    return np.minimum(1.0, np.maximum(2 * stdtr(n - 1, -np.abs(t)), clearest))

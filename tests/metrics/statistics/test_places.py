@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+
+from apps.metrics.comparison import RunValues, compare_runs
+from apps.metrics.statistics.places import RankRange, places
+from apps.metrics.statistics.significance import summaries
+
+HARD = np.linspace(0.0, 0.7, 30)
+"""How easy thirty queries are: it differs far more than the runs do."""
+
+
+def runs(*leads, noise: float = 0.05, n: int = 30):
+    """Runs that lead by so much on average, each with its own noise, on queries that differ far more than they do."""
+    random = np.random.default_rng(5)
+    return np.column_stack([HARD[:n] + lead + noise * random.standard_normal(n) for lead in leads])
+
+
+def test_a_run_that_leads_query_by_query_is_first_though_the_intervals_of_the_means_overlap():
+    values = runs(0.14, 0.07, 0.0)
+    ends = [one.interval for one in summaries(values)]
+    assert max(low for low, _ in ends) < min(high for _, high in ends), "by their intervals all would be tied"
+
+    found = places(values)
+
+    assert found.ranges == [RankRange(1, 1), RankRange(2, 2), RankRange(3, 3)]
+    assert found.pairs == 3
+
+
+def test_runs_that_are_not_told_apart_share_their_places_and_that_does_not_carry_on():
+    """The first is better than the last, and neither is told apart from the one between."""
+    found = places(runs(0.04, 0.02, 0.0))
+
+    assert [place.words for place in found.ranges] == ["1 to 2", "1 to 3", "2 to 3"]
+    assert (found.worse_than(0), found.better_than(2), found.not_told_apart_from(1)) == ([2], [0], [0, 2])
+
+
+def test_p_is_corrected_over_all_pairs_shown():
+    """A pair that is told apart alone is not beside eight more runs."""
+    values = runs(0.03, 0.0)
+    assert not places(values).ranges[0].is_tied
+
+    beside = np.column_stack([values, runs(*[0.0] * 10)[:, 2:]])
+
+    assert places(beside).pairs == 45
+    assert not places(beside).better[0, 1]
+
+
+@pytest.mark.parametrize("lead", [0.0, 0.02, 0.05, 0.2])
+def test_two_runs_have_the_places_that_their_comparison_gives_them(lead):
+    values = runs(lead, 0.0)
+    base, new = RunValues("base", {"RR": values[:, 1]}), RunValues("new", {"RR": values[:, 0]})
+
+    (compared,) = compare_runs(base, [new], ["RR"], [str(query) for query in range(30)])
+
+    assert places(values).ranges[0].is_tied is not compared.measures[0].is_sure
+
+
+def test_where_less_is_better_the_lower_run_is_first():
+    assert places(runs(0.3, 0.0), is_lower_better=True).ranges == [RankRange(2, 2), RankRange(1, 1)]
+
+
+def test_a_handful_of_queries_tells_nothing_apart():
+    few = np.zeros((100, 2))
+    few[:5, 0] = 1.0
+    assert places(few).ranges[0].is_tied, "five of a hundred differ: as likely as one in sixteen by chance"
+    assert places(np.array([[1.0, 0.0]] * 5)).ranges[0].is_tied, "five queries in all"
+
+    few[:8, 0] = 1.0
+    assert not places(few).ranges[0].is_tied
+    assert not places(np.array([[1.0, 0.0]] * 6)).ranges[0].is_tied, "the same difference everywhere has no spread"
+
+
+def test_a_run_without_a_value_for_some_query_is_compared_with_none():
+    values = runs(0.3, 0.15, 0.0)
+    values[3, 1] = np.nan
+
+    found = places(values)
+
+    assert found.ranges == [RankRange(1, 2), RankRange(1, 3), RankRange(2, 3)]
+    assert found.pairs == 1
+
+
+def test_no_runs_and_no_queries_have_places_too():
+    assert places(np.zeros((5, 0))).ranges == []
+    assert places(np.zeros((0, 2))).ranges == [RankRange(1, 2), RankRange(1, 2)]
+    assert places(np.zeros((9, 2))).ranges == [RankRange(1, 2), RankRange(1, 2)]
