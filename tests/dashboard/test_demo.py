@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
+from statistics import fmean
 
 import pytest
 from django.core.management import call_command
@@ -18,10 +19,13 @@ from apps.dashboard.actions.demo import request_demo
 from apps.dashboard.core import demo_people
 from apps.dashboard.execution.demo import material
 from apps.dashboard.pages.drift import drift
+from apps.evaluation.core.question_kinds import KIND, NUMERIC, kinds_of
 from apps.evaluation.models import Evaluation, RunNote
+from apps.evaluation.pages.leaderboard_context import board
+from apps.evaluation.selectors.evaluations import values_of
 from apps.gates.models import GateResult
 from apps.goldsets.enums import PublicState
-from apps.goldsets.models import PublicRelease, Version
+from apps.goldsets.models import PublicRelease, Version, VersionTriple
 from apps.goldsets.selectors.questions import questions_of
 from apps.jobs.models import Job
 from apps.jobs.selectors.database_clock import from_now
@@ -155,8 +159,39 @@ def test_the_demo_shows_the_whole_workflow(demo):
     assert Counter(scored.values_list("hit", flat=True)) == dict.fromkeys(["", *KINDS], 4)
     assert NegativesReport.objects.filter(project=demo, computed_at__isnull=False).count() == 2
     assert RunNote.objects.filter(run__project=demo).exclude(cost=None).count() == 8
-    states = GateResult.objects.filter(gate__gold_set__project=demo).values_list("state", flat=True)
-    assert set(states) == {"passed", "failed"}
+
+
+@pytest.mark.once
+@pytest.mark.slow
+def test_the_runs_of_the_demo_tell_a_story_one_better_one_tied_and_one_worse_on_numbers(demo):
+    version = Version.objects.get(gold_set__project=demo)
+    by_grades = board(version, "", "", "nDCG@10", None)
+    places = {row.ranked.run.system.name: row.place.words for row in by_grades.rows}
+    assert places == {"Reranked BM25": "1", "BM25": "2 to 3", "Damped BM25": "2 to 3", "BM25 without numbers": "4"}
+
+    triples = VersionTriple.objects.filter(version=version)
+    numeric = {row.label for row in triples if (KIND, NUMERIC) in kinds_of(row.content)}
+    means = {one.run.system.name: first_ranks(one, numeric) for one in hit_evaluations(demo)}
+    (before, before_else), (after, after_else) = means["BM25"], means["BM25 without numbers"]
+    assert before - after > 2 * (before_else - after_else)
+    assert before - after > 0.3
+
+    results = GateResult.objects.filter(gate__gold_set__project=demo)
+    failed = results.get(state="failed")
+    assert results.exclude(pk=failed.pk).count() == 6
+    assert failed.gate.name == "Finds passages with numbers too"
+    assert "the gate requires no worse than the baseline" in failed.words
+
+
+def hit_evaluations(demo):
+    return Evaluation.objects.filter(project=demo, hit="block").order_by("pk")
+
+
+def first_ranks(evaluation, inside) -> tuple[float, float]:
+    """The mean reciprocal rank of the questions inside, and of the others."""
+    ranks = dict(zip(evaluation.query_ids, values_of(evaluation)["RR"].tolist(), strict=True))
+    parts = [[rank for label, rank in ranks.items() if (label in inside) is wanted] for wanted in (True, False)]
+    return fmean(parts[0]), fmean(parts[1])
 
 
 @pytest.mark.once

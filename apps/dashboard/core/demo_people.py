@@ -68,11 +68,11 @@ def graded(
     When a pair comes back (`is_again`) they decide again on a share of WAVERING.
     """
     temper = ANNOTATORS[person]
-    if _share(person, query_id, block_id, "unsure") < temper.unsure:
+    if share(person, query_id, block_id, "unsure") < temper.unsure:
         return DemoGrade(None, "missing_context", "The passage points to another section that I cannot see here.")
-    mood = _share(person, query_id, block_id, "mood")
-    if is_again and _share(person, query_id, block_id, "again") < WAVERING:
-        mood = _share(person, query_id, block_id, "mood again")
+    mood = share(person, query_id, block_id, "mood")
+    if is_again and share(person, query_id, block_id, "again") < WAVERING:
+        mood = share(person, query_id, block_id, "mood again")
     if careful == 0:
         return DemoGrade(0 if mood > temper.generous / 2 else 2 if mood < temper.generous / 12 else 1)
     if careful == 1 and mood < temper.hasty:
@@ -84,7 +84,7 @@ def graded(
     return DemoGrade(careful)
 
 
-def _share(*words: str) -> float:
+def share(*words: str) -> float:
     """A number from 0 to below 1, determined by the words."""
     digest = hashlib.sha256("\x1f".join(words).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

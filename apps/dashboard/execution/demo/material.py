@@ -88,3 +88,16 @@ def careful_grade(query_id: str, block_id: str) -> int:
     """The careful reader's grade on the first version; unlisted pairs are not relevant."""
     grades = {query["id"]: query["grades"] for query in queries()}
     return grades[query_id].get(block_id, 0)
+
+
+def careful_view(query_id: str, text: str, block_id: str) -> int:
+    """As `careful_grade`; for a query that is the question of a Q&A, the Q&A's passages are the answer."""
+    views = _asked_for()
+    return views[text].get(block_id, 0) if text in views else careful_grade(query_id, block_id)
+
+
+@cache
+def _asked_for() -> dict[str, dict[str, int]]:
+    """By question of a Q&A without a query, its passages at the highest grade."""
+    rows = [entry for entry in triples() if "query" not in entry]
+    return {entry["question"]: dict.fromkeys([entry["block"], *entry.get("also", {})], 3) for entry in rows}

@@ -1,11 +1,15 @@
 """The systems, runs and pools of the demo."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
-import numpy as np
 from django.utils.text import slugify
 
-from apps.dashboard.execution.demo.scores import LEDGER
+from apps.corpus.models import SnapshotBlock
+from apps.dashboard.core import demo_people
+from apps.dashboard.execution.demo import material
+from apps.dashboard.execution.demo.scores import LEDGER, NO_NUMBERS, RERANKED
 from apps.dashboard.execution.demo.stage import RELEASED, Stage, finish
 from apps.goldsets.models import Version
 from apps.queries.models import Query
@@ -18,17 +22,21 @@ from apps.retrieval.models import Pool, Ranking, Run, System
 from apps.retrieval.selectors import ALL_QUERIES, QueryChoice, position_of_blocks
 
 DEPTH = 20
-POOL_DEPTH = 6
-FUSION_CONSTANT = 60
-HYBRID = "hybrid-rrf"
-HYBRID_SYSTEM = "Hybrid"
+POOL_DEPTH = 4
+READING_NOISE = 2.4
+"""How far a re-ranker's reading of a passage is from the careful reader's grade, at most."""
+SENTENCE_END = re.compile(r"(?<=[.:;])\s+")
+NUMBER = re.compile(
+    r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice|month|quarter|year|week)",
+    re.IGNORECASE,
+)
+LONG_WORD = re.compile(r"\w{4,}")
 
 
 def build_systems(stage: Stage) -> list[System]:
     plans = [
         ("BM25", SystemKind.BM25, {"k1": 0.9, "b": 0.4}),
-        ("BM25, long passages damped", SystemKind.BM25, {"k1": 1.6, "b": 0.9}),
-        ("TF-IDF", SystemKind.TFIDF, {}),
+        ("Damped BM25", SystemKind.BM25, {"k1": 1.6, "b": 0.9}),
     ]
     return [
         create_system(
@@ -51,7 +59,7 @@ def run_questions(stage: Stage, version: Version) -> None:
 
 
 def _run(stage: Stage, systems: list[System], choice: QueryChoice, suffix: str, *, day: float) -> None:
-    """Run each system, and upload the fusion of the first and the third."""
+    """Run each system, and upload what a team made of the first one's results outside of Karat."""
     runs = []
     for system in systems:
         run = request_run(
@@ -67,50 +75,85 @@ def _run(stage: Stage, systems: list[System], choice: QueryChoice, suffix: str, 
         )
         finish(run.job, at=stage.at(day))
         runs.append(run)
-    upload_hybrid(stage, runs[0], runs[2], f"{HYBRID}{suffix}", day=day + 0.4)
+    for name, score in ((RERANKED, _read_again), (NO_NUMBERS, _without_numbers)):
+        upload(stage, runs[0], name, score, f"{slugify(name)}{suffix}", day=day + 0.4)
 
 
-def upload_hybrid(stage: Stage, first: Run, second: Run, tag: str, *, day: float) -> Run:
-    """Fuse two runs outside of Karat, as a team would, and upload the result as a file."""
+class Found(NamedTuple):
+    """A passage as one query found it."""
+
+    query_id: str
+    query: str
+    block_id: str
+    text: str
+    score: float
+
+
+def upload(stage: Stage, first: Run, system: str, score: Callable[[Found], float], tag: str, *, day: float) -> Run:
+    """Score the results of a run again, as a team would outside of Karat, and upload the new order as a file."""
     positions = position_of_blocks(stage.frozen())
-    queries = dict(Query.everything.filter(project=stage.project).values_list("outside_id", "pk"))
-    lines = _fused_lines(first, second, positions, queries, tag)
-    draft = draft_from_lines(lines, f"{tag}.run", queries=queries, blocks=positions)
+    queries = {query.pk: query for query in Query.everything.filter(project=stage.project)}
+    draft = draft_from_lines(
+        _lines(first, queries, positions, stage, score, tag),
+        f"{tag}.run",
+        queries={query.outside_id: key for key, query in queries.items()},
+        blocks=positions,
+    )
     return import_run(
         project=stage.project,
         snapshot=stage.frozen(),
         draft=draft,
-        system=HYBRID_SYSTEM,
-        note=LEDGER[HYBRID_SYSTEM].tried,
+        system=system,
+        note=LEDGER[system].tried,
         commit="4f1c2ab",
         actor=stage.lead,
         at=stage.at(day),
     ).run
 
 
-def _fused_lines(
-    first: Run, second: Run, positions: dict[str, int], queries: dict[str, int], tag: str
+def _lines(
+    first: Run,
+    queries: Mapping[int, Query],
+    positions: Mapping[str, int],
+    stage: Stage,
+    score: Callable[[Found], float],
+    tag: str,
 ) -> Iterator[bytes]:
     block_ids = {position: block_id for block_id, position in positions.items()}
-    query_ids = {key: outside_id for outside_id, key in queries.items()}
-    scores_by_query: dict[int, dict[int, float]] = {}
-    for ranking in Ranking.objects.filter(run__in=[first, second]).order_by("query_id", "run_id"):
-        ranked, _ = unpack(bytes(ranking.packed))
-        scores = scores_by_query.setdefault(ranking.query_id, {})
-        for rank, position in enumerate(ranked.tolist(), start=1):
-            scores[position] = scores.get(position, 0.0) + 1 / (FUSION_CONSTANT + rank)
-    for query, scores in scores_by_query.items():
-        order = np.lexsort((-np.array(list(scores)), -np.array(list(scores.values()))))[:DEPTH]
-        best = [list(scores.items())[index] for index in order]
-        for rank, (position, score) in enumerate(best, start=1):
-            line = f"{query_ids[query]} Q0 {block_ids[position]} {rank} {score:.8f} {tag}\n"
-            yield line.encode()
+    texts = dict(
+        SnapshotBlock.objects.filter(snapshot=stage.frozen()).values_list("block__outside_id", "version__text")
+    )
+    for ranking in Ranking.objects.filter(run=first).order_by("query_id"):
+        query = queries[ranking.query_id]
+        ranked, scores = unpack(bytes(ranking.packed))
+        found = [
+            Found(query.outside_id, query.text, block_ids[position], texts[block_ids[position]], value)
+            for position, value in zip(ranked.tolist(), scores.tolist(), strict=True)
+        ]
+        again = sorted(found, key=lambda one: (-score(one), one.block_id))
+        for rank, one in enumerate(again, start=1):
+            yield f"{one.query_id} Q0 {one.block_id} {rank} {DEPTH + 1 - rank} {tag}\n".encode()
+
+
+def _read_again(found: Found) -> float:
+    """A cross-encoder's view of the pair: near that of the careful reader, and the same on every machine."""
+    careful = material.careful_view(found.query_id, found.query, found.block_id)
+    return careful + READING_NOISE * demo_people.share("cross-encoder", found.query, found.block_id)
+
+
+def _without_numbers(found: Found) -> float:
+    """The score, less what the query finds in sentences with a number alone."""
+    sentences = SENTENCE_END.split(found.text)
+    left = " ".join(sentence for sentence in sentences if not NUMBER.search(sentence))
+    wanted = {word.lower() for word in LONG_WORD.findall(found.query)}
+    before, after = (len(wanted.intersection(LONG_WORD.findall(text.lower()))) for text in (found.text, left))
+    return found.score * (after + 1) / (before + 1)
 
 
 def pool_runs(stage: Stage) -> None:
     pool = request_pool(
         project=stage.project,
-        name="Spring, depth 6",
+        name=f"Spring, depth {POOL_DEPTH}",
         snapshot_id=stage.frozen().pk,
         run_ids=[run.pk for run in stage.ranked()],
         depth=POOL_DEPTH,

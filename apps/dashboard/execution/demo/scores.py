@@ -22,6 +22,7 @@ class ScoreLine(NamedTuple):
     cost: Decimal
 
 
+RERANKED, NO_NUMBERS = "Reranked BM25", "BM25 without numbers"
 LEDGER = {
     "BM25": ScoreLine(
         "What the help centre has served since spring. Every other run is compared with it.",
@@ -29,32 +30,39 @@ LEDGER = {
         "Baseline.",
         Decimal("0.02"),
     ),
-    "BM25, long passages damped": ScoreLine(
+    "Damped BM25": ScoreLine(
         "Long policy pages crowded out the short steps people look for, so length counts for more.",
         "k1 = 1.6, b = 0.9, English, plurals folded",
-        "Kept as the candidate until the second round of grades is in.",
+        "No different from BM25. Kept as the candidate until the second round of grades is in.",
         Decimal("0.02"),
     ),
-    "TF-IDF": ScoreLine(
-        "The cheapest thing that could work, to know what BM25 is worth.",
-        "log counts, English, plurals folded",
-        "Stays in the pools: it finds passages that the others miss.",
-        Decimal("0.01"),
+    RERANKED: ScoreLine(
+        "A cross-encoder reads the first 20 results of BM25 and puts them in order again.",
+        "BM25, then a cross-encoder over 20 results, made outside of Karat",
+        "Clearly better, at ten times the price. To go live with the next release.",
+        Decimal("0.20"),
     ),
-    "Hybrid": ScoreLine(
-        "Both rankings fused, since they miss different questions.",
-        "reciprocal rank fusion of BM25 and TF-IDF, k = 60, made outside of Karat",
-        "Twice the price; worth it only if the difference holds on the next version.",
-        Decimal("0.05"),
+    NO_NUMBERS: ScoreLine(
+        "Numbers go out of date, so sentences with a number were left out of the index.",
+        "k1 = 0.9, b = 0.4, without sentences that have a number, made outside of Karat",
+        "Given up: people who ask for a number no longer find it.",
+        Decimal("0.02"),
     ),
 }
-CANDIDATE, BASELINE = "BM25, long passages damped", "BM25"
+CANDIDATE, BASELINE = "Damped BM25", "BM25"
 GATES: list[dict[str, Any]] = [
     {"name": "First screen", "figure": "nDCG@10", "at_least": 0.75, "on": "interval"},
     {"name": "No worse than what is live", "figure": "RR", "no_worse_than": "baseline"},
-    {"name": "Finds the answer at all", "figure": "Recall@100", "at_least": 0.9, "on": "interval"},
+    {"name": "Finds the answer at all", "figure": "Recall@100", "at_least": 0.8, "on": "interval"},
     {"name": "Quick enough", "figure": "latency_p95", "at_most": 100, "tier": "smoke"},
     {"name": "Every change", "figure": "RR", "at_least": 0.6, "slice": "canary", "tier": "smoke"},
+    {
+        "name": "Finds passages with numbers too",
+        "system": NO_NUMBERS,
+        "figure": "RR",
+        "hit": "block",
+        "no_worse_than": "baseline",
+    },
     {"name": "Weekly", "figure": "nDCG@10", "at_least": 0.7, "slice": "rotating"},
 ]
 
@@ -67,14 +75,14 @@ def fill_ledger(stage: Stage, runs: list[Run], *, day: float) -> None:
 
 
 def add_gates(stage: Stage, version: Version, asked: list[Run]) -> None:
-    """Create gates for one system before any score, so that each score is checked against them."""
+    """Create gates before any score, so that each score is checked against them; the candidate's unless named."""
     runs = {run.system.name: run for run in asked}
     for facts in GATES:
         baseline = runs[BASELINE].pk if "no_worse_than" in facts else None
         create_gate(
             gold_set=version.gold_set,
-            system_id=runs[CANDIDATE].system_id,
-            facts=facts,
+            system_id=runs[facts.get("system", CANDIDATE)].system_id,
+            facts={key: value for key, value in facts.items() if key != "system"},
             baseline_id=baseline,
             actor=stage.lead,
             at=stage.at(41.6),
