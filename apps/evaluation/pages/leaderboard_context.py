@@ -31,14 +31,14 @@ MOST_NAMED = 4
 class BoardRow(NamedTuple):
     """A run on a leaderboard, with its letter; `place` is None where the main measure was not scored.
 
-    `in_pairs` says, by their letters, which runs it is told apart from, and then which not.
+    `in_pairs` says, by their letters, which runs it is told apart from, and which not.
     """
 
     letter: str
     ranked: RankedRun
     main: Score | None
     place: RankRange | None
-    in_pairs: tuple[str, str]
+    in_pairs: list[str]
     drawing: str
     others: list[tuple[str, Score | None]]
 
@@ -138,16 +138,18 @@ class LeaderboardPage:
         others = [(name, ranked.scores.get(name)) for name in self.measures[1:]]
         at = self._at.get(main.pk) if main else None
         if main is None or at is None:
-            return BoardRow(letter, ranked, main, None, ("", ""), "", others)
+            return BoardRow(letter, ranked, main, None, [], "", others)
         place = self.places.ranges[at]
         drawing = board_charts.place_cell(ranked.run.tag, main, place, self.bounds)
         return BoardRow(letter, ranked, main, place, self._in_pairs(at), drawing, others)
 
-    def _in_pairs(self, at: int) -> tuple[str, str]:
-        sides = {"better than": self.places.worse_than(at), "worse than": self.places.better_than(at)}
-        apart = ", ".join(f"{words} {_letters(runs)}" for words, runs in sides.items() if runs)
-        level = self.places.not_told_apart_from(at)
-        return apart, f"not told apart from {_letters(level)}" if level else ""
+    def _in_pairs(self, at: int) -> list[str]:
+        runs = {
+            "better than": self.places.worse_than(at),
+            "worse than": self.places.better_than(at),
+            "not told apart from": self.places.not_told_apart_from(at),
+        }
+        return [f"{words} {_letters(others)}" for words, others in runs.items() if others]
 
     @property
     def conventions(self) -> str:

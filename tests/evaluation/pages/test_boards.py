@@ -82,8 +82,8 @@ def test_the_board_begins_with_what_its_pairs_tell_apart(client, scored):
 
     assert "better is better than base." in said
     assert "first place is better. 1 pair, paired t-test over queries by nDCG@10, Holm over all of them." in said
-    assert "<span>better than B</span>" in said
-    assert "<span>worse than A</span>" in said
+    assert "<small>better than B</small>" in said
+    assert "<small>worse than A</small>" in said
 
 
 def test_the_share_judged_has_its_interval(client, scored):
