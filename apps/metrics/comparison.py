@@ -231,16 +231,17 @@ class RunComparison:
 
         Clearly: by `CLEARLY_FEWER` or more, and the interval of the paired difference excludes zero.
         """
-        sides = [run.values.get(JUDGED) for run in (self.baseline, self.candidate)]
-        if sides[0] is None or sides[1] is None:
+        left, right = self.baseline.values.get(JUDGED), self.candidate.values.get(JUDGED)
+        if left is None or right is None:
             return ""
-        both = ~np.isnan(sides[0] + sides[1])
+        both = ~np.isnan(left + right)
         if not both.any():
             return ""
-        (gap,) = differences(sides[0][both, None], sides[1][both, None], confidence=self.confidence, resamples=0)
+        sides = (left[both], right[both])
+        (gap,) = differences(sides[0][:, None], sides[1][:, None], confidence=self.confidence, resamples=0)
         if not gap.is_settled or abs(gap.mean) < CLEARLY_FEWER:
             return ""
-        names, shares = self.names, [float(side[both].mean()) for side in sides]
+        names, shares = self.names, [float(side.mean()) for side in sides]
         fewer, more = (1, 0) if gap.mean < 0 else (0, 1)
         few, many = (percent(shares[at], 0) for at in (fewer, more))
         first = f"Only {few} of the first 10 results of {names[fewer]} are judged, against {many} of {names[more]}"
