@@ -1,6 +1,7 @@
 """What names an item of test, or tells the score of one, is read by leads and counted, at whatever address it stands.
 
-Every address that is read is asked by a person of every role, in a project whose released version has a test split.
+Every address that is read is asked by a person of every role, in a project whose released version has a test split:
+for its page, its side of test and its file. Those who are no leads share these three; with --all each asks for all.
 Pages of queries, Q&As, judging and review do not know of splits; all that is above gold sets does.
 """
 
@@ -43,26 +44,36 @@ def words_of(answer) -> str:
     return unpacked(b"".join(answer.streaming_content) if answer.streaming else answer.content)
 
 
-def test_no_address_names_an_item_of_test_uncounted_or_to_others_than_leads(world):
+def asked(number: int, name: str, *, everything: bool) -> Iterator[tuple[str, dict[str, str]]]:
+    """Who asks an address for what besides: a lead for everything, and of the others each for something else.
+
+    Which of them asks for what goes round with the number of the address. `everything`: all of them for all of it.
+    """
+    shown = {"test": "show"} if name.startswith("evaluation") else {"format": "csv"}
+    wanted: list[dict[str, str]] = [{}, {"split": "test"}, shown]
+    for place, role in enumerate(sorted((ENDPOINTS[name].get or frozenset()) & MEMBERS)):
+        turn = (number + place) % len(wanted)
+        yield from ((role, more) for n, more in enumerate(wanted) if everything or role == "lead" or n == turn)
+
+
+def test_no_address_names_an_item_of_test_uncounted_or_to_others_than_leads(world, pytestconfig):
     sealed = set(VersionQuery.objects.filter(split="test").values_list("outside_id", flat=True))
     sealed |= set(VersionTriple.objects.filter(split="test").values_list("label", flat=True))
     named = re.compile(rf"(?<![\w-])({'|'.join(sorted(map(re.escape, sealed)))})(?![\w-])")
     askers = {role: Asker(world.cookies[role]) for role in sorted(MEMBERS)}
     told, counted = {}, set()
+    addresses = [(name, route) for name, route in sorted(ROUTES.items()) if name.startswith(KNOW_OF_SPLITS)]
 
-    for name, route in sorted(ROUTES.items()):
-        if not name.startswith(KNOW_OF_SPLITS):
-            continue
-        for more in ({}, {"split": "test"}, {"test": "show"} if name.startswith("evaluation") else {"format": "csv"}):
-            for role in sorted((ENDPOINTS[name].get or frozenset()) & MEMBERS):
-                with watching() as written:
-                    answer = askers[role].answer("get", world.url(name, route), more, whole=True)
-                is_counted = any(TEST_SEEN in str(values) for _, values in written.statements)
-                if is_counted:
-                    counted.add(name)
-                is_open = is_counted and role == "lead"
-                if answer.status_code == 200 and not is_open and (found := named.search(words_of(answer))):
-                    told[f"{name} {more} as {role}"] = found[0]
+    for number, (name, route) in enumerate(addresses):
+        for role, more in asked(number, name, everything=pytestconfig.option.all):
+            with watching() as written:
+                answer = askers[role].answer("get", world.url(name, route), more, whole=True)
+            is_counted = any(TEST_SEEN in str(values) for _, values in written.statements)
+            if is_counted:
+                counted.add(name)
+            is_open = is_counted and role == "lead"
+            if answer.status_code == 200 and not is_open and (found := named.search(words_of(answer))):
+                told[f"{name} {more} as {role}"] = found[0]
 
     assert sealed
     assert told == {}
