@@ -151,6 +151,10 @@ class KeyMap(models.Model):
         return f"keys of {self.person_id}"
 
 
+NOT_RETIRED = Q(query__retired_at=None)
+"""For seats: nobody is given a pair of a retired query, as after a permission was revoked."""
+
+
 class Seat(models.Model):
     """One place for one judgement of one pair. A pair has exactly the seats that the plan requires.
 

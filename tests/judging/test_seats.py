@@ -5,8 +5,13 @@ import pytest
 from apps.accounts.enums import Role
 from apps.common.errors import Refusal
 from apps.judging.actions import claim_seats, close_round, release_seats
+from apps.judging.actions.query_seats import claim_query_seats
 from apps.judging.enums import SeatState
 from apps.judging.models import Seat
+from apps.judging.selectors.own_share import own_progress
+from apps.judging.selectors.project_rounds import known_rounds
+from apps.judging.selectors.round_plan import plan_of
+from apps.queries.actions import retire_query
 from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, judge_all, later, make_round, people_of
 
@@ -153,3 +158,31 @@ def test_the_statements_of_a_claim_do_not_grow_with_the_pool(django_assert_max_n
         mara = people_of(round_)[0]
         with django_assert_max_num_queries(14):
             claim(round_, mara, n=3)
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_nobody_is_given_pairs_of_a_retired_query_and_leases_of_them_return(is_plain):
+    """Also what is reserved for a person, all pairs of a query together, and what people are told is left."""
+    round_ = make_round(queries=3, blocks=4, annotators=1, overlap=0.0, **({} if is_plain else {"again": 0.5}))
+    assert plan_of(round_).is_plain == is_plain
+    (person,) = people_of(round_)
+    claim = {"round_": round_, "annotator": person, "at": AT}
+    held = claim_seats(n=3, **claim)
+    give(held.pop(), person)
+    first = held[0].query
+    retire_query(query_id=first.pk, reason="Out of scope.", actor=lead_of(round_.project), at=AT)
+
+    again = claim_seats(n=20, **claim)
+    assert again
+    assert first not in {seat.query for seat in again}
+    assert set(Seat.objects.filter(query=first).exclude(state=SeatState.DONE).values_list("state", flat=True)) == {
+        SeatState.OPEN
+    }
+    release_seats(round_=round_, annotator=person)
+    assert first not in {seat.query for seat in claim_query_seats(**claim)}
+    given = judge_all(round_, person)
+    assert first.pk not in {judgement.entry.query_id for judgement in given}
+    assert claim_seats(n=1, **claim) == []
+    progress = own_progress(round_, person)
+    assert (progress.to_go, progress.beyond) == (0, 0)
+    assert known_rounds(round_.project, person)[0].is_full

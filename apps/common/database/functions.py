@@ -26,8 +26,8 @@ class Function:
     @property
     def create_sql(self) -> str:
         return (
-            f'CREATE FUNCTION "{self.name}"({", ".join(self.arguments)}) RETURNS {self.returns} LANGUAGE plpgsql '
-            f"AS $function$ DECLARE {self.variables} BEGIN {self.body} END $function$"
+            f'CREATE OR REPLACE FUNCTION "{self.name}"({", ".join(self.arguments)}) RETURNS {self.returns} '
+            f"LANGUAGE plpgsql AS $function$ DECLARE {self.variables} BEGIN {self.body} END $function$"
         )
 
     @property
@@ -62,6 +62,20 @@ class InstallFunctions(Operation):
 
     def describe(self) -> str:
         return "Functions in the database"
+
+
+class ReplaceFunctions(InstallFunctions):
+    """The migration operation for functions whose body has changed; reversible, to the functions `before`."""
+
+    def __init__(self, functions: Sequence[Function], before: Sequence[Function]) -> None:
+        super().__init__(functions)
+        self.before = list(before)
+
+    def deconstruct(self):
+        return (type(self).__name__, [self.functions, self.before], {})
+
+    def database_backwards(self, app_label, schema_editor: BaseDatabaseSchemaEditor, from_state, to_state) -> None:
+        self._execute(schema_editor, [function.create_sql for function in self.before])
 
 
 class SetForFunctions(Operation):

@@ -5,7 +5,7 @@ is given in such a round, for a pair that its person has leased and never graded
 ones do then (a property test compares every row), ask the same rules, and take their locks in the same order. They end
 without effect wherever anything is not plain, and the full step goes on from there.
 
-On PostgreSQL each step is a function of the database (`apps/judging/migrations/`, 0007 and 0012): one trip, and a
+On PostgreSQL each step is a function of the database (`apps/judging/migrations/`, 0007, 0012, 0013): one trip, and a
 transaction of its own. The statements here are those of SQLite, which has one writer at a time and therefore no locks.
 """
 
@@ -48,6 +48,9 @@ SELECT p.id, p.cursor,
        OR EXISTS (SELECT 1 FROM judging_seat s
          WHERE s.round_id = p.round_id AND s.state = 'leased' AND s.lease_expires_at < %(now)s
            AND s.annotator_id <> p.annotator_id)
+       OR EXISTS (SELECT 1 FROM judging_seat s JOIN queries_query q ON q.id = s.query_id
+         WHERE s.round_id = p.round_id AND s.annotator_id = p.annotator_id AND s.state = 'leased'
+           AND q.retired_at IS NOT NULL)
   FROM judging_roundannotator p JOIN judging_round r ON r.id = p.round_id
  WHERE p.round_id = %(round)s AND p.annotator_id = %(person)s
 """
@@ -58,6 +61,7 @@ UPDATE judging_seat SET lease_expires_at = %(expires)s
 """
 
 IS_FREE = """f.meant_for_id = %(person)s AND f.round_id = %(round)s AND f.state = 'open' AND f.reserved_for_id IS NULL
+      AND NOT EXISTS (SELECT 1 FROM queries_query q WHERE q.id = f.query_id AND q.retired_at IS NOT NULL)
       AND NOT EXISTS (
           SELECT 1 FROM judging_seat m
            WHERE m.round_id = f.round_id AND m.annotator_id = %(person)s AND m.entry_id = f.entry_id
@@ -114,8 +118,8 @@ def lease_plainly(*, round_: Round, annotator_id: int, n: int, at: datetime) -> 
     """Lease pairs to a person, query by query, until they have `n`; return the query they have reached.
 
     None where the full step has to go on: fewer pairs of their share than wanted were free, somebody's lease has
-    lapsed, the person has a remit or reserved pairs, or they are no annotator of this round. What was leased by then
-    stays leased.
+    lapsed, the person holds pairs of a retired query, has a remit or reserved pairs, or is no annotator of this round.
+    What was leased by then stays leased.
 
     The commit does not wait for the disk: who loses a lease in a power cut is given the pair again, or another one.
     """

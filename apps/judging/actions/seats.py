@@ -19,7 +19,7 @@ from apps.judging.actions.locks import locked_place, locked_place_with
 from apps.judging.actions.plain_rounds import RENEWED_AFTER, lease_plainly
 from apps.judging.core.seeded_order import PRIME, OwnOrder, own_order, place_in_order
 from apps.judging.enums import SeatState
-from apps.judging.models import PilotDecision, Round, RoundAnnotator, Seat
+from apps.judging.models import NOT_RETIRED, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.plans import query_in_remit
 from apps.judging.selectors.reading import with_texts
 from apps.judging.selectors.round_plan import pilot_queries, plan_of, undecided_pilot_queries
@@ -49,7 +49,7 @@ def lease_seats(*, round_: Round, annotator: User, n: int, at: datetime) -> int:
     their own order. What is reserved for them (a repeated pair or a check) is assigned once it is due, and before that
     only when nothing else of their share is left. Pairs of others' shares follow once nothing is left or leased of
     theirs. Lapsed leases of others are returned to the queue first; leases that the person has
-    are extended once they are a minute old.
+    are extended once they are a minute old. Pairs of a retired query are given to nobody, and leases of them return.
 
     Each step is a transaction that locks the person's row and leases the seats of a query in one statement: two tabs
     never get two seats of one pair, and two people never get one seat. A query's seats are read through an index, so
@@ -124,6 +124,9 @@ def _lease_step(round_: Round, annotator: User, wanted: int, at: datetime) -> tu
         raise SeatsRefused(reason, code="round_not_open")
     if standing.others_lapsed:
         _return_lapsed(place, at)
+    if standing.has_retired:
+        retired = leased_to(place).exclude(NOT_RETIRED)
+        retired.update(state=SeatState.OPEN, annotator=None, lease_expires_at=None)
     expires = at + timedelta(minutes=place.round.lease_minutes)
     if standing.first_end is not None and standing.first_end < expires - RENEWED_AFTER:
         leased_to(place).filter(lease_expires_at__lt=expires - RENEWED_AFTER).update(lease_expires_at=expires)
@@ -150,13 +153,14 @@ def _of_share(place: RoundAnnotator) -> Q:
 class _Standing(NamedTuple):
     """What a step decides on: how many pairs its person has leased, when the first lease ends, and what else is there.
 
-    `has_reserved` is for open pairs that are reserved for them, `others_lapsed` for lapsed leases of others,
-    `is_decided` for the pilot.
+    `has_reserved` is for open pairs that are reserved for them, `has_retired` for leases of theirs whose query is
+    retired and that `leased` does not count, `others_lapsed` for lapsed leases of others, `is_decided` for the pilot.
     """
 
     leased: int
     first_end: datetime | None
     has_reserved: bool
+    has_retired: bool
     others_lapsed: bool
     is_decided: bool
 
@@ -165,9 +169,10 @@ def _standing(round_: Round, annotator: User, at: datetime) -> Question[_Standin
     leased = leases_of(round_, annotator)
     seats = Seat.objects.filter(round=round_)
     asks: Expressions = {
-        "leased": CountOf(leased.values("pk")),
+        "leased": CountOf(leased.filter(NOT_RETIRED).values("pk")),
         "first_end": Subquery(leased.order_by("lease_expires_at").values("lease_expires_at")[:1]),
-        "has_reserved": Exists(seats.filter(reserved_for=annotator, state=SeatState.OPEN)),
+        "has_reserved": Exists(seats.filter(NOT_RETIRED, reserved_for=annotator, state=SeatState.OPEN)),
+        "has_retired": Exists(leased.exclude(NOT_RETIRED)),
         "others_lapsed": Exists(_lapsed(seats, at).exclude(annotator=annotator)),
         "is_decided": Exists(PilotDecision.objects.filter(round=round_)),
     }
@@ -242,7 +247,7 @@ def _judged(round_: Round, annotator_id: int) -> QuerySet[Seat]:
 
 
 def _free_for(place: RoundAnnotator, *, own: bool) -> QuerySet[Seat]:
-    """Open seats of pairs on which this person has no seat in the same pass, reserved for nobody.
+    """Open seats of pairs on which this person has no seat in the same pass, reserved for nobody, of a live query.
 
     `own`: those of this person's share only.
     """
@@ -252,7 +257,8 @@ def _free_for(place: RoundAnnotator, *, own: bool) -> QuerySet[Seat]:
         pass_number=OuterRef("pass_number"),
         annotator=place.annotator_id,
     )
-    free = Seat.objects.filter(~ExistsForEach(mine), round=place.round, state=SeatState.OPEN, reserved_for=None)
+    free = Seat.objects.filter(NOT_RETIRED, round=place.round, state=SeatState.OPEN, reserved_for=None)
+    free = free.filter(~ExistsForEach(mine))
     return free.filter(meant_for=place.annotator_id) if own else free
 
 
@@ -294,7 +300,8 @@ def _lease_reserved(
     place: RoundAnnotator, queries: list[int] | None, n: int, expires: datetime, *, is_due: bool
 ) -> int:
     """Lease what is reserved for this person, the oldest first: what is due, or all of it."""
-    reserved = Seat.objects.filter(round=place.round, reserved_for=place.annotator_id, state=SeatState.OPEN)
+    reserved = Seat.objects.filter(NOT_RETIRED, round=place.round, state=SeatState.OPEN)
+    reserved = reserved.filter(reserved_for=place.annotator_id)
     if queries is not None:
         reserved = reserved.filter(query__in=queries)
     if is_due:

@@ -9,7 +9,7 @@ from django.http import Http404
 from apps.accounts.models import Project, User
 from apps.common.database.questions import CountOf, DistinctOf, MeanOf, Question, answer_to, first_with, joined
 from apps.judging.enums import SeatState
-from apps.judging.models import Judgement, PilotDecision, Round, RoundAnnotator, Seat
+from apps.judging.models import NOT_RETIRED, Judgement, PilotDecision, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import query_in_remit
 from apps.judging.selectors.progress import minutes
@@ -176,7 +176,7 @@ def _left(round_: Round, place: OwnPlace, annotator: int) -> dict[str, CountOf]:
     """
     seats = Seat.objects.filter(round=round_).order_by()
     own = seats.filter(entry=OuterRef("entry"), pass_number=OuterRef("pass_number"), annotator=annotator)
-    ready = seats.filter(state=SeatState.OPEN)
+    ready = seats.filter(NOT_RETIRED, state=SeatState.OPEN)
     if place.is_pilot:
         ready = ready.filter(query__in=pilot_queries(round_))
     if place.row.only is not None:
@@ -185,7 +185,8 @@ def _left(round_: Round, place: OwnPlace, annotator: int) -> dict[str, CountOf]:
     free = ready.filter(~Exists(own), reserved_for=None).order_by("query_id")
     cursor = place.row.cursor
     counted = {"on": free.filter(query_id__gte=cursor)[:LOOK], "before": free.filter(query_id__lt=cursor)[:LOOK]}
-    leased, reserved = seats.filter(annotator=annotator, state=SeatState.LEASED), ready.filter(reserved_for=annotator)
+    leased = seats.filter(NOT_RETIRED, annotator=annotator, state=SeatState.LEASED)
+    reserved = ready.filter(reserved_for=annotator)
     return {
         **{f"seats_{part}": CountOf(rows.values("entry")) for part, rows in counted.items()},
         **{f"pairs_{part}": DistinctOf(rows.values("entry")) for part, rows in counted.items()},

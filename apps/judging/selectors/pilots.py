@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from apps.judging.enums import RoundState, SeatState
-from apps.judging.models import Judgement, PilotDecision, Round, Seat
+from apps.judging.models import NOT_RETIRED, Judgement, PilotDecision, Round, Seat
 from apps.judging.selectors.round_plan import pilot_queries, plan_of
 from apps.metrics.agreement.alpha_values import ordinal_alpha
 
@@ -44,7 +44,8 @@ def alpha_over(round_: Round, queries: list[int]) -> float | None:
 
 def is_filled(round_: Round, queries: list[int]) -> bool:
     """Whether no first grade is missing on these queries."""
-    return not Seat.objects.filter(round=round_, query__in=queries, pass_number=1, state__in=UNFILLED).exists()
+    seats = Seat.objects.filter(NOT_RETIRED, round=round_, query__in=queries, pass_number=1)
+    return not seats.filter(state__in=UNFILLED).exists()
 
 
 def pilot_progress(round_: Round) -> PilotProgress | None:

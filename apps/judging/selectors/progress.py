@@ -15,7 +15,7 @@ from apps.accounts.selectors import members_of
 from apps.common.database.questions import CountOf, Question, answer_to, once
 from apps.judging.core.remits import Remit
 from apps.judging.enums import SeatState
-from apps.judging.models import Round, RoundAnnotator, Seat
+from apps.judging.models import NOT_RETIRED, Round, RoundAnnotator, Seat
 from apps.judging.selectors.pairs import live_judgements
 from apps.judging.selectors.plans import judges_by_query, query_in_remit
 from apps.judging.selectors.round_plan import plan_of, seats_at_opening
@@ -201,7 +201,7 @@ class PlannedPairs(NamedTuple):
 
 def planned_pairs(rounds: QuerySet[Round]) -> list[PlannedPairs]:
     """The queries that these rounds judge together, without retired ones, by id."""
-    seats = Seat.objects.filter(round__in=rounds, pass_number=1, query__retired_at=None)
+    seats = Seat.objects.filter(NOT_RETIRED, round__in=rounds, pass_number=1)
     done = Count("entry", distinct=True, filter=Q(state=SeatState.DONE))
     counted = seats.values_list("query__outside_id").annotate(pairs=Count("entry", distinct=True), done=done)
     return [PlannedPairs(*row) for row in counted.order_by("query__outside_id")]
@@ -217,13 +217,14 @@ def stuck(round_: Round) -> int:
     if able is None:
         return 0
     open_ = Count("pk", filter=Q(state=SeatState.OPEN))
-    pairs = Seat.objects.filter(round=round_, reserved_for=None).order_by().values("entry", "pass_number", "query")
+    pairs = Seat.objects.filter(NOT_RETIRED, round=round_, reserved_for=None).order_by()
+    pairs = pairs.values("entry", "pass_number", "query")
     counted = pairs.annotate(open=open_, taken=Count("pk", filter=Q(annotator__in=able)))
     queries = Query.objects.filter(pk__in=round_.pool.pool_queries.values("query"))
     may = {pk: len(people) for pk, people in judges_by_query(queries, able).items()}
     short = counted.filter(open__gt=0).filter(open__gt=min(may.values(), default=0) - F("taken"))
     full = sum(max(0, row["open"] - max(0, may[row["query"]] - row["taken"])) for row in short)
-    left_behind = Seat.objects.filter(round=round_, state=SeatState.OPEN, reserved_for__isnull=False)
+    left_behind = Seat.objects.filter(NOT_RETIRED, round=round_, state=SeatState.OPEN, reserved_for__isnull=False)
     return full + left_behind.exclude(reserved_for__in=able).count()
 
 
@@ -232,7 +233,7 @@ def to_go_by_person(round_: Round) -> Counter[int]:
 
     Those of nobody's share are under 0.
     """
-    rest = Seat.objects.filter(round=round_).exclude(state=SeatState.DONE).order_by()
+    rest = Seat.objects.filter(NOT_RETIRED, round=round_).exclude(state=SeatState.DONE).order_by()
     whose = Coalesce("annotator", "reserved_for", "meant_for", 0)
     return Counter(dict(rest.annotate(whose=whose).values_list("whose").annotate(n=Count("pk"))))
 
@@ -249,7 +250,7 @@ def left_over(round_: Round) -> LeftOver:
     able = _able(round_)
     if able is None:
         return LeftOver(0, [])
-    seats = Seat.objects.filter(round=round_, state=SeatState.OPEN, reserved_for=None)
+    seats = Seat.objects.filter(NOT_RETIRED, round=round_, state=SeatState.OPEN, reserved_for=None)
     seats = seats.exclude(meant_for__in=able).exclude(meant_for=None)
     may = []
     for person in (place.person for place in places_in(round_) if place.person.pk in able):

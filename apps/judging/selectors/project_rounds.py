@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef
 from apps.accounts.models import STAND_IN_DOMAIN, Project, User
 from apps.common.database.questions import once
 from apps.judging.enums import RoundKind, RoundState, SeatState
-from apps.judging.models import Round, RoundAnnotator, Seat
+from apps.judging.models import NOT_RETIRED, Round, RoundAnnotator, Seat
 
 UNFINISHED = (SeatState.OPEN, SeatState.LEASED)
 
@@ -15,7 +15,7 @@ UNFINISHED = (SeatState.OPEN, SeatState.LEASED)
 class KnownRound(NamedTuple):
     """A round as one person finds it. `is_asked`: they are an annotator of it; `has_raters`: grades came with names.
 
-    `is_full`: it has seats, and every planned grade is given. Only undo is possible there.
+    `is_full`: it has seats, and every planned grade of a query that is not retired is given. Only undo is possible there.
     """
 
     round: Round
@@ -67,7 +67,7 @@ def _read(project: Project, user: User | None) -> list[KnownRound]:
         is_asked=Exists(people.filter(annotator=user)),
         has_raters=Exists(people.filter(annotator__email__endswith=STAND_IN_DOMAIN)),
         has_seats=Exists(seats),
-        is_unfinished=Exists(seats.filter(state__in=UNFINISHED)),
+        is_unfinished=Exists(seats.filter(NOT_RETIRED, state__in=UNFINISHED)),
     )
     found = []
     for round_ in rounds.order_by("number"):
