@@ -15,7 +15,7 @@ UNFINISHED = (SeatState.OPEN, SeatState.LEASED)
 class KnownRound(NamedTuple):
     """A round as one person finds it. `is_asked`: they are an annotator of it; `has_raters`: grades came with names.
 
-    `is_full`: it has seats, and every planned grade of a query that is not retired is given. Only undo is possible there.
+    `is_full`: it has seats, and every planned grade is given, but for retired queries. Only undo is possible there.
     """
 
     round: Round
