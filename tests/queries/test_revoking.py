@@ -7,6 +7,7 @@ from django.urls import reverse
 from apps.goldsets.enums import PublicState
 from apps.goldsets.selectors.public import no_longer_public
 from apps.jobs.models import Notification
+from apps.judging.actions import claim_seats
 from apps.queries.actions import revoke_permission
 from apps.queries.enums import PermissionScope
 from apps.queries.execution.revoking import resting_on
@@ -22,6 +23,7 @@ from apps.triples.models import Triple
 from tests.factories import AT, lead_of
 from tests.goldsets.factories import make_bench
 from tests.goldsets.public.factories import make_public_release, make_publishable
+from tests.judging.factories import make_round, people_of
 from tests.queries.factories import make_permission, make_query, make_source
 from tests.review.factories import answer, make_triple, reload, reviewers_of
 from tests.review.parts import make_cast
@@ -98,6 +100,20 @@ def test_a_candidate_of_a_revoked_source_is_withdrawn_since_nobody_has_adopted_i
 
     assert reload(cast.triple).state == State.WITHDRAWN
     assert revoked.sentence == "The permission is revoked. 1 candidate: is withdrawn."
+
+
+def test_an_open_round_hands_out_no_pair_of_a_revoked_source():
+    round_ = make_round(queries=2, blocks=2, annotators=1, overlap=0.0)
+    (person,) = people_of(round_)
+    held = claim_seats(round_=round_, annotator=person, n=1, at=AT)[0].query
+    source = make_source(round_.project)
+    permission = make_permission(source)
+    Query.objects.filter(pk=held.pk).update(source=source)
+    revoke_permission(permission_id=permission.pk, reason="Contract ended.", actor=lead_of(round_.project), at=AT)
+
+    given = claim_seats(round_=round_, annotator=person, n=20, at=AT)
+    assert len(given) == 2
+    assert held not in {seat.query for seat in given}
 
 
 def test_a_draft_that_began_after_the_revocation_is_not_submitted():
