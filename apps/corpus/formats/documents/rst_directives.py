@@ -65,7 +65,7 @@ def _roles_in(text: str) -> Iterator[str]:
 
 def _words_of_role(role: str, raw: str, text: str, *_: Any, **__: Any) -> tuple[list[Any], list[Any]]:
     """The words of a reference: of `title <target>` the title."""
-    title, _, target = text.rstrip().rpartition("<")
+    title, _mark, target = text.rstrip().rpartition("<")
     is_titled = title.strip() and target.find(">") == len(target) - 1 > 0
     words = nodes.unescape(title.rstrip() if is_titled else text.lstrip("~!"))
     is_code = role.rpartition(":")[2] not in WORDS
