@@ -5,8 +5,7 @@ from django.db import migrations
 
 from apps.common.database.functions import ReplaceFunctions
 
-SHARES = import_module("apps.judging.migrations.0012_shares")
-LEASE = SHARES._of_ones_share(SHARES.LEASE)
+(LEASE,) = import_module("apps.judging.migrations.0012_shares").Migration.operations[-1].functions
 
 FREE = "AND f.reserved_for_id IS NULL"
 LIVE = """

@@ -217,8 +217,8 @@ def stuck(round_: Round) -> int:
     if able is None:
         return 0
     open_ = Count("pk", filter=Q(state=SeatState.OPEN))
-    pairs = Seat.objects.filter(NOT_RETIRED, round=round_, reserved_for=None).order_by()
-    pairs = pairs.values("entry", "pass_number", "query")
+    seats = Seat.objects.filter(NOT_RETIRED, round=round_, reserved_for=None).order_by()
+    pairs = seats.values("entry", "pass_number", "query")
     counted = pairs.annotate(open=open_, taken=Count("pk", filter=Q(annotator__in=able)))
     queries = Query.objects.filter(pk__in=round_.pool.pool_queries.values("query"))
     may = {pk: len(people) for pk, people in judges_by_query(queries, able).items()}
