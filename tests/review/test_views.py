@@ -290,3 +290,15 @@ def test_the_queue_runs_a_constant_number_of_queries(client, project, size, djan
 
     with django_assert_num_queries(12):
         client.get(url("queue", project))
+
+
+@pytest.mark.slow
+def test_home_and_the_review_screen_count_more_than_a_hundred_the_same(client, project):
+    waiting = [make_in_review(project) for _ in range(103)]
+    client.force_login(reviewers_of(waiting[0])[0])
+
+    home = client.get(reverse("dashboard:home", args=[project.slug])).content.decode()
+    screen = client.get(url("screen", project, waiting[0].pk)).content.decode()
+
+    assert "<b>Review Q&amp;As: 103</b>" in home
+    assert "<b>103</b> to review" in screen

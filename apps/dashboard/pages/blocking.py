@@ -24,7 +24,6 @@ from apps.queries.models import Query
 from apps.retrieval.enums import PoolState, Returns, RunState
 from apps.retrieval.models import Pool, Run
 
-MOST_COUNTED = 100
 MOST_NAMED = 3
 NOTHING: Question[list[Task]] = Question({}, lambda found: [])
 
@@ -53,7 +52,7 @@ def unscored(project: Project, version: Version | None) -> Question[list[Task]]:
     has_triples = Exists(VersionTriple.objects.filter(version=version))
     runs = runs.filter(Q(has_triples) | Q(returns=Returns.BLOCKS))
     tags = runs.order_by("-pk").values("tag")
-    asks: dict[str, Subquery] = {"n": CountOf(runs.values("pk")[:MOST_COUNTED])}
+    asks: dict[str, Subquery] = {"n": CountOf(runs.values("pk"))}
     asks |= {f"tag{place}": Subquery(tags[place : place + 1]) for place in range(MOST_NAMED)}
     return Question(asks, lambda found: _to_score(project, version, found))
 

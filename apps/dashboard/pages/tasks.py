@@ -157,7 +157,7 @@ def _calibrations(member: Member, at: datetime) -> Question[list[Task]]:
     if not member.holds(*PARTICIPANTS):
         return Question({}, lambda found: [])
     items = unanswered_items(member.user, member.project)
-    asks: dict[str, Subquery] = {"n": CountOf(items.order_by().values("pk")[: review.MOST_COUNTED])}
+    asks: dict[str, Subquery] = {"n": CountOf(items.order_by().values("pk"))}
     for name in ("number", "calibration__number", "calibration__opened_at"):
         asks[name] = Subquery(items.values(name)[:1])
 

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import BigIntegerField, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BigIntegerField, Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from apps.accounts.enums import Role
 from apps.accounts.models import Project, User
 from apps.accounts.selectors import policy
 from apps.common.database.questions import CountOf, Question, answer_to
-from apps.common.text.wording import count_up_to
 from apps.review.enums import VerdictChoice
 from apps.review.models import DisputeMessage, ReviewSeat, Verdict
 from apps.review.selectors.candidate_blocks import to_answer, to_decide
@@ -23,7 +22,6 @@ from apps.triples.enums import State
 from apps.triples.models import Revision, Triple
 from apps.triples.selectors.triples import triples_of
 
-MOST_COUNTED = 100
 CANDIDATE = Q(state=State.DRAFT, is_machine_written=True, adopted_by=None)
 
 
@@ -109,20 +107,15 @@ def offers_to(person: User, project: Project, at: datetime, *, again: bool = Tru
 
 
 class QueueCount(NamedTuple):
-    """How many are waiting, counted up to MOST_COUNTED, and since when the oldest is."""
+    """How many are waiting, and since when the oldest is."""
 
     count: int  # type: ignore[assignment]
     since: datetime | None
 
-    @property
-    def words(self) -> str:
-        return count_up_to(self.count, MOST_COUNTED)
-
 
 def tally(rows: QuerySet, column: str) -> QueueCount:
-    """`rows` must be ordered, oldest first."""
-    times = list(rows.values_list(column, flat=True)[:MOST_COUNTED])
-    return QueueCount(len(times), times[0] if times else None)
+    """Every row, and the earliest time in `column`."""
+    return QueueCount(**rows.order_by().aggregate(count=Count("pk"), since=Min(column)))
 
 
 def offered_tally(person: User, project: Project, at: datetime) -> QueueCount:
@@ -227,7 +220,7 @@ def stale_in(project: Project) -> QuerySet[Triple]:
 
 
 class QueuedWork(NamedTuple):
-    """One person's open work: how many, counted up to MOST_COUNTED, and since when the oldest is waiting."""
+    """One person's open work: how many, and since when the oldest is waiting."""
 
     word: str
     count: int  # type: ignore[assignment]
@@ -274,14 +267,14 @@ def what_waits_for(person: User, project: Project, roles: frozenset[str], at: da
     asks: dict[str, Subquery] = {}
     for place, queue in enumerate(queues):
         for part, (rows, column) in enumerate(queue.rows):
-            asks[f"n{place}_{part}"] = CountOf(rows.order_by().values("pk")[:MOST_COUNTED])
+            asks[f"n{place}_{part}"] = CountOf(rows.order_by().values("pk"))
             asks[f"since{place}_{part}"] = Subquery(rows.values(column)[:1])
 
     def read(values: Mapping[str, Any]) -> list[QueuedWork]:
         found = []
         for place, queue in enumerate(queues):
             parts = range(len(queue.rows))
-            n = min(sum(values[f"n{place}_{part}"] for part in parts), MOST_COUNTED)
+            n = sum(values[f"n{place}_{part}"] for part in parts)
             times = [since for part in parts if (since := values[f"since{place}_{part}"])]
             found.append(QueuedWork(queue.word, n, min(times, default=None), queue.url_name))
         return [work for work in found if work.count]
