@@ -52,7 +52,8 @@ def test_an_open_round_shows_who_judges_and_what_is_leased():
 
     now, tomorrow = line(round_, later(1)), line(round_, AT + timedelta(days=1))
 
-    assert now.startswith(f"{percent(0.5, 0)} judged by two people, no end date yet: ")
+    assert now.startswith(f"{percent(0.5, 0)} of the pairs are for two people each, no end date yet: ")
+    assert "judged by two" not in now, "the plan of a round says nothing about what was judged"
     assert now.endswith("1 person judged today; 2 judgements are open, none has expired.")
     assert tomorrow.endswith("Nobody judged today; 2 judgements are open, 2 of them expired: others get them next.")
 

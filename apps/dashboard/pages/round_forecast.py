@@ -51,7 +51,7 @@ def _overlap(round_: Round) -> str:
     if round_.judges < 2 or not round_.overlap_share:
         return "One person a pair"
     people = "two" if round_.judges == 2 else round_.judges
-    return f"{percent(round_.overlap_share, 0)} judged by {people} people"
+    return f"{percent(round_.overlap_share, 0)} of the pairs are for {people} people each"
 
 
 def _seats(n: int) -> str:
