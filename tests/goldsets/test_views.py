@@ -16,6 +16,7 @@ from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.assembly import gather
 from apps.judging.actions import close_round
 from apps.queries.models import Permission
+from apps.reports.edges.version_reports.contents import basis_facts
 from tests.factories import AT, lead_of, make_member, make_project
 from tests.goldsets.factories import draft, make_bench, make_bench_of, make_gold_set, make_version, write_by_machine
 from tests.goldsets.reading import as_text
@@ -500,3 +501,17 @@ def test_scores_open_on_the_split_that_has_questions(client, share, split):
         page = at_home(client, version).get(f"{overview}{hit}")
         assert page.context["split"] == split
         assert page.context["form"]["split"].value() == split
+
+
+def test_a_version_says_how_its_pairs_were_resolved_only_where_it_has_pairs(client):
+    bench = make_bench(triples=2, judge=False)
+    of_triples = make_version(VersionState.RELEASED, bench, rounds=[], test_share=0.0)
+    of_pairs = make_version(VersionState.RELEASED)
+
+    for version, is_said in ((of_triples, False), (of_pairs, True)):
+        client.force_login(lead_of(version.gold_set.project))
+        page = client.get(url("version", version)).content.decode()
+
+        assert ("<dt>Resolved</dt>" in page) is is_said
+        assert ("Resolved" in dict(basis_facts(version.manifest))) is is_said
+        assert "nothing to resolve" not in page
