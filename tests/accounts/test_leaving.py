@@ -29,7 +29,7 @@ from apps.judging.models import Judgement, Seat
 from apps.review.actions.seating import pull_seat
 from apps.review.models import ReviewSeat, Verdict
 from tests.factories import AT, PASSWORD, lead_of, make_member, make_project, make_user
-from tests.judging.factories import make_round, people_of
+from tests.judging.factories import judge_all, make_round, people_of
 from tests.review.factories import answer, make_in_review, reviewers_of
 from tests.triples.factories import make_team
 
@@ -131,7 +131,7 @@ class TestWork:
 
         assert Judgement.objects.get().annotator == leaver
         assert Seat.objects.filter(annotator=leaver, state=SeatState.LEASED).count() == 0
-        assert len(claim_seats(round_=round_, annotator=other, n=4, at=timezone.now())) == 3
+        assert len(judge_all(round_, other, at=timezone.now())) == 3
 
     def test_unanswered_reviews_go_to_the_next_reviewer_and_verdicts_stay(self, operator):
         project = make_team()

@@ -20,7 +20,7 @@ from apps.goldsets.formats.verification import verify
 from apps.goldsets.selectors import versions
 from apps.goldsets.selectors.content import VersionContent
 from apps.goldsets.selectors.diffs import diff
-from apps.judging.actions import give_judgement, import_judgements
+from apps.judging.actions import close_round, give_judgement, import_judgements
 from apps.judging.core.answer import Answer
 from apps.judging.edges.imports import read_draft
 from apps.judging.selectors import resolved_grades
@@ -263,9 +263,11 @@ def test_exported_grades_imported_again_are_equal_grades(tmp_path, form, name):
     bench = make_bench(queries=3)
     version = make_version(VersionState.RELEASED, bench)
     exporting.write(version, tmp_path, formats=["csv", "trec"])
+    close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
 
     with (tmp_path / name).open("rb") as stream:
-        read = read_draft(TableFile(name, stream), project=bench.project, snapshot=bench.snapshot, format=form)
+        table = TableFile(name, stream)
+        read = read_draft(table, project=bench.project, snapshot=bench.snapshot, format=form, person="Somebody else")
     imported = import_judgements(project=bench.project, snapshot=bench.snapshot, draft=read, actor=bench.lead, at=AT)
 
     before = version.grades.values_list("query__query_id", "block_version_id", "grade")
