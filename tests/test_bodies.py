@@ -146,7 +146,7 @@ BODIES: dict[str, Callable[[Project], dict[str, Any]]] = {
     "systems-api:systems": lambda project: {"name": "Another", "kind": "bm25", "parameters": {"k1": 0.77}},
     "systems-api:fusions": lambda project: {
         "name": "Fused",
-        "systems": [system_of(project, kind="bm25").pk, system_of(project, kind="tfidf").pk],
+        "systems": [system_of(project, kind="bm25").pk, system_of(project, name="Damped BM25").pk],
         "k": 61,
     },
     "systems-api:remote": lambda project: {"name": "Far", "kind": "http", "parameters": REMOTE},

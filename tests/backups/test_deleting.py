@@ -61,6 +61,7 @@ def counts(project_id: int) -> dict[str, int]:
     return {table: count_rows(project_id, table) for table in TABLES}
 
 
+@pytest.mark.slow
 def test_everything_of_the_project_goes_and_nothing_of_another(world, lead):
     beside = counts(world.other.pk)
     files = [upload.place for upload in Upload.objects.filter(project=world.project)]

@@ -17,6 +17,8 @@ from apps.backups.formats.archive import Archive
 from tests.backups.running import DATA, KEY, done, empty_postgresql, empty_target, environment, karat, on
 from tests.conftest import REPO
 
+pytestmark = pytest.mark.slow
+
 
 def exported(folder: Path, env: dict[str, str]) -> dict[str, str]:
     """The digests of the released version's files."""

@@ -45,6 +45,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_a_worker_makes_a_backup_verifies_it_and_puts_it_on_record(folder):
     make_project("Handbook")
     schedule(timezone.now())

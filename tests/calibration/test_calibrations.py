@@ -82,6 +82,7 @@ def long_past(db, _long_past):
     return deepcopy(_long_past)
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_set_and_another_seed_another(long_past):
     made = long_past
     fresh = [make_member(made.project, Role.REVIEWER) for _ in range(2)]
@@ -225,6 +226,7 @@ def signalling(db, _signalling):
     return deepcopy(_signalling)
 
 
+@pytest.mark.slow
 def test_the_rule_opens_one_calibration_for_whom_it_fires(signalling):
     project, steady, harsh, _ = signalling
 

@@ -109,6 +109,7 @@ def test_a_single_file_needs_no_zip_either(name):
     assert (item.state, item.plan["rows"]) == (ImportState.READY, 1)
 
 
+@pytest.mark.slow
 def test_three_editions_of_nist_800_53_one_after_the_other(shared_data):
     """The counts of its readme: 267 new and none gone; then nothing new.
 

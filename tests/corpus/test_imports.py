@@ -367,6 +367,7 @@ def confirmed(item: Import) -> Import:
     return imports.confirm_import(import_id=item.pk, actor=lead_of(item.project), at=AT)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(contents=st.lists(st.dictionaries(st.sampled_from("abcd"), st.sampled_from("xyz"), min_size=1), min_size=1))
 def test_undoing_every_import_backwards_walks_through_the_same_states(contents):

@@ -18,7 +18,7 @@ from tests.factories import AT, lead_of, make_member
 from tests.judging.factories import give, make_round, people_of
 from tests.running_jobs import run_jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 WEEK = timedelta(weeks=1)
 

@@ -152,6 +152,7 @@ class TestFlagRates:
 
         assert "no week is outside" in progress.flag_rates(as_lead(project)).weeks.drawing
 
+    @pytest.mark.slow
     def test_a_week_outside_its_limit_is_named(self):
         project = make_team()
         for week in range(4):

@@ -14,7 +14,7 @@ from tests.factories import lead_of
 from tests.judging.editions import pool_of_everything
 from tests.running_jobs import run_jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 EXPECTED = ["b01", "b02", "b03", "b15", "b16", "b20"]
 

@@ -55,6 +55,7 @@ def test_an_export_is_the_same_bytes_twice(form):
     assert packed(version, formats=[form]) == packed(version, formats=[form])
 
 
+@pytest.mark.slow
 def test_an_export_takes_as_many_statements_for_few_pairs_as_for_many():
     assert statements_by_form(queries=16) == statements_by_form(queries=8)
 

@@ -27,6 +27,7 @@ def test_every_pair_of_the_next_query_is_leased_and_none_of_the_one_after():
     assert Seat.objects.filter(round=round_, state="leased").count() == 12
 
 
+@pytest.mark.slow
 def test_the_order_is_the_one_of_pair_by_pair():
     round_ = make_round(queries=2, blocks=8, annotators=1, overlap=0.0)
     (mara,) = people_of(round_)

@@ -309,6 +309,7 @@ def test_columns_that_cannot_be_read_are_refused_on_the_page(pool, client):
     assert "is not of the form column=role" in answer.content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.skipif(not CHORUS.exists(), reason="the ratings of Chorus are not on this machine")
 def test_the_ratings_of_chorus_come_in_with_their_finals_and_agreement():

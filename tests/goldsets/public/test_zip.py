@@ -168,6 +168,7 @@ def is_found(path: Path) -> bool:
         return True
 
 
+@pytest.mark.slow
 def test_one_changed_byte_anywhere_in_the_zip_is_found(tmp_path):
     """A byte of each file, and many of the whole, which also meet the heads of files and the directory."""
     path = unpacked(make_public_release(PublicState.RELEASED), tmp_path)
