@@ -120,9 +120,9 @@ def test_a_verdict_takes_exactly_these_however_many_wait(waiting):
             assert client.post(url, body).status_code == (200 if "straight" in more else 302)
         return found.number
 
-    assert sent(triples[0], straight="1") == VERDICT_AND_NEXT
-    assert sent(triples[1]) == VERDICT
-    assert sent(triples[1], note="On second thoughts.") == VERDICT_AGAIN
+    assert sent(triples[0], straight="1") == VERDICT_AND_NEXT + IS_LOCKING
+    assert sent(triples[1]) == VERDICT + IS_LOCKING
+    assert sent(triples[1], note="On second thoughts.") == VERDICT_AGAIN + IS_LOCKING
 
 
 @pytest.mark.django_db
@@ -145,7 +145,7 @@ def test_undoing_a_grade_takes_exactly_these_however_many_are_left(blocks):
     assert statements_of(client, f"{screen}?seat={seats[1]}") == UNDO
     with Statements() as found:
         grade(seats[1], 2)
-    assert found.number == GRADE_AGAIN + IS_LOCKING
+    assert found.number == GRADE_AGAIN + 2 * IS_LOCKING
 
 
 @pytest.mark.django_db
