@@ -379,7 +379,7 @@ def test_the_counter_stays_at_ones_share_when_one_goes_on(page, signed_in, look_
         press(page, "1")
 
     expect(page.get_by_role("heading", name="Your share of Round 1 is done")).to_be_visible()
-    expect(page.get_by_text("5 more pairs of others’ shares are open to you")).to_be_visible()
+    expect(page.get_by_text("5 more pairs are open to you")).to_be_visible()
     look_at(page, "judging-share-done")
     page.get_by_role("link", name="Go on helping").click()
     expect(page.locator(".count")).to_have_text("pair 6 past your 5")
