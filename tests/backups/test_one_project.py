@@ -68,6 +68,7 @@ def test_people_come_without_passwords_and_nobody_as_operator(world, file):
     assert User.objects.filter(is_operator=True).exists()
 
 
+@pytest.mark.slow
 def test_restored_it_exports_every_version_byte_for_byte(world, file, tmp_path):
     with empty_target(tmp_path) as address:
         there = environment(tmp_path / "data", address)
@@ -82,6 +83,7 @@ def test_restored_it_exports_every_version_byte_for_byte(world, file, tmp_path):
         assert (own["broken"], own["faults"], own["links"] > 0) == (None, [], True)
 
 
+@pytest.mark.slow
 def test_the_restore_of_a_project_says_how_to_begin_on_its_new_server(file, tmp_path):
     with empty_target(tmp_path) as address:
         told = done("restore", file, env=environment(tmp_path / "data", address))
@@ -90,6 +92,7 @@ def test_the_restore_of_a_project_says_how_to_begin_on_its_new_server(file, tmp_
     assert "secret-key" not in told
 
 
+@pytest.mark.slow
 def test_who_has_the_file_cannot_sign_in_the_name_of_the_project(world, tmp_path):
     project = world.other
     key = make_signing_key(project=project, actor=lead_of(project), at=timezone.now())

@@ -139,6 +139,7 @@ def test_a_restored_server_is_not_restored_over(restored):
     assert "is not empty. Nothing was restored" in again.stderr
 
 
+@pytest.mark.slow
 def test_nor_is_its_database_from_another_data_directory(restored, tmp_path):
     env = restored.env | {"KARAT_DATA_DIR": str(tmp_path / "another")}
     again = karat("restore", restored.backup.path, env=env)

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 HANDS = 16
 
 
+@pytest.mark.slow
 def test_a_backup_under_sixteen_graders_has_a_state_that_existed(tmp_path):
     round_ = make_round(queries=8, blocks=60, annotators=HANDS, overlap=0.5, judges=2)
     people, given, made, is_half_way = people_of(round_), [], [], threading.Event()
