@@ -1,6 +1,7 @@
 """Reads of queries and sources, all scoped to one project: another project's object does not exist."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -200,3 +201,20 @@ def stratum_counts(project: Project) -> list[tuple[str, str, str, str, int]]:
     columns = ("source__slug", "query_type", "difficulty", "domain")
     rows = live.values_list(*columns).annotate(number=Count("pk"))
     return [(source or "", kind, difficulty, domain, number) for source, kind, difficulty, domain, number in rows]
+
+
+_counts_of_triples: list[Callable[[Project], Mapping[int | None, int]]] = []
+
+
+def count_triples_with(counts: Callable[[Project], Mapping[int | None, int]]) -> None:
+    """How many Q&As there are of each source: the app that has them says it, since this one does not know of it."""
+    if counts not in _counts_of_triples:
+        _counts_of_triples.append(counts)
+
+
+def triples_by_source(project: Project) -> Counter[int | None]:
+    """How many Q&As that have not ended count for each source, by its key; None for those that have no source."""
+    total: Counter[int | None] = Counter()
+    for counts in _counts_of_triples:
+        total.update(counts(project))
+    return total

@@ -9,8 +9,10 @@ class TriplesConfig(AppConfig):
         from apps.common.discovery import later
         from apps.corpus.execution.freezing import after_freezing
         from apps.queries.execution.revoking import rests_on_permissions
+        from apps.queries.selectors import count_triples_with
         from apps.retrieval.selectors.question_sets import also_named
 
         after_freezing(later("apps.triples.actions.triples.compare_with_snapshot"))
         rests_on_permissions(later("apps.triples.actions.triples.TriplesOnPermissions"))
+        count_triples_with(later("apps.triples.selectors.sources.counts_by_source"))
         also_named(later("apps.triples.selectors.asked.asked_by_label"))

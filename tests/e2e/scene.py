@@ -1,7 +1,11 @@
 """What was to be seen and heard when a story failed: its step, each open page, the console, and the server's log."""
 
+import contextlib
+import faulthandler
 import logging
 import re
+import socket
+import sys
 import threading
 from collections import deque
 from pathlib import Path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.conf import settings
@@ -25,6 +26,7 @@ from apps.goldsets.selectors.losses import losses_facts
 from apps.goldsets.selectors.manifest_facts import checks_facts, disagreement_facts, unused_targets, waiting_facts
 from apps.goldsets.selectors.numbering import NumberedDraft
 from apps.queries.models import Permission, Source
+from apps.triples.selectors.sources import source_of
 
 BATCH = 1_000
 GRADES_AT_ONCE = 10_000
@@ -120,7 +122,7 @@ def manifest_of(
         "disagreements": disagreement_facts(gathered, grades.ratings),
         "waiting": waiting_facts(version),
         "checks": checks_facts(checks),
-        "sources": _source_facts(gathered),
+        "sources": source_facts(gathered),
         "unused_targets": unused_targets(gathered),
         "software": {"name": "karat", "version": settings.VERSION},
     }
@@ -208,23 +210,30 @@ def _agreement_facts(gathered: Gathered, grades: GradeAgreement) -> dict[str, An
     }
 
 
-def _source_facts(gathered: Gathered) -> list[dict[str, Any]]:
-    """Each source's share of the queries and its target, and the terms of its use."""
-    counts = Counter(query.source_id for query in gathered.queries.values())
-    total = sum(counts.values())
-    sources = Source.objects.filter(pk__in=[pk for pk in counts if pk]).order_by("slug")
+def source_facts(gathered: Gathered) -> list[dict[str, Any]]:
+    """Each source's share of the queries and of the Q&As, its target, and the terms of its use; by its short name."""
+    queries = Counter(query.source for query in gathered.queries.values())
+    triples = Counter(map(source_of, gathered.triples))
+    sources = sorted(filter(None, {*queries, *triples}), key=attrgetter("slug"))
     terms = _terms(sources)
     return [
         {
             "source": source.slug,
             "kind": source.kind,
-            "queries": counts[source.pk],
-            "share": counts[source.pk] / total,
+            "queries": queries[source],
+            "share": _share(queries[source], queries.total()),
+            "triples": triples[source],
+            "share_of_triples": _share(triples[source], triples.total()),
             "target_share": source.target_share,
             **terms.get(source.pk, {"scope": "", "licence": ""}),
         }
         for source in sources
     ]
+
+
+def _share(part: int, whole: int) -> float | None:
+    """None of none has no share."""
+    return part / whole if whole else None
 
 
 def _terms(sources: Iterable[Source]) -> dict[int, dict[str, str]]:

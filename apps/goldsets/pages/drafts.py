@@ -11,7 +11,7 @@ from django.urls import reverse
 from apps.goldsets import rules
 from apps.goldsets.core.split_words import kept_together, split_words
 from apps.goldsets.enums import Answer, BlockerKind, Split
-from apps.goldsets.execution.freezing import query_types, split_facts
+from apps.goldsets.execution.freezing import query_types, source_facts, split_facts
 from apps.goldsets.forms import ChangelogForm
 from apps.goldsets.models import Version
 from apps.goldsets.selectors import versions
@@ -67,6 +67,7 @@ def draft_facts(version: Version, *, at: datetime) -> dict[str, Any]:
         "kept_together": kept_together(facts),
         "dates": _dates(gathered),
         "query_types": type_rows(query_types(gathered)),
+        "sources": source_facts(gathered),
         "blockers": _by_kind(version, blockers),
         "counted": rules.counted(blockers),
         "warnings": find_warnings(gathered),

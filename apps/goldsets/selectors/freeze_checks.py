@@ -24,6 +24,7 @@ from apps.queries.selectors import permission_reasons
 from apps.review.models import Verdict
 from apps.triples.enums import ENDED, State
 from apps.triples.models import Triple
+from apps.triples.selectors.sources import source_of
 
 REVIEWERS_OF_MACHINE_WRITTEN = 2
 NAMES_SHOWN = 12
@@ -291,9 +292,10 @@ def _of_one_time(gathered: Gathered) -> Iterator[str]:
 
 
 def _off_target(gathered: Gathered) -> Iterator[str]:
-    counts = Counter(query.source for query in gathered.queries.values() if query.source is not None)
-    for source, count in sorted(counts.items(), key=lambda item: item[0].slug):
-        share = count / len(gathered.queries)
-        if source.target_share is not None and abs(share - source.target_share) > OFF_TARGET:
-            aim = percent(source.target_share, 0)
-            yield f"{source.name} makes {percent(share, 0)} of the queries; the target is {aim}."
+    of_queries = [query.source for query in gathered.queries.values()]
+    for items, sources in (("queries", of_queries), ("Q&As", list(map(source_of, gathered.triples)))):
+        for source, count in sorted(Counter(filter(None, sources)).items(), key=lambda item: item[0].slug):
+            share = count / len(sources)
+            if source.target_share is not None and abs(share - source.target_share) > OFF_TARGET:
+                aim = percent(source.target_share, 0)
+                yield f"{source.name} makes {percent(share, 0)} of the {items}; the target is {aim}."

@@ -23,6 +23,7 @@ from apps.review.enums import VerdictChoice
 from apps.review.models import Verdict
 from apps.triples.enums import State
 from apps.triples.models import Triple
+from apps.triples.selectors.sources import source_of
 
 WAITING = (State.IN_REVIEW, State.DISPUTED)
 
@@ -92,8 +93,12 @@ def checks_facts(checks: Iterable[LeadCheck]) -> dict[str, int]:
 
 
 def unused_targets(gathered: Gathered) -> list[dict[str, Any]]:
-    """The sources that were to give a share of the queries and gave none."""
-    used = {query.source_id for query in gathered.queries.values() if query.source_id}
+    """The sources that were to give a share and gave neither a query nor a Q&A."""
+    used = {query.source for query in gathered.queries.values()} | set(map(source_of, gathered.triples))
     sources = Source.objects.filter(project=gathered.version.gold_set.project, target_share__gt=0)
-    rows = sources.exclude(pk__in=used).order_by("slug").values_list("slug", "target_share")
+    rows = (
+        sources.exclude(pk__in=[source.pk for source in used if source])
+        .order_by("slug")
+        .values_list("slug", "target_share")
+    )
     return [{"source": slug, "target_share": share} for slug, share in rows]

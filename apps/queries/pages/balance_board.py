@@ -1,5 +1,6 @@
-"""The balance board: shares of the live queries by stratum, as charts and tables."""
+"""The balance board: shares of the live queries and Q&As by source, and of the queries by stratum."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.utils.safestring import SafeString
@@ -9,7 +10,7 @@ from apps.common.drawing import charts
 from apps.queries.core.balance import StratumShare, crossed, shares, tally
 from apps.queries.enums import Difficulty
 from apps.queries.models import Source
-from apps.queries.selectors import stratum_counts
+from apps.queries.selectors import stratum_counts, triples_by_source
 
 SOURCE, QUERY_TYPE, DIFFICULTY, DOMAIN = range(4)
 
@@ -22,62 +23,74 @@ class StratumBoard(NamedTuple):
     shares: list[StratumShare]
 
 
-class SourceBalance(NamedTuple):
-    """`mix` is the chart of the sources, None without any; `short` names those below their target."""
+class SourceMix(NamedTuple):
+    """Where the items of one kind come from; `short` names the sources below their target."""
 
+    items: str
     total: int
-    mix: SafeString | None
-    figures: SafeString | None
+    chart: SafeString
+    figures: SafeString
     short: list[tuple[str, int]]
+
+
+class Balance(NamedTuple):
+    """`mixes` has the kinds of which there are any; `strata`, `domains` and `table` are of the queries."""
+
+    queries: int
+    triples: int
+    mixes: list[SourceMix]
     strata: list[StratumBoard]
     domains: list[str]
     table: list[tuple[str, list[int], int]]
 
 
-def balance_board(project: Project) -> SourceBalance:
+def balance_board(project: Project) -> Balance:
     rows = stratum_counts(project)
     sources = {source.slug: source for source in Source.objects.filter(project=project)}
-    targets = {slug: source.target_share for slug, source in sources.items() if source.target_share}
-    by_source = shares(tally(rows, SOURCE), targets)
+    slugs = {source.pk: slug for slug, source in sources.items()}
+    triples = {slugs.get(pk or 0, ""): number for pk, number in triples_by_source(project).items()}
+    mixes = [_mix("Queries", tally(rows, SOURCE), sources), _mix("Q&As", triples, sources)]
     difficulties = shares(tally(rows, DIFFICULTY), order=Difficulty.values)
     strata = [
         StratumBoard("Type", "query_type", shares(tally(rows, QUERY_TYPE))),
         StratumBoard("Difficulty", "difficulty", difficulties),
         StratumBoard("Domain", "domain", shares(tally(rows, DOMAIN))),
     ]
-    names = {slug: source.name for slug, source in sources.items()} | {"": "no source"}
     domains = [share.value for share in strata[2].shares]
     cells = crossed(rows, DIFFICULTY, DOMAIN)
     table = [
         (share.value, [cells.get((share.value, domain), 0) for domain in domains], share.number)
         for share in difficulties
     ]
-    return SourceBalance(
-        total=sum(row[-1] for row in rows),
-        mix=_drawn(by_source, names) if rows else None,
-        figures=_figures(by_source, names) if rows else None,
-        short=[(names[share.value], share.short) for share in by_source if share.short],
+    return Balance(
+        queries=sum(row[-1] for row in rows),
+        triples=sum(triples.values()),
+        mixes=[mix for mix in mixes if mix.total],
         strata=strata,
         domains=domains,
         table=table,
     )
 
 
-def _drawn(by_source: list[StratumShare], names: dict[str, str]) -> SafeString:
+def _mix(items: str, counts: Mapping[str, int], sources: Mapping[str, Source]) -> SourceMix:
+    targets = {slug: source.target_share for slug, source in sources.items() if source.target_share}
+    names = {slug: source.name for slug, source in sources.items()} | {"": "no source"}
+    by_source = shares(counts, targets)
     bars = [charts.Bar(names[share.value], share.number, share.share, share.target) for share in by_source]
-    return charts.plot(charts.target_bars("Queries by source, as shares of all live queries", bars, width=640))
-
-
-def _figures(by_source: list[StratumShare], names: dict[str, str]) -> SafeString:
-    return charts.figures(
-        ["Source", "Queries", "Share", "Target"],
-        [
-            (
-                names[share.value],
-                f"{share.number:,}",
-                f"{share.share:.1%}",
-                "none" if share.target is None else f"{share.target:.1%}",
-            )
-            for share in by_source
-        ],
+    drawing = charts.target_bars(f"{items} by source, as shares of all that are live", bars, width=640)
+    figures = [
+        (
+            names[share.value],
+            f"{share.number:,}",
+            f"{share.share:.1%}",
+            "none" if share.target is None else f"{share.target:.1%}",
+        )
+        for share in by_source
+    ]
+    return SourceMix(
+        items=items,
+        total=sum(counts.values()),
+        chart=charts.plot(drawing),
+        figures=charts.figures(["Source", items, "Share", "Target"], figures),
+        short=[(names[share.value], share.short) for share in by_source if share.short],
     )

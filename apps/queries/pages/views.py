@@ -184,7 +184,10 @@ def _filled(source: Source) -> SourceForm:
 
 def _sources_page(request: HttpRequest, project: Project, form: SourceForm) -> HttpResponse:
     at = timezone.now()
-    rows = [(source, selectors.valid_permission(source, at)) for source in selectors.sources_in(project)]
+    triples = selectors.triples_by_source(project)
+    rows = [
+        (source, selectors.valid_permission(source, at), triples[source.pk]) for source in selectors.sources_in(project)
+    ]
     return _form_page(request, "queries/sources.html", form, section=SOURCES, rows=rows)
 
 
@@ -198,6 +201,7 @@ def _source_page(request: HttpRequest, source: Source, form: SourceForm, grant: 
         source=source,
         grant=grant,
         standing=selectors.valid_permission(source, at),
+        triples=selectors.triples_by_source(source.project)[source.pk],
         resting=resting_on(source),
         now=at,
     )

@@ -34,12 +34,20 @@ def counts_table(splits: dict[str, Any]) -> Table:
 
 
 def sources_table(sources: Sequence[dict[str, Any]]) -> Table:
+    """Q&As by source are blank for a version that was frozen when they were not counted."""
     rows = []
     for source in sources:
         target = "none set" if source["target_share"] is None else percent(source["target_share"], 0)
         terms = [source["scope"] or "not set", source["licence"] or "none"]
-        rows.append([source["source"], *terms, count(source["queries"]), percent(source["share"], 0), target])
-    return Table("Sources", ["Source", "Allowed use", "Licence", "Queries", "Share", "Target"], rows, words=3)
+        kinds = ((source["queries"], source["share"]), (source.get("triples"), source.get("share_of_triples")))
+        shares = [cell for number, share in kinds for cell in _part(number, share)]
+        rows.append([source["source"], *terms, *shares, target])
+    heads = ["Source", "Allowed use", "Licence", "Queries", "Share", "Q&As", "Share", "Target"]
+    return Table("Sources", heads, rows, words=3)
+
+
+def _part(number: int | None, share: float | None) -> tuple[str, str]:
+    return "" if number is None else count(number), "" if share is None else percent(share, 0)
 
 
 def agreement_facts(version: Version) -> Facts:

@@ -148,17 +148,15 @@ def _of_triples(questions: VersionQuestions, manifest: Mapping[str, Any]) -> Ite
 
 def _of_sources(manifest: Mapping[str, Any]) -> Iterator[Gap]:
     for source in manifest["sources"]:
-        share, target = source["share"], source["target_share"]
-        if target is not None and abs(share - target) > OFF_TARGET:
-            off = f"{percent(abs(share - target), 0)} {'below' if share < target else 'above'}"
-            yield (
-                "Sources",
-                f"{source['source']} gives {percent(share, 0)} of the queries, {off} its target of"
-                f" {percent(target, 0)}.",
-            )
+        target = source["target_share"]
+        for share, items in ((source["share"], "queries"), (source.get("share_of_triples"), "Q&As")):
+            if None not in (target, share) and abs(share - target) > OFF_TARGET:
+                off = f"{percent(abs(share - target), 0)} {'below' if share < target else 'above'}"
+                aim = f"its target of {percent(target, 0)}"
+                yield "Sources", f"{source['source']} gives {percent(share, 0)} of the {items}, {off} {aim}."
     for source in manifest.get("unused_targets", []):
         target = percent(source["target_share"], 0)
-        yield "Sources", f"{source['source']} gives no query; its target is {target}."
+        yield "Sources", f"{source['source']} gives neither a query nor a Q&A; its target is {target}."
     if sourceless := manifest["counts"]["queries_without_source"]:
         words = _of_all(sourceless, manifest["counts"]["queries"], "query", "queries")
         yield "Sources", f"{words} {'names' if sourceless == 1 else 'name'} no source, so the terms of use are unknown."
