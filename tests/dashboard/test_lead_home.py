@@ -330,7 +330,7 @@ class TestPeople:
             judge_all(round_, person, lambda seat: seat.entry_id % 4)
         page_of(client, round_.project)
 
-        with django_assert_num_queries(14):
+        with django_assert_num_queries(15):
             client.get(reverse("dashboard:home", kwargs={"slug": round_.project.slug}))
 
 

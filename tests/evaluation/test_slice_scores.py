@@ -4,6 +4,7 @@ from copy import deepcopy
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.urls import reverse
 
 from apps.evaluation import rules
 from apps.evaluation.actions import EvaluationRefused
@@ -88,6 +89,18 @@ def test_a_score_on_a_slice_is_on_no_board_of_the_split(scene):
     part = evaluations.part_named(scene.version, "canary")
     assert [line.tag for line in leaderboard.lines_on(scene.version, "dev", "nDCG@10", "", part)] == ["good"]
     assert leaderboard.measures_on(scene.version, "dev", "", "", part)[0] == "nDCG@10"
+
+
+def test_home_shows_the_newest_score_on_all_and_never_one_on_a_slice_as_if_it_were(scene, client):
+    grow(scene, *dev_ids(scene)[:2])
+    score(scene, "good", split="dev")
+    score(scene, "half", slice_name="canary", split="dev")
+    client.force_login(scene.lead)
+
+    home = client.get(reverse("dashboard:home", args=[scene.project.slug])).content.decode()
+
+    assert "good on v1, dev split" in home
+    assert "half on v1" not in home
 
 
 def test_an_older_size_is_not_on_the_board_of_the_slice(scene):

@@ -180,6 +180,8 @@ def test_freeze_version_writes_a_manifest_that_names_nobody():
             "kind": "query_log",
             "queries": 4,
             "share": 1.0,
+            "triples": 0,
+            "share_of_triples": 0.0,
             "target_share": None,
             "scope": "internal",
             "licence": "CC-BY-4.0",

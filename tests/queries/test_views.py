@@ -51,7 +51,7 @@ def test_sources_take_the_same_queries_for_one_and_three(client, django_assert_n
         make_permission(make_source(project))
     signed_in(client, project)
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         page(client, "sources", project.slug)
 
 
@@ -347,7 +347,7 @@ def test_revoking_says_how_many_queries_are_retired(client):
         reverse("queries:revoke", args=[source.project.slug, permission.pk]), {"reason": "asked"}, follow=True
     )
 
-    assert "1 query that depends on it is retired." in answer.text
+    assert "The permission is revoked. 1 query: is retired." in answer.text
 
 
 def test_the_board_sets_the_mix_against_the_targets(client):
@@ -366,7 +366,7 @@ def test_the_board_sets_the_mix_against_the_targets(client):
 def test_an_empty_board_says_so(client):
     project = make_project()
 
-    assert "No queries yet" in page(signed_in(client, project), "balance", project.slug).text
+    assert "No queries and no Q&amp;As yet" in page(signed_in(client, project), "balance", project.slug).text
 
 
 def test_queries_are_imported_through_the_page(client):

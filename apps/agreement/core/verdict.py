@@ -5,12 +5,13 @@ from apps.metrics.estimate import Estimate
 
 BAR = 0.6
 """The band of κ and α above which agreement is acceptable."""
+NO_PAIR = "No pair has two grades."
 
 
 def verdict_of(figure: Estimate, who: str = "annotators", items: str = "pairs") -> str:
     """Yes, not yet, perhaps or not known, with the figure, its interval and the bar."""
     if figure.value is None:
-        reason = figure.reason or "No pair has two grades."
+        reason = figure.reason or NO_PAIR
         return f"Not known yet: {reason[0].lower()}{reason[1:]}"
     value = number(figure.value, 2)
     if figure.interval is None:

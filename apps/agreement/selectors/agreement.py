@@ -192,7 +192,8 @@ def is_judge_only(member: Member) -> bool:
 
 def exclusion_reason(member: Member) -> str | None:
     """Why rounds of the project are left out for this member; None where none are."""
-    return rounds_refusal(member, Round.objects.filter(project=member.project))
+    found = [known for known in known_rounds(member.project, member.user) if known.has_people]
+    return next(filter(None, (_refusal(member, known.round, is_asked=known.is_asked) for known in found)), None)
 
 
 def names_for(member: Member, people: Iterable[int]) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""Who needs a lead: each annotator's share, pace and agreement, with what is unusual about them."""
+"""Who needs a lead: each annotator's share, pace and agreement, with what is unusual about them; and who reviews."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from apps.judging.enums import RoundState
 from apps.judging.models import Round
 from apps.judging.selectors.workload import Workload, workloads
 from apps.metrics.estimate import Estimate
+from apps.review.selectors.board import ReviewerLoad, reviewer_loads
 
 MOST_PEOPLE = 12
 WORDS = tuple(Word)
@@ -56,6 +57,13 @@ def who_needs_me(member: Member, judging: Judging | None, rounds: Sequence[Round
     shown = rows[:MOST_PEOPLE]
     is_over = round_.state == RoundState.CLOSED or 0 < judging.planned <= judging.done
     return PeopleRows(round_, shown, len(rows) - len(shown), _shared(shown), is_over)
+
+
+def who_reviews(member: Member) -> list[tuple[ReviewerLoad, str]]:
+    """The people with most open reviews, each with the address of what they have open."""
+    board = path("review:board", member.project)
+    loads = reviewer_loads(member.project, member.user, MOST_PEOPLE)
+    return [(load, f"{board}?reviewer={load.person}") for load in loads]
 
 
 def _closeness(member: Member, rounds: Sequence[Round], works: list[Workload]) -> dict[int, Closeness]:

@@ -7,13 +7,15 @@ from django.utils.safestring import SafeString
 
 from apps.accounts.models import Project
 from apps.accounts.selectors import Member
-from apps.agreement.core.verdict import verdict_of
+from apps.agreement.core.verdict import NO_PAIR, verdict_of
 from apps.agreement.edges import estimate
+from apps.agreement.selectors.agreement import exclusion_reason
 from apps.common.drawing import charts
 from apps.common.text.wording import count, interval, number
 from apps.dashboard.edges.paths import path
 from apps.dashboard.pages import progress
-from apps.evaluation.models import Score
+from apps.evaluation.models import Evaluation, Score
+from apps.evaluation.rules import ground_words
 from apps.gates.enums import GateState
 from apps.gates.selectors.gates import GateStatus
 from apps.judging.models import Round
@@ -57,9 +59,7 @@ def quality(member: Member, rounds: Sequence[Round], gates: Sequence[GateStatus]
     by_name = {name: coefficient for people, name, coefficient in lines if not people}
     alpha, kappa = by_name.get(progress.ALPHA), by_name[progress.FLEISS]
     return Quality(
-        verdict=verdict_of(alpha.informative if alpha and alpha.n else Estimate.of(None, None, 0))
-        if alpha
-        else verdict_of(GRADES_NOT_READ),
+        verdict=verdict_of(_known(member, alpha)),
         reviewers=verdict_of(kappa.informative, "reviewers", "Q&As") if kappa.n else "",
         chart=_chart(alpha),
         shared=alpha.n if alpha else 0,
@@ -68,6 +68,15 @@ def quality(member: Member, rounds: Sequence[Round], gates: Sequence[GateStatus]
         or (_newest(member.project) if is_scored else []),
         more_gates=len(known) - len(shown),
     )
+
+
+def _known(member: Member, alpha: Coefficient | None) -> Estimate:
+    """Agreement as this member may know it: that no pair has two grades is said only where none is hidden."""
+    if alpha is None:
+        return GRADES_NOT_READ
+    if alpha.n:
+        return alpha.informative
+    return Estimate.of(None, None, 0, reason=exclusion_reason(member) or NO_PAIR)
 
 
 def _chart(alpha: Coefficient | None) -> SafeString | None:
@@ -85,14 +94,16 @@ def _gate_line(project: Project, status: GateStatus) -> ScoreLine:
 
 
 def _newest(project: Project) -> list[ScoreLine]:
-    """The newest score where no gate has a result: the first measure of the run scored last."""
-    scores = Score.objects.filter(evaluation__project=project, evaluation__scored_at__isnull=False, order=0)
+    """The newest score where no gate has a result: the first measure of the run scored last on a whole split."""
+    scores = Score.objects.filter(
+        evaluation__in=Evaluation.objects.filter(project=project, scored_at__isnull=False), order=0
+    )
     score = scores.select_related("evaluation__run", "evaluation__version").order_by("-evaluation__scored_at").first()
     if score is None:
         return []
     summary, evaluation = score.summary, score.evaluation
     figure = Estimate.of(summary.mean, summary.interval, score.n, reason=NO_VALUE)
-    title = f"{evaluation.run.tag} on {evaluation.version.label}"
+    title = f"{evaluation.run.tag} on {evaluation.version.label}, {ground_words(evaluation)}"
     words = f"{score.measure} {_words(figure)}; no gate holds it to a threshold yet"
     return [ScoreLine(title, words, "", path("evaluation:evaluation", project, pk=evaluation.pk))]
 

@@ -118,6 +118,7 @@ def _for_lead(member: Member, found: HomeFacts, steps: checklist.FirstSteps, now
         "states": progress.states_from(found.states),
         "judging": judging,
         "people": needed,
+        "reviewers": people.who_reviews(member),
     }
 
 

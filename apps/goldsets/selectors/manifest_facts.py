@@ -95,10 +95,5 @@ def checks_facts(checks: Iterable[LeadCheck]) -> dict[str, int]:
 def unused_targets(gathered: Gathered) -> list[dict[str, Any]]:
     """The sources that were to give a share and gave neither a query nor a Q&A."""
     used = {query.source for query in gathered.queries.values()} | set(map(source_of, gathered.triples))
-    sources = Source.objects.filter(project=gathered.version.gold_set.project, target_share__gt=0)
-    rows = (
-        sources.exclude(pk__in=[source.pk for source in used if source])
-        .order_by("slug")
-        .values_list("slug", "target_share")
-    )
-    return [{"source": slug, "target_share": share} for slug, share in rows]
+    aimed = Source.objects.filter(project=gathered.version.gold_set.project, target_share__gt=0).order_by("slug")
+    return [{"source": source.slug, "target_share": source.target_share} for source in aimed if source not in used]

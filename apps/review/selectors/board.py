@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Project, User
 from apps.review.core.visibility import Involvement, RoundPhase, sight
@@ -229,6 +229,38 @@ def _move(triple: Any, kind: str, part: Involvement, lead: User) -> str:
     if part is Involvement.REVIEWER:
         return "you and another reviewer"
     return "its two reviewers"
+
+
+# Reviewers ---------------------------------------------------------------------------------------------------------
+
+
+class ReviewerLoad(NamedTuple):
+    """How many reviews one person has in rounds that are closed, and in rounds that are open."""
+
+    person: int
+    name: str
+    closed: int
+    open: int
+
+
+def reviewer_loads(project: Project, lead: User, most: int) -> list[ReviewerLoad]:
+    """Who reviews, those with most open reviews first, as this lead may know it.
+
+    An open review counts whether it is answered or not. Those of triples in which the lead has a part count for the
+    lead alone: who else reviews these is hidden from them.
+    """
+    hidden = Triple.objects.filter(_parted(lead), project=project, state=State.IN_REVIEW).values("pk")
+    is_shown = Q(reviewer=lead) | ~Q(revision__triple__in=hidden)
+    seats = ReviewSeat.objects.filter(released_at=None, revision__triple__project=project)
+    rows = (
+        seats.values_list("reviewer", "reviewer__name")
+        .annotate(
+            closed=Count("pk", filter=Q(closed_at__isnull=False)), open=Count("pk", filter=Q(closed_at=None) & is_shown)
+        )
+        .filter(Q(closed__gt=0) | Q(open__gt=0))
+        .order_by("-open", "-closed", "reviewer__name", "reviewer")
+    )
+    return [ReviewerLoad(*row) for row in rows[:most]]
 
 
 # Filters -----------------------------------------------------------------------------------------------------------
