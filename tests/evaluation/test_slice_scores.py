@@ -100,7 +100,7 @@ def test_home_shows_the_newest_score_on_all_and_never_one_on_a_slice_as_if_it_we
     home = client.get(reverse("dashboard:home", args=[scene.project.slug])).content.decode()
 
     assert "good on v1, dev split" in home
-    assert "half on v1" not in home
+    assert "half on v1, dev split" not in home
 
 
 def test_an_older_size_is_not_on_the_board_of_the_slice(scene):

@@ -95,10 +95,9 @@ def _gate_line(project: Project, status: GateStatus) -> ScoreLine:
 
 def _newest(project: Project) -> list[ScoreLine]:
     """The newest score where no gate has a result: the first measure of the run scored last on a whole split."""
-    scores = Score.objects.filter(
-        evaluation__in=Evaluation.objects.filter(project=project, scored_at__isnull=False), order=0
-    )
-    score = scores.select_related("evaluation__run", "evaluation__version").order_by("-evaluation__scored_at").first()
+    scored = Evaluation.objects.filter(project=project, scored_at__isnull=False)
+    scores = Score.objects.filter(evaluation__in=scored, order=0).order_by("-evaluation__scored_at")
+    score = scores.select_related("evaluation__run", "evaluation__version").first()
     if score is None:
         return []
     summary, evaluation = score.summary, score.evaluation
