@@ -1,10 +1,10 @@
 """How many statements a page sends to the database: the same on both databases, and for many rows as for few.
 
 Each is a trip, and trips are what a page waits for. What opens and ends a transaction does not count; signing in does.
-A page takes at most `MOST`.
+A page takes at most `MOST`, and two more where reading it is put on record or claims what is shown.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 from django.db import connection
@@ -41,6 +41,13 @@ from tests.triples.factories import make_team
 from tests.world import World, build_world, sign_in
 
 MOST = 15
+ON_RECORD = {
+    "goldsets:export",
+    "goldsets:public-preview",
+    "goldsets-api:export",
+    "goldsets-api:public-preview",
+    "judging:judge",
+}
 CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 VERDICT, VERDICT_AND_NEXT, VERDICT_AGAIN = 14, 21, 13
 UNDO, GRADE_AGAIN = 11, 12
@@ -209,6 +216,10 @@ def _judged_round(bench: Bench) -> Round:
     return round_
 
 
+def too_many(statements: Mapping[str, int]) -> dict[str, int]:
+    return {name: number for name, number in statements.items() if number > MOST + 2 * (name in ON_RECORD)}
+
+
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_the_pages_of_a_version_take_as_many_statements_for_four_of_everything_as_for_two():
@@ -227,7 +238,7 @@ def test_the_pages_of_a_version_take_as_many_statements_for_four_of_everything_a
         found.append({name: statements_of(client, url) for name, url in urls.items()})
 
     assert found[0] == found[1]
-    assert {name: n for name, n in found[1].items() if n > MOST} == {}
+    assert too_many(found[1]) == {}
     assert 0 not in found[1].values()
 
 
@@ -257,4 +268,4 @@ def most_of_anybody(world: World) -> dict[str, int]:
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_every_page_of_the_demo_takes_at_most_fifteen(world):
-    assert {name: n for name, n in most_of_anybody(world).items() if n > MOST} == {}
+    assert too_many(most_of_anybody(world)) == {}
