@@ -235,13 +235,13 @@ CONTENT = {
         "reference/files.md#queries",
     ),
     "queries:balance": PageHelp(
-        "How many queries there are of each source, type, difficulty and domain, against the targets. Gaps show where"
-        " to collect more.",
+        "How many queries and Q&As there are of each source, against the targets, and how many queries of each type,"
+        " difficulty and domain. Gaps show where to collect more.",
         "glossary.md#project-corpus-queries",
     ),
     "queries:sources": PageHelp(
-        "Where queries come from, and under which permission each source may be used. A version leaves out queries of"
-        " a source without a valid permission.",
+        "Where queries and Q&As come from, and under which permission each source may be used. A version leaves out those"
+        " of a source without a valid permission.",
         "tutorial.md#3-import-the-queries",
     ),
     "queries:source": PageHelp(
