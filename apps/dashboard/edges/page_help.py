@@ -240,8 +240,8 @@ CONTENT = {
         "glossary.md#project-corpus-queries",
     ),
     "queries:sources": PageHelp(
-        "Where queries and Q&As come from, and under which permission each source may be used. A version leaves out those"
-        " of a source without a valid permission.",
+        "Where queries and Q&As come from, and under which permission each source may be used. A version leaves out"
+        " those of a source without a valid permission.",
         "tutorial.md#3-import-the-queries",
     ),
     "queries:source": PageHelp(
