@@ -27,9 +27,9 @@ pytestmark = pytest.mark.django_db
 NEXT_WEEK = later(8 * 24 * 60)
 
 
-def make_split_round(**plan) -> Round:
-    """Two judges of four queries: alike but for the second query, where one says 1 and the other 2 to everything."""
-    round_ = make_round(queries=4, blocks=4, overlap=1.0, **plan)
+@pytest.fixture(scope="module")
+def _split_round(module_rows):
+    round_ = make_round(queries=4, blocks=4, overlap=1.0)
     one, two = people_of(round_)
     queries = sorted({seat.query_id for seat in round_.seats.all()})
 
@@ -39,6 +39,12 @@ def make_split_round(**plan) -> Round:
     judge_all(round_, one, grade_of(0))
     judge_all(round_, two, grade_of(1), at=NEXT_WEEK)
     return round_
+
+
+@pytest.fixture
+def split_round(db, _split_round) -> Round:
+    """Two judges of four queries: alike but for the second query, where one says 1 and the other 2 to everything."""
+    return deepcopy(_split_round)
 
 
 def page(client, project, name: str, status: int = 200, **query) -> str:
@@ -54,8 +60,8 @@ def second_query(project) -> Query:
 # Figures
 
 
-def test_queries_that_cost_most_come_first():
-    project = make_split_round().project
+def test_queries_that_cost_most_come_first(split_round):
+    project = split_round.project
 
     found = parts_in(project, list(project.rounds.all()), "query")
 
@@ -63,8 +69,8 @@ def test_queries_that_cost_most_come_first():
     assert (found.total, worst.label.key, worst.n, worst.differing) == (4, second_query(project).pk, 4, (4, 4))
 
 
-def test_weeks_are_those_of_the_last_grade_of_a_pair():
-    project = make_split_round().project
+def test_weeks_are_those_of_the_last_grade_of_a_pair(split_round):
+    project = split_round.project
 
     found = parts_in(project, list(project.rounds.all()), "week")
 
@@ -76,8 +82,8 @@ def test_what_a_query_costs_has_two_figures_however_little_it_is(costs, places):
     assert places_for(costs) == places
 
 
-def test_weeks_are_labelled_under_the_chart_as_short_dates(client):
-    project = make_split_round().project
+def test_weeks_are_labelled_under_the_chart_as_short_dates(split_round, client):
+    project = split_round.project
     client.force_login(lead_of(project))
 
     monday = week_of(NEXT_WEEK)
@@ -88,8 +94,8 @@ def test_weeks_are_labelled_under_the_chart_as_short_dates(client):
 
 
 @pytest.mark.parametrize(("by", "value"), [("domain", "billing"), ("difficulty", "hard"), ("query_type", "how-to")])
-def test_strata_come_from_the_queries(by, value):
-    project = make_split_round().project
+def test_strata_come_from_the_queries(split_round, by, value):
+    project = split_round.project
     query = second_query(project)
     Query.objects.filter(pk=query.pk).update(**{by: value})
 
@@ -98,8 +104,8 @@ def test_strata_come_from_the_queries(by, value):
     assert [(part.label.name, part.n) for part in found.shown] == [("none named", 12), (value, 4)]
 
 
-def test_what_to_tighten_names_boundary_and_query():
-    project = make_split_round().project
+def test_what_to_tighten_names_boundary_and_query(split_round):
+    project = split_round.project
 
     found = tight_spots(project, list(project.rounds.all()))
 
@@ -160,8 +166,8 @@ def test_figures_are_cached_until_the_next_grade():
 
 
 @pytest.mark.parametrize("by", ["boundary", "query", "week", "source", "query_type", "difficulty", "domain"])
-def test_every_way_has_a_page_with_intervals_and_n(client, by):
-    project = make_split_round().project
+def test_every_way_has_a_page_with_intervals_and_n(split_round, client, by):
+    project = split_round.project
     client.force_login(lead_of(project))
 
     found = page(client, project, "where", by=by)
@@ -210,8 +216,8 @@ def test_without_grades_a_page_says_so(project, client, name):
     assert "No pair has two grades yet" in found or "No such pair" in found
 
 
-def test_the_page_to_improve_the_guideline_quotes_and_links_it(client):
-    project = make_split_round().project
+def test_the_page_to_improve_the_guideline_quotes_and_links_it(split_round, client):
+    project = split_round.project
     client.force_login(lead_of(project))
 
     found = page(client, project, "tighten")
@@ -248,10 +254,9 @@ def test_where_nobody_differs_there_is_nothing_to_tighten(client):
 # The pairs behind a figure
 
 
-def test_a_cell_of_the_matrix_opens_its_pairs(client):
-    round_ = make_split_round()
-    project = round_.project
-    one, two = people_of(round_)
+def test_a_cell_of_the_matrix_opens_its_pairs(split_round, client):
+    project = split_round.project
+    one, two = people_of(split_round)
     client.force_login(lead_of(project))
     matrix = client.get(reverse("agreement:pair", args=[project.slug, one.pk, two.pk])).content.decode()
     link = f"?first={one.pk}&amp;row=1&amp;second={two.pk}&amp;column=2"
@@ -264,32 +269,30 @@ def test_a_cell_of_the_matrix_opens_its_pairs(client):
     assert "Judge 0 gave 1; Judge 1 gave 2" in found
 
 
-def test_a_boundary_opens_the_pairs_astride_it():
-    round_ = make_split_round()
-    project = round_.project
+def test_a_boundary_opens_the_pairs_astride_it(split_round):
+    project = split_round.project
     lead = membership_in(lead_of(project), project.slug)
 
-    astride = [differences(lead, [round_], Which(boundary=grade)).total for grade in (1, 2, 3)]
+    astride = [differences(lead, [split_round], Which(boundary=grade)).total for grade in (1, 2, 3)]
 
     assert astride == [0, 4, 0]
 
 
-def test_decisions_are_shown_with_their_pair():
-    round_ = make_split_round()
-    project = round_.project
+def test_decisions_are_shown_with_their_pair(split_round):
+    project = split_round.project
     lead = lead_of(project)
     which = Which(query=second_query(project).pk)
-    entry = round_.pool.entries.filter(query=which.query).first()
-    adjudicate(round_=round_, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type="slip", at=AT)
+    entry = split_round.pool.entries.filter(query=which.query).first()
+    adjudicate(round_=split_round, entry=entry, adjudicator=lead, grade=2, reason="Half.", error_type="slip", at=AT)
 
-    found = differences(membership_in(lead, project.slug), [round_], which)
+    found = differences(membership_in(lead, project.slug), [split_round], which)
 
     decided = [row.decision.grade for row in found.shown if row.decision]
     assert (found.total, decided) == (4, [2])
 
 
-def test_people_of_other_projects_are_not_named(client):
-    project, stranger = make_split_round().project, make_member(make_project(), Role.ANNOTATOR, name="Elsewhere")
+def test_people_of_other_projects_are_not_named(split_round, client):
+    project, stranger = split_round.project, make_member(make_project(), Role.ANNOTATOR, name="Elsewhere")
     client.force_login(lead_of(project))
 
     page(client, project, "items", 404, first=stranger.pk)
@@ -302,8 +305,8 @@ def test_people_of_other_projects_are_not_named(client):
 
 @pytest.mark.parametrize("name", ["tighten", "items"])
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER, Role.VIEWER])
-def test_only_leads_see_single_pairs(client, name, role):
-    project = make_split_round().project
+def test_only_leads_see_single_pairs(split_round, client, name, role):
+    project = split_round.project
     client.force_login(make_member(project, role))
 
     page(client, project, name, 403)
@@ -367,8 +370,8 @@ def test_a_round_is_looked_at_alone(project, client):
 # What a process keeps
 
 
-def test_a_cached_figure_equals_what_another_process_computes():
-    project = make_split_round().project
+def test_a_cached_figure_equals_what_another_process_computes(split_round):
+    project = split_round.project
     rounds = list(project.rounds.all())
 
     def computed():

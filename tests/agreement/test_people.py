@@ -25,15 +25,6 @@ pytestmark = pytest.mark.django_db
 WEEK = 7 * 24 * 60
 
 
-def make_strict_round(**plan) -> Round:
-    """Two judges of eight pairs: the first gives 0 and 2 in turn, the second one grade more a week later."""
-    round_ = make_round(queries=2, blocks=4, overlap=1.0, **plan)
-    one, two = people_of(round_)
-    judge_all(round_, one, lambda seat: 2 * (seat.entry_id % 2))
-    judge_all(round_, two, lambda seat: 2 * (seat.entry_id % 2) + 1, at=later(WEEK))
-    return round_
-
-
 def lead_in(project):
     return membership_in(lead_of(project), project.slug)
 
@@ -49,12 +40,28 @@ def person_page(client, project, person, status: int = 200, **query) -> str:
 
 @pytest.fixture(scope="module")
 def _round_(module_rows):
-    return make_strict_round()
+    round_ = make_round(queries=2, blocks=4, overlap=1.0)
+    one, two = people_of(round_)
+    judge_all(round_, one, lambda seat: 2 * (seat.entry_id % 2))
+    judge_all(round_, two, lambda seat: 2 * (seat.entry_id % 2) + 1, at=later(WEEK))
+    return round_
 
 
 @pytest.fixture
-def round_(db, _round_):
+def round_(db, _round_) -> Round:
+    """Two judges of eight pairs: the first gives 0 and 2 in turn, the second one grade more a week later."""
     return deepcopy(_round_)
+
+
+@pytest.fixture(scope="module")
+def _noisy(module_rows):
+    return make_noisy_round(make_project())
+
+
+@pytest.fixture
+def noisy(db, _noisy) -> Round:
+    """Three judges of 24 pairs who all slip."""
+    return deepcopy(_noisy)
 
 
 def test_the_person_effect_shows_who_grades_higher(round_):
@@ -63,12 +70,10 @@ def test_the_person_effect_shows_who_grades_higher(round_):
     assert [(line.graded, line.shared, line.lean.value) for line in found.lines] == [(8, 8, -1.0), (8, 8, 1.0)]
 
 
-def test_a_person_is_compared_with_each_other_with_most_shared_pairs_first():
-    project = make_project()
-    round_ = make_noisy_round(project)
-    person = people_of(round_)[1]
+def test_a_person_is_compared_with_each_other_with_most_shared_pairs_first(noisy):
+    person = people_of(noisy)[1]
 
-    found = sheet_of(lead_in(project), [round_], person.pk).comparison
+    found = sheet_of(lead_in(noisy.project), [noisy], person.pk).comparison
 
     assert (found.graded, found.other_count) == (24, 2)
     assert [(pair.first, pair.n) for pair in found.others] == [(person.pk, 24)] * 2
@@ -106,9 +111,8 @@ def test_repeated_pairs_are_shown_with_the_first_grade():
     assert sheet.repeats.kappa.value == 0.0
 
 
-def test_pairs_that_came_back_and_decisions_are_matched_in_memory(client, django_assert_max_num_queries):
+def test_pairs_that_came_back_and_decisions_are_matched_in_memory(round_, client, django_assert_max_num_queries):
     """SelectedRounds up one by one, the first grades took SQLite minutes for 200,000 judgements."""
-    round_ = make_strict_round()
     client.force_login(lead_of(round_.project))
 
     with django_assert_max_num_queries(25) as asked:
@@ -162,11 +166,10 @@ def test_a_lead_reads_every_annotators_page(round_, client):
         assert "no pair was repeated for them" in found
 
 
-def test_the_table_of_others_shows_each_coefficient_with_its_interval(client):
-    project = make_project()
-    round_ = make_noisy_round(project)
-    person = people_of(round_)[0]
-    comparison = sheet_of(lead_in(project), [round_], person.pk).comparison
+def test_the_table_of_others_shows_each_coefficient_with_its_interval(noisy, client):
+    project = noisy.project
+    person = people_of(noisy)[0]
+    comparison = sheet_of(lead_in(project), [noisy], person.pk).comparison
     client.force_login(lead_of(project))
 
     rows = figures_by_row(person_page(client, project, person), "Compared with each other person")
@@ -255,11 +258,11 @@ def test_viewers_have_no_such_page(round_, client):
     person_page(client, round_.project, viewer, 403)
 
 
-def test_people_of_other_projects_are_not_there(client):
-    project, elsewhere = make_project(), make_strict_round()
+def test_people_of_other_projects_are_not_there(round_, client):
+    project = make_project()
     client.force_login(lead_of(project))
 
-    person_page(client, project, people_of(elsewhere)[0], 404)
+    person_page(client, project, people_of(round_)[0], 404)
 
 
 @pytest.mark.parametrize("queries", [1, 3])

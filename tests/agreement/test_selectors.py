@@ -1,3 +1,5 @@
+from copy import deepcopy
+
 import pytest
 
 from apps.accounts.enums import Role
@@ -12,6 +14,17 @@ from tests.judging.factories import give, judge_all, make_round, people_of
 from tests.review.factories import answer, make_in_review, reviewers_of
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def _team(module_rows):
+    return make_team(both=3, one=2, none=1)
+
+
+@pytest.fixture
+def team(db, _team):
+    """Three annotators grade 24 pairs; of six Q&As, three were confirmed twice, two once, and one not at all."""
+    return deepcopy(_team)
 
 
 # Ratings, without a database
@@ -43,11 +56,8 @@ def test_people_who_share_nothing_make_no_pair():
 # Grades
 
 
-def test_every_pair_of_annotators_is_counted_over_the_pairs_they_share():
-    project = make_project()
-    make_noisy_round(project, queries=8)
-
-    found = agreement.grade_agreement(project)
+def test_every_pair_of_annotators_is_counted_over_the_pairs_they_share(team):
+    found = agreement.grade_agreement(team)
 
     assert [pair.n for pair in found.pairs] == [24, 24, 24]
     assert found.overall.n == found.ratings.shared == 24
@@ -89,19 +99,15 @@ def test_rounds_can_be_looked_at_one_by_one():
     assert agreement.grade_agreement(project).ratings.shared == 18
 
 
-def test_another_project_is_never_counted():
-    make_team()
-
+def test_another_project_is_never_counted(team):
     assert agreement.grade_agreement(make_project()).ratings.shared == 0
 
 
 # Verdicts
 
 
-def test_verdicts_are_counted_when_both_are_in():
-    project = make_team(both=3, one=2, none=1)
-
-    found = agreement.verdict_agreement(project)
+def test_verdicts_are_counted_when_both_are_in(team):
+    found = agreement.verdict_agreement(team)
 
     assert found.alike == Rate(4, 6)
     assert found.kappa.n == 6
@@ -111,14 +117,13 @@ def test_verdicts_are_counted_when_both_are_in():
 
 
 @pytest.mark.parametrize("choice", [VerdictChoice.CONFIRM, VerdictChoice.FLAG])
-def test_one_answer_alone_moves_no_figure(choice):
-    project = make_team(both=2, one=1)
-    triple = make_in_review(project)
-    before = agreement.verdict_agreement(project)
+def test_one_answer_alone_moves_no_figure(team, choice):
+    triple = make_in_review(team)
+    before = agreement.verdict_agreement(team)
 
     answer(triple, reviewers_of(triple)[0], choice)
 
-    assert agreement.verdict_agreement(project) == before
+    assert agreement.verdict_agreement(team) == before
 
 
 def test_no_verdict_at_all_is_a_sentence():
@@ -138,12 +143,11 @@ def test_only_confirms_leave_kappa_undefined():
 # Names
 
 
-def test_leads_see_names_and_others_letters():
-    project = make_team()
-    people = [row.person for row in agreement.verdict_agreement(project).given]
-    lead = membership_in(lead_of(project), project.slug)
-    viewer = membership_in(make_member(project, Role.VIEWER), project.slug)
-    reviewer = membership_in(User.objects.get(pk=people[0]), project.slug)
+def test_leads_see_names_and_others_letters(team):
+    people = [row.person for row in agreement.verdict_agreement(team).given]
+    lead = membership_in(lead_of(team), team.slug)
+    viewer = membership_in(make_member(team, Role.VIEWER), team.slug)
+    reviewer = membership_in(User.objects.get(pk=people[0]), team.slug)
 
     assert set(agreement.names_for(lead, people).values()) == {"Petra Lomas", "Sef Arden"}
     assert [agreement.names_for(viewer, people)[pk] for pk in sorted(people)] == ["Person A", "Person B"]

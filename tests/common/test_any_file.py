@@ -39,7 +39,7 @@ FILES = (
 )
 READERS = {
     **{f"corpus {name}": (read_blocks, {"format": name}) for name in CORPUS},
-    **{f"queries {name}": (read_queries, {"format": name}) for name in QUERIES},
+    **{f"queries {name}": (read_queries, {"format": name}) for name in QUERIES if name != "parquet"},
     "qrels": (read_judgements, {"format": "qrels"}),
     "flat": (read_judgements, {"format": "csv", "grades": {"1": 2, "2": None}}),
 }
@@ -49,11 +49,20 @@ READERS = {
 @given(data=FILES, packed=st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_any_file_is_read_or_refused_in_words(name, data, packed):
-    reader, options = READERS[name]
+    read_or_refuse(*READERS[name], gzip.compress(data) if packed else data)
+
+
+@given(data=FILES | FILES.map(lambda data: b"PAR1" + data + b"PAR1"), packed=st.booleans())
+@settings(max_examples=12, deadline=None)  # a process reads each
+def test_any_parquet_file_is_read_or_refused_in_words(data, packed):
+    read_or_refuse(read_queries, {"format": "parquet"}, gzip.compress(data) if packed else data)
+
+
+def read_or_refuse(reader, options, data):
     errors = ErrorList()
 
     with suppress(InputError):
-        for row in reader(TableFile("f", io.BytesIO(gzip.compress(data) if packed else data)), errors, **options):
+        for row in reader(TableFile("f", io.BytesIO(data)), errors, **options):
             json.dumps(row, ensure_ascii=False, allow_nan=False).encode()
 
     assert all(error.message and error.file == "f" for error in errors)

@@ -1,5 +1,6 @@
 """The home of a project: what waits, for whom, and how it is doing."""
 
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -29,6 +30,17 @@ def home(project):
 
 def waits_for(user, project, at=AT):
     return {row.title: row for row in tasks_of(membership_in(user, project.slug), at)}
+
+
+@pytest.fixture(scope="module")
+def _made(module_rows):
+    return make_calibration()
+
+
+@pytest.fixture
+def made(db, _made):
+    """A calibration of four Q&As, open to both."""
+    return deepcopy(_made)
 
 
 class TestWaiting:
@@ -128,8 +140,7 @@ class TestWaiting:
         assert waits_for(lead_of(project), project)["Failed jobs"].count == 1
         assert waits_for(make_member(project, Role.ANNOTATOR), project) == {}
 
-    def test_who_is_in_a_calibration_sees_what_is_left_of_it(self, client):
-        made = make_calibration()
+    def test_who_is_in_a_calibration_sees_what_is_left_of_it(self, client, made):
         answer_items(made, made.subject, most=1)
 
         row = waits_for(made.subject, made.project, AT + timedelta(days=4))["Calibrate, C-001"]
@@ -140,8 +151,7 @@ class TestWaiting:
         assert client.get(row.url).status_code == 200
         assert waits_for(made.partner, made.project)["Calibrate, C-001"].count == 4
 
-    def test_an_answered_calibration_or_one_of_others_is_not_open_work(self):
-        made = make_calibration()
+    def test_an_answered_calibration_or_one_of_others_is_not_open_work(self, made):
         answer_items(made, made.subject)
 
         for person in (made.subject, made.author, made.lead):

@@ -1,6 +1,7 @@
 """Home answers four questions for a lead; viewers see versions and scores, everybody else their work and no more."""
 
 import re
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -54,6 +55,27 @@ def judged_round(*, grades=(0, 1, 2, 3), times=(60_000, 60_000)):
     return round_
 
 
+@pytest.fixture(scope="module")
+def _judged(module_rows):
+    return judged_round()
+
+
+@pytest.fixture
+def judged(db, _judged):
+    """Two people have judged twelve pairs both, a minute a pair."""
+    return deepcopy(_judged)
+
+
+@pytest.fixture(scope="module")
+def _scene(module_rows):
+    return make_scene(queries=4, test_share=0)
+
+
+@pytest.fixture
+def scene(db, _scene):
+    return deepcopy(_scene)
+
+
 def who_needs(round_, user=None, at=AT):
     member = membership_in(user or lead_of(round_.project), round_.project.slug)
     return people.who_needs_me(member, judging_progress(round_.project, at), rounds_for(member))
@@ -89,15 +111,15 @@ def test_of_a_round_that_was_closed_early_it_is_told_what_was_given(client):
 
 
 class TestQuestions:
-    def test_a_lead_reads_all_four(self, client):
-        page = page_of(client, judged_round().project)
+    def test_a_lead_reads_all_four(self, client, judged):
+        page = page_of(client, judged.project)
 
         for question in ("What next?", "How far are we?", "Who needs me?", "Is it good enough?"):
             assert question in page
         assert page.count("button primary") == 1
 
-    def test_viewers_read_versions_and_scores(self, client):
-        project = judged_round().project
+    def test_viewers_read_versions_and_scores(self, client, judged):
+        project = judged.project
 
         page = page_of(client, project, make_member(project, Role.VIEWER))
 
@@ -106,8 +128,8 @@ class TestQuestions:
             assert question not in page
 
     @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.REVIEWER])
-    def test_annotators_and_reviewers_see_their_work_and_nothing_else(self, client, role):
-        project = judged_round().project
+    def test_annotators_and_reviewers_see_their_work_and_nothing_else(self, client, judged, role):
+        project = judged.project
 
         page = page_of(client, project, make_member(project, role))
 
@@ -129,8 +151,7 @@ class TestOrder:
 
 
 class TestBlocking:
-    def test_a_failed_gate_is_the_first_row_with_its_figure(self, client):
-        scene = make_scene(queries=4, test_share=0)
+    def test_a_failed_gate_is_the_first_row_with_its_figure(self, client, scene):
         facts = {"name": "Release", "figure": "nDCG@10", "at_least": 0.99}
         base = scene.runs["base"].system_id
         create_gate(gold_set=scene.version.gold_set, system_id=base, facts=facts, actor=scene.lead, at=AT)
@@ -144,8 +165,7 @@ class TestBlocking:
         assert page.index("failed") < page.index("better on v1")
         assert 'class="score-failed"' in page
 
-    def test_a_run_that_nobody_scored_on_the_latest_version_is_a_row(self):
-        scene = make_scene(queries=4, test_share=0)
+    def test_a_run_that_nobody_scored_on_the_latest_version_is_a_row(self, scene):
         version = latest_version(scene.project)
         both = answer_to(scene.project, blocking.unscored(scene.project, version))
         score(scene, "base")
@@ -155,8 +175,7 @@ class TestBlocking:
         assert row.title == "Score better on v1"
         assert answer_to(scene.project, blocking.unscored(scene.project, None)) == []
 
-    def test_without_a_gate_the_newest_score_is_shown_with_its_interval(self, client):
-        scene = make_scene(queries=4, test_share=0)
+    def test_without_a_gate_the_newest_score_is_shown_with_its_interval(self, client, scene):
         score(scene, "better")
 
         page = page_of(client, scene.project, make_member(scene.project, Role.VIEWER))
@@ -209,8 +228,8 @@ class TestBlocking:
 
 
 class TestGoal:
-    def test_with_grades_and_no_version_the_last_rows_are_to_release_and_to_score(self, client):
-        page = page_of(client, judged_round().project)
+    def test_with_grades_and_no_version_the_last_rows_are_to_release_and_to_score(self, client, judged):
+        page = page_of(client, judged.project)
 
         rows = page.split('<ol class="next-list">')[1].split("</ol>")[0]
         titles = re.findall(r"<b>([^<]+)</b>", rows)
@@ -222,11 +241,11 @@ class TestGoal:
 
         assert blocking.goals(first_steps(membership_in(lead_of(round_.project), round_.project.slug))) == []
 
-    def test_a_project_that_released_once_is_not_told_again(self, client):
-        assert "Release a version" not in page_of(client, make_scene(queries=4, test_share=0).project)
+    def test_a_project_that_released_once_is_not_told_again(self, client, scene):
+        assert "Release a version" not in page_of(client, scene.project)
 
-    def test_a_skipped_score_is_not_a_row_and_can_be_brought_back(self, client):
-        project = judged_round().project
+    def test_a_skipped_score_is_not_a_row_and_can_be_brought_back(self, client, judged):
+        project = judged.project
         skip_step(project_id=project.pk, step="scores", skipped=True, actor=lead_of(project), at=AT)
 
         page = page_of(client, project)
@@ -252,8 +271,7 @@ class TestGoal:
         release_version(version_id=draft.pk, actor=lead, at=AT)
         assert "Release v2" not in page_of(client, story.project)
 
-    def test_where_systems_were_scored_and_none_ran_on_the_snapshot_of_the_latest_version_it_says_so(self):
-        scene = make_scene(queries=4, test_share=0)
+    def test_where_systems_were_scored_and_none_ran_on_the_snapshot_of_the_latest_version_it_says_so(self, scene):
         score(scene, "base")
         version = latest_version(scene.project)
         assert answer_to(scene.project, blocking.without_runs(scene.project, version)) == []
@@ -263,15 +281,14 @@ class TestGoal:
 
         assert row.title == "Score your systems on v1"
 
-    def test_queries_without_grades_are_named_until_a_round_has_them(self, client):
-        round_ = judged_round()
-        project = round_.project
+    def test_queries_without_grades_are_named_until_a_round_has_them(self, client, judged):
+        project = judged.project
         assert "no grades" not in page_of(client, project)
 
         make_queries(project, {"Q91": "where is the key", "Q92": "who has the key"})
         assert "<b>2 of 5 queries have no grades</b>" in page_of(client, project)
 
-        pool = pool_of_everything(project, round_.pool.snapshot)
+        pool = pool_of_everything(project, judged.pool.snapshot)
         assert "no grades" not in page_of(client, project)
         assert "Plan a round" in page_of(client, project)
         make_round(project, pool=pool)
@@ -293,8 +310,8 @@ class TestPeople:
         assert "6 of 6, 3 more" in page
         assert "0 of 6<" in page
 
-    def test_everybody_has_their_share_and_pace(self):
-        rows = who_needs(judged_round()).rows
+    def test_everybody_has_their_share_and_pace(self, judged):
+        rows = who_needs(judged).rows
 
         assert [(row.work.done, row.work.share, row.work.pace) for row in rows] == [(12, 12, "1:00")] * 2
         assert [row.marks for row in rows] == [[], []]
@@ -305,22 +322,20 @@ class TestPeople:
         assert [str(mark) for row in rows for mark in row.marks] == ["too fast: 12 of 12 pairs under 3 s"]
         assert rows[0].marks
 
-    def test_a_lead_who_judges_in_the_open_round_sees_no_agreement_of_it(self):
-        round_ = judged_round()
-        judge = people_of(round_)[0]
+    def test_a_lead_who_judges_in_the_open_round_sees_no_agreement_of_it(self, judged):
+        judge = people_of(judged)[0]
         both = [Role.LEAD, Role.ANNOTATOR]
-        set_roles(project=round_.project, user=judge, roles=both, actor=lead_of(round_.project), at=AT)
+        set_roles(project=judged.project, user=judge, roles=both, actor=lead_of(judged.project), at=AT)
 
-        assert [row.alpha.value for row in who_needs(round_, judge).rows] == [None, None]
-        assert all(row.alpha.value is not None for row in who_needs(round_).rows)
+        assert [row.alpha.value for row in who_needs(judged, judge).rows] == [None, None]
+        assert all(row.alpha.value is not None for row in who_needs(judged).rows)
 
-    def test_the_name_leads_to_the_page_of_the_person(self, client):
-        round_ = judged_round()
-        person = people_of(round_)[0]
+    def test_the_name_leads_to_the_page_of_the_person(self, client, judged):
+        person = people_of(judged)[0]
 
-        page = page_of(client, round_.project)
+        page = page_of(client, judged.project)
 
-        assert reverse("agreement:person", kwargs={"slug": round_.project.slug, "person": person.pk}) in page
+        assert reverse("agreement:person", kwargs={"slug": judged.project.slug, "person": person.pk}) in page
         assert f">{person.name}</a>" in page
 
     @pytest.mark.parametrize("annotators", [2, 4])

@@ -1,6 +1,9 @@
 """Who is asked about a question learns from no page, file or answer what systems returned for it."""
 
+from copy import deepcopy
+
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.enums import Role
@@ -28,8 +31,7 @@ API = "/api/v1/projects"
 class World:
     """Three questions on which two runs differ; `label` is the one about which `asked` is asked, `free` is not."""
 
-    def __init__(self, client):
-        self.client = client
+    def __init__(self):
         self.version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
         self.project = self.version.gold_set.project
         runs = {"base": (3, 1, 2), "other": (2, 2, 1)}
@@ -38,6 +40,7 @@ class World:
         self.label = self.version.triples.order_by("label").first().label
         self.asked = make_member(self.project, Role.REVIEWER, Role.VIEWER, name="Asked")
         self.free = make_member(self.project, Role.VIEWER, name="Free")
+        client = Client()
         client.force_login(lead_of(self.project))
         said = {"say": "also_right", "measure": "Success@1", "rank": 1}
         client.post(reverse("evaluation:miss-say", args=[self.project.slug, self.pair[0].pk, 1]), said, follow=True)
@@ -61,9 +64,16 @@ class World:
         return answer.status_code, content.decode()
 
 
+@pytest.fixture(scope="module")
+def _world(module_rows):
+    return World()
+
+
 @pytest.fixture
-def world(client):
-    return World(client)
+def world(db, client, _world):
+    world = deepcopy(_world)
+    world.client = client
+    return world
 
 
 def pages_of(world):

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from apps.common.text.wording import number, signed
@@ -19,9 +20,10 @@ MEASURES = ("Success@2", "FailureRate@2", "RR", "Recall@2")
 TAG = re.compile(r"<[^>]+>")
 
 
-@pytest.fixture
-def told(client):
+@pytest.fixture(scope="module")
+def told(module_rows):
     """Two runs on the same questions, as page, API and CSV tell of them."""
+    client = Client()
     version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
     project = version.gold_set.project
     pair = [

@@ -1,5 +1,7 @@
 """A version on a newer snapshot: Karat's own systems are run on it and scored, and the others are named."""
 
+from copy import deepcopy
+
 import pytest
 from django.test import override_settings
 
@@ -31,9 +33,14 @@ NEWER = TEXTS | {"visitors": "A visitor signs in at the desk and is accompanied 
 DEPTH = 7
 
 
-@pytest.fixture
-def version():
+@pytest.fixture(scope="module")
+def _version(module_rows):
     return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.5)
+
+
+@pytest.fixture
+def version(db, _version):
+    return deepcopy(_version)
 
 
 def request_on(version, system, *, depth=DEPTH):

@@ -1,5 +1,7 @@
 """Gates on measures by hits: decided on scores by the same rule, never on grades."""
 
+from copy import deepcopy
+
 import pytest
 
 from apps.evaluation.models import Evaluation
@@ -17,9 +19,14 @@ pytestmark = pytest.mark.django_db
 RULE = {"name": "Finds it", "figure": "Success@5", "hit": "block", "at_least": 0.6}
 
 
-@pytest.fixture
-def version():
+@pytest.fixture(scope="module")
+def _version(module_rows):
     return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
+
+
+@pytest.fixture
+def version(db, _version):
+    return deepcopy(_version)
 
 
 def gate_on(version, run, **changes):

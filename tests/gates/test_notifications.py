@@ -1,5 +1,7 @@
 """What leads and webhooks are told of a gate: what happened, of which run, on what figures, and what to do next."""
 
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -24,13 +26,18 @@ pytestmark = pytest.mark.django_db
 GOOD_ENOUGH = {"name": "Good enough", "figure": "nDCG@10", "at_least": 0.9}
 
 
-@pytest.fixture
-def scene() -> Scene:
-    """A good run "live" and a bad run "try", both of one system."""
+@pytest.fixture(scope="module")
+def _scene(module_rows) -> Scene:
     made = make_scene(queries=8, test_share=0, runs={"live": dict.fromkeys(qrels_of(8), GOOD)})
     rows = [(query, block, score) for query in qrels_of(8) for block, score in BAD.items()]
     made.runs["try"] = import_lines(made.project, made.snapshot, trec(rows, "try"), system="live").run
     return made
+
+
+@pytest.fixture
+def scene(db, _scene) -> Scene:
+    """A good run "live" and a bad run "try", both of one system."""
+    return deepcopy(_scene)
 
 
 def add_gate(scene: Scene, facts: dict | None = None, **options) -> Gate:

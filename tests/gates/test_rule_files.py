@@ -1,6 +1,7 @@
 """Gates as files: out of the app as karat eval takes them, and into it by a lead, all of a file or nothing."""
 
 import json
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -102,13 +103,18 @@ def test_a_layout_without_a_line_a_gate_is_read_and_its_mistakes_have_no_line():
 # In the app --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def scene(db) -> Scene:
-    """Two runs on a released version whose queries are of two domains."""
+@pytest.fixture(scope="module")
+def _scene(module_rows) -> Scene:
     qrels = qrels_of(12)
     return make_scene(
         queries=12, test_share=0, runs={"base": dict.fromkeys(qrels, BAD), "new": dict.fromkeys(qrels, GOOD)}
     )
+
+
+@pytest.fixture
+def scene(db, _scene) -> Scene:
+    """Two runs on a released version whose queries are of two domains."""
+    return deepcopy(_scene)
 
 
 def url(scene: Scene, name: str, *args: object, side: str = "gates") -> str:

@@ -20,7 +20,7 @@ from apps.judging.core.plan import Plan
 from apps.judging.enums import SeatState
 from apps.judging.models import Judgement, Round, RoundAnnotator, Seat
 from tests.factories import AT, lead_of, make_member, make_project
-from tests.judging.factories import give, later, make_pool, make_round, people_of
+from tests.judging.factories import give, later, make_guideline, make_pool, make_round, people_of
 from tests.walks import walks
 
 pytestmark = pytest.mark.django_db
@@ -143,9 +143,9 @@ def walked(round_: Round, steps: list[tuple], *, is_plain: bool) -> tuple[list, 
     overlap=st.sampled_from([0.0, 0.4, 1.0]),
     steps=st.lists(STEPS, min_size=5, max_size=40),
 )
-def same_rows_by_short_steps_and_by_full_ones(seed, overlap, steps):
+def same_rows_by_short_steps_and_by_full_ones(pool, people, seed, overlap, steps):
     with transaction.atomic():
-        round_ = make_round(queries=3, blocks=3, annotators=PEOPLE, overlap=overlap, seed=seed)
+        round_ = make_round(pool.project, pool=pool, annotators=people, overlap=overlap, seed=seed)
         short, full = (walked(round_, steps, is_plain=is_plain) for is_plain in (True, False))
         transaction.set_rollback(True)
 
@@ -153,7 +153,11 @@ def same_rows_by_short_steps_and_by_full_ones(seed, overlap, steps):
 
 
 def test_a_history_leaves_the_same_rows_by_short_steps_and_by_full_ones():
-    same_rows_by_short_steps_and_by_full_ones()
+    project = make_project()
+    make_guideline(project)
+    people = [make_member(project, Role.ANNOTATOR, name=f"Judge {n}") for n in range(PEOPLE)]
+
+    same_rows_by_short_steps_and_by_full_ones(make_pool(project, queries=3, blocks=3), people)
 
     met = min(Walk.done["given"], Walk.done["given in full"])
     assert met > 50, f"the full steps were compared with themselves: {Walk.done}"

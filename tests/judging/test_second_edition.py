@@ -1,5 +1,7 @@
 """A second edition of a corpus: who judged a text is not asked for it again, and what was judged keeps its grade."""
 
+from copy import deepcopy
+
 import pytest
 
 from apps.common.errors import Refusal
@@ -21,9 +23,14 @@ pytestmark = pytest.mark.django_db
 NEW = {(query, block) for query in QUERIES for block in CHANGED | {"b21"}}
 
 
-@pytest.fixture
-def editions():
+@pytest.fixture(scope="module")
+def _editions(module_rows):
     return make_editions()
+
+
+@pytest.fixture
+def editions(db, _editions):
+    return deepcopy(_editions)
 
 
 def open_second(editions, **plan):

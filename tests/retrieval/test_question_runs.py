@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from copy import deepcopy
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -28,11 +29,16 @@ pytestmark = pytest.mark.django_db
 BOTH = QueryChoice(questions="handbook/v1")
 
 
-@pytest.fixture
-def bench() -> Bench:
+@pytest.fixture(scope="module")
+def _bench(module_rows) -> Bench:
     bench = make_bench()
     make_version(VersionState.RELEASED, bench)
     return bench
+
+
+@pytest.fixture
+def bench(db, _bench) -> Bench:
+    return deepcopy(_bench)
 
 
 @pytest.fixture

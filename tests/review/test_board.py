@@ -1,5 +1,6 @@
 """The lead's board: what is on its way, whose move it is, what is stuck; the same to a lead with a part in it."""
 
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -22,9 +23,14 @@ from tests.triples.factories import make_draft, make_team
 DAY = timedelta(days=1)
 
 
-@pytest.fixture
-def project(db):
+@pytest.fixture(scope="module")
+def _project(module_rows):
     return make_team(reviewers=3)
+
+
+@pytest.fixture
+def project(db, _project):
+    return deepcopy(_project)
 
 
 def read(project, at=AT, lead=None, **asked):

@@ -1,6 +1,7 @@
 """A passage that may be right as well: proposed, answered blindly by two reviewers, and added to the Q&A or not."""
 
 import itertools
+from copy import deepcopy
 
 import pytest
 from hypothesis import given
@@ -52,9 +53,14 @@ LEGAL = {
 }
 
 
-@pytest.fixture
-def project(db):
+@pytest.fixture(scope="module")
+def _project(module_rows):
     return make_team(reviewers=3)
+
+
+@pytest.fixture
+def project(db, _project):
+    return deepcopy(_project)
 
 
 @pytest.fixture
@@ -74,15 +80,16 @@ def test_every_step_from_every_state(state, step):
 
 
 def test_a_step_that_is_not_listed_changes_nothing(project, decider):
-    for state, step in itertools.product(CandidateState, CandidateStep):
-        if (state, step) in LEGAL:
-            continue
+    for state in CandidateState:
         candidate = make_candidate_block(project, state, decider)
+        for step in CandidateStep:
+            if (state, step) in LEGAL:
+                continue
 
-        with pytest.raises(IllegalStep):
-            move(candidate, step, actor=decider, at=AT)
+            with pytest.raises(IllegalStep):
+                move(candidate, step, actor=decider, at=AT)
 
-        assert fresh(candidate).state == state
+            assert fresh(candidate).state == state
 
 
 def test_the_table_has_no_edge_twice():

@@ -1,5 +1,7 @@
 """Stale triples: who finds them, what their screen shows, and how one goes on to the next."""
 
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -12,9 +14,14 @@ from tests.review.factories import CHANGED, make_accepted, make_triple, reload, 
 from tests.triples.factories import TEXTS, make_snapshot, make_team
 
 
-@pytest.fixture
-def project(db):
+@pytest.fixture(scope="module")
+def _project(module_rows):
     return make_team()
+
+
+@pytest.fixture
+def project(db, _project):
+    return deepcopy(_project)
 
 
 def url(name, project, *args):

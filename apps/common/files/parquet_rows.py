@@ -8,11 +8,13 @@ import errno
 import json
 import math
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import Any
 
 BATCH = 200
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
 DAMAGED, TOO_MANY, TOO_LARGE = 3, 4, 5
 """Exit codes; any other than 0 is a limit of the system, or a crash."""
 
@@ -61,7 +63,7 @@ def _write(values: list[Any]) -> None:
 def _plain(value: Any) -> Any:
     """A value as JSON has it: bytes and numbers without a value are left out, dates and decimals are text."""
     if isinstance(value, str):
-        return "".join(letter for letter in value if letter != "\0" and not "\ud800" <= letter <= "\udfff")
+        return NO_TEXT.sub("", value)
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):

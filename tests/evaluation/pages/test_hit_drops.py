@@ -1,5 +1,7 @@
 """Decisions on Q&As whose score fell, and closing a comparison by hits."""
 
+from copy import deepcopy
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -17,9 +19,14 @@ pytestmark = pytest.mark.django_db
 MEASURE = "Success@1"
 
 
-@pytest.fixture
-def version():
+@pytest.fixture(scope="module")
+def _version(module_rows):
     return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
+
+
+@pytest.fixture
+def version(db, _version):
+    return deepcopy(_version)
 
 
 @pytest.fixture
@@ -27,13 +34,18 @@ def labels(version):
     return list(version.triples.order_by("label").values_list("label", flat=True))
 
 
-@pytest.fixture
-def pair(version):
-    """Of three questions the first gets lost, the second stays missed, the third is won."""
+@pytest.fixture(scope="module")
+def _pair(_version):
     return [
-        score(version, run_that(version, tag, places(version, *ranks)), measures=MEASURE)
+        score(_version, run_that(_version, tag, places(_version, *ranks)), measures=MEASURE)
         for tag, ranks in (("base", (1, 2, 2)), ("other", (0, 2, 1)))
     ]
+
+
+@pytest.fixture
+def pair(db, _pair):
+    """Of three questions the first gets lost, the second stays missed, the third is won."""
+    return deepcopy(_pair)
 
 
 @pytest.fixture

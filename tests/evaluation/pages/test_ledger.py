@@ -1,5 +1,6 @@
 """The ledger, and the scores that trends go on with."""
 
+from copy import deepcopy
 from decimal import Decimal
 
 import pytest
@@ -18,9 +19,14 @@ from tests.retrieval.factories import make_snapshot, make_system
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def scene():
+@pytest.fixture(scope="module")
+def _scene(module_rows):
     return make_scene(queries=4, test_share=0.0)
+
+
+@pytest.fixture
+def scene(db, _scene):
+    return deepcopy(_scene)
 
 
 def write(scene, tag="base", **words):

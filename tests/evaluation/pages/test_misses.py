@@ -1,5 +1,7 @@
 """Why was it missed? One question a page, and one key for whose fault it is."""
 
+from copy import deepcopy
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -17,15 +19,25 @@ from tests.review.candidates import say as say_also_right
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def version():
+@pytest.fixture(scope="module")
+def _version(module_rows):
     return make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
 
 
 @pytest.fixture
-def evaluation(version):
+def version(db, _version):
+    return deepcopy(_version)
+
+
+@pytest.fixture(scope="module")
+def _evaluation(_version):
+    return score(_version, run_that(_version, "ours", places(_version, 1, 3, 0)), measures="Success@2 Success@1 RR")
+
+
+@pytest.fixture
+def evaluation(db, _evaluation):
     """The first question has its passage first, the second at rank 3, the third nowhere: two are missed."""
-    return score(version, run_that(version, "ours", places(version, 1, 3, 0)), measures="Success@2 Success@1 RR")
+    return deepcopy(_evaluation)
 
 
 @pytest.fixture
