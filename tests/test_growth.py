@@ -8,9 +8,10 @@ from apps.common.text.blocktext import inline
 from apps.common.text.markdown import to_html
 from apps.corpus.core.outline import outline
 from apps.corpus.formats.documents.oscal import read_oscal
+from apps.corpus.formats.documents.rst import read_rst
 from apps.corpus.formats.documents.rst_directives import know_names_in
 from apps.review.core.claim_proposals import propose, sentences
-from tests.corpus.formats.documents.reading import rows
+from tests.corpus.formats.documents.reading import one, rows
 from tests.corpus.formats.documents.test_oscal import catalog, control, part
 from tests.growth import doubled_time
 
@@ -24,6 +25,7 @@ def read_as_oscal(text: str) -> object:
 
 READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "roles of reStructuredText": (know_names_in, (":a", "`:a", ":a:")),
+    "paragraph of reStructuredText": (lambda text: one(read_rst, text, "a.rst"), (":a", "*a ", "a_ ", "_`a ")),
     "catalogue of OSCAL": (read_as_oscal, ("[a](#", "{{ a")),
     "claims": (lambda text: (sentences(text), propose(text, text)), (" ", '. "')),
     "guideline": (to_html, ("![", "[a](")),

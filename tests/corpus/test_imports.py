@@ -15,7 +15,7 @@ from apps.audit.models import Event
 from apps.common.files.extent import Extent
 from apps.corpus.actions import imports
 from apps.corpus.enums import ImportState
-from apps.corpus.execution import import_steps
+from apps.corpus.execution import document_reading, import_steps
 from apps.corpus.execution.import_reading import preview
 from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.models import Corpus, FormerVersion, Import
@@ -100,6 +100,14 @@ def test_a_large_file_is_read_again_in_a_job(monkeypatch):
 
     item.refresh_from_db()
     assert (item.state, item.plan["rows"]) == (ImportState.READY, 1)
+
+
+@pytest.mark.parametrize(("name", "at_once"), [("guide.rst", False), ("guide.md", True)])
+def test_restructured_text_is_read_in_a_job_sooner_since_its_parser_is_slow(tmp_path, name, at_once):
+    file = tmp_path / name
+    file.write_text("Words of a guide.\n\n" * 10_000)
+
+    assert document_reading.is_read_at_once(file, name, document_reading.Choices()) is at_once
 
 
 def test_what_is_over_is_not_read_again():

@@ -50,6 +50,8 @@ AT_ONCE_FILES = 200
 AT_ONCE_BYTES = 2_000_000
 AT_ONCE_SLOW = 3
 SLOW_ENDINGS = frozenset({"pdf", "docx", "xlsx", "parquet"})
+AT_ONCE_RST = 100_000
+"""Bytes beside reStructuredText, which takes a second for 50,000 letters and holds the whole process meanwhile."""
 AT_ONCE_READING = 700_000
 """Bytes of a stored reading: about 3 MB of text, which are cut in a second."""
 IN_MEMORY = 8_000_000
@@ -130,8 +132,9 @@ def is_read_at_once(path: Path, name: str, choices: Choices) -> bool:
     try:
         with open_package(path, name) as package:
             slow = sum(ending_of(each) in SLOW_ENDINGS for each in package.paths)
+            has_rst = any(ending_of(each) == "rst" for each in package.paths)
             few = len(package.paths) <= AT_ONCE_FILES and slow <= AT_ONCE_SLOW
-            return few and package.bytes <= AT_ONCE_BYTES
+            return few and package.bytes <= (AT_ONCE_RST if has_rst else AT_ONCE_BYTES)
     except InputError:
         return True  # reading it says what is wrong
 

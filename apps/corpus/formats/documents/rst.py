@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from apps.corpus.core.documents import Document
 from apps.corpus.formats.documents import SourceFile, Unreadable
@@ -12,6 +12,7 @@ from apps.corpus.formats.documents.texts import text_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
+    from docutils.parsers.rst.states import Inliner
 
 MOST_LETTERS = 3_000_000
 LITERAL, CODE_BLOCK, MESSAGE, MESSAGES = "literal", "code", "system-message", "system-messages"
@@ -58,10 +59,10 @@ def _html_of(text: str) -> str:
     from docutils.core import publish_parts
     from docutils.parsers.rst import Parser
 
-    from apps.corpus.formats.documents.rst_directives import LimitedReader, know_names_in
+    from apps.corpus.formats.documents.rst_directives import LimitedInliner, LimitedReader, know_names_in
 
     know_names_in(text)
-    reader = LimitedReader(Parser())
+    reader = LimitedReader(Parser(inliner=cast("Inliner", LimitedInliner())))
     try:
         parts = publish_parts(text, reader=reader, writer="html5", settings_overrides=SETTINGS)
     except RecursionError as error:

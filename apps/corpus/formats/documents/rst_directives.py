@@ -12,6 +12,7 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en
+from docutils.parsers.rst.states import Inliner
 from docutils.readers.standalone import Reader
 from docutils.transforms import Transform
 from docutils.transforms.references import Substitutions
@@ -29,6 +30,9 @@ WORDS = frozenset({"ref", "doc", "term", "guilabel", "menuselection", "kbd", "ab
 """Roles whose text is words of a sentence; that of others is code."""
 MOST_SUBSTITUTED = 3_000_000
 """Letters and elements that all substitutions of a file may become."""
+MOST_READ_AGAIN = 5_000_000
+"""Letters times marks of one paragraph: 10,000 letters with 500 marks, which take a tenth of a second."""
+_MARK = re.compile(r"[:`*_|\[<@]")
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?([A-Za-z][\w+.:-]*?)::(?:\s|$)", re.MULTILINE)
 _WORD = re.compile(r"[\w+.:-]++")
 _ROLE = re.compile(r":([A-Za-z].*):")
@@ -121,6 +125,24 @@ class Steering(Directive):
 
     def run(self) -> Any:
         return []
+
+
+class LimitedInliner:
+    """Takes a paragraph with very much markup as plain words: from each mark docutils reads the rest of it again.
+
+    It has an inliner and is none, since docutils builds its patterns from what a class itself defines.
+    """
+
+    def __init__(self) -> None:
+        self._inliner = Inliner()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inliner, name)
+
+    def parse(self, text: str, lineno: int, memo: Any, parent: Any) -> tuple[list[Any], list[Any]]:
+        if len(text) * len(_MARK.findall(text)) > MOST_READ_AGAIN:
+            return [nodes.Text(nodes.unescape(text))], []
+        return self._inliner.parse(text, lineno, memo, parent)
 
 
 class LimitedReader(Reader):

@@ -34,6 +34,15 @@ def test_what_docutils_cannot_read_stays_as_it_was_written():
     assert ":unknown: x" in read("Text.\n\n.. note::\n   :unknown: x\n\n   Keep this.\n")
 
 
+def test_a_paragraph_with_very_much_markup_keeps_its_words():
+    words = "*so* " * 2_000
+
+    assert read(f"Text with *stress*.\n\n{words}\n").split("\n\n") == [
+        "Text with *stress*.",
+        words.strip().replace("*", "\\*"),
+    ]
+
+
 @pytest.mark.parametrize("directive", ["include:: /etc/passwd", "raw:: html\n   :file: /etc/passwd"])
 def test_no_other_file_is_read(directive):
     assert "root:" not in read(f"Text.\n\n.. {directive}\n")
