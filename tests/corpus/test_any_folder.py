@@ -32,6 +32,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     monkeypatch.setattr(document_reading, "AT_ONCE_SLOW", 1_000)
+    monkeypatch.setattr(document_reading, "AT_ONCE_RST", document_reading.AT_ONCE_BYTES)
 
 
 def letter(document: docx.document.Document) -> None:
