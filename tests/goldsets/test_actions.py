@@ -51,27 +51,6 @@ def refusal_of(version: Version, bench: Bench) -> str:
     return refused.value.sentence
 
 
-# Making and drafting
-
-
-def test_create_gold_set_makes_a_slug_and_refuses_a_second_of_the_name():
-    bench = make_bench(judge=False, triples=0)
-
-    gold_set = make_gold_set(bench.project, "Security  handbook")
-
-    assert (gold_set.slug, gold_set.name) == ("security-handbook", "Security handbook")
-    with pytest.raises(GoldSetRefused, match="There is a gold set called “security-handbook” already"):
-        make_gold_set(bench.project, "Security Handbook")
-
-
-@pytest.mark.parametrize("name", ["", "   ", "../..", "数据"])
-def test_create_gold_set_refuses_a_name_without_a_slug(name):
-    bench = make_bench(judge=False, triples=0)
-
-    with pytest.raises(GoldSetRefused, match="needs a name with letters or digits"):
-        make_gold_set(bench.project, name)
-
-
 @pytest.fixture(scope="module")
 def _bench(module_rows):
     return make_bench()
@@ -80,6 +59,34 @@ def _bench(module_rows):
 @pytest.fixture
 def bench(db, _bench):
     return deepcopy(_bench)
+
+
+@pytest.fixture(scope="module")
+def _graded(module_rows):
+    return make_bench(triples=0)
+
+
+@pytest.fixture
+def graded(db, _graded):
+    """A bench without a Q&A."""
+    return deepcopy(_graded)
+
+
+# Making and drafting
+
+
+def test_create_gold_set_makes_a_slug_and_refuses_a_second_of_the_name(bench):
+    gold_set = make_gold_set(bench.project, "Security  handbook")
+
+    assert (gold_set.slug, gold_set.name) == ("security-handbook", "Security handbook")
+    with pytest.raises(GoldSetRefused, match="There is a gold set called “security-handbook” already"):
+        make_gold_set(bench.project, "Security Handbook")
+
+
+@pytest.mark.parametrize("name", ["", "   ", "../..", "数据"])
+def test_create_gold_set_refuses_a_name_without_a_slug(name, bench):
+    with pytest.raises(GoldSetRefused, match="needs a name with letters or digits"):
+        make_gold_set(bench.project, name)
 
 
 def test_draft_version_counts_up_and_takes_the_guideline_of_its_round(bench):
@@ -97,8 +104,8 @@ def test_draft_version_refuses_a_second_draft(bench):
         draft(bench)
 
 
-def test_draft_version_refuses_what_belongs_to_another_project():
-    bench, other = make_bench(), make_bench()
+def test_draft_version_refuses_what_belongs_to_another_project(bench):
+    other = make_bench()
 
     with pytest.raises(VersionRefused, match="The snapshot belongs to another project"):
         draft(bench, snapshot=other.snapshot)
@@ -138,9 +145,7 @@ def test_change_draft_records_before_and_after(bench):
 # Freezing
 
 
-def test_freeze_version_copies_queries_grades_and_triples():
-    bench = make_bench(queries=4)
-
+def test_freeze_version_copies_queries_grades_and_triples(bench):
     version = freeze(draft(bench), bench)
 
     assert version.state == VersionState.FROZEN
@@ -154,9 +159,7 @@ def test_freeze_version_copies_queries_grades_and_triples():
     assert len(version.digest) == 64
 
 
-def test_freeze_version_writes_a_manifest_that_names_nobody():
-    bench = make_bench(queries=4)
-
+def test_freeze_version_writes_a_manifest_that_names_nobody(bench):
     manifest = freeze(draft(bench), bench).manifest
 
     assert manifest["counts"] == {
@@ -241,8 +244,8 @@ def test_a_pair_that_nobody_judged_does_not_stop_the_freeze():
     assert version.triples.count() == 1
 
 
-def test_freeze_version_names_each_stale_triple():
-    bench = make_bench(triples=2)
+def test_freeze_version_names_each_stale_triple(bench):
+    make_accepted(bench.project, snapshot=bench.snapshot)
     refresh_staleness(
         project=bench.project, snapshot=make_snapshot(bench.project, CHANGED, corpus=bench.snapshot.corpus), at=AT
     )
@@ -260,11 +263,10 @@ def test_freeze_version_names_a_triple_on_another_text_than_the_snapshots(bench)
     assert "T-0001 uses a different text of access" in refusal_of(draft(bench, snapshot=newer), bench)
 
 
-def test_grades_of_a_text_that_changed_stay_out_and_are_counted():
-    bench = make_bench(triples=0)
-    newer = make_snapshot(bench.project, CHANGED, corpus=bench.snapshot.corpus)
+def test_grades_of_a_text_that_changed_stay_out_and_are_counted(graded):
+    newer = make_snapshot(graded.project, CHANGED, corpus=graded.snapshot.corpus)
 
-    version = freeze(draft(bench, snapshot=newer), bench)
+    version = freeze(draft(graded, snapshot=newer), graded)
 
     assert set(version.grades.values_list("block_id", flat=True)) == {"backups", "rotation"}
     assert version.manifest["left_out"]["by_reason"] == {"text_changed": 4}
@@ -274,8 +276,8 @@ def test_grades_of_a_text_that_changed_stay_out_and_are_counted():
     ("dev", "test", "is_said"),
     [(5, 1, True), (1, 5, True), (3, 3, False), (4, 2, True), (33, 27, False), (3, 0, False)],
 )
-def test_an_unbalanced_split_gives_a_warning_before_the_freeze(dev, test, is_said):
-    found = gather(draft(make_bench(queries=1, triples=0), test_share=0.5))
+def test_an_unbalanced_split_gives_a_warning_before_the_freeze(dev, test, is_said, bench):
+    found = gather(draft(bench, test_share=0.5))
     found.splits = {f"query {n}": "dev" if n < dev else "test" for n in range(dev + test)}
 
     said = [warning for warning in find_warnings(found) if "far from its target" in warning]
@@ -288,14 +290,14 @@ def test_an_unbalanced_split_gives_a_warning_before_the_freeze(dev, test, is_sai
         )
 
 
-def test_a_side_that_was_aimed_to_be_empty_is_not_lopsided():
-    found = gather(draft(make_bench(triples=0), test_share=0.0))
+def test_a_side_that_was_aimed_to_be_empty_is_not_lopsided(bench):
+    found = gather(draft(bench, test_share=0.0))
 
     assert not any("far from its target" in warning for warning in find_warnings(found))
 
 
-def test_a_triple_of_the_release_before_that_is_on_its_way_stops_the_freeze():
-    bench = make_bench(triples=2)
+def test_a_triple_of_the_release_before_that_is_on_its_way_stops_the_freeze(bench):
+    make_accepted(bench.project, snapshot=bench.snapshot)
     make_version(VersionState.RELEASED, bench)
     Triple.objects.filter(number=2).update(state="in_review", resolution="", resolved_at=None)
 
@@ -326,20 +328,18 @@ def test_freeze_version_names_a_source_without_permission_and_its_queries(bench,
     assert f"{reason}: {first.outside_id}" in refusal_of(draft(bench), bench)
 
 
-def test_queries_without_a_source_are_counted_and_warned_of():
-    bench = make_bench(queries=1)
-    Query.objects.filter(project=bench.project).update(source=None)
+def test_queries_without_a_source_are_counted_and_warned_of(bench):
+    first = Query.objects.filter(project=bench.project).earliest("outside_id")
+    Query.objects.filter(pk=first.pk).update(source=None)
     version = draft(bench)
 
     warnings = find_warnings(gather(version))
 
-    outside_id = Query.objects.get(project=bench.project).outside_id
-    assert f"{outside_id} names no source, so the terms of use are unknown." in warnings
+    assert f"{first.outside_id} names no source, so the terms of use are unknown." in warnings
     assert freeze(version, bench).manifest["counts"]["queries_without_source"] == 1
 
 
-def test_a_source_mix_off_its_target_is_warned_of():
-    bench = make_bench(queries=2)
+def test_a_source_mix_off_its_target_is_warned_of(bench):
     bench.source.target_share = 0.4
     bench.source.save()
 
@@ -347,11 +347,11 @@ def test_a_source_mix_off_its_target_is_warned_of():
     assert warning in find_warnings(gather(draft(bench)))
 
 
-def test_few_queries_and_a_tiny_test_split_are_warned_of():
-    warnings = find_warnings(gather(draft(make_bench(queries=3), test_share=0.4)))
+def test_few_queries_and_a_tiny_test_split_are_warned_of(bench):
+    warnings = find_warnings(gather(draft(bench, test_share=0.4)))
 
     assert (
-        "3 queries are graded. With fewer than 25, a difference between two systems is rarely more than chance."
+        "4 queries are graded. With fewer than 25, a difference between two systems is rarely more than chance."
         in warnings
     )
     assert any(warning.startswith("The test split has ") for warning in warnings)
@@ -375,8 +375,7 @@ def test_queries_without_a_grade_and_those_judged_in_part_are_named():
     )
 
 
-def test_a_round_that_is_still_open_is_warned_of():
-    bench = make_bench(queries=1)
+def test_a_round_that_is_still_open_is_warned_of(bench):
     version = draft(bench)
     warning = "Round 1 is still open. Grades given after the freeze are not in this version: close the round first."
 
@@ -393,8 +392,7 @@ def test_one_valid_permission_is_enough(bench):
     assert freeze(draft(bench), bench).state == VersionState.FROZEN
 
 
-def test_freeze_version_names_what_leaks_between_the_splits():
-    bench = make_bench(queries=4)
+def test_freeze_version_names_what_leaks_between_the_splits(bench):
     released = make_version(VersionState.RELEASED, bench, test_share=0.5)
     one, two = released.queries.filter(split="dev").first(), released.queries.filter(split="test").first()
     Query.objects.filter(pk__in=[one.query_id, two.query_id]).update(group_key="acme")
@@ -404,14 +402,13 @@ def test_freeze_version_names_what_leaks_between_the_splits():
     assert f"{one.outside_id} in dev and {two.outside_id} in test share the group “acme”" in sentence
 
 
-def test_freeze_version_names_questions_that_are_nearly_the_same_and_were_released_in_both_splits():
-    bench = make_bench(queries=4, triples=0)
-    released = make_version(VersionState.RELEASED, bench, test_share=0.5)
+def test_freeze_version_names_questions_that_are_nearly_the_same_and_were_released_in_both_splits(graded):
+    released = make_version(VersionState.RELEASED, graded, test_share=0.5)
     one, two = released.queries.filter(split="dev").first(), released.queries.filter(split="test").first()
     words = "How often must the {} keys of the main building be counted and who signs the list of them"
     words_past_the_guards({one.query_id: words.format("master"), two.query_id: words.format("spare")})
 
-    sentence = refusal_of(draft(bench), bench)
+    sentence = refusal_of(draft(graded), graded)
 
     assert f"{one.outside_id} in dev and {two.outside_id} in test share nearly the same words" in sentence
 
@@ -425,11 +422,10 @@ def _ask(bench: Bench, dates: Sequence[str]) -> list[str]:
     return [query.outside_id for query in queries]
 
 
-def test_a_version_split_by_time_tests_the_newest_queries_and_says_from_when():
-    bench = make_bench(queries=4, triples=0)
-    names = _ask(bench, ["2026-03-04", "2026-03-01", "2026-03-03T12:30:00Z", "2026-03-02"])
+def test_a_version_split_by_time_tests_the_newest_queries_and_says_from_when(graded):
+    names = _ask(graded, ["2026-03-04", "2026-03-01", "2026-03-03T12:30:00Z", "2026-03-02"])
 
-    version = make_version(VersionState.FROZEN, bench, split_by="time", test_share=0.5)
+    version = make_version(VersionState.FROZEN, graded, split_by="time", test_share=0.5)
 
     assert list(version.queries.filter(split="test").order_by("outside_id").values_list("outside_id", flat=True)) == [
         names[0],
@@ -440,11 +436,10 @@ def test_a_version_split_by_time_tests_the_newest_queries_and_says_from_when():
     assert split_words(facts) == "by time, test from 2026-03-03 12:30:00 UTC on"
 
 
-def test_a_draft_names_the_queries_whose_date_cannot_be_read_and_holds_them_in_dev():
-    bench = make_bench(queries=4, triples=0)
-    names = _ask(bench, ["last spring", "2026-03-01", "2026-03-03", "2026-03-02"])
+def test_a_draft_names_the_queries_whose_date_cannot_be_read_and_holds_them_in_dev(graded):
+    names = _ask(graded, ["last spring", "2026-03-01", "2026-03-03", "2026-03-02"])
 
-    found = gather(draft(bench, split_by="time", test_share=0.75))
+    found = gather(draft(graded, split_by="time", test_share=0.75))
 
     assert found.splits[f"query {names[0]}"] == "dev"
     assert (
@@ -453,12 +448,10 @@ def test_a_draft_names_the_queries_whose_date_cannot_be_read_and_holds_them_in_d
     ) in find_warnings(found)
 
 
-def test_a_draft_split_by_time_says_when_time_decides_nothing():
-    bench = make_bench(queries=4, triples=0)
-
+def test_a_draft_split_by_time_says_when_time_decides_nothing(graded):
     assert (
         "Every item has the same time, so the split is as by group. Say in asked_at when each query was asked."
-        in find_warnings(gather(draft(bench, split_by="time")))
+        in find_warnings(gather(draft(graded, split_by="time")))
     )
 
 
@@ -476,13 +469,12 @@ def test_a_triple_is_as_old_as_the_query_it_came_from_else_as_itself():
     ]
 
 
-def test_items_keep_their_side_when_the_next_version_is_split_by_time():
-    bench = make_bench(queries=4, triples=0)
-    first = make_version(VersionState.RELEASED, bench, test_share=0.5)
+def test_items_keep_their_side_when_the_next_version_is_split_by_time(graded):
+    first = make_version(VersionState.RELEASED, graded, test_share=0.5)
     tested = set(first.queries.filter(split="test").values_list("outside_id", flat=True))
-    _ask(bench, ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"])
+    _ask(graded, ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"])
 
-    second = make_version(VersionState.RELEASED, bench, split_by="time", test_share=0.5)
+    second = make_version(VersionState.RELEASED, graded, split_by="time", test_share=0.5)
 
     assert set(second.queries.filter(split="test").values_list("outside_id", flat=True)) == tested
     assert second.manifest["splits"]["boundary"] is None
@@ -502,11 +494,10 @@ def test_a_query_keeps_its_side_though_a_version_between_was_without_it():
     assert dict(third.queries.values_list("outside_id", "split")) == sides
 
 
-def test_the_types_of_queries_are_counted_in_each_split():
-    bench = make_bench(queries=4, triples=0)
-    Query.objects.filter(project=bench.project).update(query_type="how many")
+def test_the_types_of_queries_are_counted_in_each_split(graded):
+    Query.objects.filter(project=graded.project).update(query_type="how many")
 
-    version = make_version(VersionState.FROZEN, bench, test_share=0.5)
+    version = make_version(VersionState.FROZEN, graded, test_share=0.5)
 
     assert version.manifest["query_types"] == {"dev": {"how many": 2}, "test": {"how many": 2}}
 

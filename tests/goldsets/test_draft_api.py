@@ -1,5 +1,7 @@
 """The way of a version to its release, over the API."""
 
+from copy import deepcopy
+
 import pytest
 from django.urls import reverse
 
@@ -12,9 +14,14 @@ from tests.goldsets.factories import draft, make_bench, make_version, write_by_m
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def bench():
+@pytest.fixture(scope="module")
+def _bench(module_rows):
     return make_bench()
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 import re
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,22 @@ from tests.goldsets.factories import make_bench, make_version
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench()
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
+
+
 def run(*words: str) -> None:
     call_command("export", *words)
 
 
-def test_export_writes_a_folder_that_karat_verify_finds_intact(tmp_path, capsys):
-    version = make_version(VersionState.RELEASED)
+def test_export_writes_a_folder_that_karat_verify_finds_intact(tmp_path, capsys, bench):
+    version = make_version(VersionState.RELEASED, bench)
     slug = version.gold_set.project.slug
 
     run("--project", slug, "--version", "handbook/v1", "--format", "all", "--out", str(tmp_path / "out"))
@@ -29,8 +40,8 @@ def test_export_writes_a_folder_that_karat_verify_finds_intact(tmp_path, capsys)
     assert capsys.readouterr().out.startswith("Intact: 28 files")
 
 
-def test_export_twice_gives_the_same_bytes(tmp_path):
-    version = make_version(VersionState.RELEASED)
+def test_export_twice_gives_the_same_bytes(tmp_path, bench):
+    version = make_version(VersionState.RELEASED, bench)
     for name in ("one", "two"):
         run("--project", version.gold_set.project.slug, "--out", str(tmp_path / name))
 
@@ -54,8 +65,7 @@ def test_slices_come_along_when_they_are_asked_for(tmp_path, capsys):
     assert karat(["verify", str(tmp_path / "sliced")]) == 0
 
 
-def test_without_a_name_the_latest_release_is_written_and_recorded(tmp_path):
-    bench = make_bench()
+def test_without_a_name_the_latest_release_is_written_and_recorded(tmp_path, bench):
     make_version(VersionState.RELEASED, bench)
     make_version(VersionState.FROZEN, bench)
 
@@ -75,8 +85,8 @@ def test_without_a_name_the_latest_release_is_written_and_recorded(tmp_path):
         ([], "No version is released yet"),
     ],
 )
-def test_wrong_names_are_reported_in_words(tmp_path, words, said):
-    version = make_version(VersionState.DRAFT, make_bench(queries=1))
+def test_wrong_names_are_reported_in_words(tmp_path, words, said, bench):
+    version = make_version(VersionState.DRAFT, bench)
     given = words if "--project" in words else ["--project", version.gold_set.project.slug, *words]
 
     with pytest.raises(CommandError, match=said) as wrong:
@@ -84,16 +94,16 @@ def test_wrong_names_are_reported_in_words(tmp_path, words, said):
     assert wrong.value.returncode == 2
 
 
-def test_a_draft_is_refused(tmp_path):
-    version = make_version(VersionState.DRAFT, make_bench(queries=1))
+def test_a_draft_is_refused(tmp_path, bench):
+    version = make_version(VersionState.DRAFT, bench)
 
     with pytest.raises(CommandError, match="v1 is a draft") as wrong:
         run("--project", version.gold_set.project.slug, "--version", "handbook/v1", "--out", str(tmp_path))
     assert wrong.value.returncode == 3
 
 
-def test_a_folder_that_is_not_empty_is_never_written_into(tmp_path):
-    version = make_version(VersionState.RELEASED, make_bench(queries=1))
+def test_a_folder_that_is_not_empty_is_never_written_into(tmp_path, bench):
+    version = make_version(VersionState.RELEASED, bench)
     (tmp_path / "mine.txt").write_text("keep")
 
     with pytest.raises(CommandError, match="is not empty"):
@@ -101,7 +111,7 @@ def test_a_folder_that_is_not_empty_is_never_written_into(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_the_tutorial_prints_the_files_that_its_command_writes(tmp_path, capsys):
+def test_the_tutorial_prints_the_files_that_its_command_writes(tmp_path, capsys, bench):
     """Its version has both splits and a Q&A; names, times and so bytes are other ones here."""
     tutorial = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
     command, listed, count = re.search(
@@ -109,7 +119,7 @@ def test_the_tutorial_prints_the_files_that_its_command_writes(tmp_path, capsys)
         tutorial,
         re.MULTILINE,
     ).groups()
-    version = make_version(VersionState.RELEASED, make_bench(triples=1), test_share=0.5)
+    version = make_version(VersionState.RELEASED, bench, test_share=0.5)
 
     run("--project", version.gold_set.project.slug, "--out", str(tmp_path / "gold"), *command.split())
 

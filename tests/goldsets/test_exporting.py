@@ -4,6 +4,7 @@ import io
 import json
 import weakref
 import zipfile
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -38,6 +39,21 @@ from tests.triples.factories import make_snapshot
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench()
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
+
+
+@pytest.fixture
+def version(bench):
+    return make_version(VersionState.RELEASED, bench)
+
+
 def packed(version, **options) -> bytes:
     with exporting.zipped(version, **{"formats": ["all"], **options}) as stream:
         return stream.read()
@@ -49,9 +65,7 @@ def members(data: bytes) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("form", CHOICES)
-def test_an_export_is_the_same_bytes_twice(form):
-    version = make_version(VersionState.RELEASED)
-
+def test_an_export_is_the_same_bytes_twice(form, version):
     assert packed(version, formats=[form]) == packed(version, formats=[form])
 
 
@@ -71,9 +85,7 @@ def statements_by_form(*, queries):
     return counts
 
 
-def test_superseding_a_version_does_not_change_its_export():
-    bench = make_bench()
-    version = make_version(VersionState.RELEASED, bench)
+def test_superseding_a_version_does_not_change_its_export(bench, version):
     before = packed(version)
     make_version(VersionState.RELEASED, bench)
     version.refresh_from_db()
@@ -82,9 +94,7 @@ def test_superseding_a_version_does_not_change_its_export():
     assert packed(version) == before
 
 
-def test_an_export_is_intact_by_its_own_manifest(tmp_path):
-    version = make_version(VersionState.RELEASED)
-
+def test_an_export_is_intact_by_its_own_manifest(tmp_path, version):
     exporting.write(version, tmp_path, formats=["all"])
 
     report = verify(tmp_path)
@@ -92,15 +102,12 @@ def test_an_export_is_intact_by_its_own_manifest(tmp_path):
     assert report.manifest["digest"] == version.digest
 
 
-def test_qrels_contain_the_grades_of_the_version_and_no_other(tmp_path):
-    bench = make_bench(queries=3)
-    version = make_version(VersionState.RELEASED, bench)
-
+def test_qrels_contain_the_grades_of_the_version_and_no_other(tmp_path, version):
     exporting.write(version, tmp_path, formats=["trec"])
 
     rows = [tuple(row) for row in read_qrel_rows(tmp_path / "trec/qrels.txt")]
     assert rows == sorted(version.grades.values_list("query__outside_id", "block_id", "grade"))
-    assert len(rows) == 9
+    assert len(rows) == 12
     assert {grade for _, _, grade in rows} == {0, 2, 3}
 
 
@@ -118,9 +125,7 @@ def test_one_split_contains_nothing_of_the_other():
     assert not any(question in everything for question in questions)
 
 
-def test_without_names_no_person_is_named_anywhere():
-    bench = make_bench()
-    version = make_version(VersionState.RELEASED, bench)
+def test_without_names_no_person_is_named_anywhere(version):
     triple = version.triples.get()
     people = {triple.content["added_by"], *triple.content["reviewed_by"]}
     assert people == {"Author", "Reviewer"}
@@ -132,9 +137,7 @@ def test_without_names_no_person_is_named_anywhere():
     assert (hidden["added_by"], hidden["reviewed_by"]) == ("author", ["reviewer 1", "reviewer 2"])
 
 
-def test_a_triple_is_exported_with_its_evidence_and_pages():
-    version = make_version(VersionState.RELEASED)
-
+def test_a_triple_is_exported_with_its_evidence_and_pages(version):
     entry = json.loads(members(packed(version, formats=["jsonl"]))["jsonl/triples.jsonl"])
 
     assert entry["expected_block"] == {"block_id": "access", "document_id": "handbook", "page_range": [31, 32]}
@@ -143,8 +146,7 @@ def test_a_triple_is_exported_with_its_evidence_and_pages():
     assert entry["metadata"]["resolution"] == "consensus"
 
 
-def test_what_rests_on_a_permission_revoked_since_leaves_every_later_export():
-    bench = make_bench(queries=4, triples=0)
+def test_what_rests_on_a_permission_revoked_since_leaves_every_later_export(bench):
     revoked = make_source(bench.project, "Interviews")
     gone = Query.objects.filter(project=bench.project).earliest("outside_id")
     Query.objects.filter(pk=gone.pk).update(source=revoked)
@@ -171,8 +173,8 @@ def test_a_query_that_would_end_its_topic_is_refused_for_trec_and_written_as_jso
     assert "What does </top> mean?" in members(packed(version, formats=["jsonl"]))["jsonl/queries.jsonl"]
 
 
-def test_what_a_version_keeps_on_disk_goes_with_it():
-    content = VersionContent(make_version(VersionState.RELEASED))
+def test_what_a_version_keeps_on_disk_goes_with_it(version):
+    content = VersionContent(version)
     read = [list(content.grades()), list(content.judgements()), list(content.blocks())]
     kept = weakref.ref(content)
 
@@ -185,10 +187,7 @@ def test_what_a_version_keeps_on_disk_goes_with_it():
         gc.enable()
 
 
-def test_rows_come_in_the_order_of_bytes_not_of_the_database():
-    bench = make_bench(queries=1)
-    version = make_version(VersionState.FROZEN, bench)
-
+def test_rows_come_in_the_order_of_bytes_not_of_the_database(version):
     ids = [row.block_id for row in VersionContent(version).blocks()]
 
     assert ids == sorted(ids, key=str.encode)
@@ -202,13 +201,10 @@ def judged(version, **options):
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_every_judgement_of_the_version_is_a_row_under_a_pseudonym():
-    bench = make_bench(queries=2)
-    version = make_version(VersionState.RELEASED, bench)
-
+def test_every_judgement_of_the_version_is_a_row_under_a_pseudonym(bench, version):
     rows = judged(version)
 
-    assert len(rows) == bench.round.judgements.count() == 12
+    assert len(rows) == bench.round.judgements.count() == 24
     assert {row["annotator"] for row in rows} == {"person 1", "person 2"}
     names = set(bench.round.annotators.values_list("annotator__name", flat=True))
     assert not any(name in "".join(row.values()) for name in names for row in rows)
@@ -217,9 +213,7 @@ def test_every_judgement_of_the_version_is_a_row_under_a_pseudonym():
     assert grades == {(query, block): str(grade) for query, block, grade in frozen}
 
 
-def test_what_is_judged_after_the_freeze_changes_no_byte():
-    bench = make_bench(queries=2)
-    version = make_version(VersionState.RELEASED, bench)
+def test_what_is_judged_after_the_freeze_changes_no_byte(bench, version):
     before = packed(version, formats=["judgements", "csv"])
     first = bench.round.judgements.order_by("pk").first()
 
@@ -235,15 +229,14 @@ def test_what_is_judged_after_the_freeze_changes_no_byte():
     assert packed(version, formats=["judgements", "csv"]) == before
 
 
-def test_an_answer_that_was_changed_before_the_freeze_is_one_row():
-    bench = make_bench(queries=2)
+def test_an_answer_that_was_changed_before_the_freeze_is_one_row(bench):
     first = bench.round.judgements.order_by("pk").first()
     answer = Answer(grade=first.grade, note="on second thought")
     give_judgement(seat=first.seat, annotator=first.annotator, answer=answer, idempotency_key="later", at=AT)
 
     rows = judged(make_version(VersionState.RELEASED, bench))
 
-    assert len(rows) == 12
+    assert len(rows) == 24
     assert [row["note"] for row in rows].count("on second thought") == 1
 
 
@@ -260,9 +253,7 @@ def test_one_split_has_the_judgements_of_its_queries_only():
 
 
 @pytest.mark.parametrize(("form", "name"), [("qrels", "trec/qrels.txt"), ("csv", "csv/judgements.csv")])
-def test_exported_grades_imported_again_are_equal_grades(tmp_path, form, name):
-    bench = make_bench(queries=3)
-    version = make_version(VersionState.RELEASED, bench)
+def test_exported_grades_imported_again_are_equal_grades(tmp_path, form, name, bench, version):
     exporting.write(version, tmp_path, formats=["csv", "trec"])
     close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
 
@@ -276,8 +267,7 @@ def test_exported_grades_imported_again_are_equal_grades(tmp_path, form, name):
     assert sorted(after) == sorted(before)
 
 
-def test_karat_score_reads_the_exported_qrels(tmp_path, capsys):
-    version = make_version(VersionState.RELEASED, make_bench(queries=2))
+def test_karat_score_reads_the_exported_qrels(tmp_path, capsys, version):
     exporting.write(version, tmp_path, formats=["trec"])
     queries = version.queries.values_list("outside_id", flat=True)
     ranked = [(query, block, rank) for query in queries for rank, block in enumerate(["backups", "access"], 1)]
@@ -289,7 +279,7 @@ def test_karat_score_reads_the_exported_qrels(tmp_path, capsys):
 
     scored = json.loads(capsys.readouterr().out)
     assert code == 0
-    assert scored["queries"]["judged"] == 2
+    assert scored["queries"]["judged"] == 4
     assert scored["runs"][0]["measures"]["nDCG@10"]["value"] == 1.0
     assert scored["runs"][0]["measures"]["P@2"]["value"] == 1.0
 
@@ -297,8 +287,7 @@ def test_karat_score_reads_the_exported_qrels(tmp_path, capsys):
 # Differences
 
 
-def test_diff_names_added_and_regraded_items():
-    bench = make_bench(queries=2)
+def test_diff_names_added_and_regraded_items(bench):
     first = make_version(VersionState.RELEASED, bench, test_share=0.0)
     make_accepted(bench.project, snapshot=bench.snapshot)
     again = make_round(bench.project, pool=bench.pool, annotators=1, judges=1, judge_again=True)
@@ -317,9 +306,7 @@ def test_diff_names_added_and_regraded_items():
     assert found.repinned == found.reworded == []
 
 
-def test_diff_of_a_version_with_itself_is_empty():
-    version = make_version(VersionState.FROZEN)
-
+def test_diff_of_a_version_with_itself_is_empty(version):
     assert diff(version, version).is_empty
 
 

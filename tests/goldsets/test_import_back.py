@@ -2,6 +2,7 @@
 
 import io
 import json
+from copy import deepcopy
 
 import pyarrow
 import pyarrow.parquet
@@ -32,18 +33,25 @@ OPTIONS = {
 }
 
 
-@pytest.fixture
-def bench():
-    """Of a round that is closed, so that files of others may be read beside it."""
+@pytest.fixture(scope="module")
+def _bench(module_rows):
     bench = make_bench(queries=3)
     close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
     return bench
 
 
+@pytest.fixture(scope="module")
+def export(_bench, tmp_path_factory):
+    """The files of a version, which the tests read and leave as they are."""
+    folder = tmp_path_factory.mktemp("export")
+    exporting.write(make_version(VersionState.RELEASED, _bench), folder, formats=["all"])
+    return folder
+
+
 @pytest.fixture
-def export(bench, tmp_path):
-    exporting.write(make_version(VersionState.RELEASED, bench), tmp_path / "out", formats=["all"])
-    return tmp_path / "out"
+def bench(db, _bench, export):
+    """Of a round that is closed, so that files of others may be read beside it."""
+    return deepcopy(_bench)
 
 
 def source_of(path) -> TableFile:

@@ -1,6 +1,7 @@
 """A released version keeps its bytes whatever people do afterwards, and nothing forged leaves the house."""
 
 import json
+from copy import deepcopy
 from hashlib import sha256
 from pathlib import Path
 
@@ -51,9 +52,8 @@ def jsonl(blocks: list[dict]) -> str:
     return "\n".join(json.dumps(block) for block in blocks)
 
 
-@pytest.fixture
-def version() -> Version:
-    """Released on a corpus that was imported, with titles of documents and metadata of blocks."""
+@pytest.fixture(scope="module")
+def _version(module_rows) -> Version:
     project = make_project()
     lead = lead_of(project)
     corpus = create_corpus(project=project, name="Handbook", actor=lead, at=AT)
@@ -66,6 +66,12 @@ def version() -> Version:
     for place in round_.annotators.select_related("annotator"):
         judge_all(round_, place.annotator, by_block)
     return make_version(VersionState.RELEASED, Bench(project, snapshot, pool, round_, source))
+
+
+@pytest.fixture
+def version(db, _version) -> Version:
+    """Released on a corpus that was imported, with titles of documents and metadata of blocks."""
+    return deepcopy(_version)
 
 
 def bytes_of(version: Version, folder: Path, **options) -> dict[str, bytes]:
@@ -280,5 +286,6 @@ def test_a_version_cut_from_every_kind_of_item_is_as_it_was_frozen():
 
     assert fault_of(version) is None
     assert verify_chain(version.gold_set.project).faults == []
-    assert Block.objects.count() == 3
-    assert Document.objects.count() == 1
+    corpus = version.snapshot.corpus
+    assert Block.objects.filter(corpus=corpus).count() == 3
+    assert Document.objects.filter(corpus=corpus).count() == 1

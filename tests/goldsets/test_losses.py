@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from copy import deepcopy
 
 import pytest
 from django.db import DatabaseError
@@ -43,9 +44,14 @@ from tests.retrieval.factories import make_queries
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def editions():
+@pytest.fixture(scope="module")
+def _editions(module_rows):
     return make_editions()
+
+
+@pytest.fixture
+def editions(db, _editions):
+    return deepcopy(_editions)
 
 
 def drafted(editions, snapshot=None, rounds=None, gold_set=None):

@@ -1,5 +1,7 @@
 """What a manifest keeps of the work behind a version, counted when it is frozen."""
 
+from copy import deepcopy
+
 import pytest
 
 from apps.accounts.enums import Role
@@ -17,6 +19,16 @@ from tests.goldsets.test_lead_checks import set_checks
 from tests.review.factories import make_accepted, make_disputed, make_in_review, reviewers_of, take_back
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench()
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
 
 
 def freeze(bench: Bench) -> Version:
@@ -38,14 +50,14 @@ def test_pairs_are_counted_by_how_far_their_grades_are_apart_and_by_what_ended_t
     assert sum(grades["by_resolution"].values()) == 3
 
 
-def test_people_who_agree_leave_nothing_apart():
-    grades = freeze(make_bench(triples=0)).manifest["disagreements"]["grades"]
+def test_people_who_agree_leave_nothing_apart(bench):
+    grades = freeze(bench).manifest["disagreements"]["grades"]
 
     assert grades == {"shared": 12, "differing": 0, "by_distance": {}, "by_resolution": {}}
 
 
-def test_a_flagged_triple_is_counted_by_what_the_flag_named_and_by_what_ended_the_dispute():
-    bench = make_bench(triples=2)
+def test_a_flagged_triple_is_counted_by_what_the_flag_named_and_by_what_ended_the_dispute(bench):
+    make_accepted(bench.project, snapshot=bench.snapshot)
     flag = {"reasons": ["overstated"], "category": "synonym"}
     disputed = make_disputed(bench.project, snapshot=bench.snapshot, flag=flag)
     take_back(disputed, reviewers_of(disputed)[1])
@@ -59,8 +71,7 @@ def test_a_flagged_triple_is_counted_by_what_the_flag_named_and_by_what_ended_th
     }
 
 
-def test_triples_that_wait_are_counted_by_their_state():
-    bench = make_bench(triples=1)
+def test_triples_that_wait_are_counted_by_their_state(bench):
     make_in_review(bench.project, snapshot=bench.snapshot)
     make_disputed(bench.project, snapshot=bench.snapshot)
     make_disputed(bench.project, snapshot=bench.snapshot)
@@ -82,8 +93,7 @@ def test_what_a_check_warned_of_is_kept_in_number_and_names_nothing():
     assert not any(name in str(manifest["checks"]) for name in names)
 
 
-def test_a_source_with_a_target_and_no_query_is_kept():
-    bench = make_bench()
+def test_a_source_with_a_target_and_no_query_is_kept(bench):
     for slug, target in (("interviews", 0.25), ("probes", None)):
         fields = {"name": slug, "kind": SourceKind.INTERVIEW, "created_at": AT}
         Source.objects.create(project=bench.project, slug=slug, target_share=target, **fields)
@@ -91,8 +101,7 @@ def test_a_source_with_a_target_and_no_query_is_kept():
     assert freeze(bench).manifest["unused_targets"] == [{"source": "interviews", "target_share": 0.25}]
 
 
-def test_somebody_who_still_judges_is_not_told_where_people_differed_or_what_checks_found():
-    bench = make_bench()
+def test_somebody_who_still_judges_is_not_told_where_people_differed_or_what_checks_found(bench):
     make_member(bench.project, Role.ANNOTATOR)
 
     told = without_grades(freeze(bench).manifest)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -189,27 +190,36 @@ CHANGES: list[Callable[[Version], None]] = [
 ]
 
 
-@pytest.fixture
-def version() -> Version:
+@pytest.fixture(scope="module")
+def _version(module_rows) -> Version:
     return make_version(VersionState.RELEASED, make_bench(triples=2))
 
 
+@pytest.fixture(scope="module")
+def before(_version) -> bytes:
+    """Its export before anything happens."""
+    return packed(_version)
+
+
+@pytest.fixture
+def version(db, _version) -> Version:
+    return deepcopy(_version)
+
+
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-def test_no_byte_changes_when_somebody_goes_on_to(change, version):
-    before = packed(version)
+def test_no_byte_changes_when_somebody_goes_on_to(change, version, before):
     change(version)
     assert packed(Version.objects.get(pk=version.pk)) == before
 
 
-def test_no_byte_changes_when_all_of_it_happens(version):
-    before = packed(version)
+def test_no_byte_changes_when_all_of_it_happens(version, before):
     for change in CHANGES:
         change(version)
     assert packed(Version.objects.get(pk=version.pk)) == before
 
 
-def test_a_redaction_alone_changes_bytes_and_the_export_says_so(version):
-    before = members(packed(version))
+def test_a_redaction_alone_changes_bytes_and_the_export_says_so(version, before):
+    before = members(before)
     text = BlockVersion.objects.get(block__outside_id="rotation")
     redact_version(version_id=text.pk, reason="asked for", actor=lead_of(version.gold_set.project), at=LATER)
     after = members(packed(Version.objects.get(pk=version.pk)))

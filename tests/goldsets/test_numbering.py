@@ -1,3 +1,5 @@
+from copy import deepcopy
+
 import pytest
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -17,6 +19,16 @@ from tests.triples.factories import TEXTS, make_snapshot
 
 NAMES = st.lists(st.sampled_from(["Q01", "Q02", "T1"]), unique=True)
 MAJOR = ("retired", "regraded", "reworded", "repinned", "remarked")
+
+
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench()
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
 
 
 def first_of(bench: Bench) -> QuerySet[Query]:
@@ -66,17 +78,14 @@ def test_a_changelog_has_a_line_for_each_kind():
     assert told == "- 1 item retired.\n- 2 items added: Q03 and 1 more.\n- The corpus has other passages."
 
 
-@pytest.mark.django_db
-def test_the_first_version_is_number_one():
-    version = make_version(VersionState.FROZEN)
+def test_the_first_version_is_number_one(bench):
+    version = make_version(VersionState.FROZEN, bench)
 
     assert version.numbered == first_number().number == "1.0.0"
     assert version.manifest["changelog"] == "- First version."
 
 
-@pytest.mark.django_db
-def test_versions_are_numbered_by_what_was_done_between_them():
-    bench = make_bench(queries=2, triples=1)
+def test_versions_are_numbered_by_what_was_done_between_them(bench):
     make_version(VersionState.RELEASED, bench, test_share=0.0)
 
     make_accepted(bench.project, snapshot=bench.snapshot)
@@ -97,13 +106,11 @@ def test_versions_are_numbered_by_what_was_done_between_them():
     assert fewer.manifest["changelog"] == f"- 4 items retired: {retired.outside_id} and 3 more."
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("texts", "number"),
     [(TEXTS | {"pumps": "A pump is checked in May."}, "1.1.0"), (CHANGED, "2.0.0")],
 )
-def test_the_number_tells_another_passage_from_another_text(texts, number):
-    bench = make_bench(queries=2, triples=0)
+def test_the_number_tells_another_passage_from_another_text(texts, number, bench):
     make_version(VersionState.RELEASED, bench, test_share=0.0)
     newer = make_snapshot(bench.project, texts, corpus=bench.snapshot.corpus)
 
@@ -112,9 +119,7 @@ def test_the_number_tells_another_passage_from_another_text(texts, number):
     assert numbered.number == number
 
 
-@pytest.mark.django_db
-def test_a_changelog_never_names_an_item_of_test():
-    bench = make_bench(queries=2, triples=0)
+def test_a_changelog_never_names_an_item_of_test(bench):
     make_version(VersionState.RELEASED, bench, test_share=1.0)
     first_of(bench).update(retired_at=AT)
 
@@ -123,9 +128,7 @@ def test_a_changelog_never_names_an_item_of_test():
     assert version.manifest["changelog"] == "- 4 items retired."
 
 
-@pytest.mark.django_db
-def test_a_version_from_before_there_were_numbers_counts_as_major():
-    bench = make_bench(queries=1, triples=0)
+def test_a_version_from_before_there_were_numbers_counts_as_major(bench):
     version = make_version(VersionState.FROZEN, bench)
     version.manifest = {name: value for name, value in version.manifest.items() if name != "numbered"}
 
@@ -133,9 +136,7 @@ def test_a_version_from_before_there_were_numbers_counts_as_major():
     assert draft(bench, version.gold_set).numbered == ""
 
 
-@pytest.mark.django_db
-def test_a_lead_edits_the_changelog_and_the_files_have_it(client):
-    bench = make_bench(queries=1)
+def test_a_lead_edits_the_changelog_and_the_files_have_it(client, bench):
     version = draft(bench)
     client.force_login(bench.lead)
     ids = {"slug": bench.project.slug, "gold_set": version.gold_set.slug, "number": version.number}
@@ -150,9 +151,7 @@ def test_a_lead_edits_the_changelog_and_the_files_have_it(client):
     assert "Doors, for the first time." in client.get(reverse("goldsets:version", kwargs=ids)).content.decode()
 
 
-@pytest.mark.django_db
-def test_a_changelog_that_is_too_long_freezes_nothing(client):
-    bench = make_bench(queries=1)
+def test_a_changelog_that_is_too_long_freezes_nothing(client, bench):
     version = draft(bench)
     client.force_login(bench.lead)
     ids = {"slug": bench.project.slug, "gold_set": version.gold_set.slug, "number": version.number}
@@ -164,10 +163,7 @@ def test_a_changelog_that_is_too_long_freezes_nothing(client):
     assert version.is_draft
 
 
-@pytest.mark.django_db
-def test_the_changelog_given_to_the_action_replaces_the_drafted_one():
-    bench = make_bench(queries=1)
-
+def test_the_changelog_given_to_the_action_replaces_the_drafted_one(bench):
     version = actions.freeze_version(version_id=draft(bench).pk, actor=bench.lead, at=AT, changelog=" Doors. ")
 
     assert version.manifest["changelog"] == "Doors."

@@ -1,5 +1,7 @@
 """The questions of a version: its queries and those of its Q&As, each once, in few statements."""
 
+from copy import deepcopy
+
 import pytest
 from django.http import Http404
 
@@ -14,10 +16,19 @@ from tests.goldsets.factories import draft, make_bench, make_gold_set, make_vers
 from tests.review.factories import make_accepted
 
 
-@pytest.mark.django_db
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench()
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
+
+
 @pytest.mark.parametrize("state", list(VersionState))
-def test_a_version_asks_its_queries_and_the_questions_of_its_triples(state):
-    version = make_version(state)
+def test_a_version_asks_its_queries_and_the_questions_of_its_triples(state, bench):
+    version = make_version(state, bench)
     project = version.gold_set.project
     asked = Query.everything.filter(project=project).order_by("outside_id")
 
@@ -26,8 +37,8 @@ def test_a_version_asks_its_queries_and_the_questions_of_its_triples(state):
     assert questions_of_set(version.gold_set) == questions_of(version)
 
 
-def test_a_released_version_asks_the_same_whatever_comes_later(db):
-    version = make_version(VersionState.RELEASED)
+def test_a_released_version_asks_the_same_whatever_comes_later(bench):
+    version = make_version(VersionState.RELEASED, bench)
     before = questions_of(version)
 
     make_accepted(version.gold_set.project)
@@ -36,8 +47,7 @@ def test_a_released_version_asks_the_same_whatever_comes_later(db):
     assert questions_of(version) == before
 
 
-def test_the_present_content_is_that_of_the_newest_version_also_of_a_draft(db):
-    bench = make_bench()
+def test_the_present_content_is_that_of_the_newest_version_also_of_a_draft(bench):
     released = make_version(VersionState.RELEASED, bench)
     triple = make_accepted(bench.project)
 
@@ -55,8 +65,7 @@ def test_a_gold_set_without_a_version_asks_nothing(db):
     assert question_sets(gold_set.project) == []
 
 
-def test_runs_are_offered_the_questions_of_each_frozen_version_and_of_what_is_there_now(db):
-    bench = make_bench()
+def test_runs_are_offered_the_questions_of_each_frozen_version_and_of_what_is_there_now(bench):
     released = make_version(VersionState.RELEASED, bench)
     draft(bench, released.gold_set)
 
@@ -72,8 +81,7 @@ def test_runs_are_offered_the_questions_of_each_frozen_version_and_of_what_is_th
 
 
 @pytest.mark.parametrize("key", ["", "handbook/v2", "handbook/vx", "handbook/v999999999", "other", "other/v1", "\x00"])
-def test_an_unknown_key_names_no_questions(db, key):
-    bench = make_bench()
+def test_an_unknown_key_names_no_questions(bench, key):
     draft(bench, make_version(VersionState.RELEASED, bench).gold_set)
 
     with pytest.raises(Http404):
@@ -82,8 +90,8 @@ def test_an_unknown_key_names_no_questions(db, key):
         question_set(make_project(), "handbook/v1")
 
 
-def test_questions_are_read_in_one_go_however_many(db, django_assert_max_num_queries):
-    version = make_version(VersionState.RELEASED)
+def test_questions_are_read_in_one_go_however_many(bench, django_assert_max_num_queries):
+    version = make_version(VersionState.RELEASED, bench)
 
     with django_assert_max_num_queries(2):
         questions_of(version)

@@ -1,6 +1,7 @@
 """Signatures: what is signed, by which key, and what `karat verify` says of it."""
 
 import json
+from copy import deepcopy
 
 import pytest
 from django.db import DatabaseError, transaction
@@ -86,9 +87,14 @@ def test_a_public_key_may_have_white_space_around_it():
 # The key of a project
 
 
-@pytest.fixture
-def version(db):
+@pytest.fixture(scope="module")
+def _version(module_rows):
     return make_version(VersionState.RELEASED)
+
+
+@pytest.fixture
+def version(db, _version):
+    return deepcopy(_version)
 
 
 @pytest.fixture

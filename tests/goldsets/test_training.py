@@ -1,6 +1,7 @@
 """What a system was trained on goes to dev, blocks a freeze where it was in test, and is told of a release."""
 
 import json
+from copy import deepcopy
 
 import pytest
 from django.db import DatabaseError, connection, transaction
@@ -26,9 +27,19 @@ from apps.triples.models import ImportedEntry
 from tests.factories import AT, make_member
 from tests.goldsets.factories import Bench, draft, make_bench, make_version
 from tests.judging.factories import make_round, people_of
-from tests.review.factories import make_accepted_from
+from tests.review.factories import make_accepted, make_accepted_from
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench(triples=0)
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
 
 
 def question(outside_id: str) -> Entry:
@@ -145,9 +156,7 @@ def test_no_free_group_that_a_system_was_trained_on_ever_goes_to_test(rows, shar
 # Adding and retiring
 
 
-def test_a_manifest_is_stored_with_its_counts_and_recorded():
-    bench = make_bench(queries=1, judge=False, triples=0)
-
+def test_a_manifest_is_stored_with_its_counts_and_recorded(bench):
     manifest = train(bench, question("Q1"), hashed("one"), hashed("two"))
 
     assert (manifest.counted, manifest.size) == ("1 id of a question, 2 text hashes", 3)
@@ -156,8 +165,7 @@ def test_a_manifest_is_stored_with_its_counts_and_recorded():
     assert (event.after["name"], event.after["text"]) == ("Ranker of May", 2)
 
 
-def test_a_manifest_of_the_same_name_or_the_same_entries_is_refused_while_the_other_is_in_use():
-    bench = make_bench(queries=1, judge=False, triples=0)
+def test_a_manifest_of_the_same_name_or_the_same_entries_is_refused_while_the_other_is_in_use(bench):
     manifest = train(bench, question("Q1"))
 
     with pytest.raises(TrainingRefused, match="There is a training manifest called “Ranker of May” already"):
@@ -169,8 +177,7 @@ def test_a_manifest_of_the_same_name_or_the_same_entries_is_refused_while_the_ot
     assert train(bench, question("Q1")).retired_at is None
 
 
-def test_a_manifest_is_retired_once():
-    bench = make_bench(queries=1, judge=False, triples=0)
+def test_a_manifest_is_retired_once(bench):
     manifest = retire(bench, train(bench, question("Q1")))
 
     with pytest.raises(TrainingRefused, match="“Ranker of May” is retired already"):
@@ -188,8 +195,8 @@ def test_a_manifest_is_retired_once():
         "DELETE FROM goldsets_trainingentry",
     ],
 )
-def test_a_manifest_cannot_be_changed_by_any_client(statement):
-    train(make_bench(queries=1, judge=False, triples=0), question("Q1"))
+def test_a_manifest_cannot_be_changed_by_any_client(statement, bench):
+    train(bench, question("Q1"))
 
     with pytest.raises(DatabaseError, match=r"never|supersedes"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
@@ -198,8 +205,7 @@ def test_a_manifest_cannot_be_changed_by_any_client(statement):
 # Drafts
 
 
-def test_what_a_system_was_trained_on_is_dev_with_its_whole_group():
-    bench = make_bench(queries=4, triples=0)
+def test_what_a_system_was_trained_on_is_dev_with_its_whole_group(bench):
     one, two, *_ = Query.objects.filter(project=bench.project).order_by("outside_id")
     Query.objects.filter(pk__in=[one.pk, two.pk]).update(group_key="acme")
     train(bench, question(one.outside_id))
@@ -212,8 +218,7 @@ def test_what_a_system_was_trained_on_is_dev_with_its_whole_group():
 
 
 @pytest.mark.parametrize("by", ["id", "words", "exact text", "pair"])
-def test_freeze_version_names_a_question_of_test_that_a_system_was_trained_on(by):
-    bench = make_bench(queries=4, triples=0)
+def test_freeze_version_names_a_question_of_test_that_a_system_was_trained_on(by, bench):
     version = released(bench)
     query = query_in_test(version)
     passage = version.grades.filter(query__query=query, grade=3).first().block_version.text
@@ -235,9 +240,8 @@ def test_freeze_version_names_a_question_of_test_that_a_system_was_trained_on(by
     ) in sentence
 
 
-def test_freeze_version_names_a_triple_of_test_by_its_label_its_query_its_words_or_the_id_of_its_file():
-    bench = make_bench(queries=1, triples=0)
-    triple = make_accepted_from(bench.project.queries.get(), bench.snapshot)
+def test_freeze_version_names_a_triple_of_test_by_its_label_its_query_its_words_or_the_id_of_its_file(bench):
+    triple = make_accepted_from(bench.project.queries.first(), bench.snapshot)
     ImportedEntry.objects.create(
         triple=triple, file="f", line=1, claims={"id": "hr-7"}, imported_by=bench.lead, imported_at=AT
     )
@@ -252,8 +256,7 @@ def test_freeze_version_names_a_triple_of_test_by_its_label_its_query_its_words_
     assert freeze(bench, version).state == VersionState.FROZEN
 
 
-def test_a_new_question_that_its_group_takes_to_test_is_refused_by_name():
-    bench = make_bench(queries=4, triples=0)
+def test_a_new_question_that_its_group_takes_to_test_is_refused_by_name(bench):
     first, *_, last = Query.objects.filter(project=bench.project).order_by("outside_id")
     Query.objects.filter(pk=last.pk).update(retired_at=AT, retired_reason="Later")
     make_version(VersionState.RELEASED, bench, test_share=1.0)
@@ -267,8 +270,8 @@ def test_a_new_question_that_its_group_takes_to_test_is_refused_by_name():
     ) in refusal_of(bench, draft(bench))
 
 
-def test_a_question_of_dev_and_a_passage_in_training_block_nothing_and_are_told(client):
-    bench = make_bench(queries=4, triples=1)
+def test_a_question_of_dev_and_a_passage_in_training_block_nothing_and_are_told(client, bench):
+    make_accepted(bench.project, snapshot=bench.snapshot)
     version = released(bench)
     query = version.queries.filter(split="dev").first().query
     passage = bench.project.triples.get().current.expected_blocks.first().version.block
@@ -282,8 +285,7 @@ def test_a_question_of_dev_and_a_passage_in_training_block_nothing_and_are_told(
     assert "expect a passage that “Ranker of May” has. That is no leak" in page
 
 
-def test_a_manifest_that_is_retired_or_of_another_project_checks_nothing():
-    bench = make_bench(queries=4, triples=0)
+def test_a_manifest_that_is_retired_or_of_another_project_checks_nothing(bench):
     query = query_in_test(released(bench))
     train(make_bench(queries=1, judge=False, triples=0), question(query.outside_id))
     retire(bench, train(bench, question(query.outside_id)))
@@ -300,8 +302,7 @@ def url(name: str, version: Version) -> str:
     return reverse(f"goldsets:{name}", args=[gold_set.project.slug, gold_set.slug, version.number])
 
 
-def test_a_draft_links_each_leak_to_what_cures_it(client):
-    bench = make_bench(queries=4, triples=0)
+def test_a_draft_links_each_leak_to_what_cures_it(client, bench):
     query = query_in_test(released(bench))
     train(bench, question(query.outside_id))
     client.force_login(bench.lead)
@@ -312,8 +313,7 @@ def test_a_draft_links_each_leak_to_what_cures_it(client):
     assert f'<a href="{reverse("queries:query", args=[bench.project.slug, query.pk])}">{query.outside_id} is in' in page
 
 
-def test_a_release_tells_of_a_manifest_that_came_after_it_and_names_items_to_leads_alone(client):
-    bench = make_bench(queries=4, triples=0)
+def test_a_release_tells_of_a_manifest_that_came_after_it_and_names_items_to_leads_alone(client, bench):
     version = released(bench)
     query = query_in_test(version)
     train(bench, question(query.outside_id))
@@ -333,8 +333,7 @@ def test_a_release_tells_of_a_manifest_that_came_after_it_and_names_items_to_lea
     assert Event.objects.get(action="version.test_seen").after["what"] == "items known from training"
 
 
-def test_whoever_still_judges_is_not_told_of_a_question_known_with_a_passage(client):
-    bench = make_bench(queries=4, triples=0)
+def test_whoever_still_judges_is_not_told_of_a_question_known_with_a_passage(client, bench):
     version = released(bench)
     query = query_in_test(version)
     passage = version.grades.filter(query__query=query, grade=3).first().block_version.text
@@ -353,8 +352,7 @@ def test_whoever_still_judges_is_not_told_of_a_question_known_with_a_passage(cli
     assert "1 item of test is known from training" in client.get(url("version", version)).content.decode()
 
 
-def test_a_release_that_no_manifest_knows_says_nothing_and_logs_no_look(client):
-    bench = make_bench(queries=4, triples=0)
+def test_a_release_that_no_manifest_knows_says_nothing_and_logs_no_look(client, bench):
     version = released(bench)
     train(bench, question("elsewhere"))
     client.force_login(bench.lead)
@@ -365,8 +363,7 @@ def test_a_release_that_no_manifest_knows_says_nothing_and_logs_no_look(client):
     assert training_leaks(version, is_blind=False).sentence == ""
 
 
-def test_a_lead_retires_a_manifest_on_its_page(client):
-    bench = make_bench(queries=1, judge=False, triples=0)
+def test_a_lead_retires_a_manifest_on_its_page(client, bench):
     manifest = train(bench, question("Q1"))
     client.force_login(bench.lead)
     listing = reverse("goldsets:training", args=[bench.project.slug])
@@ -380,8 +377,7 @@ def test_a_lead_retires_a_manifest_on_its_page(client):
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_the_list_costs_the_same_number_of_queries(client, django_assert_num_queries, count):
-    bench = make_bench(queries=1, judge=False, triples=0)
+def test_the_list_costs_the_same_number_of_queries(client, django_assert_num_queries, count, bench):
     for number in range(count):
         train(bench, question(f"Q{number}"), name=f"Ranker {number}")
     client.force_login(bench.lead)
@@ -391,8 +387,9 @@ def test_the_list_costs_the_same_number_of_queries(client, django_assert_num_que
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_version_costs_the_same_number_of_queries_however_many_manifests(django_assert_num_queries, count):
-    bench = make_bench(queries=4, triples=2)
+def test_a_version_costs_the_same_number_of_queries_however_many_manifests(django_assert_num_queries, count, bench):
+    make_accepted(bench.project, snapshot=bench.snapshot)
+    make_accepted(bench.project, snapshot=bench.snapshot)
     version = released(bench)
     for number in range(count):
         train(bench, question(f"Q{number}"), hashed(f"words {number}"), name=f"Ranker {number}")
@@ -402,8 +399,7 @@ def test_a_version_costs_the_same_number_of_queries_however_many_manifests(djang
         training_leaks(version, is_blind=False)
 
 
-def test_the_manifest_of_a_version_names_no_entry():
-    bench = make_bench(queries=4, triples=0)
+def test_the_manifest_of_a_version_names_no_entry(bench):
     train(bench, question("SECRET-ID"))
 
     assert "SECRET-ID" not in json.dumps(freeze(bench, draft(bench)).manifest)

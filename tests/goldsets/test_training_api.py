@@ -1,5 +1,7 @@
 """Training manifests over the API: imported, listed, found in a version, retired."""
 
+from copy import deepcopy
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
@@ -15,9 +17,14 @@ from tests.goldsets.test_training import hashed, query_in_test, question, retire
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def bench():
+@pytest.fixture(scope="module")
+def _bench(module_rows):
     return make_bench()
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
 
 
 @pytest.fixture

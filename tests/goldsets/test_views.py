@@ -1,5 +1,6 @@
 import io
 import zipfile
+from copy import deepcopy
 
 import pytest
 from django.urls import reverse
@@ -27,6 +28,16 @@ from tests.triples.factories import TEXTS, make_snapshot
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench()
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
+
+
 def url(name: str, version: Version, **more) -> str:
     gold_set = version.gold_set
     ids = {"slug": gold_set.project.slug, "gold_set": gold_set.slug, "number": version.number}
@@ -39,8 +50,7 @@ def at_home(client, version: Version, role: str = Role.LEAD):
     return client
 
 
-def test_list_invites_a_lead_to_make_the_first_gold_set(client):
-    bench = make_bench(queries=1, judge=False, triples=0)
+def test_list_invites_a_lead_to_make_the_first_gold_set(client, bench):
     client.force_login(bench.lead)
 
     answer = client.get(reverse("goldsets:list", args=[bench.project.slug]))
@@ -50,8 +60,7 @@ def test_list_invites_a_lead_to_make_the_first_gold_set(client):
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_list_costs_the_same_number_of_queries(client, django_assert_num_queries, count):
-    bench = make_bench(queries=1)
+def test_list_costs_the_same_number_of_queries(client, django_assert_num_queries, count, bench):
     for _ in range(count):
         make_version(VersionState.RELEASED, bench)
     client.force_login(bench.lead)
@@ -60,8 +69,7 @@ def test_list_costs_the_same_number_of_queries(client, django_assert_num_queries
         client.get(reverse("goldsets:list", args=[bench.project.slug]))
 
 
-def test_a_lead_goes_from_the_name_of_a_set_to_a_release(client):
-    bench = make_bench()
+def test_a_lead_goes_from_the_name_of_a_set_to_a_release(client, bench):
     client.force_login(bench.lead)
     slug = bench.project.slug
 
@@ -93,8 +101,7 @@ def test_a_lead_goes_from_the_name_of_a_set_to_a_release(client):
 
 
 @pytest.mark.parametrize("state", [VersionState.DRAFT, VersionState.FROZEN])
-def test_what_is_fixed_for_good_is_shown_in_the_one_question_before(client, state):
-    bench = make_bench(queries=4)
+def test_what_is_fixed_for_good_is_shown_in_the_one_question_before(client, state, bench):
     make_in_review(bench.project)
     make_disputed(bench.project)
     version = make_version(state, bench)
@@ -134,8 +141,8 @@ def test_a_draft_names_what_stops_it_and_its_freeze_is_refused(client):
     assert "T-0001 was written by a model" in answer.content.decode()
 
 
-def test_a_draft_can_be_changed_and_discarded(client):
-    version = draft(make_bench())
+def test_a_draft_can_be_changed_and_discarded(client, bench):
+    version = draft(bench)
     at_home(client, version)
     form = {"snapshot": version.snapshot_id, "test_percent": 20, "seed": 1, "note": "Smaller"}
 
@@ -147,8 +154,8 @@ def test_a_draft_can_be_changed_and_discarded(client):
     assert not Version.objects.exists()
 
 
-def test_form_refuses_snapshots_and_rounds_of_another_project(client):
-    bench, other = make_bench(), make_bench()
+def test_form_refuses_snapshots_and_rounds_of_another_project(client, bench):
+    other = make_bench()
     make_gold_set(bench.project)
     client.force_login(bench.lead)
     form = {"snapshot": other.snapshot.pk, "rounds": [other.round.pk], "test_percent": 50, "seed": 0}
@@ -161,8 +168,8 @@ def test_form_refuses_snapshots_and_rounds_of_another_project(client):
 
 @pytest.mark.parametrize("state", [VersionState.DRAFT, VersionState.FROZEN])
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.ANNOTATOR, Role.REVIEWER])
-def test_what_is_not_released_is_not_there_for_others(client, state, role):
-    version = make_version(state)
+def test_what_is_not_released_is_not_there_for_others(client, state, role, bench):
+    version = make_version(state, bench)
     at_home(client, version, role)
 
     for name in ("version", "export", "difference"):
@@ -173,23 +180,23 @@ def test_what_is_not_released_is_not_there_for_others(client, state, role):
 
 @pytest.mark.parametrize("name", ["freeze", "release", "discard"])
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.ANNOTATOR, Role.REVIEWER])
-def test_only_leads_move_a_version(client, name, role):
-    version = make_version(VersionState.RELEASED)
+def test_only_leads_move_a_version(client, name, role, bench):
+    version = make_version(VersionState.RELEASED, bench)
     at_home(client, version, role)
 
     assert client.post(url(name, version)).status_code == 403
 
 
-def test_only_posts_move_a_version(client):
-    version = make_version(VersionState.DRAFT)
+def test_only_posts_move_a_version(client, bench):
+    version = make_version(VersionState.DRAFT, bench)
     at_home(client, version)
 
     for name in ("freeze", "release", "discard"):
         assert client.get(url(name, version)).status_code == 405
 
 
-def test_a_version_of_another_project_is_not_there(client):
-    version, stranger = make_version(VersionState.RELEASED), make_bench(queries=1)
+def test_a_version_of_another_project_is_not_there(client, bench):
+    version, stranger = make_version(VersionState.RELEASED, bench), make_bench(queries=1)
     client.force_login(stranger.lead)
 
     assert client.get(url("version", version)).status_code == 404
@@ -200,8 +207,8 @@ def test_a_version_of_another_project_is_not_there(client):
 # The seal on test
 
 
-def test_a_look_at_test_is_on_the_record(client):
-    version = make_version(VersionState.RELEASED)
+def test_a_look_at_test_is_on_the_record(client, bench):
+    version = make_version(VersionState.RELEASED, bench)
     at_home(client, version)
 
     client.get(url("items", version, split="dev", kind="queries"))
@@ -245,8 +252,8 @@ def test_items_page_has_the_queries_of_its_side_only(client):
 
 
 @pytest.mark.parametrize(("split", "kind"), [("all", "queries"), ("dev", "grades")])
-def test_unknown_items_are_not_there(client, split, kind):
-    version = make_version(VersionState.RELEASED)
+def test_unknown_items_are_not_there(client, split, kind, bench):
+    version = make_version(VersionState.RELEASED, bench)
     at_home(client, version)
 
     assert client.get(url("items", version, split=split, kind=kind)).status_code == 404
@@ -259,8 +266,8 @@ def archive(answer) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content)))
 
 
-def test_a_download_is_an_attachment_that_no_browser_sniffs(client):
-    version = make_version(VersionState.RELEASED)
+def test_a_download_is_an_attachment_that_no_browser_sniffs(client, bench):
+    version = make_version(VersionState.RELEASED, bench)
     at_home(client, version)
 
     answer = client.get(url("export", version), {"format": "trec"})
@@ -271,8 +278,8 @@ def test_a_download_is_an_attachment_that_no_browser_sniffs(client):
     assert "trec/qrels.txt" in archive(answer).namelist()
 
 
-def test_the_page_of_a_version_says_what_each_form_loses(client):
-    version = make_version(VersionState.RELEASED)
+def test_the_page_of_a_version_says_what_each_form_loses(client, bench):
+    version = make_version(VersionState.RELEASED, bench)
     at_home(client, version)
 
     text = client.get(url("version", version)).text
@@ -315,8 +322,7 @@ def test_a_viewer_gets_dev_without_names_and_a_lead_everything(client):
 
 
 @pytest.mark.parametrize("is_closed", [True, False])
-def test_single_judgements_are_for_leads_who_do_not_judge_in_the_round(client, is_closed):
-    bench = make_bench()
+def test_single_judgements_are_for_leads_who_do_not_judge_in_the_round(client, is_closed, bench):
     version = make_version(VersionState.RELEASED, bench)
     judge = bench.round.annotators.first().annotator
     Membership.objects.create(project=bench.project, user=judge, role=Role.LEAD, granted_at=AT)
@@ -334,8 +340,8 @@ def test_single_judgements_are_for_leads_who_do_not_judge_in_the_round(client, i
         assert "judgements/judgements.csv" not in files
 
 
-def test_a_viewer_is_refused_single_judgements_in_words(client):
-    version = make_version(VersionState.RELEASED)
+def test_a_viewer_is_refused_single_judgements_in_words(client, bench):
+    version = make_version(VersionState.RELEASED, bench)
     at_home(client, version, Role.VIEWER)
 
     answer = client.get(url("export", version), {"format": "judgements"})
@@ -345,8 +351,8 @@ def test_a_viewer_is_refused_single_judgements_in_words(client):
     assert "Single judgements" not in client.get(url("version", version)).content.decode()
 
 
-def test_every_download_is_on_the_record(client):
-    version = make_version(VersionState.RELEASED)
+def test_every_download_is_on_the_record(client, bench):
+    version = make_version(VersionState.RELEASED, bench)
     at_home(client, version)
 
     archive(client.get(url("export", version), {"format": "csv", "split": "dev"}))
@@ -354,8 +360,8 @@ def test_every_download_is_on_the_record(client):
     assert Event.objects.get(action="version.exported").after == {"formats": ["csv"], "splits": ["dev"]}
 
 
-def test_unknown_forms_and_splits_are_refused_in_words(client):
-    version = make_version(VersionState.RELEASED)
+def test_unknown_forms_and_splits_are_refused_in_words(client, bench):
+    version = make_version(VersionState.RELEASED, bench)
     at_home(client, version)
 
     wrong = client.get(url("export", version), {"format": "exe"})
@@ -367,8 +373,7 @@ def test_unknown_forms_and_splits_are_refused_in_words(client):
 # Differences
 
 
-def test_difference_page_names_what_was_added(client):
-    bench = make_bench(queries=1, triples=0)
+def test_difference_page_names_what_was_added(client, bench):
     first = make_version(VersionState.RELEASED, bench, test_share=0.0)
     second = make_version(VersionState.RELEASED, bench, test_share=0.0)
     at_home(client, second, Role.VIEWER)
@@ -380,9 +385,8 @@ def test_difference_page_names_what_was_added(client):
     assert client.get(url("difference", first)).status_code == 404
 
 
-def test_names_and_notes_are_shown_never_obeyed(client):
+def test_names_and_notes_are_shown_never_obeyed(client, bench):
     attack = "<script>alert(1)</script>"
-    bench = make_bench()
     gold_set = make_gold_set(bench.project, f"Set {attack}")
     GoldSet.objects.filter(pk=gold_set.pk).update(description=attack)
     version = draft(bench, gold_set, note=attack)
@@ -413,8 +417,7 @@ def test_every_stop_leads_to_where_it_is_cleared(client):
         assert f'href="{place}"' in page
 
 
-def test_whoever_still_judges_gets_no_released_grades(client):
-    bench = make_bench(queries=1)
+def test_whoever_still_judges_gets_no_released_grades(client, bench):
     version = make_version(VersionState.RELEASED, bench)
     people = people_of(bench.round)
     close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
@@ -430,8 +433,7 @@ def test_whoever_still_judges_gets_no_released_grades(client):
     assert f"You are judging in {again.name}." in page.content.decode()
 
 
-def test_whoever_still_judges_gets_no_count_of_released_grades(client):
-    bench = make_bench(queries=1)
+def test_whoever_still_judges_gets_no_count_of_released_grades(client, bench):
     version = make_version(VersionState.RELEASED, bench, test_share=0)
     people = people_of(bench.round)
     close_round(round_id=bench.round.pk, actor=bench.lead, at=AT)
@@ -454,8 +456,8 @@ def test_whoever_still_judges_gets_no_count_of_released_grades(client):
     assert told() == [True] * 5
 
 
-def test_a_draft_of_an_open_round_warns_that_it_is_open(client):
-    version = draft(make_bench())
+def test_a_draft_of_an_open_round_warns_that_it_is_open(client, bench):
+    version = draft(bench)
 
     page = at_home(client, version).get(url("version", version)).content.decode()
 
@@ -493,8 +495,8 @@ def test_a_new_draft_proposes_a_test_split_by_its_size_and_keeps_what_is_chosen_
 
 
 @pytest.mark.parametrize(("share", "split"), [(0, "dev"), (0.5, "dev"), (1, "test")])
-def test_scores_open_on_the_split_that_has_questions(client, share, split):
-    version = make_version(VersionState.RELEASED, test_share=share)
+def test_scores_open_on_the_split_that_has_questions(client, share, split, bench):
+    version = make_version(VersionState.RELEASED, bench, test_share=share)
     overview = reverse("evaluation:overview", args=[version.gold_set.project.slug])
 
     for hit in ("",) if share == 0.5 else ("", "?hit=block"):
@@ -503,10 +505,9 @@ def test_scores_open_on_the_split_that_has_questions(client, share, split):
         assert page.context["form"]["split"].value() == split
 
 
-def test_a_version_says_how_its_pairs_were_resolved_only_where_it_has_pairs(client):
-    bench = make_bench(triples=2, judge=False)
-    of_triples = make_version(VersionState.RELEASED, bench, rounds=[], test_share=0.0)
-    of_pairs = make_version(VersionState.RELEASED)
+def test_a_version_says_how_its_pairs_were_resolved_only_where_it_has_pairs(client, bench):
+    of_triples = make_version(VersionState.RELEASED, make_bench(judge=False), rounds=[], test_share=0.0)
+    of_pairs = make_version(VersionState.RELEASED, bench)
 
     for version, is_said in ((of_triples, False), (of_pairs, True)):
         client.force_login(lead_of(version.gold_set.project))

@@ -1,5 +1,7 @@
 """The state table of a version as a product, and the guards that hold it below the application."""
 
+from copy import deepcopy
+
 import pytest
 from django.db import DatabaseError, connection, transaction
 
@@ -10,6 +12,17 @@ from tests.factories import AT
 from tests.goldsets.factories import draft, make_bench, make_version
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench(queries=1)
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
+
 
 LEGAL = {
     (VersionState.DRAFT, VersionStep.FREEZE): VersionState.FROZEN,
@@ -24,8 +37,7 @@ TIMES = {
 
 
 @pytest.mark.parametrize("state", VersionState)
-def test_every_state_by_every_step(state):
-    bench = make_bench(queries=1)
+def test_every_state_by_every_step(state, bench):
     pk = make_version(state, bench).pk
 
     for step in VersionStep:
@@ -51,8 +63,8 @@ def refused(statement: str, *values) -> None:
 
 
 @pytest.mark.parametrize("state", [VersionState.FROZEN, VersionState.RELEASED, VersionState.SUPERSEDED])
-def test_items_of_a_frozen_version_cannot_be_changed_by_any_client(state):
-    pk = make_version(state, make_bench(queries=1)).pk
+def test_items_of_a_frozen_version_cannot_be_changed_by_any_client(state, bench):
+    pk = make_version(state, bench).pk
 
     refused("UPDATE goldsets_versiongrade SET grade = 1 WHERE version_id = %s", pk)
     refused("UPDATE goldsets_versionquery SET split = 'dev', text = 'x' WHERE version_id = %s", pk)
@@ -86,22 +98,22 @@ FACTS = (
 )
 
 
-def test_facts_of_a_released_version_cannot_be_changed_by_any_client():
-    pk = make_version(VersionState.RELEASED, make_bench(queries=1)).pk
+def test_facts_of_a_released_version_cannot_be_changed_by_any_client(bench):
+    pk = make_version(VersionState.RELEASED, bench).pk
 
     for change in FACTS:
         refused(f"UPDATE goldsets_version SET {change} WHERE id = %s", pk)
 
 
-def test_a_superseded_version_never_comes_back():
-    pk = make_version(VersionState.SUPERSEDED, make_bench(queries=1)).pk
+def test_a_superseded_version_never_comes_back(bench):
+    pk = make_version(VersionState.SUPERSEDED, bench).pk
 
     refused("UPDATE goldsets_version SET state = 'released' WHERE id = %s", pk)
     refused("DELETE FROM goldsets_version WHERE id = %s", pk)
 
 
-def test_items_of_a_draft_can_be_written_and_removed():
-    version = draft(make_bench(queries=1))
+def test_items_of_a_draft_can_be_written_and_removed(bench):
+    version = draft(bench)
 
     version.rounds.clear()
     version.delete()
@@ -109,8 +121,7 @@ def test_items_of_a_draft_can_be_written_and_removed():
     assert not Version.objects.exists()
 
 
-def test_two_versions_of_a_set_are_never_released_at_once():
-    bench = make_bench(queries=1)
+def test_two_versions_of_a_set_are_never_released_at_once(bench):
     make_version(VersionState.RELEASED, bench)
     second = make_version(VersionState.FROZEN, bench)
 

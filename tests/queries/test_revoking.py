@@ -1,5 +1,7 @@
 """Revoking a permission retires what rests on it, and says before what that is."""
 
+from copy import deepcopy
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -25,11 +27,21 @@ from tests.goldsets.factories import make_bench
 from tests.goldsets.public.factories import make_public_release, make_publishable
 from tests.judging.factories import make_round, people_of
 from tests.queries.factories import make_permission, make_query, make_source
-from tests.review.factories import answer, make_triple, reload, reviewers_of
+from tests.review.factories import answer, make_accepted, make_triple, reload, reviewers_of
 from tests.review.parts import make_cast
 from tests.triples.factories import make_team
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench()
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
 
 
 def revoke(bench) -> None:
@@ -37,8 +49,8 @@ def revoke(bench) -> None:
         revoke_permission(permission_id=permission.pk, reason="Contract ended.", actor=bench.lead, at=AT)
 
 
-def test_the_qas_that_rest_on_a_source_are_retired_with_its_queries():
-    bench = make_bench(triples=2)
+def test_the_qas_that_rest_on_a_source_are_retired_with_its_queries(bench):
+    make_accepted(bench.project, snapshot=bench.snapshot)
     bench.project.triples.update(source=bench.source)
     revoke(bench)
 
@@ -128,8 +140,7 @@ def test_a_draft_that_began_after_the_revocation_is_not_submitted():
         submit_triple(project=project, triple_id=late.pk, author=late.author, at=AT)
 
 
-def test_while_another_permission_stands_nothing_is_retired():
-    bench = make_bench()
+def test_while_another_permission_stands_nothing_is_retired(bench):
     bench.project.triples.update(source=bench.source)
     make_publishable(bench)
     first = bench.source.permissions.earliest("pk")
@@ -138,8 +149,8 @@ def test_while_another_permission_stands_nothing_is_retired():
     assert bench.project.triples.get().state == State.ACCEPTED
 
 
-def test_what_rests_on_it_is_told_before():
-    bench = make_bench(triples=2)
+def test_what_rests_on_it_is_told_before(bench):
+    make_accepted(bench.project, snapshot=bench.snapshot)
     release = make_public_release(PublicState.RELEASED, make_publishable(bench))
 
     assert [tuple(row) for row in resting_on(bench.source)] == [
@@ -154,16 +165,14 @@ def test_what_rests_on_it_is_told_before():
     assert no_longer_public(release, at=AT) == []
 
 
-def test_a_public_release_is_marked_by_the_name_of_the_source():
-    bench = make_bench()
+def test_a_public_release_is_marked_by_the_name_of_the_source(bench):
     release = make_public_release(PublicState.RELEASED, make_publishable(bench))
     revoke(bench)
 
     assert no_longer_public(release, at=AT) == [bench.source.name]
 
 
-def test_a_public_release_is_marked_when_the_permission_that_is_left_says_internal():
-    bench = make_bench()
+def test_a_public_release_is_marked_when_the_permission_that_is_left_says_internal(bench):
     release = make_public_release(PublicState.RELEASED, make_publishable(bench))
     bench.source.permissions.update(scope=PermissionScope.INTERNAL)
 
@@ -171,8 +180,7 @@ def test_a_public_release_is_marked_when_the_permission_that_is_left_says_intern
 
 
 @pytest.mark.parametrize("state", [PublicState.PREPARED, PublicState.SIGNED])
-def test_the_dialog_names_a_public_release_that_is_not_out_yet(state):
-    bench = make_bench()
+def test_the_dialog_names_a_public_release_that_is_not_out_yet(state, bench):
     make_public_release(state, make_publishable(bench))
 
     assert tuple(resting_on(bench.source)[-1]) == (
@@ -182,9 +190,8 @@ def test_the_dialog_names_a_public_release_that_is_not_out_yet(state):
 
 
 @pytest.mark.parametrize("left", ["nothing", "an internal permission"])
-def test_a_public_release_is_marked_wherever_it_is_shown_after_a_revocation(client, left):
+def test_a_public_release_is_marked_wherever_it_is_shown_after_a_revocation(client, left, bench):
     """Also when an internal permission is left, so that nothing is retired and the version itself is not marked."""
-    bench = make_bench()
     make_public_release(PublicState.RELEASED, make_publishable(bench))
     client.force_login(bench.lead)
     slug, gold_set = bench.project.slug, bench.project.gold_sets.get().slug
@@ -204,8 +211,7 @@ def test_a_public_release_is_marked_wherever_it_is_shown_after_a_revocation(clie
     assert marked() == [True] * 4
 
 
-def test_the_list_of_versions_marks_those_that_are_public_and_those_that_rest_on_a_revoked_permission():
-    bench = make_bench()
+def test_the_list_of_versions_marks_those_that_are_public_and_those_that_rest_on_a_revoked_permission(bench):
     make_public_release(PublicState.RELEASED, make_publishable(bench))
     client = Client()
     client.force_login(bench.lead)
@@ -228,8 +234,7 @@ def test_the_list_of_versions_marks_those_that_are_public_and_those_that_rest_on
         (PublicState.SIGNED, "as it is it cannot go out"),
     ],
 )
-def test_the_page_of_a_public_release_says_what_to_do_about_a_revoked_permission(state, words):
-    bench = make_bench()
+def test_the_page_of_a_public_release_says_what_to_do_about_a_revoked_permission(state, words, bench):
     make_public_release(state, make_publishable(bench))
     revoke(bench)
     client = Client()

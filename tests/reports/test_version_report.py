@@ -1,6 +1,7 @@
 """The report of a version, as a team hands it in: what is in it, how it was decided, what it lacks, and its scores."""
 
 import re
+from copy import deepcopy
 
 import pytest
 from django.db import connection
@@ -27,6 +28,21 @@ pytestmark = pytest.mark.django_db
 NEW_IN_MANIFESTS = {"disagreements", "waiting", "checks", "unused_targets"}
 
 
+@pytest.fixture(scope="module")
+def _bench(module_rows):
+    return make_bench(triples=3)
+
+
+@pytest.fixture
+def bench(db, _bench):
+    return deepcopy(_bench)
+
+
+@pytest.fixture
+def version(bench) -> Version:
+    return make_version(VersionState.RELEASED, bench, test_share=0.0)
+
+
 def report(version: Version, **options):
     return version_report(version, **({"is_blind": False, "at": AT} | options))
 
@@ -35,8 +51,7 @@ def titles(document) -> list[str]:
     return [part.title for part in document.parts]
 
 
-def test_scores_on_triples_stand_in_tables_of_their_own_with_their_rule():
-    version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
+def test_scores_on_triples_stand_in_tables_of_their_own_with_their_rule(version):
     run = run_that(version, "ours", places(version, 1, 3, 0))
     score(version, run, measures="Success@2")
     score(version, run, "evidence", measures="Success@2")
@@ -59,9 +74,7 @@ def test_dev_and_test_have_their_own_runs():
     ]
 
 
-def test_it_says_how_everything_was_decided():
-    version = make_version(VersionState.RELEASED, make_bench(triples=3), test_share=0.0)
-
+def test_it_says_how_everything_was_decided(version):
     tables = {table.name: table for table in report(version).tables}
 
     assert [list(row) for row in tables["How it was decided"].rows] == [
@@ -80,9 +93,7 @@ def test_pairs_of_grade_0_are_counted_by_split_but_not_for_judges():
     assert "Judged and not relevant" not in blind
 
 
-def test_the_guideline_is_in_it_and_both_forms_are_served(client):
-    bench = make_bench(triples=1, queries=1)
-    version = make_version(VersionState.RELEASED, bench, test_share=0.0)
+def test_the_guideline_is_in_it_and_both_forms_are_served(client, bench, version):
     client.force_login(lead_of(bench.project))
     url = reverse("reports:version", args=[bench.project.slug, version.pk])
 
@@ -129,8 +140,7 @@ def test_disagreements_are_told_by_distance_and_role_but_not_to_judges():
     assert not re.search(r"\b(ann|ben)\b", known)
 
 
-def test_a_flagged_question_is_told_by_what_the_flag_named():
-    bench = make_bench(triples=1)
+def test_a_flagged_question_is_told_by_what_the_flag_named(bench):
     disputed = make_disputed(bench.project, snapshot=bench.snapshot)
     take_back(disputed, reviewers_of(disputed)[1], Category.NUMERIC)
     tables = {table.name: table for table in report(make_version(VersionState.RELEASED, bench)).tables}
@@ -159,18 +169,16 @@ def test_what_a_system_was_trained_on_later_is_a_gap_that_names_no_item():
     assert in_test not in told
 
 
-def test_a_version_from_before_says_that_it_does_not_know_how_far_people_differed():
-    version = make_version(VersionState.RELEASED, make_bench(triples=1))
+def test_a_version_from_before_says_that_it_does_not_know_how_far_people_differed(version):
     version.manifest = {name: value for name, value in version.manifest.items() if name not in NEW_IN_MANIFESTS}
 
     told = as_markdown(report(version))
 
     assert "It was frozen before Karat kept how far people differed." in told
-    assert "| consensus | both reviewers at once | 1 |" in told
+    assert "| consensus | both reviewers at once | 3 |" in told
 
 
-def test_the_guideline_has_its_paragraphs_and_lists_as_plain_text():
-    version = make_version(VersionState.RELEASED, make_bench(triples=0, queries=1))
+def test_the_guideline_has_its_paragraphs_and_lists_as_plain_text(version):
     version.guideline.markdown = "# How to judge\n\nRead **all** of it.\n- One\n- Two"
 
     texts = next(part.blocks for part in report(version).parts if part.title == "Guideline of the judges")

@@ -87,8 +87,7 @@ def test_an_address_and_a_number_stay_in_are_shown_and_go_out_once_a_lead_says_w
 
 @pytest.mark.parametrize("text", [ADDRESS, NUMBER, "AKIAIOSFODNN7EXAMPLE", "4111 1111 1111 1111"])
 @pytest.mark.parametrize("place", ["title", "holder", "card"])
-def test_detectors_read_what_people_write_for_the_release_too(text, place):
-    version = make_publishable(make_bench(queries=1, triples=0))
+def test_detectors_read_what_people_write_for_the_release_too(text, place, version):
     values = {place: f"By {text}"} if place != "card" else {"card": {"about": f"Ask {text}."}}
 
     release = prepare(version, replace(ORDER, **values))

@@ -22,14 +22,12 @@ from apps.jobs.actions.jobs import retry_job
 from apps.jobs.enums import JobState
 from apps.jobs.models import Job
 from tests.factories import AT
-from tests.goldsets.factories import make_bench
 from tests.goldsets.public.factories import (
     ORDER,
     ask_to_prepare,
     ask_to_sign,
     done,
     make_public_release,
-    make_publishable,
     make_second_lead,
     prepare,
     prepare_again,
@@ -48,16 +46,15 @@ def is_whole(release: PublicRelease) -> bool:
         return is_zipfile(stream)
 
 
-def test_preparing_answers_at_once_and_a_worker_builds():
-    release = ask_to_prepare(make_publishable())
+def test_preparing_answers_at_once_and_a_worker_builds(version):
+    release = ask_to_prepare(version)
 
     assert (release.state, release.digest, release.parts.count()) == (PublicState.PREPARING, "", 0)
     release = done(release)
     assert (release.state, len(release.digest), is_whole(release)) == (PublicState.PREPARED, 64, True)
 
 
-def test_preparing_twice_prepares_once():
-    version = make_publishable()
+def test_preparing_twice_prepares_once(version):
     first, second = ask_to_prepare(version), ask_to_prepare(version)
     third = actions.prepare_again(release_id=first.pk, order=ORDER, actor=version.created_by, at=AT)
 
@@ -65,8 +62,7 @@ def test_preparing_twice_prepares_once():
     assert Job.objects.filter(kind="goldsets.prepare_public").count() == 1
 
 
-def test_other_choices_wait_until_it_is_prepared():
-    version = make_publishable()
+def test_other_choices_wait_until_it_is_prepared(version):
     release = ask_to_prepare(version)
     other = ORDER.__class__("Another title", "", "CC0-1.0", ("dev",))
 
@@ -74,8 +70,8 @@ def test_other_choices_wait_until_it_is_prepared():
         actions.prepare_again(release_id=release.pk, order=other, actor=version.created_by, at=AT)
 
 
-def test_signing_twice_signs_once():
-    release = make_public_release(PublicState.PREPARED)
+def test_signing_twice_signs_once(version):
+    release = make_public_release(PublicState.PREPARED, version)
     second = make_second_lead(release.version)
     ask_to_sign(release, second)
     ask_to_sign(release, second)
@@ -84,8 +80,8 @@ def test_signing_twice_signs_once():
     assert done(release).signed_by == second
 
 
-def test_while_a_signature_is_checked_nothing_else_is_done_but_a_withdrawal():
-    release = make_public_release(PublicState.PREPARED)
+def test_while_a_signature_is_checked_nothing_else_is_done_but_a_withdrawal(version):
+    release = make_public_release(PublicState.PREPARED, version)
     ask_to_sign(release, make_second_lead(release.version))
 
     with pytest.raises(PublicReleaseRefused, match="Karat is checking"):
@@ -100,8 +96,8 @@ class Killed(BaseException):
     """A worker that is killed: no handler of errors runs."""
 
 
-def test_a_worker_that_is_killed_while_it_stores_leaves_nothing_and_the_next_one_finishes(monkeypatch):
-    release = ask_to_prepare(make_publishable())
+def test_a_worker_that_is_killed_while_it_stores_leaves_nothing_and_the_next_one_finishes(monkeypatch, version):
+    release = ask_to_prepare(version)
 
     def killed(release, files):
         public_files.keep_files(release, files)
@@ -121,8 +117,8 @@ def test_a_worker_that_is_killed_while_it_stores_leaves_nothing_and_the_next_one
     assert is_whole(release)
 
 
-def test_a_failed_preparation_says_why_and_its_job_can_be_retried():
-    release = make_public_release(PublicState.FAILED)
+def test_a_failed_preparation_says_why_and_its_job_can_be_retried(version):
+    release = make_public_release(PublicState.FAILED, version)
 
     assert "Nothing would go out." in release.job.error
     retry_job(job_id=release.job_id, actor=release.prepared_by, at=AT)
@@ -130,8 +126,8 @@ def test_a_failed_preparation_says_why_and_its_job_can_be_retried():
     assert done(release).state == PublicState.PREPARED
 
 
-def test_a_failed_preparation_is_shown_with_its_reason_and_can_be_prepared_again():
-    release = make_public_release(PublicState.FAILED)
+def test_a_failed_preparation_is_shown_with_its_reason_and_can_be_prepared_again(version):
+    release = make_public_release(PublicState.FAILED, version)
     client = Client()
     client.force_login(release.prepared_by)
     gold_set = release.version.gold_set
@@ -143,8 +139,8 @@ def test_a_failed_preparation_is_shown_with_its_reason_and_can_be_prepared_again
     assert prepare_again(release).state == PublicState.PREPARED
 
 
-def test_what_could_not_be_prepared_has_no_preview():
-    release = make_public_release(PublicState.FAILED)
+def test_what_could_not_be_prepared_has_no_preview(version):
+    release = make_public_release(PublicState.FAILED, version)
     client = Client()
     client.force_login(release.prepared_by)
     gold_set = release.version.gold_set
@@ -155,8 +151,8 @@ def test_what_could_not_be_prepared_has_no_preview():
     assert "is not prepared, so it has no files" in answer.content.decode()
 
 
-def test_what_is_prepared_again_unchanged_need_not_be_read_again():
-    release = make_public_release(PublicState.PREPARED)
+def test_what_is_prepared_again_unchanged_need_not_be_read_again(version):
+    release = make_public_release(PublicState.PREPARED, version)
     second = make_second_lead(release.version)
     actions.log_public_look(release=release, actor=second, at=AT)
     release = prepare_again(release)
@@ -190,9 +186,8 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_what_changes_while_the_files_are_built_again_is_not_signed(what, monkeypatch):
-    bench = make_bench()
-    release = prepare(make_publishable(bench))
+def test_what_changes_while_the_files_are_built_again_is_not_signed(what, monkeypatch, bench, version):
+    release = prepare(version)
     second = make_second_lead(release.version)
     release = prepare_again(release)
     meanwhile(monkeypatch, lambda: CHANGES[what](bench, release))
@@ -202,9 +197,8 @@ def test_what_changes_while_the_files_are_built_again_is_not_signed(what, monkey
     assert "has changed since it was prepared" in release.job.error
 
 
-def test_a_release_is_refused_once_a_permission_has_changed_what_goes_out():
-    bench = make_bench()
-    release = make_public_release(PublicState.SIGNED, make_publishable(bench))
+def test_a_release_is_refused_once_a_permission_has_changed_what_goes_out(bench, version):
+    release = make_public_release(PublicState.SIGNED, version)
     revoke_all(bench)
     release = publish(release)
 
@@ -212,8 +206,8 @@ def test_a_release_is_refused_once_a_permission_has_changed_what_goes_out():
     assert "withdraw it and prepare another" in release.job.error
 
 
-def test_somebody_who_is_no_lead_any_more_does_not_sign():
-    release = make_public_release(PublicState.PREPARED)
+def test_somebody_who_is_no_lead_any_more_does_not_sign(version):
+    release = make_public_release(PublicState.PREPARED, version)
     second = make_second_lead(release.version)
     ask_to_sign(release, second)
     project = release.version.gold_set.project
@@ -224,8 +218,8 @@ def test_somebody_who_is_no_lead_any_more_does_not_sign():
     assert "is not a lead of this project any more" in release.job.error
 
 
-def test_without_a_word_for_the_passages_nothing_is_signed():
-    release = make_public_release(PublicState.PREPARED)
+def test_without_a_word_for_the_passages_nothing_is_signed(version):
+    release = make_public_release(PublicState.PREPARED, version)
     corpus = release.version.snapshot.corpus
     end_public_texts(corpus_id=corpus.pk, actor=release.prepared_by, at=AT)
 
@@ -233,14 +227,14 @@ def test_without_a_word_for_the_passages_nothing_is_signed():
         sign(release, make_second_lead(release.version))
 
 
-def test_the_files_of_a_release_that_was_never_out_are_removed_when_it_is_withdrawn():
-    release = make_public_release(PublicState.SIGNED)
+def test_the_files_of_a_release_that_was_never_out_are_removed_when_it_is_withdrawn(version):
+    release = make_public_release(PublicState.SIGNED, version)
     actions.withdraw_public_release(release_id=release.pk, reason="No.", actor=release.prepared_by, at=AT)
 
     assert not PublicPart.objects.exists()
 
 
-def test_the_files_of_a_release_that_was_out_stay_when_it_is_withdrawn():
-    release = make_public_release(PublicState.WITHDRAWN)
+def test_the_files_of_a_release_that_was_out_stay_when_it_is_withdrawn(version):
+    release = make_public_release(PublicState.WITHDRAWN, version)
 
     assert is_whole(release)

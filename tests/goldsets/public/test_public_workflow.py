@@ -31,6 +31,7 @@ from tests.goldsets.public.factories import (
 
 pytestmark = pytest.mark.django_db
 
+
 LEGAL = {
     (PublicState.PREPARING, PublicStep.BUILD): PublicState.PREPARED,
     (PublicState.PREPARING, PublicStep.FAIL): PublicState.FAILED,
@@ -61,8 +62,8 @@ def changes(step: PublicStep, release: PublicRelease) -> dict:
 
 
 @pytest.mark.parametrize("state", PublicState)
-def test_every_state_by_every_step(state):
-    pk = make_public_release(state).pk
+def test_every_state_by_every_step(state, version):
+    pk = make_public_release(state, version).pk
 
     for step in PublicStep:
         before = transaction.savepoint()
@@ -89,8 +90,8 @@ def test_every_state_by_every_step(state):
         (PublicState.WITHDRAWN, "second", True, "This public release is withdrawn"),
     ],
 )
-def test_who_signs_is_another_lead_who_has_opened_the_preview(state, asker, opened, reason):
-    release = make_public_release(state)
+def test_who_signs_is_another_lead_who_has_opened_the_preview(state, asker, opened, reason, version):
+    release = make_public_release(state, version)
     person = release.prepared_by if asker == "preparer" else make_second_lead(release.version)
     if opened:
         actions.log_public_look(release=release, actor=person, at=AT)
@@ -102,8 +103,8 @@ def test_who_signs_is_another_lead_who_has_opened_the_preview(state, asker, open
             actions.sign_public_release(release_id=release.pk, actor=person, at=AT)
 
 
-def test_the_database_refuses_a_signature_by_the_preparer():
-    release = make_public_release(PublicState.PREPARED)
+def test_the_database_refuses_a_signature_by_the_preparer(version):
+    release = make_public_release(PublicState.PREPARED, version)
 
     with pytest.raises(IntegrityError), transaction.atomic():
         PublicRelease.objects.filter(pk=release.pk).update(
@@ -117,8 +118,8 @@ def refused(statement: str, *values) -> None:
 
 
 @pytest.mark.parametrize("state", [PublicState.SIGNED, PublicState.RELEASED, PublicState.WITHDRAWN])
-def test_what_was_signed_never_changes_by_any_client(state):
-    pk = make_public_release(state).pk
+def test_what_was_signed_never_changes_by_any_client(state, version):
+    pk = make_public_release(state, version).pk
 
     refused("UPDATE goldsets_publicrelease SET digest = %s WHERE id = %s", "0" * 64, pk)
     refused("UPDATE goldsets_publicrelease SET title = 'Other' WHERE id = %s", pk)
@@ -132,8 +133,8 @@ def test_what_was_signed_never_changes_by_any_client(state):
     refused("DELETE FROM goldsets_publiclook WHERE release_id = %s", pk)
 
 
-def test_the_bytes_of_a_release_never_change_and_are_not_added_to():
-    release = make_public_release(PublicState.RELEASED)
+def test_the_bytes_of_a_release_never_change_and_are_not_added_to(version):
+    release = make_public_release(PublicState.RELEASED, version)
 
     refused("UPDATE goldsets_publicpart SET number = 7 WHERE release_id = %s", release.pk)
     refused("DELETE FROM goldsets_publicpart WHERE release_id = %s", release.pk)
@@ -155,8 +156,8 @@ def test_passages_go_out_only_when_somebody_says_so():
         prepare(version)
 
 
-def test_a_version_has_one_live_public_release():
-    release = make_public_release(PublicState.PREPARED)
+def test_a_version_has_one_live_public_release(version):
+    release = make_public_release(PublicState.PREPARED, version)
 
     with pytest.raises(PublicReleaseRefused, match="v1 has a public release already"):
         prepare(release.version)
@@ -164,8 +165,8 @@ def test_a_version_has_one_live_public_release():
     assert prepare(release.version).state == PublicState.PREPARED
 
 
-def test_after_another_build_the_preview_has_to_be_opened_again():
-    release = make_public_release(PublicState.PREPARED)
+def test_after_another_build_the_preview_has_to_be_opened_again(version):
+    release = make_public_release(PublicState.PREPARED, version)
     second = make_second_lead(release.version)
     actions.log_public_look(release=release, actor=second, at=AT)
     other = ORDER.__class__("Another title", "", "CC0-1.0", ("dev",))
@@ -175,9 +176,8 @@ def test_after_another_build_the_preview_has_to_be_opened_again():
         actions.sign_public_release(release_id=release.pk, actor=second, at=AT)
 
 
-def test_a_signature_is_refused_once_a_permission_has_changed_what_goes_out():
-    bench = make_bench()
-    release = prepare(make_publishable(bench))
+def test_a_signature_is_refused_once_a_permission_has_changed_what_goes_out(bench, version):
+    release = prepare(version)
     revoke_all(bench)
     release = sign(release, make_second_lead(release.version))
 
@@ -185,8 +185,8 @@ def test_a_signature_is_refused_once_a_permission_has_changed_what_goes_out():
     assert re.search(r"has changed since.*prepare it again", release.job.error)
 
 
-def test_asking_a_lead_notifies_them_and_asking_the_preparer_is_refused():
-    release = make_public_release(PublicState.PREPARED)
+def test_asking_a_lead_notifies_them_and_asking_the_preparer_is_refused(version):
+    release = make_public_release(PublicState.PREPARED, version)
     second = make_second_lead(release.version)
     actions.ask_to_sign(release_id=release.pk, lead=second, actor=release.prepared_by, at=AT)
 
@@ -195,8 +195,8 @@ def test_asking_a_lead_notifies_them_and_asking_the_preparer_is_refused():
         actions.ask_to_sign(release_id=release.pk, lead=release.prepared_by, actor=second, at=AT)
 
 
-def test_every_step_is_on_the_record():
-    make_public_release(PublicState.WITHDRAWN)
+def test_every_step_is_on_the_record(version):
+    make_public_release(PublicState.WITHDRAWN, version)
 
     steps = Event.objects.filter(action__startswith="public_release.").order_by("pk").values_list("action", flat=True)
     assert list(steps) == [
@@ -204,9 +204,9 @@ def test_every_step_is_on_the_record():
     ]
 
 
-def test_the_stored_bytes_are_those_that_were_signed():
+def test_the_stored_bytes_are_those_that_were_signed(version):
 
-    release = make_public_release(PublicState.RELEASED)
+    release = make_public_release(PublicState.RELEASED, version)
     with stored_zip(release) as stream:
         data = stream.read()
 

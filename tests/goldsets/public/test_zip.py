@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import zipfile
+from copy import deepcopy
 from pathlib import Path
 
 import jsonschema
@@ -52,6 +53,17 @@ def unpacked(release, folder: Path) -> Path:
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder / "handbook-v1-public")
     return path
+
+
+@pytest.fixture(scope="module")
+def _released(_publishable):
+    return make_public_release(PublicState.RELEASED, deepcopy(_publishable[1]))
+
+
+@pytest.fixture
+def release(db, _released):
+    """The version of this package, which is out."""
+    return deepcopy(_released)
 
 
 def with_the_word_everywhere():
@@ -107,8 +119,7 @@ def test_an_internal_word_is_in_no_public_byte(tmp_path):
         assert WORD.lower() not in str(file.relative_to(tmp_path)).lower()
 
 
-def test_no_person_is_named_in_any_public_byte(tmp_path):
-    release = make_public_release(PublicState.RELEASED)
+def test_no_person_is_named_in_any_public_byte(release, tmp_path):
     path = unpacked(release, tmp_path)
     people = User.objects.filter(memberships__project=release.version.gold_set.project)
     contents = b"".join(file.read_bytes() for file in (tmp_path / "handbook-v1-public/jsonl").iterdir())
@@ -138,9 +149,7 @@ def test_the_bytes_are_the_same_at_every_build():
         assert first.read() == second.read()
 
 
-def test_the_released_bytes_stay_when_everything_else_changes(tmp_path):
-    bench = make_bench()
-    release = make_public_release(PublicState.RELEASED, make_publishable(bench))
+def test_the_released_bytes_stay_when_everything_else_changes(bench, release):
     with stored_zip(release) as stream:
         before = stream.read()
     revoke_all(bench)
@@ -150,8 +159,8 @@ def test_the_released_bytes_stay_when_everything_else_changes(tmp_path):
         assert stream.read() == before
 
 
-def test_verification_holds_and_finds_a_changed_byte(tmp_path):
-    path = unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+def test_verification_holds_and_finds_a_changed_byte(release, tmp_path):
+    path = unpacked(release, tmp_path)
     folder = tmp_path / "handbook-v1-public"
 
     assert verify(path).faults == []
@@ -169,9 +178,9 @@ def is_found(path: Path) -> bool:
 
 
 @pytest.mark.slow
-def test_one_changed_byte_anywhere_in_the_zip_is_found(tmp_path):
+def test_one_changed_byte_anywhere_in_the_zip_is_found(release, tmp_path):
     """A byte of each file, and many of the whole, which also meet the heads of files and the directory."""
-    path = unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+    path = unpacked(release, tmp_path)
     data = path.read_bytes()
     with zipfile.ZipFile(path) as archive:
         starts = [entry.header_offset for entry in archive.infolist()]
@@ -194,8 +203,8 @@ def packed_again(path: Path, files: dict[str, bytes]) -> Path:
     return path
 
 
-def test_another_a_renamed_and_a_lost_file_in_the_zip_and_bytes_behind_it_are_named(tmp_path):
-    path = unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+def test_another_a_renamed_and_a_lost_file_in_the_zip_and_bytes_behind_it_are_named(release, tmp_path):
+    path = unpacked(release, tmp_path)
     data = path.read_bytes()
     with zipfile.ZipFile(path) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
@@ -213,8 +222,8 @@ def test_another_a_renamed_and_a_lost_file_in_the_zip_and_bytes_behind_it_are_na
     assert verify(path).faults == [OTHER_ZIP]
 
 
-def test_the_digests_find_a_manifest_that_was_changed_along_with_its_files(tmp_path):
-    unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+def test_the_digests_find_a_manifest_that_was_changed_along_with_its_files(release, tmp_path):
+    unpacked(release, tmp_path)
     folder = tmp_path / "handbook-v1-public"
     file, manifest = folder / "jsonl/judgements.jsonl", json.loads((folder / "manifest.json").read_bytes())
     file.write_bytes(file.read_bytes().replace(b"dev", b"tst", 1))
@@ -229,8 +238,8 @@ def test_the_digests_find_a_manifest_that_was_changed_along_with_its_files(tmp_p
     assert verify(folder).faults == ["The items are not those that were frozen under the digest in the manifest."]
 
 
-def test_every_line_fits_the_schema_in_the_zip(tmp_path):
-    unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+def test_every_line_fits_the_schema_in_the_zip(release, tmp_path):
+    unpacked(release, tmp_path)
     folder = tmp_path / "handbook-v1-public"
 
     for schema in (folder / "schema").iterdir():
@@ -286,8 +295,8 @@ def client(path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(program, cwd=path.parent, capture_output=True, text=True)
 
 
-def test_the_client_in_the_zip_needs_nothing_to_verify_and_names_what_scoring_lacks(tmp_path):
-    path = unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+def test_the_client_in_the_zip_needs_nothing_to_verify_and_names_what_scoring_lacks(release, tmp_path):
+    path = unpacked(release, tmp_path)
     manifest = json.loads(zipfile.ZipFile(path).read("manifest.json"))
 
     assert {"client/karat.pyz", "client/requirements.txt"} <= {entry["path"] for entry in manifest["files"]}
@@ -331,8 +340,8 @@ def test_the_ten_lines_of_the_readme_lead_to_a_score(
     assert (tmp_path / "misses.jsonl").exists()
 
 
-def test_the_example_cuts_its_own_passages_with_document_and_text(tmp_path):
-    unpacked(make_public_release(PublicState.RELEASED), tmp_path)
+def test_the_example_cuts_its_own_passages_with_document_and_text(release, tmp_path):
+    unpacked(release, tmp_path)
     program = [sys.executable, str(tmp_path / "handbook-v1-public/example/search.py"), "--own-passages"]
 
     ended = subprocess.run(program, input=b"access", capture_output=True, check=True)
