@@ -69,7 +69,7 @@ FOLDERS = st.lists(
     st.tuples(PLACES, st.sampled_from(sorted(FILES))),
     min_size=1,
     max_size=8,
-    unique_by=lambda path: path[1] if path[1] in {"rows.csv", "people.jsonl"} else path,
+    unique_by=lambda path: path[1] if path[1] in {"rows.csv", "people.jsonl", "sheet.xlsx"} else path,
 )
 """Tables are in one place: the passages in them have ids, which are a mistake a second time."""
 
