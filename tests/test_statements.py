@@ -7,7 +7,7 @@ A page takes at most `MOST`.
 from collections.abc import Iterator
 
 import pytest
-from django.db import connection
+from django.db import connection, reset_queries
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -75,6 +75,10 @@ EXACT = {
 class Statements(CaptureQueriesContext):
     def __init__(self) -> None:
         super().__init__(connection)
+
+    def __enter__(self) -> "Statements":
+        reset_queries()  # what Django remembers of them is limited, and a full log grows no longer
+        return super().__enter__()
 
     @property
     def number(self) -> int:

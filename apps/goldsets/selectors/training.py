@@ -276,7 +276,7 @@ def _query(outside_id: str, text: str, passages: dict[str, list[Passage]]) -> Tr
 def _triple(triple: Triple, revision: Revision | None) -> Traceable:
     assert revision is not None
     passages = []
-    for expected in revision.expected_blocks.all():
+    for expected in revision.blocks:
         block = expected.version.block
         passages.append(
             _expected_passage(block.outside_id, block.document.outside_id, expected.version.text, expected.spans)
