@@ -215,10 +215,13 @@ def _kinds(manifests: Iterable[Listed]) -> set[str]:
 
 def _lookup_in(manifests: Collection[Listed]) -> Lookup:
     names = {manifest.pk: manifest.name for manifest in manifests}
+    listed = TrainingEntry.objects.filter(manifest__in=names)
+    held = sum(number for manifest in manifests for number in manifest.counts.values())
 
     def found(entries: Collection[Entry]) -> Iterator[tuple[Entry, str]]:
-        for values in chunks(sorted({entry.value for entry in entries}), LOOKED_UP):
-            rows = TrainingEntry.objects.filter(manifest__in=names, value__in=values)
+        """Whichever are fewer are gone through: all that the manifests have, or the entries that are looked up."""
+        looked_up = chunks(sorted({entry.value for entry in entries}), LOOKED_UP) if len(entries) < held else ()
+        for rows in [listed.filter(value__in=values) for values in looked_up] or [listed]:
             for kind, value, manifest in rows.values_list("kind", "value", "manifest_id"):
                 yield Entry(kind, value), names[manifest]
 
