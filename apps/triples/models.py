@@ -129,7 +129,7 @@ class Revision(models.Model):
 
     @cached_property
     def blocks(self) -> "list[ExpectedBlock]":
-        """Its expected blocks as the author ordered them, with texts and documents; `WITH_BLOCKS` reads those of many."""
+        """As the author ordered them, with texts and documents; `WITH_BLOCKS` reads those of many revisions at once."""
         return list(self.expected_blocks.select_related("version__block__document").order_by("order", "pk"))
 
 
