@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import F
 from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.models import Project, User
+from apps.common.database.bulk import chunks
 from apps.corpus.actions.corpora import freeze_snapshot
 from apps.corpus.enums import ImportMode
 from apps.corpus.models import Import, Snapshot
@@ -245,8 +245,9 @@ def _judged(project: Project, pool: Pool, lead: User) -> Round:
         batch_size=AT_ONCE,
     )
     for turn, person in enumerate(people):
-        taken = Seat.objects.annotate(turn=(F("entry_id") + F("number")) % len(people)).filter(round=round_, turn=turn)
-        taken.update(annotator=person, state="done")
+        for some in chunks([seat.pk for seat in seats if _turn(seat, people) == turn], AT_ONCE):
+            # A transaction of its own each: PostgreSQL keeps a lock of every pair in a table of some thousand.
+            Seat.objects.filter(pk__in=some).update(annotator=person, state="done")
     return close_round(round_id=round_.pk, actor=lead, at=now)
 
 

@@ -7,7 +7,7 @@ A page takes at most `MOST`, and two more where reading it is put on record or c
 from collections.abc import Iterator, Mapping
 
 import pytest
-from django.db import connection
+from django.db import connection, reset_queries
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -82,6 +82,10 @@ EXACT = {
 class Statements(CaptureQueriesContext):
     def __init__(self) -> None:
         super().__init__(connection)
+
+    def __enter__(self) -> "Statements":
+        reset_queries()  # what Django remembers of them is limited, and a full log grows no longer
+        return super().__enter__()
 
     @property
     def number(self) -> int:

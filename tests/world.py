@@ -82,6 +82,13 @@ class World:
 class Things:
     """One object of each kind in a project."""
 
+    def __init_subclass__(cls) -> None:
+        """What a subclass finds in another way it finds so under every name."""
+        for name, finder in vars(Things).items():
+            own = getattr(finder, "__name__", "")
+            if own != name and own in vars(cls):
+                setattr(cls, name, vars(cls)[own])
+
     def __init__(self, project: Project) -> None:
         self.project = project
 

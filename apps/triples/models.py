@@ -1,6 +1,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 
 from apps.accounts.models import Project
 from apps.corpus.models import BlockVersion, Snapshot
@@ -125,6 +126,11 @@ class Revision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.triple_id}/{self.number}"
+
+    @cached_property
+    def blocks(self) -> "list[ExpectedBlock]":
+        """As the author ordered them, with texts and documents; `WITH_BLOCKS` reads those of many revisions at once."""
+        return list(self.expected_blocks.select_related("version__block__document").order_by("order", "pk"))
 
 
 class ExpectedBlock(models.Model):

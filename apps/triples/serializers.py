@@ -104,5 +104,5 @@ def blocks_out(revision: Revision) -> list[dict[str, Any]]:
                 {"start": start, "end": end, "text": expected.version.text[start:end]} for start, end in expected.spans
             ],
         }
-        for expected in revision.expected_blocks.all()
+        for expected in revision.blocks
     ]

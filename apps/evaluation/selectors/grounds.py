@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists
 
-from apps.common.database.questions import once
+from apps.common.database.questions import ListOf, Question, answer_to, once
+from apps.evaluation.models import Evaluation
 from apps.goldsets.enums import Split
 from apps.goldsets.models import Version, VersionGrade, VersionTriple
 
@@ -43,17 +44,17 @@ def grounds_of(version: Version) -> Grounds:
 
 
 def _grounds_of(version: Version) -> Grounds:
-    grades = VersionGrade.objects.filter(version=OuterRef("pk"))
-    triples = VersionTriple.objects.filter(version=OuterRef("pk"))
-    scored = Version.objects.filter(pk=version.pk).values("evaluations__hit", "evaluations__split")
-    rows = scored.annotate(
-        n=Count("evaluations", filter=Q(evaluations__slice=None)),
-        has_grades=Exists(grades),
-        has_triples=Exists(triples),
-        has_dev_grades=Exists(grades.filter(query__split=Split.DEV)),
-        has_dev_triples=Exists(triples.filter(split=Split.DEV)),
-    ).values_list(
-        "evaluations__hit", "evaluations__split", "n", "has_grades", "has_triples", "has_dev_grades", "has_dev_triples"
+    grades = VersionGrade.objects.filter(version=version)
+    triples = VersionTriple.objects.filter(version=version)
+    scored = Evaluation.objects.filter(version=version, slice=None).order_by("hit", "split").values("hit", "split")
+    asked: Question[Grounds] = Question(
+        {
+            "scored": ListOf(scored.annotate(n=Count("pk")).values_list("hit", "split", "n")),
+            "has_grades": Exists(grades),
+            "has_triples": Exists(triples),
+            "has_dev_grades": Exists(grades.filter(query__split=Split.DEV)),
+            "has_dev_triples": Exists(triples.filter(split=Split.DEV)),
+        },
+        lambda found: Grounds(**{**found, "scored": {(hit, split): n for hit, split, n in found["scored"]}}),
     )
-    found = list(rows)
-    return Grounds(*found[0][3:7], {(hit, split): n for hit, split, n, *_ in found if n})
+    return answer_to(version, asked)

@@ -62,7 +62,7 @@ class Leak(NamedTuple):
 def normalised(text: str) -> str:
     """The words only: compatibility forms, no case, no accents, no punctuation."""
     plain = unicodedata.normalize("NFKD", text).casefold()
-    letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    letters = plain if plain.isascii() else "".join(letter for letter in plain if not unicodedata.combining(letter))
     return " ".join(NOT_A_WORD.sub(" ", letters).split())
 
 

@@ -2,11 +2,11 @@
 
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef
 
 from apps.accounts.models import User
 from apps.goldsets.enums import PublicState, VersionState
-from apps.goldsets.models import PublicRelease, Version
+from apps.goldsets.models import PublicRelease, Version, VersionQuery, VersionTriple
 from apps.queries.execution.revoking import Resting
 from apps.queries.models import Source
 
@@ -21,8 +21,10 @@ class VersionsOnPermissions:
 
     def preview(self, source: Source) -> list[Resting]:
         frozen = Version.objects.exclude(state=VersionState.DRAFT).filter(gold_set__project=source.project_id)
-        items = Q(queries__query__source=source) | Q(triples__triple__source=source)
-        with_items = frozen.filter(items | Q(triples__triple__query__source=source)).distinct()
+        queries = VersionQuery.objects.filter(version=OuterRef("pk"), query__source=source)
+        triples = VersionTriple.objects.filter(version=OuterRef("pk"))
+        own, asked = triples.filter(triple__source=source), triples.filter(triple__query__source=source)
+        with_items = frozen.filter(Exists(queries) | Exists(own) | Exists(asked))
         found = list(with_items.select_related("gold_set").order_by("gold_set__name", "number"))
         public = PublicRelease.objects.filter(version__in=found).select_related("version__gold_set").order_by("pk")
         rows = []

@@ -46,7 +46,7 @@ from apps.goldsets.selectors.training import (
 )
 from apps.judging.core.resolution import PairState
 from apps.judging.models import Round
-from apps.judging.selectors import ResolvedPair, resolved_grades, settled_pairs
+from apps.judging.selectors import ResolvedPair, resolved_grades, settled_texts
 from apps.judging.selectors.unanswered import pairs_of_editions, waiting_pairs
 from apps.queries.models import Query
 from apps.triples.models import Revision, Triple
@@ -180,12 +180,11 @@ def former_of(version: Version) -> Version | None:
 
 
 def _gather_pairs(gathered: Gathered, rounds: list[Round], queries: Mapping[int, Query], losses: Losses) -> None:
-    pairs = settled_pairs(rounds)
-    versions = {pair.version_id for pair in pairs}
-    texts, names = texts_of(versions), block_names(versions)
+    pairs = settled_texts(rounds)
+    names = block_names(pair.version_id for pair, _ in pairs)
     seen, ruled_out = set(), set()
-    for pair in pairs:
-        query, block, text = queries[pair.query_id], names[pair.version_id], texts[pair.version_id]
+    for pair, text in pairs:
+        query, block = queries[pair.query_id], names[pair.version_id]
         judged = MissablePair(query.pk, text, block, pair.grade, version_id=pair.version_id)
         key = judged.key
         seen.add(key)
@@ -246,8 +245,7 @@ def _document_keys(gathered: Gathered) -> dict[str, list[tuple[str, str]]]:
     for pair in _relevant(gathered):
         answers[query_name(pair.query.outside_id)].add(pair.text.block_id)
     for triple in gathered.triples:
-        expected = wording_of(triple).expected_blocks.all()
-        answers[triple_name(triple.label)].update(each.version.block_id for each in expected)
+        answers[triple_name(triple.label)].update(each.version.block_id for each in wording_of(triple).blocks)
     keys = document_keys(gathered.version.snapshot, (block for blocks in answers.values() for block in blocks))
     return {name: sorted({key for block in blocks for key in keys.get(block, ())}) for name, blocks in answers.items()}
 

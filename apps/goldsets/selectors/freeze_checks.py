@@ -116,7 +116,7 @@ def _stale(gathered: Gathered) -> Iterator[Blocker]:
                 BlockerKind.STALE, f"{triple.label} is stale: the text of its passage has changed.", triple.pk
             )
             continue
-        for expected in wording_of(triple).expected_blocks.all():
+        for expected in wording_of(triple).blocks:
             place = gathered.places.get(expected.version.block_id)
             block = expected.version.block.outside_id
             if place is None:

@@ -62,7 +62,7 @@ def _triple_row(triple: Triple, gathered: Gathered, reviewers: tuple[str, ...]) 
         triple_id=triple.label,
         question=revision.question,
         expected_answer=revision.answer,
-        blocks=tuple(_expected(expected) for expected in revision.expected_blocks.all()),
+        blocks=tuple(_expected(expected) for expected in revision.blocks),
         match="all" if revision.needs_all_blocks else "any",
         query_id=triple.query.outside_id if triple.query and triple.query_id in gathered.queries else "",
         domain=triple.domain,

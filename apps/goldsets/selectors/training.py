@@ -215,10 +215,13 @@ def _kinds(manifests: Iterable[Listed]) -> set[str]:
 
 def _lookup_in(manifests: Collection[Listed]) -> Lookup:
     names = {manifest.pk: manifest.name for manifest in manifests}
+    listed = TrainingEntry.objects.filter(manifest__in=names)
+    held = sum(number for manifest in manifests for number in manifest.counts.values())
 
     def found(entries: Collection[Entry]) -> Iterator[tuple[Entry, str]]:
-        for values in chunks(sorted({entry.value for entry in entries}), LOOKED_UP):
-            rows = TrainingEntry.objects.filter(manifest__in=names, value__in=values)
+        """Whichever are fewer are gone through: all that the manifests have, or the entries that are looked up."""
+        looked_up = chunks(sorted({entry.value for entry in entries}), LOOKED_UP) if len(entries) < held else ()
+        for rows in [listed.filter(value__in=values) for values in looked_up] or [listed]:
             for kind, value, manifest in rows.values_list("kind", "value", "manifest_id"):
                 yield Entry(kind, value), names[manifest]
 
@@ -276,7 +279,7 @@ def _query(outside_id: str, text: str, passages: dict[str, list[Passage]]) -> Tr
 def _triple(triple: Triple, revision: Revision | None) -> Traceable:
     assert revision is not None
     passages = []
-    for expected in revision.expected_blocks.all():
+    for expected in revision.blocks:
         block = expected.version.block
         passages.append(
             _expected_passage(block.outside_id, block.document.outside_id, expected.version.text, expected.spans)

@@ -186,7 +186,7 @@ def entry_of_triple(triple: Triple, reviewers: Sequence[str], resolution: str) -
     return Entry(
         question=revision.question,
         expected_answer=revision.answer,
-        blocks=tuple(_block(expected) for expected in revision.expected_blocks.all()),
+        blocks=tuple(_block(expected) for expected in revision.blocks),
         match=ALL_NEEDED if revision.needs_all_blocks else ANY,
         id=claims.get("id") or triple.label,
         query_id=triple.query.outside_id if triple.query else "",

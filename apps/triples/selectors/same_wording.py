@@ -21,8 +21,5 @@ def digest_of_revision(revision: Revision) -> str:
         revision.question,
         revision.answer,
         ALL if revision.needs_all_blocks else "any",
-        (
-            (expected.version.block.outside_id, expected.version.text, expected.spans)
-            for expected in sorted(revision.expected_blocks.all(), key=lambda block: (block.order, block.pk))
-        ),
+        ((expected.version.block.outside_id, expected.version.text, expected.spans) for expected in revision.blocks),
     )

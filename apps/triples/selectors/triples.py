@@ -17,6 +17,7 @@ from apps.triples.models import CANDIDATE, ExpectedBlock, Revision, Triple
 WITH_BLOCKS = Prefetch(
     "current__expected_blocks",
     queryset=ExpectedBlock.objects.select_related("version__block__document").order_by("order", "pk"),
+    to_attr="blocks",  # a list: a relation that is read ahead costs a query set for each revision
 )
 PRIVATE = (State.DRAFT, State.WITHDRAWN)
 

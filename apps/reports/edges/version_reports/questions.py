@@ -65,14 +65,18 @@ class VersionQuestions:
     def _of_triples(self, split: str) -> dict[str, Kinds]:
         """Without a field that has one value for all: it divides nothing."""
         words = {SPLIT: SPLIT.capitalize(), **FIELDS}
-        rows = [row for row in self.triples if split in ("", row.split)]
-        kinds = {
-            row.label: [(SPLIT, row.split), *kinds_of(row.content, source_of(row), self.flags.get(row.triple_id, ()))]
-            for row in rows
-        }
+        kinds = {row.label: self._own_kinds[row.label] for row in self.triples if split in ("", row.split)}
         values = {field: {name for own in kinds.values() for of, name in own if of == field} for field in words}
         divides = {field for field in words if field == KIND or len(values[field]) > 1}
         return {label: [(words[of], name) for of, name in own if of in divides] for label, own in kinds.items()}
+
+    @cached_property
+    def _own_kinds(self) -> dict[str, Kinds]:
+        """Field and stratum of each Q&A. A report asks for them once for each board."""
+        return {
+            row.label: [(SPLIT, row.split), *kinds_of(row.content, source_of(row), self.flags.get(row.triple_id, ()))]
+            for row in self.triples
+        }
 
 
 def divided(
