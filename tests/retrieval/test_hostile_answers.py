@@ -1,10 +1,8 @@
 """A system elsewhere that answers with malice: its run fails in a sentence, in bounded time, and keeps nothing."""
 
-import socket
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from time import monotonic, sleep
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
 
 import pytest
 from django.test import override_settings
@@ -15,34 +13,15 @@ from apps.retrieval.core.engines.remote import HttpJson
 from apps.retrieval.core.engines.remote.base import MOST_VALUES, RemoteError, Reply, retry_after
 from apps.retrieval.core.engines.remote.search import MOST_HITS
 from apps.retrieval.models import LoadedIndex, Ranking
+from tests.elsewhere import OK, Sends, answering, body, for_ever, once
 from tests.retrieval.factories import make_run
 from tests.retrieval.test_loading import load
 from tests.retrieval.test_remote_queries import http, make_remote_system
 from tests.search_cluster import Cluster
 
-Sends = Callable[[socket.socket], object]
-OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 WHOLE = 0.6
 """Seconds that a request may take here."""
-
-
-def once(answer: bytes) -> Sends:
-    return lambda connection: connection.sendall(answer)
-
-
-def for_ever(begin: bytes, piece: bytes, pause: float = 0) -> Sends:
-    def send(connection: socket.socket) -> None:
-        connection.sendall(begin)
-        while True:
-            connection.sendall(piece)
-            sleep(pause)
-
-    return send
-
-
-def body(content: bytes, head: bytes = OK) -> Sends:
-    return once(head + b"Content-Length: %d\r\n\r\n" % len(content) + content)
 
 
 def hit(id: bytes = b'"doc:a"', score: bytes = b"1") -> Sends:
@@ -116,28 +95,10 @@ ANSWERS: dict[str, tuple[Sends, str]] = {
 
 
 @contextmanager
-def answering(send: Sends) -> Iterator[int]:
-    """The port of a server that reads one request of each connection, sends this, and closes."""
-
-    def serve(connection: socket.socket) -> None:
-        with connection, suppress(OSError):
-            connection.recv(65_536)
-            send(connection)
-            connection.shutdown(socket.SHUT_WR)
-            while connection.recv(65_536):
-                pass
-
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=serve, args=listener.accept()[:1], daemon=True).start()
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        threading.Thread(target=accept, daemon=True).start()
-        with override_settings(OUTBOUND_ALLOW=parse_openings([f"127.0.0.1:{port}"])):
-            yield port
-        listener.shutdown(socket.SHUT_RDWR)
+def allowed(send: Sends) -> Iterator[int]:
+    """The port of a server that sends this, on the operator's list."""
+    with answering(send) as port, override_settings(OUTBOUND_ALLOW=parse_openings([f"127.0.0.1:{port}"])):
+        yield port
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -145,7 +106,7 @@ def test_a_run_that_is_answered_so_fails_in_words_and_keeps_nothing(project, sna
     send, words = ANSWERS[name]
     began = monotonic()
 
-    with answering(send) as port:
+    with allowed(send) as port:
         system = make_remote_system(project, http(port), tries=1, read=WHOLE, whole=WHOLE, at_once=1, stop_after=1)
         run = make_run(project, snapshot, system)
 
@@ -158,7 +119,7 @@ def test_a_run_that_is_answered_so_fails_in_words_and_keeps_nothing(project, sna
 @pytest.mark.usefixtures("quick_loads")
 @pytest.mark.parametrize("name", ["a header without end", "lists a hundred thousand deep", "no content", "nothing"])
 def test_an_index_whose_server_answers_so_is_not_loaded(project, snapshot, name):
-    with answering(ANSWERS[name][0]) as port:
+    with allowed(ANSWERS[name][0]) as port:
         index = load(project, snapshot, Cluster(port=port))
 
     assert (index.state, index.noted) == ("failed", 0)
@@ -168,7 +129,7 @@ def test_an_index_whose_server_answers_so_is_not_loaded(project, snapshot, name)
 
 def test_of_ids_that_come_twice_the_first_counts(project, snapshot):
     hits = b'{"doc": {"id": "doc:a"}, "score": 2}, {"doc": {"id": "doc:a"}, "score": 9}'
-    with answering(body(b'{"hits": [%s]}' % hits)) as port:
+    with allowed(body(b'{"hits": [%s]}' % hits)) as port:
         run = make_run(project, snapshot, make_remote_system(project, http(port)))
 
     assert (run.state, run.report) == ("complete", {"repeated": 3})
