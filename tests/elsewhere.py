@@ -4,12 +4,13 @@ It answers as search services do, and as they do on bad days; what it saw is at 
 """
 
 import json
+import socket
 import ssl
 import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -261,6 +262,53 @@ def running(*certificate_and_key: Path) -> Iterator[int]:
     finally:
         process.kill()
         process.wait()
+
+
+# Answers byte by byte, for those that no library would send
+
+Sends = Callable[[socket.socket], object]
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
+def once(answer: bytes) -> Sends:
+    return lambda connection: connection.sendall(answer)
+
+
+def for_ever(begin: bytes, piece: bytes, pause: float = 0) -> Sends:
+    def send(connection: socket.socket) -> None:
+        connection.sendall(begin)
+        while True:
+            connection.sendall(piece)
+            sleep(pause)
+
+    return send
+
+
+def body(content: bytes, head: bytes = OK) -> Sends:
+    return once(head + b"Content-Length: %d\r\n\r\n" % len(content) + content)
+
+
+@contextmanager
+def answering(send: Sends) -> Iterator[int]:
+    """The port of a server that reads one request of each connection, sends this, and closes."""
+
+    def serve(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            connection.recv(65_536)
+            send(connection)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65_536):
+                pass
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=listener.accept()[:1], daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
 
 
 if __name__ == "__main__":

@@ -123,6 +123,12 @@ def sources_in(project: Project) -> QuerySet[Source]:
     return sources.annotate(live_count=live).order_by("name", "pk")
 
 
+def lock_sources(project: Project) -> None:
+    """Keep the permissions of a project from being revoked until the transaction ends."""
+    sources = Source.objects.select_for_update(no_key=True).filter(project=project)
+    list(sources.order_by("pk").values_list("pk", flat=True))
+
+
 def source_in(project: Project, pk: int) -> Source:
     try:
         return sources_in(project).get(pk=pk)

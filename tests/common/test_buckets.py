@@ -12,6 +12,8 @@ from apps.common.files import buckets
 from apps.common.files.buckets import Bucket, BucketAway, NoObject
 from tests.backups.running import environment
 from tests.conftest import REPO
+from tests.elsewhere import OK, answering, body, for_ever, once
+from tests.s3 import variables
 
 LARGE = 6 << 20
 """More bytes than the smallest part that S3 takes."""
@@ -109,3 +111,41 @@ def test_a_server_that_does_not_answer_is_away(bucket, monkeypatch):
 
     with pytest.raises(BucketAway, match="AWS_ENDPOINT_URL right"):
         Bucket(bucket.address).size("a")
+
+
+XML = OK + b"Content-Type: application/xml\r\n"
+NESTED = b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 50) for n in range(1, 8))
+HOSTILE = {
+    "a header without end": for_ever(OK + b"X: ", b"a" * 65_536),
+    "another protocol": once(b"SSH-2.0-OpenSSH_9.6\r\n"),
+    "a redirect inside": body(b"", b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n"),
+    "a length that is too long": once(OK + b"Content-Length: 1000\r\n\r\n{}"),
+    "entities that grow": body(b"<!DOCTYPE l [" + NESTED + b"]><ListBucketResult>&a7;</ListBucketResult>", XML),
+    "elements a hundred thousand deep": body(b"<a>" * 100_000, XML),
+    "no list": body(b"null", XML),
+    "no text": body(b"\xff\xfe\x00", XML),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_no_store_would_answer_is_a_sentence_that_names_the_bucket(monkeypatch, name):
+    monkeypatch.setattr(buckets, "RETRIES", 1)
+    with answering(HOSTILE[name]) as port:
+        for variable, value in variables(f"http://127.0.0.1:{port}").items():
+            monkeypatch.setenv(variable, value)
+
+        with pytest.raises(BucketAway) as away:
+            Bucket("s3://there/nightly").names()
+
+    assert away.value.sentence.startswith("s3://there/nightly cannot be read: ")
+    assert len(away.value.sentence) < 600
+
+
+def test_an_object_that_is_shorter_than_it_says_is_not_read_as_whole(monkeypatch):
+    head = OK + b'Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\nETag: "a"\r\nContent-Length: 1000\r\n\r\n'
+    with answering(once(head + b"abc")) as port:
+        for variable, value in variables(f"http://127.0.0.1:{port}").items():
+            monkeypatch.setenv(variable, value)
+
+        with pytest.raises(BucketAway):
+            list(Bucket("s3://there/nightly").pieces("a.zip"))

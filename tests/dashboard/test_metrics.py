@@ -11,7 +11,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse
 
 from apps.accounts.models import Project
-from apps.common.web import process_counts
+from apps.common.web import process_counts, request_counts
 from apps.dashboard.edges import metrics
 from apps.judging.actions import claim_seats
 from apps.judging.models import Judgement
@@ -151,6 +151,42 @@ def test_requests_are_counted_by_view_and_status(monitor):
     assert found['karat_requests_total{view="healthz",status="2xx"}'] == 1
     assert found['karat_request_duration_seconds_count{view="accounts:login"}'] == 1
     assert found["karat_web_threads_busy"] == 1
+
+
+def test_whatever_an_outsider_sends_makes_no_series(monitor):
+    stranger = Client()
+    methods = ["GET", "BREW", "PROPFIND", "A" * 5_000, 'a"} 1']
+    paths = [
+        "/nothing/",
+        "/p/%00/",
+        "/a%22%7D%201%0Akarat_database_up%200/",
+        "/p/" + "b" * 5_000 + "/",
+        "/login/%F0%9F",
+    ]
+    for number, method in enumerate(methods):
+        for path in paths:
+            headers = {"host": f"evil-{number}.example", "x-request-id": f'{number}"', "user-agent": f"spider {number}"}
+            stranger.generic(method, path, headers=headers)
+            stranger.generic(method, path)
+
+    counted = [name for name in read(monitor) if name.startswith("karat_requests_total")]
+
+    views = {re.search('view="(.*?)"', name)[1] for name in counted}
+    assert "unknown" in views
+    assert views <= set(request_counts._rows())
+    assert read(monitor)["karat_database_up"] == 1
+
+
+def test_every_view_together_is_a_megabyte(monitor):
+    """Each view with each of its numbers: what a server tells at most, whatever happens on it."""
+    for row in request_counts._rows().values():
+        process_counts.counts.add(*((number, 1) for number in range(row, row + process_counts.ROW)))
+    monitor.get("/metrics")
+
+    answer = monitor.get("/metrics")
+
+    assert answer.content.count(b"karat_requests_total{") == 4 * len(request_counts._rows())
+    assert len(answer.content) < 1_500_000
 
 
 @pytest.mark.parametrize("header", [{}, {"accept": "*/*, text/html"}], ids=["the short path", "the view"])

@@ -142,6 +142,19 @@ def test_a_second_thought_that_meets_a_closing_round_is_refused():
     assert list(Judgement.objects.all()) == [first]
 
 
+def test_a_round_that_closes_on_a_second_thought_keeps_it():
+    round_ = make_round(queries=1, blocks=2)
+    mara = people_of(round_)[0]
+    seat = claimed(round_, mara)[0]
+    give(seat, mara, 3)
+
+    again, closed = overlapping(lambda: give(seat, mara, 0), lambda: close(round_))
+
+    assert (again.grade, closed.state) == (0, RoundState.CLOSED)
+    assert list(live_judgements(round_)) == [again]
+    assert counted(round_) == 1
+
+
 def test_a_second_thought_on_a_pair_that_is_being_decided_is_refused():
     round_ = make_split_round()
     mara = people_of(round_)[0]

@@ -11,6 +11,7 @@ from apps.agreement.selectors.agreement import grade_agreement
 from apps.audit.models import Event
 from apps.common.database.questions import answer_to
 from apps.corpus.actions import imports
+from apps.corpus.enums import ImportState
 from apps.corpus.execution.import_steps import ImportRefused
 from apps.corpus.models import Import
 from apps.dashboard.rules import is_fresh
@@ -20,10 +21,13 @@ from apps.goldsets.actions import VersionRefused, draft_version, freeze_version
 from apps.judging.actions import adjudicate
 from apps.judging.actions.adjudication import AdjudicationRefused
 from apps.judging.actions.carrying import GradeToCarry, carry_along
+from apps.judging.actions.settling import settle_bulk
+from apps.judging.core.resolution import ResolutionRule
 from apps.judging.forms.rounds import RoundForm
-from apps.judging.models import Judgement, KeptPair, Round
+from apps.judging.models import Adjudication, Judgement, KeptPair, Round
 from apps.judging.selectors import adjudicable, resolved_grades, rounds_in
 from apps.judging.selectors.known import known_pairs
+from apps.judging.selectors.settling import mark_of, trivial
 from apps.judging.selectors.waiting import rounds_to_adjudicate
 from apps.queries.models import Query
 from apps.retrieval.actions import choose_pairs
@@ -31,9 +35,9 @@ from apps.retrieval.models import Pool
 from apps.retrieval.selectors import pools_in
 from tests.factories import AT, lead_of, make_project
 from tests.goldsets.factories import make_gold_set
-from tests.judging.factories import make_pool, make_round
+from tests.judging.factories import make_pool, make_round, people_of
 from tests.naming import tables_that_name
-from tests.races import overlapping
+from tests.races import overlapping, refusals
 
 pytestmark = pytest.mark.django_db
 LATER = AT + timedelta(minutes=5)
@@ -52,7 +56,13 @@ def ratings(pool) -> str:
 
 
 def applied(pool, text: str = "", format: str = "ratings", at=LATER) -> Import:
-    item = imports.start_import(
+    item = imported(pool, text, format, at)
+    return imports.confirm_import(import_id=item.pk, actor=lead_of(pool.project), at=at)
+
+
+def imported(pool, text: str = "", format: str = "ratings", at=LATER) -> Import:
+    """An import in its preview."""
+    return imports.start_import(
         project=pool.project,
         kind="judgements",
         file=SimpleUploadedFile("grades.csv", (text or ratings(pool)).encode()),
@@ -60,7 +70,6 @@ def applied(pool, text: str = "", format: str = "ratings", at=LATER) -> Import:
         actor=lead_of(pool.project),
         at=at,
     )
-    return imports.confirm_import(import_id=item.pk, actor=lead_of(pool.project), at=at)
 
 
 def undo(item: Import) -> Import:
@@ -372,6 +381,62 @@ class TestAtTheSameMoment:
         _, refused = overlapping(lambda: undo(item), lambda: decide(round_))
 
         assert refused.code == "not_adjudicable"
+
+    def test_an_undo_that_meets_a_decision_is_refused(self, pool):
+        item = applied(pool)
+        round_ = Round.objects.get()
+
+        decision, refused = overlapping(lambda: decide(round_), lambda: undo(item))
+
+        assert decision.grade == 3
+        assert refused.sentence == "A lead has decided 1 of its pairs since, and decisions are never lost."
+
+    def test_an_undo_that_meets_a_round_being_opened_is_refused(self, pool):
+        item = applied(pool)
+
+        round_, refused = overlapping(lambda: make_round(pool.project, pool=pool), lambda: undo(item))
+
+        assert refused.sentence.startswith(f"{round_.name} left pairs out because they have a grade here")
+
+    @pytest.mark.parametrize("is_undone_first", [True, False])
+    def test_of_an_undo_and_pairs_settled_by_a_rule_the_later_is_refused(self, pool, is_undone_first):
+        item = applied(pool, ratings(pool).replace("Ben,3", "Ben,1"))
+        round_, lead = Round.objects.get(), lead_of(pool.project)
+        seen = mark_of(trivial(round_, lead, ResolutionRule.LOWER))
+
+        def settle():
+            return settle_bulk(
+                round_=round_, rule=ResolutionRule.LOWER, error_type="slip", adjudicator=lead, seen=seen, at=AT
+            )
+
+        acts = [lambda: undo(item), settle]
+        _, refused = overlapping(*(acts if is_undone_first else reversed(acts)))
+
+        assert refused.code == ("round_withdrawn" if is_undone_first else "import_not_undone")
+        assert Adjudication.objects.exists() is not is_undone_first
+
+    @pytest.mark.parametrize("is_undone_first", [True, False])
+    def test_a_second_opinion_stands_beside_grades_that_count(self, pool, is_undone_first):
+        item = applied(pool)
+        text = ratings(pool).replace("Ana", "Cleo").replace("Ben", "Dan")
+        other = imported(pool, text)
+
+        def confirm():
+            return imports.confirm_import(import_id=other.pk, actor=lead_of(pool.project), at=LATER)
+
+        acts = [lambda: undo(item), confirm]
+        _, second = overlapping(*(acts if is_undone_first else reversed(acts)))
+
+        first_round, second_round = Round.objects.order_by("number")
+        people = {person.name for person in people_of(second_round)}
+        if is_undone_first:
+            assert (second.state, first_round.withdrawn_at is None) == (ImportState.APPLIED, False)
+            assert people == {"Cleo", "Dan"}
+        else:
+            assert refusals([second]) == [
+                f"{second_round.name} has a second opinion beside its grades. Undo that import first."
+            ]
+            assert people == {"Ana", "Ben", "Cleo", "Dan"}
 
 
 def test_every_table_that_names_a_round_is_its_own_or_asked_about():

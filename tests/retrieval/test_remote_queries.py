@@ -117,7 +117,7 @@ def test_a_query_without_an_answer_costs_the_others_nothing(project, snapshot, p
     run = make_run(project, snapshot, system)
 
     assert run.state == "failed"
-    assert "1 of 3 queries have no answer, Q03 first" in run.failure
+    assert "1 of 3 queries to Elsewhere have no answer, Q03 first" in run.failure
     assert TOLD not in run.failure
     assert set(found(run)) == {"Q01", "Q02"}
 

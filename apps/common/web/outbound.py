@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from http.client import HTTPException
+from http.client import HTTPException, IncompleteRead, RemoteDisconnected
 from queue import Empty, LifoQueue
 from typing import NamedTuple
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, InvalidHeader
 from urllib3.response import HTTPResponse
 
 from apps.common.web.addresses import Address, Opening, Target, first_closed
 
 PIECE = 65_536
+NO_HTTP, CUT_OFF = (HTTPException, InvalidHeader), (IncompleteRead, RemoteDisconnected)
 Lookup = Callable[[str, int], Sequence[Address]]
 Connection = HTTPConnection | HTTPSConnection
 
@@ -219,6 +220,8 @@ class Client:
             return Unreachable(f"{host} did not answer in time.")
         if any(isinstance(cause, ConnectionRefusedError) for cause in _causes(broken)):
             return BrokenOff(f"{host} refused the connection: nothing listens at its port {self.target.port}.")
+        if any(isinstance(cause, NO_HTTP) and not isinstance(cause, CUT_OFF) for cause in _causes(broken)):
+            return BrokenOff(f"{host} answered with something that is not HTTP.")
         return BrokenOff(f"{host} could not be reached, or closed the connection.")
 
 

@@ -23,6 +23,7 @@ from apps.editions.selectors.taken import TAKEN, free_pool_name, round_as_before
 from apps.editions.selectors.usage import Usage, live_question, rounds_on, usage_of, versions_on
 from apps.editions.selectors.work import PairInNew, Work, work_of
 from apps.goldsets.actions import change_draft
+from apps.goldsets.enums import VersionState
 from apps.goldsets.models import Version
 from apps.judging.actions import open_round
 from apps.judging.actions.carrying import GradeToCarry, carry_along
@@ -198,6 +199,9 @@ def _move_drafts(edition: Edition, rounds: Sequence[Round], actor: User, at: dat
     """Move the drafts on older snapshots to this one; all drafts get the new rounds, also those on later snapshots."""
     snapshot = edition.after
     assert snapshot is not None
+    # Locked before they are read: one that is being frozen is no draft any more, and stays as it is.
+    locked = Version.objects.select_for_update(of=("self",)).filter(state=VersionState.DRAFT)
+    list(locked.filter(snapshot__corpus=snapshot.corpus_id).order_by("pk").values_list("pk"))
     drafts = [version for version in versions_on(snapshot.corpus) if version.is_draft]
     return [
         change_draft(

@@ -29,6 +29,7 @@ from apps.jobs.execution.mailing import absolute
 from apps.jobs.execution.webhooks import post_to_webhooks
 from apps.judging.actions.locks import locked_rounds
 from apps.judging.models import Guideline, Round
+from apps.queries.selectors import lock_sources
 from apps.triples.selectors.triples import lock_accepted
 
 
@@ -263,7 +264,11 @@ def _locked_rounds(rounds: Sequence[Round]) -> list[Round]:
 
 
 def _lock_inputs(version: Version) -> None:
-    """Lock grades, decisions and accepted triples until the version is frozen."""
+    """Lock permissions, grades, decisions and accepted triples until the version is frozen.
+
+    In the order of a revocation: the sources before what rests on them.
+    """
+    lock_sources(version.gold_set.project)
     locked_rounds(version.rounds.values_list("pk", flat=True))
     lock_accepted(version.gold_set.project)
 

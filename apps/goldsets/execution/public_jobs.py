@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from apps.accounts.enums import Role
-from apps.accounts.models import User
+from apps.accounts.models import Project, User
 from apps.accounts.selectors import roles_of
 from apps.corpus.models import SnapshotBlock
 from apps.goldsets import rules
@@ -89,7 +89,10 @@ def _rebuilt(ctx: JobContext) -> Iterator[Built]:
 
 
 def _locked(ctx: JobContext) -> PublicRelease:
+    """The release, with what decides about its items: permissions, roles and words are not changed until the commit."""
     release = locked_release(ctx.params["release_id"])
+    project = release.version.gold_set.project
+    list(Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk"))
     if _is_overtaken(release, ctx):
         raise JobFailed(rules.overtaken(release))
     return release

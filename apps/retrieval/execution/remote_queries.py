@@ -95,8 +95,9 @@ def _send_missing(
             )
     if failed:
         raise JobFailed(
-            f"{len(failed):,} of {len(missing):,} queries have no answer, {failed[0].query_id} first: "
-            f"{failed[0].sentence} The other answers are stored. Retry: the job requests the rest."
+            f"{len(failed):,} of {len(missing):,} queries to {run.system.name} have no answer, "
+            f"{failed[0].query_id} first: {failed[0].sentence} The other answers are stored. Retry: the job requests "
+            "the rest."
         )
 
 

@@ -183,9 +183,10 @@ def disputes_of_others(person: User, project: Project) -> QuerySet[Triple]:
 
 def to_adjudicate(person: User, project: Project) -> QuerySet[Triple]:
     """Disputed triples in which the person has no part."""
-    seated = ReviewSeat.objects.filter(revision__triple=OuterRef("pk"), reviewer=person)
+    # Read once. Asked of each triple, SQLite would walk all seats of the person for it.
+    seated = ReviewSeat.objects.filter(reviewer=person).values("revision__triple")
     disputed = _disputed(project).exclude(author=person).exclude(adopted_by=person)
-    return disputed.exclude(Exists(seated)).exclude(_wrote(person))
+    return disputed.exclude(pk__in=seated).exclude(_wrote(person))
 
 
 # To write ----------------------------------------------------------------------------------------------------------

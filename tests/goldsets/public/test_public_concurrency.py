@@ -7,7 +7,10 @@ from apps.goldsets.enums import PublicState
 from apps.goldsets.models import PublicRelease
 from apps.goldsets.selectors.public import public_release
 from apps.jobs.models import Job
-from tests.factories import AT
+from apps.queries.actions import revoke_permission
+from apps.queries.enums import PermissionScope
+from apps.queries.models import Permission
+from tests.factories import AT, lead_of
 from tests.goldsets.public.factories import (
     ORDER,
     ask_to_prepare,
@@ -92,3 +95,37 @@ def test_a_second_preparation_that_meets_a_signature_is_refused():
     assert refusals(results) == [
         "Karat is checking whether what goes out is still what was prepared. Wait until it is done."
     ]
+
+
+def about_to_go_out() -> tuple[PublicRelease, Permission]:
+    """A release whose job is queued, and the one permission that it rests on."""
+    release = make_public_release(PublicState.SIGNED)
+    revoke(Permission.objects.get(scope=PermissionScope.INTERNAL))
+    actions.publish_release(release_id=release.pk, actor=release.prepared_by, at=AT)
+    return release, Permission.objects.get(revoked_at=None)
+
+
+def revoke(permission: Permission):
+    lead = lead_of(permission.source.project)
+    return revoke_permission(permission_id=permission.pk, reason="Contract ended.", actor=lead, at=AT)
+
+
+@pytest.mark.postgres
+def test_what_is_let_out_while_a_permission_is_revoked_stays_in():
+    release, permission = about_to_go_out()
+
+    overlapping(lambda: revoke(permission), run_jobs)
+
+    release = public_release(release.pk)
+    assert (release.state, release.released_at) == (PublicState.SIGNED, None)
+    assert "What would go out has changed since it was prepared: a permission" in release.job.error
+
+
+@pytest.mark.postgres
+def test_a_revocation_that_meets_a_public_release_says_that_it_is_out():
+    release, permission = about_to_go_out()
+
+    _, revoked = overlapping(run_jobs, lambda: revoke(permission))
+
+    assert public_release(release.pk).state == PublicState.RELEASED
+    assert "the public release of Handbook v1: marked, for you to withdraw" in revoked.sentence

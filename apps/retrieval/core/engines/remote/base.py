@@ -28,6 +28,8 @@ RESERVED_HEADERS = {
 }
 LONGEST_ID = 300
 MOST_HEADERS = 20
+MOST_VALUES = 1_000_000
+"""Of a JSON answer. Empty lists need some thirty times the memory of their text."""
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,80}")
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
@@ -180,6 +182,8 @@ def checked_headers(values: Mapping[str, Any]) -> dict[str, str]:
 
 def parsed(reply: Reply) -> Any:
     """The JSON of a reply. Raises RemoteError for anything else, including NaN and infinities."""
+    if sum(map(reply.body.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise RemoteError(f"The answer has more than {MOST_VALUES:,} values.")
     try:
         return json.loads(reply.body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -246,7 +250,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     try:
         then, now = parsedate_to_datetime(value), parsedate_to_datetime(headers.get("Date", ""))
         return max(0.0, (then - now).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 

@@ -25,6 +25,9 @@ from apps.retrieval.core.engines.remote.pace import LONGEST_WAIT, Pace, RateLimi
 from apps.retrieval.core.engines.remote.report import RemoteReport
 from apps.retrieval.core.ranking import in_order
 
+MOST_HITS = 10_000
+"""As many as search servers return at most, unless they are set up otherwise."""
+
 NOTHING: Ranked = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float64))
 """The ranking of a query whose answer has no blocks."""
 
@@ -43,6 +46,7 @@ class RemoteConnection:
     def __post_init__(self) -> None:
         self.limiter = RateLimiter(self.pace.per_second)
         self.lock = threading.Lock()
+        self.reading = threading.Lock()  # one answer at a time, since a large one takes much memory while it is read
         self.failed_in_a_row = 0
 
 
@@ -138,9 +142,12 @@ class _Batch:
 
     def _answered(self, query: RemoteQuery, retries: int) -> _Outcome:
         reply = self._connection.send(self._engine.request(query, self._k))
-        started = time.perf_counter()
-        reading = self._engine.read(reply)
-        seconds = reply.seconds + time.perf_counter() - started
+        with self._connection.reading:
+            started = time.perf_counter()
+            reading = self._engine.read(reply)
+            seconds = reply.seconds + time.perf_counter() - started
+        if len(reading.hits) > MOST_HITS:
+            raise RemoteError(f"The answer has {len(reading.hits):,} results; at most {MOST_HITS:,} are read.")
         with self._connection.lock:
             self._connection.failed_in_a_row = 0
         return _Outcome(reading, seconds, retries, "")
