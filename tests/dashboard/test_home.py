@@ -209,7 +209,7 @@ class TestPage:
         client.force_login(lead_of(project))
         client.get(home(project))
 
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(12):
             client.get(home(project))
 
     @pytest.mark.parametrize("projects", [1, 3])
