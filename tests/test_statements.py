@@ -87,9 +87,9 @@ class Statements(CaptureQueriesContext):
         reset_queries()  # what Django remembers of them is limited, and a full log grows no longer
         return super().__enter__()
 
-    @property
-    def number(self) -> int:
-        return sum(not (query["sql"] or "").startswith(CONTROL) for query in self.captured_queries)
+    def __exit__(self, *raised) -> None:
+        super().__exit__(*raised)
+        self.number = sum(not (query["sql"] or "").startswith(CONTROL) for query in self.captured_queries)
 
 
 def statements_of(client: Client, url: str) -> int:
