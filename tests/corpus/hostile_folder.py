@@ -162,7 +162,7 @@ def _office_files() -> Iterator[Hostile]:
     binary = binary_workbook([["id", "text"], ["sheet-2", "Text."]])
     yield _file("office/good.xlsb", binary, READ)
     yield _file("office/cut.xlsb", binary[:-300], "damaged spreadsheet")
-    yield _file("office/archive.xlsx", _zip("a.md", "# Text"), "damaged, or not what its name says")
+    yield _file("office/archive.xlsx", _zip("a.md", "# Text"), "damaged spreadsheet")
     yield _file("office/numbers.xlsx", workbook({"A": [["n", "m"], [1, 2]]}), "table without a column of text")
     yield _file("office/slides.pptx", _zip("ppt/presentation.xml", "<p/>"), "presentation")
 

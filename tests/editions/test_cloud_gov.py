@@ -84,7 +84,7 @@ def assert_same_counts(shown: dict[str, str], figures: dict) -> None:
     assert f"Judged pairs{along}" in shown["draft"]
     assert f"{figures['again'] + figures['gone']} judged pairs are left out of v2" in shown["draft"]
     assert "of 60" in shown["agreement"]
-    assert f"Pairs graded0 of {asked}" in shown["home"]
+    assert f"Judgements given0 of {asked}" in shown["home"]
 
 
 def test_nobody_judges_twice_and_every_page_has_the_same_counts(story, client):

@@ -65,7 +65,7 @@ def test_while_the_round_of_the_edition_is_judged_every_page_has_the_same_counts
     assert "9 judged pairs are left out of v2" in shown["draft"]
     assert "9 judged pairs" in shown["left out"]
     assert "of 60" in re.search(r"pairs graded by two people or more, (of \d+)", shown["agreement"])[1]
-    assert "Pairs graded0 of 7" in shown["home"]
+    assert "Judgements given0 of 7" in shown["home"]
     assert "Missing grades: 7" in shown["home"]
 
 

@@ -85,12 +85,10 @@ def unread_reason(path: str, head: bytes) -> str:
     ending = ending_of(path)
     if reason := _REASONS.get(ending):
         return reason
-    if head.startswith(ZIP_STARTS) and not ending:
-        return "archive inside the upload"
     if not head.strip():
         return EMPTY
     if _BY_ENDING.get(ending) in _TEXTS or not ending:
-        return NOT_TEXT
+        return "archive inside the upload" if head.startswith(ZIP_STARTS) else NOT_TEXT
     return f"no reader for .{ending[:12]} files"
 
 
