@@ -34,7 +34,7 @@ def scene(monkeypatch, transactional_db):
         for tag, luck, loss in (("bm25-3", 1.0, 0.8), ("rrf-7", 1.05, 0.7), ("dense-2", 0.2, 0.0))
     }
     metadata = {query + kind: {"variant_of": query, "variant": word} for query in CLEAN for kind, word in KINDS.items()}
-    made = make_scene(qrels=qrels, runs=runs, ratings=ratings, metadata=metadata, test_share=0.3)
+    made = make_scene(qrels=qrels, runs=runs, ratings=ratings, metadata=metadata, test_share=0.5)
     for tag in runs:
         score(made, tag, measures="nDCG@10 AP P@5")
     return made
